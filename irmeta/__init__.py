@@ -24,7 +24,7 @@ _NAMES = {
     "irmeta.api.measure_properties": ("measure_properties",),
     "irmeta.api.prefer": ("prefer",),
     "irmeta.api.significance": ("compare", "power"),
-    "irmeta.api.verification": ("Verification", "verify"),
+    "irmeta.api.verify": ("verify",),
     "irmeta.archive.fetch": ("fetch",),
     "irmeta.archive.fetch_report": ("FetchReport",),
     "irmeta.archive.selection": ("Catalog", "catalog"),
@@ -42,6 +42,7 @@ _NAMES = {
     "irmeta.report.offline": ("offline",),
     "irmeta.results.diff": ("Difference", "diff"),
     "irmeta.results.matrix": ("Matrix", "matrix_of"),
+    "irmeta.verification.verification": ("Verification",),
 }  # fmt: skip
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from irmeta.api.measure_properties import measure_properties
     from irmeta.api.prefer import prefer
     from irmeta.api.significance import compare, power
-    from irmeta.api.verification import Verification, verify
+    from irmeta.api.verify import verify
     from irmeta.archive.fetch import fetch
     from irmeta.archive.fetch_report import FetchReport
     from irmeta.archive.selection import Catalog, catalog
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from irmeta.report.offline import offline
     from irmeta.results.diff import Difference, diff
     from irmeta.results.matrix import Matrix, matrix_of
+    from irmeta.verification.verification import Verification
 
 
 def __getattr__(name: str) -> MeasureName:  # type checkers know all other names

@@ -69,7 +69,7 @@ def verify(
 ) -> None:
     """Recompute published values. Exit with status 1 if a value differs in its printed digits."""
     from irmeta.api.matrices import consistent_read
-    from irmeta.api.verification import verify as compute
+    from irmeta.api.verify import verify as compute
     from irmeta.results.tidy_files import check_ending, write_out
     from irmeta.show.verification_output import print_verification
 

@@ -6,13 +6,13 @@ import sys
 
 import polars as pl
 
-from irmeta.api.verdicts import DIFFER
-from irmeta.api.verification import Verification
 from irmeta.errors import first_few
 from irmeta.phrases import count
 from irmeta.show.console import open_console, print_table, print_text
 from irmeta.show.frame_output import print_frame_as
 from irmeta.show.notes import note
+from irmeta.verification.track_verifier import DIFFER
+from irmeta.verification.verification import Verification
 
 MOST_ROWS = 20  # values that differ without a known reason
 

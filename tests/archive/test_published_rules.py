@@ -6,11 +6,16 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.api.published_values import REPEATED, CatalogTrack, catalog_tracks, catalog_values
 from irmeta.archive import facts
 from irmeta.archive.choices import all_choices
 from irmeta.archive.published_rules import FIRST_SET, Rule, catalog_rule, given_rule
 from irmeta.measures.names import parse_measure
+from irmeta.verification.published_values import (
+    REPEATED,
+    CatalogTrack,
+    catalog_tracks,
+    catalog_values,
+)
 from support.making import Track, down
 
 

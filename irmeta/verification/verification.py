@@ -1,33 +1,35 @@
-"""`verify`: whether published values can be recomputed from a store."""
+"""`Verification`: published values beside those that a store gives."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import polars as pl
 
-from irmeta.api.published_meanings import add_meanings, match_names
-from irmeta.api.published_values import (
+from irmeta.errors import UsageError, first_few
+from irmeta.locations import local
+from irmeta.measures.evaluate import how_made
+from irmeta.measures.names import parse_measures
+from irmeta.parallel import ordered_map
+from irmeta.phrases import count
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.track_facts import track_facts
+from irmeta.store.scan import StoreReader, Tracks, tracks_of
+from irmeta.summaries import Summarized, Summary
+from irmeta.verification.published_values import (
     CatalogTrack,
+    add_meanings,
     catalog_tracks,
     catalog_values,
+    match_names,
     published_rows,
     read_published,
 )
-from irmeta.api.store import EvalChoices, Store
-from irmeta.api.verdicts import DIFFER, NOT_OURS, REPRODUCED, TrackVerifier
-from irmeta.errors import UsageError, first_few
-from irmeta.locations import local
-from irmeta.parallel import ordered_map
-from irmeta.phrases import count
-from irmeta.rankings.track_facts import track_facts
-from irmeta.store.scan import Tracks, tracks_of
-from irmeta.summaries import Summarized, Summary
+from irmeta.verification.track_verifier import DIFFER, NOT_OURS, REPRODUCED, TrackVerifier
 
 _UNMATCHED = {"track": pl.String, "system": pl.String, "absent_from": pl.String}
 
@@ -90,79 +92,21 @@ class Verification(Summarized):
         return Summary("", facts, lambda: self.tracks)
 
 
-def verify(
-    store: Store,
-    published: str | Path | pl.DataFrame | None = None,
-    *,
-    track: Tracks = None,
-    catalog: Mapping[str, str] | None = None,
+def verify_tracks(
+    store: StoreReader,
+    published: str | Path | pl.DataFrame | None,
+    track: Tracks,
+    catalog: Mapping[str, str],
+    policy: EvalPolicy,
     workers: int | None = None,
-    **choices: Unpack[EvalChoices],
 ) -> Verification:
-    """Recompute published values of a store's systems, and compare them to the printed digits.
-
-    Parameters
-    ----------
-    store : Store
-        The systems' lists and judgments.
-    published : str, Path or DataFrame, optional
-        A CSV file or a frame with the columns system, measure, value, and optionally track, query
-        (``all``, ``amean`` or empty: a mean) and evaluator. Default: the scores in the catalogue of
-        TREC, see `irmeta.catalog`.
-    track : str or iterable of str, optional
-        Only these tracks of the store.
-    catalog : mapping, optional
-        Track of the catalogue by track of the store, as ``{"robust": "trec12/robust"}``. By default
-        the track of the same name (``trec12-robust``), or the only one that lists at least half of
-        the systems.
-    workers : int, optional
-        Number of threads, default the usable cores. No value depends on it.
-    **choices
-        Fields of `EvalPolicy` under which all values are computed first.
-
-    Returns
-    -------
-    Verification
-
-    Raises
-    ------
-    UsageError
-        If a track is unknown, the file is missing or lacks a column, or no published value is of a
-        system of the store.
-    DataError
-        If a line of the file cannot be read.
-
-    Notes
-    -----
-    A value is reproduced if it differs by at most half a unit of its last digit, and 1e-9. The
-    number of digits is the largest of its column (evaluator and measure, means and values per query
-    apart), since programs drop zeros at the end. Names of systems match if they are equal, or else
-    without the prefix ``input.`` and regardless of case, where that is unambiguous.
-
-    A value that differs is computed in other ways, in this order: other tie orders, means over
-    other queries, other qrels sets, other least relevant grades, other gains, stopping
-    probabilities, search lengths of docs not retrieved, forms of infNDCG and divisors (``gain``,
-    ``stop``, ``unretrieved``, ``form`` and ``norm``), lists cut at 1000 and 100 docs, the other
-    meaning of negative grades, other definitions of bpref, other cutoffs, the mean of rounded
-    values, the mean without one query, and its own digits where it has fewer than its column. The
-    first that reproduces the value is its reason; the value still differs. What concerns a whole
-    column, such as a cutoff or a gain, must reproduce at least half of its values that differ. A
-    tie order must reproduce another value of the column.
-
-    Examples
-    --------
-    >>> table = pl.DataFrame({"system": ["aldBM25"] * 2, "measure": ["map", "P_5"],
-    ...                       "value": ["0.2844", "0.5280"]})
-    >>> irmeta.verify(store, table, track="news").values["reason"].to_list()
-    [None, 'measured at cutoff 10']
-    """
-    given: Any = store.merged(choices)
-    tracks, known = tracks_of(store.reader, track), list(store.tracks)
-    systems = {name: track_facts(store.reader, name).systems for name in tracks}
+    """Verify published values of a store's tracks; see `irmeta.verify`."""
+    tracks, known = tracks_of(store, track), store.tracks()
+    systems = {name: track_facts(store, name).systems for name in tracks}
     found = dict[str, CatalogTrack]()
     source = {"name": "catalogue"}
     if published is None:
-        found = catalog_tracks(systems, catalog or {})
+        found = catalog_tracks(systems, catalog)
         rows = catalog_values(found)
     elif catalog:
         raise UsageError("`catalog=` is for the values of the catalogue, without `published=`.")
@@ -175,20 +119,20 @@ def verify(
         source = {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     inside = workers if len(tracks) == 1 else 1
     jobs = [
-        _Track(store, name, found.get(name), systems[name], rows.filter(track=name), inside)
+        _Track(TrackVerifier(store, name, policy, inside), found.get(name), rows.filter(track=name))
         for name in tracks
     ]
-    verified = list(ordered_map(partial(_verify, choices=given), jobs, workers=workers))
+    verified = list(ordered_map(_verify, jobs, workers=workers))
     values = pl.concat([one.values for one in verified])
     if values.is_empty():
         raise UsageError(_nothing(rows, systems))
     measures = values["canonical"].drop_nulls().unique().sort().to_list() or ["AP"]
-    made = store.provenance(measures, track=tracks, **given) | {"published": source}
+    made = how_made(store, parse_measures(measures), policy, tracks)
     return Verification(
         values,
         pl.concat([one.tracks for one in verified]),
         pl.concat([one.unmatched for one in verified]),
-        made,
+        made | {"published": source},
     )
 
 
@@ -209,27 +153,25 @@ def _nothing(rows: pl.DataFrame, systems: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class _Track:
-    """A track, its systems, and its published values in the form of `published_values.SCHEMA`."""
+    """A track and its published values in the form of `published_values.SCHEMA`."""
 
-    store: Store
-    name: str
+    verifier: TrackVerifier
     catalog: CatalogTrack | None
-    systems: Sequence[str]
     rows: pl.DataFrame
-    workers: int | None
 
 
-def _verify(track: _Track, choices: EvalChoices) -> Verification:
+def _verify(track: _Track) -> Verification:
     """Verify one track, without provenance."""
-    names = match_names(track.rows["system"].unique().sort().to_list(), track.systems)
+    store, name = track.verifier.store, track.verifier.track
+    systems = track_facts(store, name).systems
+    names = match_names(track.rows["system"].unique().sort().to_list(), systems)
     is_here = pl.col("system").is_in(list(names))
     rows = track.rows.filter(is_here).with_columns(pl.col("system").replace(names))
-    sets = [one["name"] for one in track.store.reader.read_record(track.name)["qrels"]]
-    verifier = TrackVerifier(track.store, track.name, choices, track.workers)
-    values = verifier.verify(add_meanings(rows, track.catalog, sets))
+    sets = [one["name"] for one in store.read_record(name)["qrels"]]
+    values = track.verifier.verify(add_meanings(rows, track.catalog, sets))
     differs = pl.col("verdict") == DIFFER
     counts = values.select(
-        pl.lit(track.name).alias("track"),
+        pl.lit(name).alias("track"),
         pl.lit(track.catalog and track.catalog.id, pl.String).alias("catalog"),
         published=pl.len(),
         reproduced=(pl.col("verdict") == REPRODUCED).sum(),
@@ -240,7 +182,7 @@ def _verify(track: _Track, choices: EvalChoices) -> Verification:
     )
     others = track.rows.filter(~is_here)["system"].unique().sort().to_list()
     have = {*names.values()}
-    without = [one for one in track.systems if one not in have] if names else []
+    without = [one for one in systems if one not in have] if names else []
     unmatched = [(one, "store") for one in others] + [(one, "published") for one in without]
-    frame = pl.DataFrame([(track.name, *one) for one in unmatched], _UNMATCHED, orient="row")
+    frame = pl.DataFrame([(name, *one) for one in unmatched], _UNMATCHED, orient="row")
     return Verification(values, counts, frame, {})

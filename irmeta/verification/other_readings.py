@@ -1,21 +1,26 @@
-"""Other policies and measures under which a published value may have been computed."""
+"""Other policies, measures and means by which a published value may have been computed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
+
+import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.measures.gains import GAINS, OF_QUERY
 from irmeta.measures.names import Spec, parse_measure
 from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.policies import Averaged, EvalPolicy, TieOrder
+from irmeta.results.averages import mean_over_queries
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 """Cutoffs of trec_eval that a column may hold under another name."""
 DEPTHS = (1000, 100)
 """Depths to which evaluators cut lists."""
+ROUNDING = 1e-9
+"""Allowed beyond half a unit of the last printed digit, for sums in another order."""
 _BY_PARAMETER = (
     ("gain", (*GAINS, OF_QUERY)),
     ("stop", ("exp", "linear", "ntcir")),
@@ -143,3 +148,51 @@ def _cutter(k: int, *, only_uncut: bool = False) -> Callable[[Spec], Spec | None
 
 def _parsed(spec: Spec) -> Spec:
     return parse_measure(spec.name)  # one name for equal measures
+
+
+def equal_as_printed(values: np.ndarray, printed: np.ndarray, digits: np.ndarray) -> np.ndarray:
+    """Return whether values, rounded to a number of decimals, may be the printed ones.
+
+    NaN equals NaN.
+    """
+    bound = 0.5 * 10.0 ** -digits.astype(np.float64) + ROUNDING
+    with np.errstate(invalid="ignore"):
+        is_near = np.abs(values - printed) <= bound
+    return is_near | (np.isnan(values) & np.isnan(printed))
+
+
+def other_means(
+    values: np.ndarray, queries: Sequence[str], printed: np.ndarray, digits: np.ndarray
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield other means and whether they are the printed ones.
+
+    Parameters
+    ----------
+    values
+        float64 [query, mean]; NaN: undefined.
+    queries
+        Names of the queries.
+    printed
+        float64 [mean]: means of one measure for several systems.
+    digits
+        Decimals of `printed`.
+
+    Yields
+    ------
+    reason
+        The arithmetic in words.
+    is_equal
+        bool [mean].
+    """
+    for places in np.unique(digits).tolist():
+        rounded = mean_over_queries(values.round(places))
+        is_equal = equal_as_printed(rounded, printed, digits) & (digits == places)
+        yield f"mean of values per query with {places} digits", is_equal
+    counted = ~np.isnan(values)
+    number = counted.sum(axis=0) - counted
+    total = np.nansum(values, axis=0) - np.where(counted, values, 0.0)
+    without = np.divide(total, number, out=np.full(values.shape, np.nan), where=number > 0)
+    is_equal = equal_as_printed(without, printed, digits) & counted
+    best = int(is_equal.sum(axis=1).argmax())
+    if is_equal[best].sum() > 1:  # among many queries, one fits a single mean by chance
+        yield f"mean without query {queries[best]}", is_equal[best]

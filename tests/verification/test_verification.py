@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import irmeta
-from irmeta.api.mean_arithmetic import equal_as_printed, other_means
+from irmeta.measures.evaluate import evaluate
+from irmeta.measures.names import Spec
+from irmeta.policies import EvalPolicy
 from irmeta.results.tidy_files import provenance
+from irmeta.verification import track_verifier
+from irmeta.verification.other_readings import equal_as_printed, other_means
 from support.evidence import NTCIR_CONFIG, PUBLISHED
 from support.making import Track, down
 
@@ -87,6 +93,24 @@ def test_verify__tie_order_explains_a_value_if_another_agrees(second: float, rea
     store = Track(lists, {"q": {"r": 1}}).read()  # only the list of a has a tie
     found = irmeta.verify(store, table("RR", {"a": 1.0, "b": second}))
     assert dict(found.values.select("system", "reason").iter_rows())["a"] == reason
+
+
+def test_verify__computes_each_measure_once_under_a_policy(
+    made_store: irmeta.Store, monkeypatch: pytest.MonkeyPatch
+):
+    computed = Counter[tuple[EvalPolicy, str]]()
+
+    def counted(store: Any, track: str, specs: list[Spec], policy: EvalPolicy, *given: Any):
+        computed.update((policy, spec.name) for spec in specs)
+        return evaluate(store, track, specs, policy, *given)
+
+    monkeypatch.setattr(track_verifier, "evaluate", counted)
+    first, second = ("aldBM25", "doumMan1")
+    parts = [table(name, {first: 0.1234, second: 0.4321}) for name in ("map", "P_5", "P_10")]
+    found = irmeta.verify(made_store, pl.concat(parts), track="news")
+    assert found.tracks["differ"].item() == 6  # so all readings are tried
+    assert max(computed.values()) == 1
+    assert len(computed) > 20
 
 
 def test_verify__value_without_known_reason_has_none(made_store: irmeta.Store):

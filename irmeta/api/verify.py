@@ -1,0 +1,84 @@
+"""`verify`: whether published values can be recomputed from a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Unpack
+
+import polars as pl
+
+from irmeta.api.store import EvalChoices, Store
+from irmeta.policies import EvalPolicy
+from irmeta.store.scan import Tracks
+from irmeta.verification.verification import Verification, verify_tracks
+
+
+def verify(
+    store: Store,
+    published: str | Path | pl.DataFrame | None = None,
+    *,
+    track: Tracks = None,
+    catalog: Mapping[str, str] | None = None,
+    workers: int | None = None,
+    **choices: Unpack[EvalChoices],
+) -> Verification:
+    """Recompute published values of a store's systems, and compare them to the printed digits.
+
+    Parameters
+    ----------
+    store : Store
+        The systems' lists and judgments.
+    published : str, Path or DataFrame, optional
+        A CSV file or a frame with the columns system, measure, value, and optionally track, query
+        (``all``, ``amean`` or empty: a mean) and evaluator. Default: the scores in the catalogue of
+        TREC, see `irmeta.catalog`.
+    track : str or iterable of str, optional
+        Only these tracks of the store.
+    catalog : mapping, optional
+        Track of the catalogue by track of the store, as ``{"robust": "trec12/robust"}``. By default
+        the track of the same name (``trec12-robust``), or the only one that lists at least half of
+        the systems.
+    workers : int, optional
+        Number of threads, default the usable cores. No value depends on it.
+    **choices
+        Fields of `EvalPolicy` under which all values are computed first.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    UsageError
+        If a track is unknown, the file is missing or lacks a column, or no published value is of a
+        system of the store.
+    DataError
+        If a line of the file cannot be read.
+
+    Notes
+    -----
+    A value is reproduced if it differs by at most half a unit of its last digit, and 1e-9. The
+    number of digits is the largest of its column (evaluator and measure, means and values per query
+    apart), since programs drop zeros at the end. Names of systems match if they are equal, or else
+    without the prefix ``input.`` and regardless of case, where that is unambiguous.
+
+    A value that differs is computed in other ways, in this order: other tie orders, means over
+    other queries, other qrels sets, other least relevant grades, other gains, stopping
+    probabilities, search lengths of docs not retrieved, forms of infNDCG and divisors (``gain``,
+    ``stop``, ``unretrieved``, ``form`` and ``norm``), lists cut at 1000 and 100 docs, the other
+    meaning of negative grades, other definitions of bpref, other cutoffs, the mean of rounded
+    values, the mean without one query, and its own digits where it has fewer than its column. The
+    first that reproduces the value is its reason; the value still differs. What concerns a whole
+    column, such as a cutoff or a gain, must reproduce at least half of its values that differ. A
+    tie order must reproduce another value of the column.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"system": ["aldBM25"] * 2, "measure": ["map", "P_5"],
+    ...                       "value": ["0.2844", "0.5280"]})
+    >>> irmeta.verify(store, table, track="news").values["reason"].to_list()
+    [None, 'measured at cutoff 10']
+    """
+    policy = EvalPolicy(**store.merged(choices))
+    return verify_tracks(store.reader, published, track, catalog or {}, policy, workers)

@@ -1,0 +1,1 @@
+"""Verification of published values: recomputed, and why those that differ do."""
