@@ -16,7 +16,7 @@ from irmeta.inputs.dicts import qrels_of_dict, run_of_dict
 from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.inputs.records import frame_of_records, is_record
 from irmeta.trec.datasets import is_dataset, records_of_dataset
-from irmeta.trec.streams import InputFile
+from irmeta.trec.streams import InputFile, is_stream, read_stream
 from irmeta.trec.system_names import stem
 
 FORMS = (
@@ -202,6 +202,8 @@ def _recognized(data: Any, place: str, kind: str) -> Mapping[Any, Any] | InputFi
         return as_frame(frame_of_records(records_of_dataset(data, kind), place), place)
     if isinstance(data, str | os.PathLike):
         path = Path(cast(str, data))
+        if is_stream(path):
+            return InputFile(str(path), partial(io.BytesIO, read_stream(path)))
         if not os.path.isfile(path):  # Path.is_file raises an error for a text that is no path
             raise UsageError(f"{place}: {shown(printable(str(path)))} is not a file: {FORMS}.")
         return InputFile.at(path, printable(str(path)))

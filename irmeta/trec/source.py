@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePath
 
 from irmeta.errors import DataError, UsageError, printable
@@ -13,7 +15,7 @@ from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.trec.datasets import dataset_file, is_dataset
 from irmeta.trec.qrels import QrelsFormat
-from irmeta.trec.streams import InputFile
+from irmeta.trec.streams import InputFile, is_stream, read_stream
 from irmeta.trec.system_names import stem
 
 
@@ -66,6 +68,8 @@ class TrackSource:
         Files and folders of the collection outside of `root`.
     given
         Paths as typed by the user, for files named one by one.
+    held
+        Content of standard input and pipes, which can be read only once.
     """
 
     name: str
@@ -78,11 +82,14 @@ class TrackSource:
     pool_depth_by_query: str | None = None
     outside: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
+    held: Mapping[str, bytes] = field(default_factory=dict)
 
     def input_file(self, file: str) -> InputFile:
         """Return an input file of the track, or the qrels of a data set of ir_datasets."""
         if is_dataset(file):
             return dataset_file(file)
+        if file in self.held:
+            return InputFile(file, partial(io.BytesIO, self.held[file]))
         return InputFile.at(self.root / file, file)
 
     def as_given(self, file: str) -> str:
@@ -148,28 +155,39 @@ def track_of_files(
     Raises
     ------
     UsageError
-        If a path is not a local file, or no run is given.
+        If a path is not a local file, no run is given, or standard input is given twice.
     """
     dataset = PurePath(qrels).as_posix() if isinstance(qrels, str | PurePath) else ""
     dataset = dataset if is_dataset(dataset) else None
     files = [local(file, LOCAL_INPUT) for file in (*([] if dataset else [qrels]), *runs)]
+    if [str(file) for file in files].count("-") > 1:
+        raise UsageError("- is given twice: standard input holds the qrels or one run.")
+    streams = [file for file in files if is_stream(file)]
     for file in files:
-        if not file.is_file():
+        if not (file.is_file() or file in streams):
             problem = "is a folder" if file.is_dir() else "is not a file"
             raise UsageError(f"{file} {problem}: name the file of the qrels, then the run files.")
     if len(files) == (0 if dataset else 1):
         raise UsageError(f"{qrels} alone is not a track: also name its run files.")
-    name = dataset.partition(":")[2] if dataset else stem(files[0].name)
-    if printable(name) != name:
-        raise DataError("its name is not UTF-8", file=printable(str(qrels)), fix="Rename it.")
     paths = [Path(os.path.abspath(file)) for file in files]  # links are not resolved
+    folders = [path.parent for path, file in zip(paths, files, strict=True) if file not in streams]
     try:
-        root = Path(os.path.commonpath([file.parent for file in paths]))
+        root = Path(os.path.commonpath(folders)) if folders else Path()
     except ValueError:
         problem = f"{qrels} and its runs are on different drives: copy them to one."
         raise UsageError(problem) from None
-    names = [file.relative_to(root).as_posix() for file in paths]
+    names, held = list[str](), dict[str, bytes]()
+    for path, file in zip(paths, files, strict=True):
+        if file in streams:
+            kind = "stdin" if str(file) in ("-", "/dev/stdin") else "pipe"
+            names.append(kind if kind not in held else f"{kind}{len(held) + 1}")
+            held[names[-1]] = read_stream(file)
+        else:
+            names.append(path.relative_to(root).as_posix())
     given = {file: printable(str(path)) for file, path in zip(names, files, strict=True)}
+    name = dataset.partition(":")[2] if dataset else stem(names[0])
+    if printable(name) != name:
+        raise DataError("its name is not UTF-8", file=printable(str(qrels)), fix="Rename it.")
     first, *run_names = [dataset, *names] if dataset else names
     return TrackSource(
         name,
@@ -178,4 +196,5 @@ def track_of_files(
         (QrelsSource("qrels", first),),
         policy=policy,
         given=given,
+        held=held,
     )

@@ -8,7 +8,9 @@ import gzip
 import hashlib
 import io
 import lzma
+import os
 import stat
+import sys
 import zlib
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
@@ -19,7 +21,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from irmeta.errors import DataError
+from irmeta.errors import DataError, printable
 from irmeta.parallel import check_stopped
 
 try:  # the gzip extra: the same bytes, two to three times faster
@@ -53,6 +55,36 @@ class InputFile:
     def at(cls, path: Path, name: str) -> InputFile:
         """Return the file of the file system at `path`."""
         return cls(name, partial(_open_path, path))
+
+
+def is_stream(path: object) -> bool:
+    """Check whether a path is standard input (``-``), a pipe or a device, which is read once."""
+    if not isinstance(path, str | os.PathLike):
+        return False
+    if str(path) == "-":
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def read_stream(path: object) -> bytes:
+    """Return all bytes of a stream.
+
+    Raises
+    ------
+    DataError
+        If standard input is closed, or the stream cannot be read.
+    """
+    try:
+        if str(path) == "-":
+            return sys.stdin.buffer.read()
+        with open(cast(str, path), "rb") as file:
+            return file.read()
+    except (OSError, AttributeError, ValueError) as error:
+        raise DataError(f"cannot be read ({error})", file=printable(str(path))) from None
 
 
 def _open_path(path: Path) -> BinaryIO:
