@@ -31,7 +31,8 @@ _NAMES = {
     "irmeta.clusters": ("dask_executor",),
     "irmeta.errors": (
         "DataError", "IrmetaError", "MeasureError", "NamesWarning", "PoolDepthWarning",
-        "QrelsWarning", "RelevanceWarning", "SegmentWarning", "SkippedRunWarning", "UsageError",
+        "QrelsWarning", "RelevanceWarning", "SegmentWarning", "SelfRetrievalWarning",
+        "SkippedRunWarning", "UsageError",
     ),
     "irmeta.measures.catalog": ("list_measures",),
     "irmeta.measures.evaluate": ("scores_of",),
@@ -49,9 +50,9 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "Catalog", "DataError", "Difference", "EvalPolicy", "FetchReport", "IrmetaError", "JudgedRanks",
     "Matrix", "MeasureError", "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy",
-    "RelevanceWarning", "SearchLengths", "SegmentWarning", "SkippedRunWarning", "Store",
-    "UsageError", "Verification", "__version__", "catalog", "check", "compare", "dask_executor",
-    "diff", "evaluate", "fetch",
+    "RelevanceWarning", "SearchLengths", "SegmentWarning", "SelfRetrievalWarning",
+    "SkippedRunWarning", "Store", "UsageError", "Verification", "__version__", "catalog", "check",
+    "compare", "dask_executor", "diff", "evaluate", "fetch",
     "from_data", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
     "measure_properties", "offline", "open_store", "power", "prefer", "preferences_of", "read",
     "read_files", "reanalyze", "scores_of", "stats", "studies", "verify",
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
         QrelsWarning,
         RelevanceWarning,
         SegmentWarning,
+        SelfRetrievalWarning,
         SkippedRunWarning,
         UsageError,
     )

@@ -55,6 +55,10 @@ class RelevanceWarning(UserWarning):
     """Some measures count docs of a grade that no doc of the qrels set has."""
 
 
+class SelfRetrievalWarning(UserWarning):
+    """Systems rank the doc with the id of the query first for most queries."""
+
+
 class SegmentWarning(UserWarning):
     """Some queries are in no segment, or a segment has too few queries to compare systems on."""
 

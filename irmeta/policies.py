@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.options import Options, option
@@ -11,6 +11,7 @@ from irmeta.options import Options, option
 TieOrder = Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"]
 Duplicates = Literal["error", "first"]
 Malformed = Literal["error", "skip"]
+RunFormat = Literal["auto", "trec", "msmarco", "scores", "csv", "json", "jsonl", "parquet"]
 Averaged = Literal["judged", "relevant", "retrieved"]
 Negative = Literal["unjudged", "nonrelevant"]
 NAMES = ("auto", "tag", "file")
@@ -51,6 +52,14 @@ class ReadPolicy(Options):
         distinguished by folder or extension. ``auto``: the tag, or the file name for all runs of a
         track where two runs share a tag. Any other value is a regular expression with one group
         that matches the complete file name; the group is the name.
+    run_format
+        Form of run files. ``auto``: recognised by content. ``trec``: query Q0 doc rank score tag.
+        ``msmarco``: query doc rank, and a score if there is a fourth column. ``scores``: query doc
+        score. ``csv``: CSV or TSV with named columns. ``json``: {query: {doc: score}}. ``jsonl``: a
+        record per line. ``parquet``: named columns.
+    drop_self
+        Whether docs with the id of their query are removed from the lists, as in BEIR's ArguAna and
+        Quora, whose queries are docs of the collection.
 
     Examples
     --------
@@ -68,6 +77,18 @@ class ReadPolicy(Options):
         parse="irmeta.policies:checked_names",
         metavar="auto|tag|file|PATTERN",
     )
+    run_format: RunFormat = option("auto", "Form of run files; auto: recognised by content.")
+    drop_self: bool = option(False, "Remove docs that have the id of their query.")
+
+    def record(self) -> dict[str, Any]:
+        """Return the options; `run_format` and `drop_self` only where they are not the default.
+
+        Stores of earlier versions, which lack both, stay up to date.
+        """
+        changed = self.changed()
+        late = ("run_format", "drop_self")
+        record = super().record().items()
+        return {name: value for name, value in record if name not in late or name in changed}
 
 
 def checked_names(names: str) -> str:

@@ -21,6 +21,7 @@ from irmeta.policies import (
     Malformed,
     Negative,
     ReadPolicy,
+    RunFormat,
     TieOrder,
 )
 from irmeta.results.matrix import Matrix
@@ -35,11 +36,13 @@ class DataChoices(TypedDict, total=False):
     depth: int | None
     duplicates: Duplicates
     malformed: Malformed
+    run_format: RunFormat
+    drop_self: bool
 
 
 Names = str | Iterable[str]
 """Names of measures or preferences."""
-READ_ALONE = ("depth", "duplicates", "malformed")
+READ_ALONE = ("depth", "duplicates", "malformed", "run_format", "drop_self")
 """Fields of `ReadPolicy` that `EvalPolicy` does not have."""
 
 
@@ -49,6 +52,8 @@ class DataPolicies(EvalChoices, total=False):
     depth: int | None
     duplicates: Duplicates
     malformed: Malformed
+    run_format: RunFormat
+    drop_self: bool
     subtopics: bool
 
 
@@ -59,6 +64,8 @@ class Policies(TypedDict, total=False):
     depth: int | None
     duplicates: Duplicates
     malformed: Malformed
+    run_format: RunFormat
+    drop_self: bool
     queries: Averaged
     negative: Negative
     pool_order: TieOrder
@@ -95,7 +102,8 @@ def from_data(
     workers : int, optional
         Threads over the runs; default: the usable cores.
     **choices
-        Fields of `ReadPolicy` but `names`: tie_order, depth, duplicates, malformed.
+        Fields of `ReadPolicy` but `names`: tie_order, depth, duplicates, malformed, run_format,
+        drop_self.
 
     Returns
     -------
@@ -123,10 +131,11 @@ def from_data(
 
     - dicts of dicts, ``{query: {doc: score}}``, as in pytrec_eval and BEIR; ranx's Run and Qrels;
     - frames of polars, pandas, PyArrow, PyTerrier, DuckDB and others, with columns query_id (or
-      qid, q_id, query), docno (or doc_id, docid, corpus_id, doc), score and, if there is one, rank;
-      in qrels relevance (or label, grade, rel, score) and, if there is one, subtopic or iteration;
+      qid, q_id, query), docno (or doc_id, docid, corpus_id, doc, pid), score or rank; in qrels
+      relevance (or label, grade, rel, rating, score) and, if there is one, subtopic or iteration;
     - iterables of named tuples, such as ir_measures' ScoredDoc and Qrel;
-    - paths of files in TREC form, and open files;
+    - paths of files whose form is recognised by content (TREC, MS MARCO, BEIR, JSON, CSV, Parquet),
+      and open files; ``-`` is standard input;
     - ``ir_datasets:ID``, with the extra ``datasets``: the qrels or scored docs of a data set.
 
     Ids that are whole numbers become text.
@@ -183,7 +192,8 @@ def evaluate(
         See `Store.evaluate`.
     **choices
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
-        duplicates, malformed, queries, negative, pool_order, pool_depth, pool_without.
+        duplicates, malformed, run_format, drop_self, queries, negative, pool_order, pool_depth,
+        pool_without.
 
     Returns
     -------

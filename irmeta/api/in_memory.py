@@ -12,13 +12,14 @@ from irmeta.errors import (
     NamesWarning,
     PoolDepthWarning,
     QrelsWarning,
+    SelfRetrievalWarning,
     SkippedRunWarning,
     UsageError,
     first_few,
     warn,
 )
 from irmeta.locations import AnyLocation
-from irmeta.policies import Duplicates, Malformed, ReadPolicy, TieOrder
+from irmeta.policies import Duplicates, Malformed, ReadPolicy, RunFormat, TieOrder
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store
 from irmeta.store.memory import read_into_memory
@@ -32,6 +33,7 @@ WARNINGS: dict[str, type[UserWarning]] = {
     "qrels": QrelsWarning,
     "qrels_sets": QrelsWarning,
     "pool_depth": PoolDepthWarning,
+    "self_retrieval": SelfRetrievalWarning,
 }
 """The warnings of a track's record, by kind."""
 
@@ -44,6 +46,8 @@ class ReadChoices(TypedDict, total=False):
     duplicates: Duplicates
     malformed: Malformed
     names: str
+    run_format: RunFormat
+    drop_self: bool
 
 
 def read(
@@ -74,7 +78,8 @@ def read(
     progress : callable, optional
         Called with the track, the number of files read, and the number of files.
     **choices
-        Fields of `ReadPolicy`: tie_order, depth, duplicates, malformed, names.
+        Fields of `ReadPolicy`: tie_order, depth, duplicates, malformed, names,
+        run_format, drop_self.
 
     Returns
     -------
@@ -90,6 +95,8 @@ def read(
         If the qrels look like those of another track.
     PoolDepthWarning
         If a file of pool depths lacks judged queries.
+    SelfRetrievalWarning
+        If systems rank the doc with the id of the query first for most of their queries.
 
     Raises
     ------
@@ -126,10 +133,10 @@ def read_files(
     Parameters
     ----------
     qrels : str or Path
-        A file in TREC form, whose name becomes the track's. Other forms, and subtopics, need a
-        collection with a collection.toml.
+        A file whose name becomes the track's; its form is recognised by content. Subtopics, and
+        qrels of five columns, need a collection with a collection.toml. ``-`` is standard input.
     runs : str, Path or iterable
-        One file or several, or archives of runs.
+        One file or several, or archives of runs; ``-`` is standard input.
     workers, memory, progress, **choices
         See `read`.
 
@@ -139,7 +146,7 @@ def read_files(
 
     Warns
     -----
-    SkippedRunWarning, NamesWarning, QrelsWarning, PoolDepthWarning
+    SkippedRunWarning, NamesWarning, QrelsWarning, PoolDepthWarning, SelfRetrievalWarning
         See `read`.
 
     Raises

@@ -207,8 +207,8 @@ class StoredTables(Summarized):
     def warnings(self, track: str) -> dict[str, str]:
         """Return the warnings of reading a track by kind.
 
-        The kinds are ``names``, ``qrels``, ``qrels_sets`` (sets that cannot be read) and
-        ``pool_depth``.
+        The kinds are ``names``, ``qrels``, ``qrels_sets`` (sets that cannot be read),
+        ``pool_depth`` and ``self_retrieval``.
 
         Examples
         --------

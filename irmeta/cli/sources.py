@@ -16,6 +16,7 @@ from irmeta.errors import IrmetaError, UsageError, first_few
 from irmeta.locations import Location, location
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.notes import error_line, note
+from irmeta.trec.streams import is_stream
 
 if TYPE_CHECKING:
     from irmeta.api import Store
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
     from irmeta.store.scan import Tracks
     from irmeta.trec.source import AnyTrack
 
-WHOLE_LISTS = (ReadPolicy, ("names", "duplicates", "malformed"))
+WHOLE_LISTS = (ReadPolicy, ("names", "duplicates", "malformed", "run_format", "drop_self"))
 """Read options of commands that have another option for the tie order, and read complete lists."""
 READING = (ReadPolicy, (*WHOLE_LISTS[1], "depth"))
 """Read options of commands that have another option for the tie order."""
 SOURCE = (
     "A store (a folder, or a URL such as s3://bucket/store), a folder of reanalyze, or a "
-    "collection; or a qrels file, then its runs. Collections and files are read into memory."
+    "collection; or a qrels file, then its runs (- is standard input). Collections and files are "
+    "read into memory."
 )
 SourceArgument = Annotated[
     list[Path], typer.Argument(metavar="SOURCE [RUN]", show_default=False, help=SOURCE)
@@ -132,7 +134,7 @@ def open_source(
     from irmeta.api import open_store, read_tracks
 
     first, *runs = map(location, source)
-    if not runs and first.is_file():
+    if not runs and (first.is_file() or is_stream(first)):
         raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
     if not runs and (folder := _store_in(first)) is not None:
         if policy != ReadPolicy():

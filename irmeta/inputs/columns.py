@@ -33,6 +33,10 @@ class RunColumns:
         int32, `NO_RANK` without a usable rank.
     odd_ranks
         Number of rows whose rank is not a whole number.
+    notes
+        Notes of reading, as text.
+    stored_sha256
+        SHA-256 of the file that holds the run, as stored.
     """
 
     place: str
@@ -42,9 +46,13 @@ class RunColumns:
     score: np.ndarray
     rank: np.ndarray
     odd_ranks: int = 0
+    notes: tuple[str, ...] = ()
+    stored_sha256: str | None = None
 
     def sha256(self) -> str:
-        """Return the SHA-256 of all values; equal rows in another container have the same."""
+        """Return the SHA-256 of the file, or of all values; equal rows in memory have the same."""
+        if self.stored_sha256 is not None:
+            return self.stored_sha256
         return _sha256(large_strings(self.queries), self.docs, self.starts, self.score, self.rank)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -18,20 +19,24 @@ from irmeta.inputs.columns import (
     check_ranks,
     check_scores,
     large_strings,
+    refuse,
 )
 from irmeta.trec.rows import NO_RANK
 
 # The first name that a frame has is read. Case is ignored, and - is _.
 NAMES: dict[str, tuple[str, ...]] = {
-    "query": ("query_id", "qid", "q_id", "query"),  # in PyTerrier, query is the text of qid
-    "doc": ("docno", "doc_id", "docid", "corpus_id", "doc"),  # and docid a number in the index
+    # In PyTerrier, query is the text of qid, and docid a number in the index.
+    "query": ("query_id", "qid", "q_id", "query", "topic", "user_id", "user"),
+    "doc": ("docno", "doc_id", "docid", "corpus_id", "doc", "pid", "passage_id", "item_id", "item"),
     "system": ("system", "run_id", "run", "tag"),
     "score": ("score",),
     "rank": ("rank",),
-    "grade": ("relevance", "label", "grade", "rel", "score"),
+    "grade": ("relevance", "label", "grade", "rel", "rating", "score"),
     "subtopic": ("subtopic", "subtopic_id"),
     "iteration": ("iteration",),
 }
+RANKS_AS_SCORES = "no scores: score = -rank"
+"""Note on a run without scores."""
 _LISTED = 30  # columns that a message lists
 _UNREADABLE = (TypeError, ValueError, OverflowError)
 OWN_TABLE = {"track", "doc", "doc_id"}
@@ -116,24 +121,41 @@ def runs_of_frame(frame: Any, place: str) -> Iterator[tuple[str | None, RunColum
     DataError
         If a column is missing or has an invalid value, which is named.
     """
-    named = selected(frame, place, ("query", "doc", "score"), ("rank", "system"))
+    value = "score"
+    if not has_column(frame, "score") and has_column(frame, "rank"):
+        value = "rank"
+    named = selected(frame, place, ("query", "doc", value), ("rank", "system"))
     columns = pl.DataFrame(
         {
             "query": check_names(named["query"], place),
             "doc": check_names(named["doc"], place),
-            "score": check_scores(named["score"], place),
-            "rank": check_ranks(named.get("rank"), len(named["score"])),
+            "score": check_scores(named[value], place),
+            "rank": check_ranks(named.get("rank"), len(named[value])),
         }
     )
-    if "system" not in named:
-        yield None, _run(columns, place, "rank" in named)
-        return
-    system = check_names(named["system"], place)
-    for name, rows in _by_system(columns, system):
-        yield name, _run(rows, f"{place}, system {name!r}", "rank" in named)
+    notes = ()
+    if value == "rank":
+        if (wrong := columns["rank"] == NO_RANK).any():
+            fix = "Give the doc a rank, or add a column score."
+            refuse(named["rank"], wrong, place, "is not a whole number", fix)
+        columns = columns.with_columns(score=-pl.col("score"))
+        notes = (RANKS_AS_SCORES,)
+    parts: Iterator[tuple[str | None, pl.DataFrame]] = iter([(None, columns)])
+    if "system" in named:
+        parts = _by_system(columns, check_names(named["system"], place))
+    for name, rows in parts:
+        where = place if name is None else f"{place}, system {name!r}"
+        yield name, replace(_run(rows, where, "rank" in named), notes=notes)
 
 
-def _by_system(columns: pl.DataFrame, system: pl.Series) -> Iterator[tuple[str, pl.DataFrame]]:
+def has_column(frame: Any, name: str) -> bool:
+    """Check whether a frame has a column of the values called `name` in `NAMES`."""
+    return column_of(frame.collect_schema().names(), name) is not None
+
+
+def _by_system(
+    columns: pl.DataFrame, system: pl.Series
+) -> Iterator[tuple[str | None, pl.DataFrame]]:
     """Yield the rows of each system; slices where they are adjacent."""
     pieces = system.rle().struct.unnest()
     names, lengths = pieces["value"], pieces["len"].to_numpy()

@@ -243,10 +243,10 @@ def _build(
     write_qrels(stage / "qrels", source.name, read.pool)
     write_samples(stage / "samples", source.name, read.pool)
     write_subtopics(stage / "subtopics", read)
-    tied, judged_rows = write_docs_and_runs(stage, names, groups, limits.workers)
-    write_systems(stage / "systems", read, tied)
+    noticed = write_docs_and_runs(stage, names, groups, limits.workers)
+    write_systems(stage / "systems", read, noticed.tied)
     files = file_checksums({kind: stage / kind for kind in KINDS})
-    return read.record(judged_rows) | {"files": files}
+    return read.record(noticed) | {"files": files}
 
 
 def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any]) -> None:

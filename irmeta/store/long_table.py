@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -33,24 +34,60 @@ class _Ready(NamedTuple):
 
     columns: dict[str, pa.Array] | None
     docs: tuple[np.ndarray, ...]
-    tied: np.ndarray
-    judged_rows: int
+    noticed: Noticed
 
 
-def write_docs_and_runs(
-    stage: Path, names: Names, groups: Groups, workers: int
-) -> tuple[np.ndarray, int]:
-    """Write the docs and runs tables.
+@dataclass
+class Noticed:
+    """What is counted while lists are ordered.
 
-    Returns
-    -------
+    Attributes
+    ----------
     tied
         int64: each system's number of rows that share their score, as float32, with another row
         of their list.
+    selves
+        int64: each system's number of lists whose first doc has the id of their query.
     judged_rows
         Number of rows of docs judged in the primary qrels.
     """
-    tied, judged_rows = np.zeros(len(names.systems), np.int64), 0
+
+    tied: np.ndarray
+    selves: np.ndarray
+    judged_rows: int = 0
+
+    @classmethod
+    def none(cls, systems: int) -> Noticed:
+        """Return counts of 0."""
+        return cls(np.zeros(systems, np.int64), np.zeros(systems, np.int64))
+
+    @classmethod
+    def of(cls, group: Group, names: Names) -> Noticed:
+        """Return the counts of a group."""
+        counts, systems = cls.none(len(names.systems)), len(names.systems)
+        if (lists := group.lists) is not None:
+            firsts = lists.columns["doc"][lists.starts[:-1]]
+            queries = np.unique(lists.query)
+            # Names are sorted by their bytes, and all lists have a doc.
+            places = names.docs.search_sorted(names.queries.gather(queries)).to_numpy()
+            is_self = firsts == places[np.searchsorted(queries, lists.query)]
+            rows = np.flatnonzero(is_self)
+            same = names.docs.gather(firsts[rows]) == names.queries.gather(lists.query[rows])
+            counts.selves = np.bincount(lists.system[rows], same.to_numpy(), systems).astype(int)
+            counts.tied = np.bincount(lists.system, lists.tied, systems).astype(np.int64)
+        counts.judged_rows = group.judged_rows
+        return counts
+
+    def add(self, other: Noticed) -> None:
+        """Add the counts of a group."""
+        self.tied += other.tied
+        self.selves += other.selves
+        self.judged_rows += other.judged_rows
+
+
+def write_docs_and_runs(stage: Path, names: Names, groups: Groups, workers: int) -> Noticed:
+    """Write the docs and runs tables."""
+    noticed = Noticed.none(len(names.systems))
     with (
         part_writer("runs", stage / "runs") as run_writer,
         part_writer("docs", stage / "docs") as doc_writer,
@@ -58,8 +95,7 @@ def write_docs_and_runs(
         docs = _DocGroup(names)
         ready = partial(make_row_group, names, groups)
         for group in ordered_map(ready, groups.portions(), workers=workers):
-            tied += group.tied
-            judged_rows += group.judged_rows
+            noticed.add(group.noticed)
             docs.add(group.docs)
             if group.columns is not None:
                 run_writer.write(group.columns)
@@ -67,7 +103,7 @@ def write_docs_and_runs(
                 doc_writer.write(docs.take())
         if docs.rows:
             doc_writer.write(docs.take())
-    return tied, judged_rows
+    return noticed
 
 
 def make_row_group(names: Names, groups: Groups, queries: np.ndarray) -> _Ready:
@@ -78,14 +114,7 @@ def make_row_group(names: Names, groups: Groups, queries: np.ndarray) -> _Ready:
         distinct, doc_of_row = groups.distinct(group.lists.columns["doc"])
         columns = run_columns(names, group, distinct, doc_of_row)
     docs = (group.queries, group.lengths, group.docs)
-    return _Ready(columns, docs, tied_rows(group, len(names.systems)), group.judged_rows)
-
-
-def tied_rows(group: Group, systems: int) -> np.ndarray:
-    """Count each system's rows that share their score with another row of their list: int64."""
-    if group.lists is None:
-        return np.zeros(systems, np.int64)
-    return np.bincount(group.lists.system, group.lists.tied, systems).astype(np.int64)
+    return _Ready(columns, docs, Noticed.of(group, names))
 
 
 def run_columns(

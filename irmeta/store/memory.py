@@ -20,7 +20,7 @@ from irmeta.schema.arrow import as_frame
 from irmeta.store.groups import Group
 from irmeta.store.ingest import Outcome, failed, failures
 from irmeta.store.layout import fingerprint, manifest
-from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
+from irmeta.store.long_table import Names, Noticed, doc_columns, run_columns
 from irmeta.store.read_track import Count, Limits, Progress, ReadTrack, read_track
 from irmeta.store.scan import StoredLists
 from irmeta.store.small_tables import (
@@ -248,15 +248,16 @@ def hold(read: ReadTrack, workers: int) -> HeldTrack:
     """Sort the lists of a track that has been read, and build its tables."""
     names, groups = read.groups()
     read_groups = tuple(ordered_map(groups.group, groups.portions(), workers=workers))
-    tied = sum(tied_rows(group, len(names.systems)) for group in read_groups)
+    noticed = Noticed.none(len(names.systems))
+    for group in read_groups:
+        noticed.add(Noticed.of(group, names))
     frames = {
         "qrels": _frame("qrels", qrels_columns(read.source.name, read.pool)),
-        "systems": _frame("systems", [systems_columns(read, np.asarray(tied))]),
+        "systems": _frame("systems", [systems_columns(read, noticed.tied)]),
         "samples": _frame("samples", samples_columns(read.source.name, read.pool)),
         "subtopics": _frame("subtopics", [subtopics_columns(read)]),
     }
-    judged_rows = sum(group.judged_rows for group in read_groups)
-    return HeldTrack(read.record(judged_rows), names, read_groups, frames)
+    return HeldTrack(read.record(noticed), names, read_groups, frames)
 
 
 def _held(group: Group) -> int:

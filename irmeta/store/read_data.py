@@ -7,23 +7,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, of_track
 from irmeta.inputs.columns import QrelsColumns, RunColumns
+from irmeta.inputs.files import qrels_text, read_qrels
 from irmeta.inputs.given import GivenQrels, GivenRun
-from irmeta.kernels.numbering import collect
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import Outcome
 from irmeta.store.memory import MemoryStore, hold
-from irmeta.store.read_run import Run, SkippedRun, read_run, run_of_rows
+from irmeta.store.read_run import Run, SkippedRun, read_run, run_of_columns
 from irmeta.store.read_track import read_with
 from irmeta.store.readers import Readers
-from irmeta.trec.qrels import QrelsText, once_each, parse_qrels
-from irmeta.trec.rows import RowReader, Rows
-from irmeta.trec.runs import RunText
+from irmeta.trec.qrels import QrelsText, once_each
 from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.streams import InputFile
 
@@ -101,69 +98,14 @@ def _judged(given: GivenQrels, subtopics: bool) -> tuple[QrelsSource, QrelsText]
 
 def _part(part: QrelsColumns | InputFile, subtopics: bool) -> QrelsText:
     if isinstance(part, InputFile):
-        return parse_qrels(part, subtopics=subtopics)
-    if "subtopic" not in part.frame.columns:
-        if subtopics:
-            fix = "Add a column 'subtopic'."
-            raise DataError("no column of the subtopic", file=part.place, fix=fix)
-        part = replace(part, frame=part.frame.with_columns(subtopic=pl.lit(None, pl.String)))
-    frame = part.frame.with_row_index("line").with_columns(pl.col("line").cast(pl.Int64))
-    frame, notes = once_each(frame, part.place, subtopics, "row", SUBTOPICS_FIX)
-    return QrelsText(frame, part.sha256(), notes)
+        return read_qrels(part, subtopics=subtopics)
+    return qrels_text(part, subtopics, part.sha256(), fix=SUBTOPICS_FIX)
 
 
 def _read_run(source: TrackSource, readers: Readers, given: GivenRun) -> Run | SkippedRun:
     content = given.load()
     with readers.borrow() as reader:
         if isinstance(content, RunColumns):
-            return _run_of_columns(content, given.name, source.policy, reader)
+            return run_of_columns(content, given.name, source.policy, reader)
         run = read_run(source, content, reader)
     return run if given.name is None else replace(run, tag=given.name)
-
-
-def _run_of_columns(
-    columns: RunColumns, name: str | None, policy: ReadPolicy, reader: RowReader
-) -> Run:
-    rows = Rows(
-        queries=reader.queries.numbers(columns.queries),
-        starts=columns.starts,
-        doc=reader.docs.numbers_of(columns.docs),
-        score=np.array(columns.score),
-        rank=np.array(columns.rank),
-        tags=(),
-        commas=0,
-        odd_ranks=columns.odd_ranks,
-        repeats=0,
-    )
-    rows = replace(rows, repeats=_repeats(rows, len(reader.docs)))
-    odd = columns.odd_ranks
-    notes = [f"{odd:,} ranks are not whole numbers"] if odd else []
-    text = RunText(rows, columns.sha256(), name, notes=notes)
-    return run_of_rows(policy, columns.place, text, reader, partial(_first_repeat, columns))
-
-
-def _repeats(rows: Rows, docs: int) -> int:
-    """Count the rows whose doc is also in an earlier row of their list."""
-    lists = len(rows.starts) - 1
-    seen, ends = np.zeros(docs, np.int32), np.empty(lists, np.int64)
-    none, no_docs = np.zeros(lists + 1, np.int64), np.empty(0, np.int32)
-    distinct = np.empty_like(rows.doc)
-    collect(rows.doc, rows.starts, no_docs, none, seen, 1, distinct, ends)
-    return len(rows.doc) - int(ends[-1])
-
-
-def _first_repeat(columns: RunColumns) -> DataError:
-    """Return the error of the first duplicate (query, doc)."""
-    lists = np.repeat(np.arange(len(columns.queries)), np.diff(columns.starts))
-    rows = pl.DataFrame(
-        {"query": columns.queries.gather(lists), "doc": pl.Series(columns.docs, dtype=pl.String)}
-    )
-    row = rows.select((~pl.struct(pl.all()).is_first_distinct()).arg_max()).item()
-    ids: dict[str, object] = rows.row(row, named=True)
-    problem = "query {query} has doc {doc} a second time"
-    return DataError(
-        problem,
-        file=columns.place,
-        ids=ids,
-        fix="Keep one row of each doc; `duplicates='first'` keeps the first.",
-    )

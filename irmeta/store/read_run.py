@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
+import polars as pl
 
 from irmeta.errors import DataError, printable
+from irmeta.inputs.columns import RunColumns
+from irmeta.inputs.files import read_run_file
+from irmeta.inputs.recognition import Form, recognize
 from irmeta.kernels.lists import RISES, ranks_contradict, score_states
+from irmeta.kernels.numbering import collect
 from irmeta.policies import ReadPolicy
 from irmeta.store.spill import Columns, InMemory
 from irmeta.trec.ordering import contradicting_lists, rows_of
-from irmeta.trec.rows import NO_RANK, RowReader
-from irmeta.trec.runs import RunText, first_repeat, parse_run
+from irmeta.trec.rows import NO_RANK, RowReader, Rows
+from irmeta.trec.runs import RunText, first_repeat, parse_clean_run, parse_odd_run
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, stored_sha256
 from irmeta.trec.tie_orders import missing_rank, row_without_rank
@@ -76,13 +82,72 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
     try:
         if printable(file.name) != file.name:
             raise DataError("its name is not UTF-8", file=printable(file.name), fix="Rename it.")
-        parsed = parse_run(file, reader, source.policy.malformed)
+        form: str = source.policy.run_format
+        is_given, parsed = form != "auto", None
+        if form in ("auto", "trec"):
+            parsed = parse_clean_run(file, reader)
+        if not is_given:
+            form = "trec" if parsed is not None else recognize(file, "run")
+        if form != "trec":
+            columns, tag = read_run_file(file, cast(Form, form), is_given=is_given)
+            sha256 = columns.sha256()
+            return run_of_columns(columns, tag, source.policy, reader)
+        parsed = parsed or parse_odd_run(file, reader, source.policy.malformed)
         sha256, tag = parsed.sha256, parsed.tag
         return run_of_rows(source.policy, file.name, parsed, reader, partial(first_repeat, file))
     except DataError as error:
         if not source.may_quote(file.name):
             error.conceal()
         return SkippedRun(file.name, sha256 or stored_sha256(file), tag, str(error))
+
+
+def run_of_columns(
+    columns: RunColumns, name: str | None, policy: ReadPolicy, reader: RowReader
+) -> Run:
+    """Return a run of columns, see `run_of_rows`; `name` is its tag."""
+    rows = Rows(
+        queries=reader.queries.numbers(columns.queries),
+        starts=columns.starts,
+        doc=reader.docs.numbers_of(columns.docs),
+        score=np.array(columns.score),
+        rank=np.array(columns.rank),
+        tags=(),
+        commas=0,
+        odd_ranks=columns.odd_ranks,
+        repeats=0,
+    )
+    rows = replace(rows, repeats=_repeats(rows, len(reader.docs)))
+    odd = columns.odd_ranks
+    notes = [*columns.notes, *([f"{odd:,} ranks are not whole numbers"] if odd else [])]
+    text = RunText(rows, columns.sha256(), name, notes=notes)
+    return run_of_rows(policy, columns.place, text, reader, partial(_first_repeat, columns))
+
+
+def _repeats(rows: Rows, docs: int) -> int:
+    """Count the rows whose doc is also in an earlier row of their list."""
+    lists = len(rows.starts) - 1
+    seen, ends = np.zeros(docs, np.int32), np.empty(lists, np.int64)
+    none, no_docs = np.zeros(lists + 1, np.int64), np.empty(0, np.int32)
+    distinct = np.empty_like(rows.doc)
+    collect(rows.doc, rows.starts, no_docs, none, seen, 1, distinct, ends)
+    return len(rows.doc) - int(ends[-1])
+
+
+def _first_repeat(columns: RunColumns) -> DataError:
+    """Return the error of the first duplicate (query, doc)."""
+    lists = np.repeat(np.arange(len(columns.queries)), np.diff(columns.starts))
+    rows = pl.DataFrame(
+        {"query": columns.queries.gather(lists), "doc": pl.Series(columns.docs, dtype=pl.String)}
+    )
+    row = rows.select((~pl.struct(pl.all()).is_first_distinct()).arg_max()).item()
+    ids: dict[str, object] = rows.row(row, named=True)
+    problem = "query {query} has doc {doc} a second time"
+    return DataError(
+        problem,
+        file=columns.place,
+        ids=ids,
+        fix="Keep one row of each doc; `duplicates='first'` keeps the first.",
+    )
 
 
 def run_of_rows(
@@ -115,11 +180,23 @@ def run_of_rows(
             raise repeat_error()
         columns = {name: values[first_rows] for name, values in columns.items()}
         starts = np.searchsorted(first_rows, starts)
+    selves = 0
+    if policy.drop_self:
+        kept = _unlike_queries(queries, starts, columns["doc"], reader)
+        selves = len(kept) - int(np.count_nonzero(kept))
+        if selves == len(kept):
+            raise DataError("all docs have the id of their query", file=name)
+        columns = {name: values[kept] for name, values in columns.items()}
+        starts = np.append(0, np.cumsum(kept))[starts]
+        is_list = np.diff(starts) > 0
+        queries, starts = queries[is_list], np.append(starts[:-1][is_list], starts[-1])
     if row_without_rank(policy.tie_order, columns) is not None:
         raise missing_rank(policy.tie_order, file=name)
     notes = [*parsed.notes]
     if dropped:
         notes.append(f"{dropped:,} rows dropped: their doc came before in the same list")
+    if selves:
+        notes.append(f"{selves:,} docs dropped that have the id of their query")
     states = np.empty(len(starts) - 1, np.uint8)
     score_states(starts, columns["score"], states)
     if lists := _contradicting(starts, states, columns["score"], columns["rank_given"]):
@@ -163,6 +240,14 @@ def _first_of_each(starts: np.ndarray, doc: np.ndarray) -> np.ndarray:
     lists = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
     # Rows are in file order, so the first row of a pair is the first in the file.
     return np.sort(np.unique(lists << 32 | doc, return_index=True)[1])
+
+
+def _unlike_queries(
+    queries: np.ndarray, starts: np.ndarray, doc: np.ndarray, reader: RowReader
+) -> np.ndarray:
+    """Return a mask of the rows whose doc does not have the id of its query."""
+    names = reader.queries.strings().gather(queries)
+    return doc != np.repeat(reader.docs.numbers(names), np.diff(starts))
 
 
 def _contradicting(

@@ -11,13 +11,14 @@ from typing import Any
 import polars as pl
 
 from irmeta.errors import DataError
+from irmeta.inputs.files import read_qrels
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import NAMES
 from irmeta.store.assemble import TrackRows
 from irmeta.store.facts import Facts, read_facts
 from irmeta.store.groups import Groups
 from irmeta.store.judgments import Judgments, judgments
-from irmeta.store.long_table import Names
+from irmeta.store.long_table import Names, Noticed
 from irmeta.store.pool_depth_file import read_pool_depths
 from irmeta.store.read_run import Run, SkippedRun, read_run
 from irmeta.store.readers import Readers, TrackNames
@@ -26,7 +27,7 @@ from irmeta.store.spill import InMemory
 from irmeta.store.subtopics_file import read_subtopics
 from irmeta.store.track_systems import Named, name_systems
 from irmeta.trec.archives import archive_kind, members
-from irmeta.trec.qrels import QrelsText, parse_qrels
+from irmeta.trec.qrels import QrelsText
 from irmeta.trec.shapes import qrels_problem
 from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource
 from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
@@ -81,11 +82,8 @@ class ReadTrack:
         """Return the runs that are not in the track."""
         return self.named.skipped
 
-    def record(self, judged_rows: int) -> dict[str, Any]:
-        """Return the track's record without the checksums of its files in a store.
-
-        `judged_rows` is the number of rows of judged docs.
-        """
+    def record(self, noticed: Noticed) -> dict[str, Any]:
+        """Return the track's record without the checksums of its files in a store."""
         return track_record(
             self.source,
             self.sets,
@@ -96,7 +94,7 @@ class ReadTrack:
             self.pool_depths,
             self.left_out,
             self.inputs,
-            judged_rows,
+            noticed,
         )
 
     def groups(self) -> tuple[Names, Groups]:
@@ -197,7 +195,7 @@ def _read_qrels(
     for given in source.qrels:
         file = source.input_file(given.file)
         try:
-            parsed = parse_qrels(file, given.format, subtopics=given.subtopics)
+            parsed = read_qrels(file, given.format, subtopics=given.subtopics)
         except DataError as error:
             problem = qrels_problem(source, file) or error
             if not source.may_quote(given.file):

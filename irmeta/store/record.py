@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from irmeta.errors import IrmetaError
+from irmeta.errors import IrmetaError, short
 from irmeta.locations import local
 from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
 from irmeta.store.layout import KINDS, Layout
+from irmeta.store.long_table import Noticed
 from irmeta.store.pool_depth_file import without_depth
 from irmeta.store.subtopics_file import undescribed
 from irmeta.store.track_systems import Named
@@ -140,18 +141,18 @@ def track_record(
     pool_depths: dict[str, int],
     left_out: str | None,
     inputs: dict[str, str | None],
-    judged_rows: int,
+    noticed: Noticed,
 ) -> dict[str, Any]:
     """Return the record without `files`.
 
-    `left_out` names the qrels sets that cannot be read; `judged_rows` is the number of rows of
-    judged docs.
+    `left_out` names the qrels sets that cannot be read.
     """
     warnings = {
         "names": named.note,
         "qrels_sets": left_out,
-        "qrels": _qrels_warning(rows, pool, judged_rows),
+        "qrels": _qrels_warning(rows, pool, noticed.judged_rows),
         "pool_depth": without_depth(source, pool_depths, set(sets[0][1].frame["query"].unique())),
+        "self_retrieval": _self_warning(rows, noticed.selves.tolist()),
     }
     return {
         "track": source.name,
@@ -161,7 +162,7 @@ def track_record(
         "named_by": named.by,
         "skipped_runs": len(named.skipped),
         "rows": int(rows.rows.sum()),
-        "judged_rows": judged_rows,
+        "judged_rows": noticed.judged_rows,
         "deepest_rank": max(rows.deepest(run) for run in rows.runs),
         "queries_in_runs": len(rows.queries),
         "judged_pairs": len(pool.pairs),
@@ -182,6 +183,23 @@ def _qrels_warning(rows: TrackRows, pool: Judgments, judged_rows: int) -> str | 
         problems.append(f"none of {len(pool.pairs):,} judged docs is retrieved by any run")
     signs = " and ".join(problems)
     return f"{signs}: are these the qrels of another track?" if problems else None
+
+
+def _self_warning(rows: TrackRows, selves: list[int]) -> str | None:
+    """Return a warning of systems that rank docs with the id of the query first, else None."""
+    counts = [
+        (run.system, count, len(run.queries))
+        for run, count in zip(rows.runs, selves, strict=True)
+        if 2 * count > len(run.queries)
+    ]
+    if not counts:
+        return None
+    system, count, queries = counts[0]
+    return (
+        f"{len(counts)} of {len(rows.runs)} systems rank the doc with the id of the query first "
+        f"for most of their queries (such as {short(system)!r}: {count:,} of {queries:,}). "
+        "`drop_self=True` removes such docs."
+    )
 
 
 def _set_record(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from irmeta.trec.source import AnyTrack, BrokenTrack, FactsSource, QrelsSource, 
 _Parsed = TypeVar("_Parsed", bound=Options)
 _Found = TypeVar("_Found")
 
-_POLICY_KEYS = ("names", "tie_order", "depth", "duplicates")
+_POLICY_KEYS = ("names", "tie_order", "depth", "duplicates", "run_format", "drop_self")
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ _FIVE = (
     'Five columns can be `format = "prels"` (query doc grade method probability) or '
     '`format = "sample-eval"` (query 0 doc stratum grade): name it in collection.toml.'
 )
+SUBTOPICS_FIX = "say `subtopics = true` for this file (collection.toml)."
+"""How a collection says that a file has subtopics."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ def once_each(
     file: str,
     subtopics: bool,
     unit: str = "line",
-    fix: str = "say `subtopics = true` for this file (collection.toml).",
+    fix: str = SUBTOPICS_FIX,
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Drop repeated judgments of a (query, subtopic, doc) with equal grades.
 

@@ -56,10 +56,24 @@ def parse_run(file: InputFile, reader: RowReader, malformed: Malformed = "error"
         At the first malformed line, unless `malformed` is ``skip``; if no line can be read, or none
         of the first 64 MB; and if the file is missing, truncated or damaged.
     """
+    return parse_clean_run(file, reader) or parse_odd_run(file, reader, malformed)
+
+
+def parse_clean_run(file: InputFile, reader: RowReader) -> RunText | None:
+    """Read a run in UTF-8 without malformed lines; None for any other file.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, truncated or damaged.
+    """
     with open_stream(file) as stream:
         rows = reader.read(stream)
-        if rows is not None:
-            return _run(rows, stream.sha256())
+        return None if rows is None else _run(rows, stream.sha256())
+
+
+def parse_odd_run(file: InputFile, reader: RowReader, malformed: Malformed) -> RunText:
+    """Read a run that `parse_clean_run` cannot read: see `parse_run`."""
     with open_stream(file) as stream:
         text = Text(stream, file.name)
         rows = reader.read(text)

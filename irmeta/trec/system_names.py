@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from irmeta.errors import DataError
 
 MATCH_SECONDS = 2.0  # for one file name; patterns that do not backtrack take microseconds
-_ENDINGS = "gz|bz2|xz|zst|z|txt|run|runs|res|result|results|trec|out|dat|tsv"
+_ENDINGS = "gz|bz2|xz|zst|z|txt|run|runs|res|result|results|trec|out|dat|tsv|csv|json|jsonl|parquet"
 _STEM = re.compile(rf"(.+?)(?:\.(?:{_ENDINGS}))*", re.IGNORECASE | re.DOTALL)
 _FIRST_WORD = re.compile(r"([A-Za-z]+\.).*[A-Za-z].*", re.DOTALL)
 

@@ -36,7 +36,7 @@ def with_values(frame: pl.DataFrame, **columns: Any) -> pl.DataFrame:
     [
         (FRAME.drop("score"), r"runs: no column of the score. Rename one of qid, docno to score\."),
         (
-            FRAME.rename({"qid": "topic"}),
+            FRAME.rename({"qid": "question"}),
             r"no column of the query.*to query_id \(or qid, q_id, query",
         ),
         (with_values(FRAME, score=[1.0, None]), "runs, row 1: column 'score' has no value. Drop"),
@@ -88,7 +88,7 @@ def test_from_data__invalid_run_is_refused(runs: object, said: str):
     [
         (
             JUDGED.drop("label"),
-            r"no column of the grade.*relevance \(or label, grade, rel, score\)",
+            r"no column of the grade.*relevance \(or label, grade, rel, rating, score\)",
         ),
         (with_values(JUDGED, label=[1, None]), "qrels, row 1: column 'label' has no value"),
         (with_values(JUDGED, label=[1, 0.5]), "row 1: column 'label' is not a whole number: 0.5"),

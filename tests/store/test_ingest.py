@@ -33,7 +33,7 @@ def test_ingest__second_ingest_writes_nothing(made_store, collections, tmp_path)
 
 def test_ingest__unchanged_files_are_not_opened(two, store, monkeypatch):
     states(two, store)
-    for place, name in ((reading, "parse_qrels"), (reading, "read_run"), (record, "stored_sha256")):
+    for place, name in ((reading, "read_qrels"), (reading, "read_run"), (record, "stored_sha256")):
         monkeypatch.delattr(place, name)
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 

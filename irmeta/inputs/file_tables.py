@@ -1,0 +1,342 @@
+"""Content of files that are not in TREC form, as frames with a line for each row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from irmeta.errors import DataError
+from irmeta.inputs.columns import refuse
+from irmeta.inputs.frames import NAMES, column_of
+from irmeta.inputs.recognition import header_of, separator_of
+from irmeta.trec.streams import InputFile, open_stream
+from irmeta.trec.text import lines, read_columns
+
+MOST_READ = 2 << 30  # bytes of text of one file, which takes several times as much memory
+_NUMERIC = ("score", "rank", "grade")
+_FIRST = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """The rows of a file: ids as text, numbers as float64.
+
+    Attributes
+    ----------
+    place
+        Name of the file.
+    frame
+        Rows, by the names of the file's columns.
+    lines
+        int64: the 1-based line of each row; None where rows are no lines.
+    """
+
+    place: str
+    frame: pl.DataFrame
+    lines: np.ndarray | None = None
+
+    def located(self, error: DataError) -> DataError:
+        """Return an error of a row with the row's line."""
+        if error.unit == "row" and error.line is not None and self.lines is not None:
+            error.line, error.unit = int(self.lines[error.line]), "line"
+        return error
+
+
+def read_content(file: InputFile) -> tuple[bytes, str]:
+    """Return the decompressed content of a file, and the SHA-256 of the file as stored.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is empty or too large.
+    """
+    parts, size, buffer = list[bytes](), 0, memoryview(bytearray(_FIRST))
+    with open_stream(file) as stream:
+        while count := stream.readinto(buffer):
+            parts.append(bytes(buffer[:count]))
+            size += count
+            if size > MOST_READ:
+                fix = "Convert it to TREC form, which is read piece by piece."
+                problem = f"more than {MOST_READ / (1 << 30):g} GB of text"
+                raise DataError(problem, file=file.name, fix=fix)
+        return b"".join(parts), stream.sha256()
+
+
+def as_text(content: bytes, file: str) -> str:
+    """Decode UTF-8.
+
+    Raises
+    ------
+    DataError
+        At the first line that is not UTF-8.
+    """
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        value = content[max(0, error.start - 20) : error.end]
+        fix = "Convert the file to UTF-8."
+        raise DataError("not UTF-8", file=file, line=line, value=value, fix=fix) from None
+
+
+def table_of_fields(content: bytes, file: str, columns: Sequence[str]) -> FileTable:
+    """Return lines of fields separated by white space, each as text.
+
+    Raises
+    ------
+    DataError
+        If a line has another number of fields.
+    """
+    table = read_columns(content, dict.fromkeys(columns, pa.string()))
+    if table is not None:
+        return FileTable(file, pl.DataFrame(table), np.arange(1, table.num_rows + 1))
+    rows, numbers = list[list[str]](), list[int]()
+    for number, fields in lines(as_text(content, file).encode(), file):
+        if len(fields) != len(columns):
+            problem, fix = f"{len(fields)} fields instead of {len(columns)}", "Mend the line."
+            raise DataError(problem, file=file, line=number, value=b" ".join(fields), fix=fix)
+        rows.append([field.decode() for field in fields])
+        numbers.append(number)
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return FileTable(file, frame, np.array(numbers))
+
+
+def table_of_csv(content: bytes, file: str) -> FileTable:
+    """Return the rows of a file whose first line names its columns.
+
+    Raises
+    ------
+    DataError
+        If a name occurs twice, a row is longer than the first line, or a number is malformed.
+    """
+    text = as_text(content, file)
+    separator = separator_of(header_of(content)) or ","
+    skipped = len(text) - len(text.lstrip())
+    first = text.count("\n", 0, skipped) + 1
+    text = text[skipped:]
+    header = next(csv.reader([text.split("\n", 1)[0]], delimiter=separator))
+    for name in header:
+        if header.count(name) > 1:
+            raise DataError("two columns have one name", file=file, line=first, value=name)
+    try:
+        frame = pl.read_csv(
+            io.BytesIO(text.encode()), separator=separator, infer_schema=False
+        ).rename(str.strip)
+    except pl.exceptions.PolarsError as error:
+        for number, row in _csv_rows(text, separator):
+            if len(row) > len(header):
+                problem = f"{len(row)} fields where the first line has {len(header)}"
+                line, value = first + number - 1, separator.join(row)
+                raise DataError(problem, file=file, line=line, value=value) from None
+        why = {"why": str(error).splitlines()[0]}
+        raise DataError("cannot be read as CSV ({why})", file=file, ids=why) from None
+    lines = np.arange(frame.height) + first + 1
+    if '"' in text:  # a quoted cell may have several lines
+        lines = np.array([number + first - 1 for number, _ in _csv_rows(text, separator)][1:])
+    is_row = (~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()).to_numpy()
+    return numeric(FileTable(file, frame.filter(is_row), lines[: frame.height][is_row]))
+
+
+def _csv_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line at which each row ends, and its cells."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    return ((reader.line_num, row) for row in reader)
+
+
+def numeric(table: FileTable) -> FileTable:
+    """Convert columns of scores, ranks and grades from text to float64.
+
+    Raises
+    ------
+    DataError
+        At the first text that is not a number.
+    """
+    found = {column_of(table.frame.columns, name) for name in _NUMERIC}
+    converted: list[pl.Series] = []
+    for name in found - {None}:
+        column = table.frame[cast(str, name)]
+        if column.dtype == pl.String:
+            numbers = column.str.strip_chars().cast(pl.Float64, strict=False)
+            if (wrong := numbers.is_null() & column.is_not_null()).any():
+                try:
+                    refuse(column, wrong, table.place, "is not a number", "Correct the value.")
+                except DataError as error:
+                    raise table.located(error) from None
+            converted.append(numbers)
+    return FileTable(table.place, table.frame.with_columns(converted), table.lines)
+
+
+def table_of_parquet(content: bytes, file: str) -> FileTable:
+    """Return the rows of a Parquet file.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged.
+    """
+    try:
+        return FileTable(file, pl.read_parquet(io.BytesIO(content)))
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        why = {"why": str(error).splitlines()[0]}
+        fix = "The file is cut short or damaged: write it again."
+        raise DataError("cannot be read as Parquet ({why})", file=file, ids=why, fix=fix) from None
+
+
+def read_json(text: str, file: str) -> dict[str, dict[str, Any]] | FileTable:
+    """Return JSON as ``{query: {doc: value}}``, or a list of records as a table.
+
+    Raises
+    ------
+    DataError
+        If the text is not JSON, a key occurs twice, or it holds something else.
+    """
+    content = _parse_json(text, file, 1)
+    shape = "Write {query: {doc: value}}, or a list of records."
+    if isinstance(content, list):
+        records = cast(list[Any], content)
+        return _table_of_records(records, list(range(len(records))), file, "row")
+    if not isinstance(content, dict):
+        raise DataError(f"JSON of a {type(content).__name__}", file=file, line=1, fix=shape)
+    by_query = cast(dict[str, Any], content)
+    for query, docs in by_query.items():
+        if not isinstance(docs, dict):
+            line, problem = line_of_key(text, query), "not a dict of the docs of a query"
+            raise DataError(problem, file=file, line=line, value=docs, fix=shape)
+        if any(isinstance(value, dict) for value in cast(dict[str, Any], docs).values()):
+            fix = "Write one file per system, each {query: {doc: score}}."
+            line, problem = line_of_key(text, query), "several runs in one file"
+            raise DataError(problem, file=file, line=line, value=query, fix=fix)
+    return by_query
+
+
+def table_of_jsonl(text: str, file: str) -> FileTable:
+    """Return the records of a file with one JSON object per line.
+
+    An object is a record with named values, or ``{query: {doc: value}}``.
+
+    Raises
+    ------
+    DataError
+        At the first line that is neither, or has a value of another type.
+    """
+    records, numbers = list[Any](), list[int]()
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        content = _parse_json(line, file, number)
+        values = cast(dict[str, Any], content) if isinstance(content, dict) else {}
+        if values and all(isinstance(docs, dict) for docs in values.values()):
+            nested = [
+                {"query_id": query, "doc_id": doc, "score": value}
+                for query, docs in values.items()
+                for doc, value in docs.items()
+            ]
+        else:
+            nested = [content]
+        records += nested
+        numbers += [number] * len(nested)
+    return _table_of_records(records, numbers, file, "line")
+
+
+def _parse_json(text: str, file: str, first: int) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=_distinct)
+    except json.JSONDecodeError as error:
+        line, value = first + error.lineno - 1, text[max(0, error.pos - 20) : error.pos + 20]
+        problem, fix = f"not JSON ({error.msg})", "Mend the file, or write it again."
+        raise DataError(problem, file=file, line=line, value=value, fix=fix) from None
+    except _RepeatedKeyError as error:
+        line = first + max(0, line_of_key(text, error.key, 2) - 1)
+        fix = "Keep one: JSON would keep the last."
+        raise DataError(
+            "a key occurs twice", file=file, line=line, value=error.key, fix=fix
+        ) from None
+    except RecursionError:
+        raise DataError("JSON nested too deeply", file=file, line=first) from None
+
+
+class _RepeatedKeyError(Exception):
+    """A key that occurs twice in a JSON object."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key: str = key
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _RepeatedKeyError(next(name for name in names if names.count(name) > 1))
+    return content
+
+
+def line_of_key(text: str, key: str, occurrence: int = 1, after: int = 0) -> int:
+    """Return the 1-based line of a key in JSON; the first line if it is written otherwise."""
+    return text.count("\n", 0, max(0, place_of_key(text, key, occurrence, after))) + 1
+
+
+def place_of_key(text: str, key: str, occurrence: int = 1, after: int = 0) -> int:
+    """Return the place of a key in JSON, or -1."""
+    for written in (json.dumps(key, ensure_ascii=False), json.dumps(key)):
+        place = after - 1
+        for _ in range(occurrence):
+            place = text.find(written, place + 1)
+            if place < 0:
+                break
+        if place >= 0:
+            return place
+    return -1
+
+
+def _table_of_records(
+    records: Sequence[object], numbers: Sequence[int], file: str, unit: str
+) -> FileTable:
+    """Return records as columns of text and numbers, with only the columns in `NAMES`."""
+    fix = "A record is such as {query_id: ..., doc_id: ..., score: ...}."
+
+    def refuse_first(
+        is_wrong: Callable[[object], bool], values: Sequence[object], what: str
+    ) -> None:
+        row = next((i for i, value in enumerate(values) if is_wrong(value)), None)
+        if row is not None:
+            value = "null" if values[row] is None else values[row]
+            line = numbers[row]
+            raise DataError(what, file=file, line=line, unit=unit, value=value, fix=fix)
+
+    refuse_first(lambda one: not isinstance(one, Mapping), records, "not a record")
+    rows = cast(Sequence[Mapping[str, Any]], records)
+    names = list(rows[0]) if rows else []
+    columns: dict[str, pl.Series] = {}
+    for name in NAMES:
+        if (column := column_of(names, name)) is None or column in columns:
+            continue
+        values: list[Any] = [row.get(column) for row in rows]
+        if name in _NUMERIC:
+            refuse_first(_is_no_number, values, f"{column} is not a number")
+            columns[column] = pl.Series(column, map(float, values), pl.Float64)
+        else:
+            known = [value for value in values if value is not None]
+            values = values if name not in ("subtopic", "iteration") or known else []
+            refuse_first(_is_no_id, values, f"{column} is neither text nor a whole number")
+            texts = [str(value) for value in values] or [None] * len(rows)
+            columns[column] = pl.Series(column, texts, pl.String)
+    if not columns:
+        raise DataError("has no record", file=file, fix=fix)
+    return FileTable(file, pl.DataFrame(columns), np.array(numbers) if unit == "line" else None)
+
+
+def _is_no_number(value: object) -> bool:
+    return isinstance(value, bool) or not isinstance(value, int | float)
+
+
+def _is_no_id(value: object) -> bool:
+    return isinstance(value, bool) or not isinstance(value, int | str)

@@ -1,0 +1,233 @@
+"""Files of runs and qrels in forms other than TREC's, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+
+from irmeta.errors import DataError
+from irmeta.inputs.columns import QrelsColumns, RunColumns
+from irmeta.inputs.dicts import qrels_of_dict, run_of_dict
+from irmeta.inputs.file_tables import (
+    FileTable,
+    as_text,
+    line_of_key,
+    numeric,
+    place_of_key,
+    read_content,
+    read_json,
+    table_of_csv,
+    table_of_fields,
+    table_of_jsonl,
+    table_of_parquet,
+)
+from irmeta.inputs.frames import qrels_of_frame, runs_of_frame
+from irmeta.inputs.recognition import FORMS, Form, recognize
+from irmeta.trec.qrels import SUBTOPICS_FIX, QrelsFormat, QrelsText, once_each, parse_qrels
+from irmeta.trec.streams import InputFile
+from irmeta.trec.text import first_fields
+
+_WIDTH = {"msmarco": ("query", "doc", "rank"), "scores": ("query", "doc", "score")}
+
+
+def read_run_file(file: InputFile, form: Form, *, is_given: bool) -> tuple[RunColumns, str | None]:
+    """Read a run that is not in TREC form.
+
+    Parameters
+    ----------
+    is_given
+        Whether the user named the form; otherwise three columns of whole numbers must be ranks.
+
+    Returns
+    -------
+    columns
+        The rows, with notes on the form.
+    tag
+        The system that a column names, or None.
+
+    Raises
+    ------
+    DataError
+        If the file is malformed, holds several systems, or its third column may be a rank or a
+        score.
+    """
+    content, sha256 = read_content(file)
+    if form == "json":
+        found = _of_json(content, file.name)
+        if isinstance(found, RunColumns):
+            return _noted(found, form, sha256), None
+        table = found
+    elif form in _WIDTH:
+        form, table = _of_fields(content, file.name, form, is_given=is_given)
+    else:
+        table = _table(content, file.name, form)
+    with _located(table):
+        runs = list(runs_of_frame(nw.from_native(table.frame), file.name))
+    if len(runs) > 1:
+        names = ", ".join(repr(name) for name, _ in runs[:3])
+        fix = "Write one file per system, or pass the table to irmeta.from_data."
+        problem = f"{len(runs)} systems in one file: {names}{', ...' if len(runs) > 3 else ''}"
+        raise DataError(problem, file=file.name, fix=fix)
+    ((tag, columns),) = runs
+    return _noted(replace(columns, place=file.name), form, sha256), tag
+
+
+def read_qrels(
+    file: InputFile, form: QrelsFormat = "trec", *, subtopics: bool = False
+) -> QrelsText:
+    """Read a qrels file: in TREC form, or in another that is recognised by content.
+
+    Parameters
+    ----------
+    form
+        A format of five fields, which is not recognised; or ``trec``, for every other form.
+    subtopics
+        See `parse_qrels`.
+
+    Raises
+    ------
+    DataError
+        If the file is malformed.
+    """
+    try:
+        return parse_qrels(file, form, subtopics=subtopics)
+    except DataError:
+        if form != "trec" or (other := recognize(file, "qrels")) == "trec":
+            raise
+    content, sha256 = read_content(file)
+    if other == "json":
+        text = as_text(content, file.name)
+        found = read_json(text, file.name)
+        if isinstance(found, FileTable):
+            return _judged(_qrels_of(found), sha256, other, subtopics, found)
+        with _located_in_json(text):
+            columns = qrels_of_dict(found, file.name)
+        return _judged(columns, sha256, other, subtopics, None)
+    if other == "msmarco":
+        table = numeric(table_of_fields(content, file.name, ("query", "doc", "grade")))
+    else:
+        table = _table(content, file.name, other)
+    return _judged(_qrels_of(table), sha256, other, subtopics, table)
+
+
+def _table(content: bytes, file: str, form: Form) -> FileTable:
+    if form == "parquet":
+        return table_of_parquet(content, file)
+    if form == "csv":
+        return table_of_csv(content, file)
+    return table_of_jsonl(as_text(content, file), file)
+
+
+def _of_json(content: bytes, file: str) -> RunColumns | FileTable:
+    text = as_text(content, file)
+    found = read_json(text, file)
+    if isinstance(found, FileTable):
+        return found
+    with _located_in_json(text):
+        return run_of_dict(found, file)
+
+
+def _of_fields(content: bytes, file: str, form: Form, *, is_given: bool) -> tuple[Form, FileTable]:
+    """Return the rows of a run without names of columns, and whether it has ranks or scores."""
+    width = len(first_fields(content))
+    columns = _WIDTH[form] + (("score",) if form == "msmarco" and width == 4 else ())
+    table = table_of_fields(content, file, columns)
+    if not is_given:
+        third = table.frame["rank"]
+        if width == 3 and not third.str.contains(r"\A[+-]?\d+\z").all():
+            form, table = "scores", replace(table, frame=table.frame.rename({"rank": "score"}))
+        elif (query := _unlike_ranks(table.frame)) is not None:
+            row = table.frame["query"].index_of(query) or 0
+            line = None if table.lines is None else int(table.lines[row])
+            raise DataError(
+                "the third column may be a rank or a score: for query {query} it does not count up",
+                file=file,
+                line=line,
+                ids={"query": query},
+                fix="`run_format='msmarco'` reads query doc rank. "
+                "`run_format='scores'` reads query doc score.",
+            )
+    return form, numeric(table)
+
+
+def _unlike_ranks(frame: pl.DataFrame) -> str | None:
+    """Return the first query whose ranks are not 1, 2, 3, ... (or 0, 1, 2, ...) in any order."""
+    rank = pl.col("rank").cast(pl.Int64, strict=False)
+    counts_up = (rank.n_unique() == pl.len()) & (rank.max() - rank.min() + 1 == pl.len())
+    is_rank = (counts_up & rank.min().is_in([0, 1])).fill_null(value=False)
+    wrong = frame.group_by("query", maintain_order=True).agg(is_rank.alias("is_rank"))
+    queries = wrong.filter(~pl.col("is_rank"))["query"]
+    return queries[0] if len(queries) else None
+
+
+def _noted(columns: RunColumns, form: Form, sha256: str) -> RunColumns:
+    notes = (f"read as {FORMS[form]}", *columns.notes)
+    return replace(columns, notes=notes, stored_sha256=sha256)
+
+
+def _qrels_of(table: FileTable) -> QrelsColumns:
+    with _located(table):
+        return qrels_of_frame(nw.from_native(table.frame), table.place)
+
+
+def _judged(
+    columns: QrelsColumns, sha256: str, form: Form, subtopics: bool, table: FileTable | None
+) -> QrelsText:
+    name = "three columns: query doc grade" if form == "msmarco" else FORMS[form]
+    text = qrels_text(columns, subtopics, sha256, table)
+    return replace(text, notes=(f"read as {name}", *text.notes))
+
+
+def qrels_text(
+    columns: QrelsColumns,
+    subtopics: bool,
+    sha256: str,
+    table: FileTable | None = None,
+    fix: str = SUBTOPICS_FIX,
+) -> QrelsText:
+    """Return qrels in columns as those of a file: each judgment once.
+
+    `fix` is how the user says that there are subtopics.
+
+    Raises
+    ------
+    DataError
+        If there is no column of subtopics with `subtopics`, or a doc has two grades.
+    """
+    frame, subtopics = columns.frame, subtopics or columns.is_subtopic
+    if "subtopic" not in frame.columns:
+        if subtopics:
+            add = "Add a column 'subtopic'."
+            raise DataError("no column of the subtopic", file=columns.place, fix=add)
+        frame = frame.with_columns(subtopic=pl.lit(None, pl.String))
+    lines = None if table is None else table.lines
+    unit = "row" if lines is None else "line"
+    frame = frame.with_columns(line=pl.Series(np.arange(frame.height) if lines is None else lines))
+    frame, notes = once_each(frame, columns.place, subtopics, unit, fix)
+    return QrelsText(frame, sha256, notes)
+
+
+@contextmanager
+def _located(table: FileTable) -> Generator[None]:
+    try:
+        yield
+    except DataError as error:
+        raise table.located(error) from None
+
+
+@contextmanager
+def _located_in_json(text: str) -> Generator[None]:
+    """Add the line of the query and doc of an error."""
+    try:
+        yield
+    except DataError as error:
+        ids = error.ids or {}
+        if error.line is None and {"query", "doc"} <= ids.keys():
+            start = max(0, place_of_key(text, str(ids["query"])))
+            error.line = line_of_key(text, str(ids["doc"]), after=start)
+        raise

@@ -1,0 +1,179 @@
+"""Files of runs and qrels in other forms than TREC's: the same values, located errors, streams."""
+
+from __future__ import annotations
+
+import os
+import sys
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.errors import DataError, IrmetaError, SelfRetrievalWarning, UsageError
+from irmeta.inputs.recognition import recognize
+from irmeta.trec.streams import InputFile
+
+MADE = Path(__file__).parents[2] / "data_fixtures" / "formats"
+QRELS, RUN = MADE / "qrels" / "trec.txt", MADE / "runs" / "trec.run"
+FORMS = {
+    "runs/msmarco.tsv": "msmarco",
+    "runs/msmarco_scores.tsv": "msmarco",
+    "runs/beir.json": "json",
+    "runs/records.jsonl": "jsonl",
+    "runs/named.csv": "csv",
+    "runs/named.parquet": "parquet",
+    "runs/trec.run": "trec",
+    "qrels/beir.tsv": "csv",
+    "qrels/hugging_face.jsonl": "jsonl",
+    "qrels/msmarco.tsv": "trec",
+    "qrels/three_columns.tsv": "msmarco",
+    "qrels/ranx.json": "json",
+}
+GOOD_RUN = "q Q0 d 1 1.5 t\n"
+
+
+def values(qrels: object, run: object, **choices: object) -> list[float]:
+    store = irmeta.read_files(qrels, run, **choices)
+    return store.evaluate(["AP", "nDCG@5"]).sort("measure", "query")["value"].to_list()
+
+
+def write(folder: Path, **texts: str | bytes) -> list[Path]:
+    paths = []
+    for name, text in texts.items():
+        paths.append(folder / name)
+        paths[-1].write_bytes(text if isinstance(text, bytes) else text.encode())
+    return paths
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_recognize__names_the_form(name: str):
+    kind = "run" if name.startswith("runs") else "qrels"
+    assert recognize(InputFile.at(MADE / name, name), kind) == FORMS[name]
+
+
+@pytest.mark.parametrize("run", sorted((MADE / "runs").iterdir()), ids=lambda path: path.name)
+def test_read_files__runs_of_all_forms_have_the_same_values(run: Path):
+    assert values(QRELS, run) == values(QRELS, RUN)
+
+
+@pytest.mark.parametrize("qrels", sorted((MADE / "qrels").iterdir()), ids=lambda path: path.name)
+def test_read_files__qrels_of_all_forms_have_the_same_values(qrels: Path):
+    assert values(qrels, RUN) == values(QRELS, RUN)
+
+
+def test_read_files__info_names_the_forms():
+    store = irmeta.read_files(MADE / "qrels" / "beir.tsv", MADE / "runs" / "msmarco.tsv")
+    assert "read as CSV or TSV with named columns" in store.info()["notes"][0]
+    (notes,) = store.systems()["notes"]
+    assert notes == (
+        "read as MS MARCO form (query doc rank, without a score); no scores: score = -rank"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("qid,docno,score\nq,a,1\n\nq,b,x\n", "line 4: column 'score' is not a number: 'x'"),
+        ("qid,docno,score\nq,a,1\nq,,2\n", "line 3: column 'docno' has no value"),
+        ('qid,docno,score\nq,"a\nb",1\nq,c,inf\n', "line 4: column 'score' is not a finite number"),
+        ("qid,docno,score\nq,a,1,2\n", "line 2: 4 fields where the first line has 3: 'q,a,1,2'"),
+        ("qid,docno,docno\nq,a,1\n", "line 1: two columns have one name: 'docno'"),
+        ("qid,docno,text\nq,a,1\n", "no column of the score"),
+        ("one,two,three\nq,a,1\n", "line 1: the first line names no columns of queries and docs"),
+        ("qid,docno,score,run\nq,a,1,x\nq,b,1,y\n", "2 systems in one file: 'x', 'y'"),
+        ("q a 1\nq b 2\nq c\n", "line 3: 2 fields instead of 3: 'q c'"),
+        ("q a 1\nq b 7\n", "line 1: the third column may be a rank or a score: for query q it"),
+        ('{"q": {"a": 1,\n"b": "x"}}', "line 2: query q, doc b: the value is not a number: 'x'"),
+        ('{"q": {"a": 1,\n"b": NaN}}', "line 2: query q, doc b: the score is not a finite number"),
+        ('{"q": {"a": 1,\n"b": }}', "line 2: not JSON"),
+        ('{"q": {"a": 1,\n"a": 2}}', "line 2: a key occurs twice: 'a'"),
+        ('{"q":\n["a", "b"]}', "line 1: not a dict of the docs of a query"),
+        ('{"x": {"q": {"a": 1}}}', "line 1: several runs in one file: 'x'"),
+        ('{"qid": "q", "docno": "a", "score": 1}\n{"qid": "q"}\n', "line 2: docno is neither"),
+        ('{"qid": "q", "docno": "a", "score": 1}\n[]\n', "line 2: not a record"),
+        (b"PAR1 and no more", "cannot be read as Parquet"),
+        (b'{"q": {"\xff": 1}}', "line 1: not UTF-8"),
+    ],
+)
+def test_read_files__malformed_run_names_file_line_and_value(
+    text: str | bytes, said: str, tmp_path: Path
+):
+    qrels, run = write(tmp_path, qrels="q 0 a 1\n", run=text)
+    with pytest.raises(IrmetaError) as error:
+        irmeta.read_files(qrels, run)
+    assert f"{run}" in str(error.value)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "query-id\tcorpus-id\tscore\nq\ta\t1\nq\tb\tx\n",
+            "line 3: column 'score' is not a number",
+        ),
+        ("q a 1\nq b x\n", "line 2: column 'grade' is not a number: 'x'"),
+        ("q a 1\nq a 2\n", "line 2: query q, doc a has grades 1 and 2, first in line 1"),
+        ('{"q": {"a": 1,\n"b": 900}}', "line 2: query q, doc b: the grade is not"),
+        (
+            '{"query-id": "q", "corpus-id": "a", "score": "1"}\n',
+            "line 1: score is not a number: '1'",
+        ),
+    ],
+)
+def test_read_files__malformed_qrels_name_file_line_and_value(text: str, said: str, tmp_path: Path):
+    qrels, run = write(tmp_path, qrels=text, run=GOOD_RUN)
+    with pytest.raises(IrmetaError) as error:
+        irmeta.read_files(qrels, run)
+    assert f"{qrels}, {said}" in str(error.value)
+
+
+def test_run_format__decides_between_ranks_and_scores(tmp_path: Path):
+    qrels, run = write(tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run="q a 1\nq b 7\n")
+    assert values(qrels, run, run_format="msmarco")[0] == 1
+    assert values(qrels, run, run_format="scores")[0] == 0.5
+
+
+def test_read_files__standard_input_and_pipes_are_read(monkeypatch: pytest.MonkeyPatch):
+    for qrels, run, content in ((QRELS, "-", RUN), ("-", RUN, MADE / "qrels" / "ranx.json")):
+        stdin = TextIOWrapper(BytesIO(content.read_bytes()), "utf-8")
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert values(qrels, run) == values(QRELS, RUN)
+    ends = [os.pipe() for _ in range(2)]
+    for (_, end), file in zip(ends, (QRELS, RUN), strict=True):
+        os.write(end, file.read_bytes())
+        os.close(end)
+    assert values(*(f"/dev/fd/{end}" for end, _ in ends)) == values(QRELS, RUN)
+    with pytest.raises(UsageError, match="- is given twice"):
+        irmeta.read_files("-", "-")
+
+
+def test_drop_self__removes_docs_with_the_id_of_their_query():
+    with pytest.warns(SelfRetrievalWarning, match=r"'run': 6 of 6\). `drop_self=True`"):
+        store = irmeta.read_files(QRELS, MADE / "selves" / "run.json")
+    assert store.means("nDCG@5")["value"][0] < sum(values(QRELS, RUN)[6:]) / 6 - 0.05
+    dropped = irmeta.read_files(QRELS, MADE / "selves" / "run.json", drop_self=True)
+    assert values(QRELS, MADE / "selves" / "run.json", drop_self=True) == values(QRELS, RUN)
+    assert "6 docs dropped that have the id of their query" in dropped.systems()["notes"][0]
+    assert dropped.policy.record()["drop_self"]
+    assert "drop_self" not in irmeta.ReadPolicy().record()
+
+
+def test_drop_self__a_list_of_nothing_else_is_no_list(tmp_path: Path):
+    qrels, run = write(tmp_path, qrels="q 0 a 1\np 0 a 1\n", run="q Q0 q 1 2 t\np Q0 a 1 1 t\n")
+    store = irmeta.read_files(qrels, run, drop_self=True)
+    assert store.systems().select("rows", "missing_queries").row(0) == (1, 1)
+    (run,) = write(tmp_path, only="q Q0 q 1 2 t\n")
+    with pytest.raises(IrmetaError, match="all docs have the id of their query"):
+        irmeta.read_files(qrels, run, drop_self=True)
+
+
+def test_from_data__ranks_without_scores_are_read():
+    frame = pl.DataFrame({"qid": ["q", "q"], "pid": ["a", "b"], "rank": [2, 1]})
+    store = irmeta.from_data({"q": {"a": 1}}, frame)
+    assert store.means("AP")["value"].to_list() == [0.5]
+    assert store.systems()["notes"][0] == "no scores: score = -rank"
+    with pytest.raises(DataError, match=r"row 0: column 'rank' is not a whole number: 1\.5"):
+        irmeta.from_data({"q": {"a": 1}}, frame.with_columns(rank=pl.lit(1.5)))
