@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
-from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.measures.evaluate import SeenViews, evaluate_block, warn_above_highest_grade
 from irmeta.measures.names import Spec
 from irmeta.measures.spec import Trace
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
+from irmeta.rankings.explained import block_with, check_arithmetic, policies_read, system_index
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.needs import needs_of
 from irmeta.rankings.one_list import OneList, one_list
 from irmeta.rankings.pool import pool_of
-from irmeta.store.scan import StoreReader, read_table, undisturbed
+from irmeta.store.scan import StoreReader, read_table
 from irmeta.summaries import Summarized, Summary
 from irmeta.trec.ordering import as_float32
 
@@ -94,11 +92,16 @@ def explain(
     UsageError
         If the track has no such system, or no such judged query.
     """
-    view = _block_with(store, track, spec, query, policy)
-    if system not in view.systems:
-        hint = did_you_mean(system, view.systems)
-        raise UsageError(f"track {track!r} has no system {system!r}. {hint}")
-    q, s = view.queries.index(query), view.systems.index(system)
+    view = block_with(
+        store,
+        track,
+        query,
+        policy,
+        needs_of([spec]),
+        lambda view: SeenViews(view).judged_for(spec).judged_queries,
+    )
+    s = system_index(view, track, system)
+    q = view.queries.index(query)
     value = float(evaluate_block(view, [spec], policy).values[0, q, s])
     one, trace = trace_value(view, spec, q, s, value)
     view = SeenViews(view).judged_for(spec)
@@ -130,25 +133,9 @@ def trace_value(
     """
     one = one_list(SeenViews(view).of(spec, [spec.cutoff]), q, s)
     trace = spec.measure.trace(one, spec.settings, spec.cutoff)
-    if not np.isclose(trace.value, value, rtol=1e-9, atol=1e-12, equal_nan=True):
-        raise IrmetaError(
-            f"{spec.name} of {view.systems[s]} on query {view.queries[q]} is {value!r}, but its "
-            f"arithmetic gives {trace.value!r}: this is a bug in irmeta, please report it."
-        )
+    what = f"{spec.name} of {view.systems[s]} on query {view.queries[q]}"
+    check_arithmetic(what, value, trace.value)
     return one, trace
-
-
-def _block_with(
-    store: StoreReader, track: str, spec: Spec, query: str, policy: EvalPolicy
-) -> JudgedRanks:
-    known: list[str] = []
-    with undisturbed(store, track):
-        for view in judged_ranks(store, track, policy, needs=needs_of([spec])):
-            judged = SeenViews(view).judged_for(spec).judged_queries
-            if query in judged:
-                return view
-            known += judged
-    raise UsageError(f"track {track!r} has no judged query {query!r}. {did_you_mean(query, known)}")
 
 
 def _docs(
@@ -195,17 +182,7 @@ def _facts(one: OneList, spec: Spec) -> dict[str, object]:
 def _policies(
     store: StoreReader, view: JudgedRanks, spec: Spec, policy: EvalPolicy
 ) -> dict[str, object]:
-    read = view.facts.policy
-    record: dict[str, object] = {
-        "qrels set": view.facts.qrels,
-        "tie order": policy.tie_order or read["tie_order"],
-        "depth cut at reading": read["depth"] or "none",
-        "negative grades": view.negative,
-    }
-    if policy.pool_depth is not None:
-        record["pool depth"] = policy.pool_depth
-    if policy.pool_without:
-        record["removed from the pool"] = ", ".join(policy.pool_without)
+    record = policies_read(view, policy)
     if "pool" in needs_of([spec]) or policy.has_smaller_pool:
         record["pool"] = f"{pool_of(store, view.facts.track).note}, in order {policy.pool_order!r}"
     return record

@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from irmeta._version import __version__
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.registry import PreferenceSpec, parse_preferences
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.load import judged_ranks, over_blocks
+from irmeta.rankings.load import over_blocks
 from irmeta.rankings.needs import needs_of
 from irmeta.rankings.provenance import track_provenance
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.results.pair_preferences import BlockPreferences, TrackPreferences
-from irmeta.store.scan import StoreReader, undisturbed
+from irmeta.store.scan import StoreReader
 
 _Block = tuple[tuple[str, ...], list[BlockPreferences]]
 
@@ -40,8 +40,8 @@ def evaluate_preferences(
     """
     check_queries(policy)
     found: dict[str, TrackPreferences] = {}
-    for qrels in dict.fromkeys(_qrels_of(store, track, spec, policy) for spec in specs):
-        chosen = [s for s in specs if _qrels_of(store, track, s, policy) == qrels]
+    for qrels in dict.fromkeys(qrels_of(store, track, spec, policy) for spec in specs):
+        chosen = [s for s in specs if qrels_of(store, track, s, policy) == qrels]
         needs = needs_of(chosen)
 
         def compared(view: JudgedRanks, specs: Sequence[PreferenceSpec] = chosen) -> _Block:
@@ -101,26 +101,6 @@ def compare_block(view: JudgedRanks, specs: Sequence[PreferenceSpec]) -> list[Bl
     ]
 
 
-def block_with(
-    store: StoreReader, track: str, spec: PreferenceSpec, query: str, policy: EvalPolicy
-) -> JudgedRanks:
-    """Return the block of a track that has a query, with the arrays that a preference reads.
-
-    Raises
-    ------
-    UsageError
-        If the query is not judged.
-    """
-    known: list[str] = []
-    of_set = replace(policy, qrels=_qrels_of(store, track, spec, policy))
-    with undisturbed(store, track):
-        for view in judged_ranks(store, track, of_set, needs=spec.needs):
-            if query in view.queries:
-                return view
-            known += view.queries
-    raise UsageError(f"track {track!r} has no judged query {query!r}. {did_you_mean(query, known)}")
-
-
 def view_for(view: JudgedRanks, spec: PreferenceSpec) -> JudgedRanks:
     """Return the block that one preference is computed on."""
     return view.condense() if _is_condensed(spec) else view
@@ -161,7 +141,7 @@ def check_queries(policy: EvalPolicy) -> None:
         )
 
 
-def _qrels_of(
+def qrels_of(
     store: StoreReader, track: str, spec: PreferenceSpec, policy: EvalPolicy
 ) -> str | None:
     """Return the qrels set to read for a preference: its background's, or the policy's.

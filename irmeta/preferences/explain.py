@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.policies import EvalPolicy
-from irmeta.preferences.evaluate import block_with, compare_block, view_for
+from irmeta.preferences.evaluate import compare_block, qrels_of, view_for
 from irmeta.preferences.registry import PreferenceSpec
 from irmeta.preferences.spec import PairTrace
+from irmeta.rankings.explained import block_with, check_arithmetic, policies_read, system_index
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import OneList, one_list
 from irmeta.store.scan import StoreReader
@@ -64,23 +62,16 @@ def explain_preference(
     UsageError
         If the track has no such system, or no such judged query.
     """
-    view = block_with(store, track, spec, query, policy)
-    for name in (system, against):
-        if name not in view.systems:
-            hint = did_you_mean(name, view.systems)
-            raise UsageError(f"track {track!r} has no system {name!r}. {hint}")
+    of_set = replace(policy, qrels=qrels_of(store, track, spec, policy))
+    view = block_with(store, track, query, of_set, spec.needs, lambda view: view.queries)
+    s, other = (system_index(view, track, name) for name in (system, against))
     q = view.queries.index(query)
-    s, other = view.systems.index(system), view.systems.index(against)
     block = compare_block(view, [spec])[0]
     value = float(block.difference(q)[s, other]) if block.defined[q] else float("nan")
     lists = list_for(view, spec, q, s), list_for(view, spec, q, other)
     trace = spec.rule.trace(*lists, spec.settings, spec.cutoff)
     computed = float("nan") if trace.value is None else trace.value
-    if not np.isclose(computed, value, rtol=1e-9, atol=1e-12, equal_nan=True):
-        raise IrmetaError(
-            f"{spec.name} of {system} over {against} on query {query} is {value!r}, but its "
-            f"arithmetic gives {computed!r}: this is a bug in irmeta, please report it."
-        )
+    check_arithmetic(f"{spec.name} of {system} over {against} on query {query}", value, computed)
     return PreferenceExplanation(
         preference=spec.name,
         summary=spec.rule.summary,
@@ -116,17 +107,7 @@ def _facts(lists: tuple[OneList, OneList], spec: PreferenceSpec) -> dict[str, ob
 
 
 def _policies(view: JudgedRanks, spec: PreferenceSpec, policy: EvalPolicy) -> dict[str, object]:
-    read = view.facts.policy
-    record: dict[str, object] = {
-        "qrels set": view.facts.qrels,
-        "tie order": policy.tie_order or read["tie_order"],
-        "depth cut at reading": read["depth"] or "none",
-        "negative grades": view.negative,
-    }
-    if policy.pool_depth is not None:
-        record["pool depth"] = policy.pool_depth
-    if policy.pool_without:
-        record["removed from the pool"] = ", ".join(policy.pool_without)
+    record = policies_read(view, policy)
     if "subtopics" in spec.needs:
         record["qrels by subtopic"] = view.by_subtopic().facts.qrels
     return record

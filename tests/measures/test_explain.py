@@ -7,9 +7,9 @@ import math
 import pytest
 
 from irmeta.errors import IrmetaError, UsageError
-from irmeta.measures import explain as explaining
 from irmeta.measures.diversity.intent_aware import NOT_DERIVED
 from irmeta.measures.names import parse_measure, registry
+from irmeta.rankings import explained
 from support.making import Track, down
 
 MEASURES = (
@@ -186,6 +186,6 @@ def test_explain__unknown_system_query_or_track_is_refused(made_store, system, q
 
 
 def test_explain__disagreement_is_reported_as_a_bug(store, monkeypatch):
-    monkeypatch.setattr(explaining.np, "isclose", lambda *_, **__: False)
+    monkeypatch.setattr(explained.np, "isclose", lambda *_, **__: False)
     with pytest.raises(IrmetaError, match=r"this is a bug in irmeta"):
         store.explain("AP", system="s", query="q")
