@@ -16,7 +16,7 @@ from irmeta.studies.papers.depth.options import PRINTED_CUTOFFS
 from irmeta.studies.papers.depth.tables import TABLES
 from support.making import Track, down
 
-NUMBERS = pl.DataFrame(paper.numbers())
+NUMBERS = pl.DataFrame(paper.NUMBERS)
 RELEVANT = [f"r{i}" for i in range(1000)]
 NONRELEVANT = [f"n{i}" for i in range(1000)]
 
@@ -45,7 +45,7 @@ def curve(runs: dict[str, list[str]], judged: dict[str, int], names: list[str]) 
 
 def test_numbers__unique_keys_and_all_tables():
     (table,) = (table for table in TABLES if table.name == "paper_numbers")
-    assert table.frame(paper.numbers()).select(table.key).is_unique().all()
+    assert table.frame(paper.NUMBERS).select(table.key).is_unique().all()
     counts = dict(NUMBERS.group_by("item").len().iter_rows())
     assert counts == {
         "Table 3": 12,

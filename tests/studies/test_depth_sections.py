@@ -34,7 +34,7 @@ HEADINGS = (
 
 def made(**rows: Any) -> Tables:
     """Return all tables of the study with the given rows."""
-    return filled_tables(STUDY, paper.numbers(), **rows)
+    return filled_tables(STUDY, paper.NUMBERS, **rows)
 
 
 def pool(track: str = "news", **facts: Any) -> dict[str, Any]:
@@ -294,6 +294,6 @@ def test_paper_numbers__shown_once_each():
     shown = [s for f in found.values() for s in f.show if isinstance(s, Show)]
     items = [s.rows["item"][0] for s in shown if s.table == "paper_numbers"]
     names = [s.name for s in shown if s.table == "paper_numbers"]
-    everything = pl.DataFrame(paper.numbers())["item"].unique(maintain_order=True)
+    everything = pl.DataFrame(paper.NUMBERS)["item"].unique(maintain_order=True)
     assert set(items) == set(everything)
     assert len(items) == len(set(items)) == len(set(names))

@@ -12,7 +12,7 @@ import pytest
 from irmeta.studies.papers.innovation import paper
 from irmeta.studies.papers.innovation.paper import Cell
 
-NUMBERS = pl.DataFrame(paper.numbers())
+NUMBERS = pl.DataFrame(paper.NUMBERS)
 PAIRS = {"TREC-5": 1830, "TREC-8": 8256, "WT14": 406, "DLT20": 2016}  # caption of Table 1
 
 

@@ -43,7 +43,7 @@ OVER_TRACKS = ("figure_2_tracks", "fewer_systems", "greedy", "swaps")
 
 def made(**rows: Any) -> Tables:
     """Return all tables of the study with the given rows."""
-    return filled_tables(STUDY, paper.numbers(), **rows)
+    return filled_tables(STUDY, paper.NUMBERS, **rows)
 
 
 def by_heading(tables: Tables, options: InnovationOptions = OPTIONS) -> dict[str, Section]:
@@ -100,7 +100,7 @@ def test_paper_numbers__shown_once_each():
     shown = [s for f in by_heading(made()).values() for s in f.show if isinstance(s, Show)]
     printed = [s for s in shown if s.table == "paper_numbers"]
     items = [s.rows["item"][0] for s in printed]
-    assert set(items) == {row["item"] for row in paper.numbers()}
+    assert set(items) == {row["item"] for row in paper.NUMBERS}
     assert len(items) == len(set(items)) == len({s.name for s in printed})
 
 

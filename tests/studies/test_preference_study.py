@@ -182,7 +182,7 @@ def test_preference__figure_4_is_absent_from_a_track_without_its_system_or_query
     results = studied(TRACK, tmp_path, **choice)
     assert results.tables["figure_4"].filter(track="t").is_empty()
     assert absent in studied_row(results)["notes"]
-    assert "Figure 4 is absent on t" in (tmp_path / "results" / "report.html").read_text()
+    assert "(Figure 4, left): absent on t" in (tmp_path / "results" / "report.html").read_text()
 
 
 def test_preference__figure_4_has_the_best_and_the_median_system(tmp_path: Path):

@@ -13,7 +13,7 @@ from irmeta.options import option
 from irmeta.policies import TrackOptions
 from irmeta.report.charts.ranked import ranked
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
-from irmeta.studies.framework.data_section import data_section
+from irmeta.studies.framework.section_parts import data_section
 from irmeta.studies.framework.study import Figure, Pieces, Section, Show, Study, Tables
 from irmeta.studies.framework.track_view import TrackView
 from support.making import Track, down

@@ -1,8 +1,29 @@
-"""The table of the numbers that a paper prints, which every study of a paper has."""
+"""Numbers that a paper prints: read from the file beside its study, and shown on its page."""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Sequence
+from importlib.resources import files
+
 from irmeta.schema.columns import Column, Table
+
+FILE = "paper_numbers.csv"
+NAME = "paper_numbers"
+
+
+def read_printed(package: str) -> tuple[dict[str, str], ...]:
+    """Return the rows of ``paper_numbers.csv`` in a study's package.
+
+    The columns are those of the table `paper_numbers`.
+    """
+    lines = files(package).joinpath(FILE).read_text(encoding="utf-8").splitlines()
+    return tuple(csv.DictReader(lines))
+
+
+def values_of(rows: Sequence[dict[str, str]]) -> dict[tuple[str, ...], str]:
+    """Map the other columns of rows, e.g. (item, row, column), to the value as printed."""
+    return {tuple(t for n, t in row.items() if n != "value"): row["value"] for row in rows}
 
 
 def printed_numbers(
@@ -21,6 +42,5 @@ def printed_numbers(
     value = Column("text", "number as printed", label="printed", format="paper")
     caption = "Numbers as printed in the paper."
     return Table(
-        "paper_numbers", (*columns,), {**columns, "value": value},
-        caption=caption, by="all", folded=True,
-    )  # fmt: skip
+        NAME, (*columns,), {**columns, "value": value}, caption=caption, by="all", folded=True
+    )

@@ -22,6 +22,7 @@ from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
 from irmeta.studies.framework.part_tables import PartTables, kept_tables
 from irmeta.studies.framework.plan import Task, check_folder, check_store, plan
+from irmeta.studies.framework.printed_numbers import NAME as PAPER_NUMBERS
 from irmeta.studies.framework.recorded_files import (
     ALL,
     PARTS,
@@ -265,6 +266,8 @@ def _join(
                 writer.add(name, frame)
             for name, rows in study.call("over_tracks", used_only(joined), options) or ():
                 writer.add(name, rows)
+            if study.printed:
+                writer.add(PAPER_NUMBERS, study.printed)
             written = writer.finish(tables)
         if run_options.figures:
             draw_figures(study, files, used_only(written), options, titles=run_options.titles)

@@ -133,6 +133,8 @@ class Study:
     over_tracks
         ``over_tracks(tables, options)`` yields pieces of the other tables from the joined tables,
         which hold only the included tracks.
+    printed
+        The rows of the table `paper_numbers`: see `irmeta.studies.framework.printed_numbers`.
     figures
         The figures, in the order of the page.
     sections, track_section
@@ -155,6 +157,7 @@ class Study:
     compute: Later
     sections: Later
     over_tracks: Later = None
+    printed: Sequence[Mapping[str, str]] = ()
     figures: Sequence[Figure] | str = ()
     track_section: Later = None
     inputs: Literal["tracks", "none", "optional"] = "tracks"

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from irmeta.phrases import count, listed
 from irmeta.schema.columns import by_name
-from irmeta.studies.framework.data_section import data_section
+from irmeta.studies.framework.section_parts import (
+    MOST_NAMED,
+    POINTER,
+    absent,
+    data_section,
+    name_tracks,
+    sentences,
+    show_printed,
+)
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.depth import conclusions
 from irmeta.studies.papers.depth.options import PLOTTED_DEPTHS, PRINTED_CUTOFFS
@@ -19,14 +27,14 @@ from irmeta.studies.papers.depth.paper import DATA, SLIPS
 from irmeta.studies.papers.depth.tables import TABLES
 
 DECLARED = by_name(TABLES)
-MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections of the tracks
-MOST_NAMED = 5  # tracks in a caption or a note
 WORST = 5  # systems with the fewest judged docs on a track
 FIGURES = ("score_curves", "figure_4", "figure_5", "figure_6", "figure_7", "figure_beyond",
            "leave_out_ranks", "budget")  # fmt: skip
 """The figures of a track, in the paper's order."""
 _COMPARED = {"contributors": "the contributors", "all": "all systems"}
-POINTER = "The figures of each track are in its section below."
+_absent = partial(absent, DECLARED)
+_printed = partial(show_printed, index=("collection", "row"))
+_printed_row = partial(show_printed, index=("collection",))
 
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
@@ -87,7 +95,7 @@ def _pools(tables: Tables, options: Options) -> Section:
         "the pool ends.",
         [
             Show("collections"),
-            _printed("Table 3", row=False),
+            _printed_row("Table 3"),
             "figure_1",
             "pool_growth",
             "judged_ranks",
@@ -114,17 +122,18 @@ def _reusability(tables: Tables, options: Options) -> Section:
         f"used with care otherwise. A system that moves by more than "
         f"{count(options.places, 'rank')} has moved. {POINTER}",
     ]
-    lone = tables["collections"].filter(pl.col("groups").is_null())["track"].to_list()
+    lone = name_tracks(tables["collections"].filter(pl.col("groups").is_null()))
     notes = _absent(tables, "table_5")
     if lone:
         notes.append(
-            f"Leaving out groups is absent on {listed(lone, MOST_NAMED)}: the store does not state "
+            f"Leaving out groups is absent on {lone}: the store does not state "
             "the groups of the systems."
         )
     shown = [_show("table_5", tables), _printed("Table 5"), _show("reusability", tables)]
-    sentences = _sentences(tables, conclusions.reusability)
     heading = "Systems that did not contribute (Section 4, Table 5)"
-    return Section(heading, [*text, *sentences], shown, notes=notes)
+    return Section(
+        heading, [*text, *sentences(tables, conclusions.reusability)], shown, notes=notes
+    )
 
 
 def _ties(tables: Tables, options: Options) -> Section:
@@ -136,7 +145,7 @@ def _ties(tables: Tables, options: Options) -> Section:
         "of systems by RBP(p=0.8) over full lists, where trec_eval reorders tied docs by their "
         "names and where docs stay in line order. If the lines of a run are not in order of score, "
         "tie order file differs from score-file: the paper's lowest values are probably such.",
-        ["table_6", _printed("Table 6", row=False), "ties_tau"],
+        ["table_6", _printed_row("Table 6"), "ties_tau"],
         notes=_absent(tables, "table_6"),
     )
 
@@ -152,7 +161,7 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
             ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
     )  # fmt: skip
     lengths = [
-        _show("condensed_lengths", tables), _printed("Section 4 (condensed lists)", row=False)
+        _show("condensed_lengths", tables), _printed_row("Section 4 (condensed lists)")
     ]  # fmt: skip
     example = _printed("Section 3")
     reference = f"k = {options.reference_k}" if options.reference_k else "k = d"
@@ -218,7 +227,7 @@ def _guidance(tables: Tables, options: Options) -> Section:
     columns = ("track", "depth", "lists", "measure", "k_low", "k_high", "least_depth")
     return Section(
         "Beyond the paper: safe cutoffs and pools",
-        [text, *_sentences(tables, conclusions.guidance)],
+        [text, *sentences(tables, conclusions.guidance)],
         [_show("guidance", tables, columns, pivot="measure")],
         notes=_absent(tables, "guidance"),
     )
@@ -268,14 +277,6 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     )
 
 
-def _sentences(tables: Tables, about: Any) -> list[str]:
-    """Return the sentences about each track; a reference to its section if there are many."""
-    tracks = tables["studied_tracks"].filter("used")["track"].to_list()
-    if len(tracks) > MOST_SENTENCES:
-        return ["The section of each track below states the conclusions."]
-    return [sentence for track in tracks for sentence in about(tables, track)]
-
-
 def _cutoffs(tables: Tables, options: Options) -> list[int]:
     """Return the cutoffs on the page: the paper's or the given ones, and those of references."""
     references = tables["table_7"]["reference_k"].unique().to_list()
@@ -312,34 +313,13 @@ def _depths(collections: pl.DataFrame) -> str:
     return f"d from {each.min()} to {each.max()}: {sources}."
 
 
-def _printed(item: str, row: bool = True) -> Show:
-    """Return the paper's numbers of a table, folded; `row`: whether the table names its rows."""
-    columns = ("collection", *(("row",) if row else ()), "column", "value")
-    name = f"paper_{re.sub('[^a-z0-9]+', '_', item.lower()).strip('_')}"
-    caption = f"The paper's {item}, as printed."
-    return Show("paper_numbers", columns, {"item": (item,)}, "column", name, caption)
-
-
 def _on(rows: pl.DataFrame, which: pl.Expr, text: str) -> Iterator[str]:
     """Yield a note on the tracks of a condition, if there are any."""
-    if tracks := rows.filter(which)["track"].to_list():
-        yield f"On {listed(tracks, MOST_NAMED)}, {text}"
+    if tracks := name_tracks(rows.filter(which)):
+        yield f"On {tracks}, {text}"
 
 
 def _only_relevant(tables: Tables, text: str) -> Iterator[str]:
     """Yield a note on the tracks where every judged doc is relevant."""
     known = (pl.col("judged") == pl.col("relevant")) & (pl.col("judged") > 0)
     yield from _on(tables["collections"], known, f"only relevant docs are judged. {text}")
-
-
-def _absent(tables: Tables, *names: str) -> list[str]:
-    """Return a note per table on the included tracks without rows."""
-    used = tables["studied_tracks"].filter("used")
-    notes = []
-    for name in names:
-        if tracks := used.join(tables[name], on="track", how="anti")["track"].to_list():
-            what = DECLARED[name].caption.removesuffix(".")
-            notes.append(
-                f"{what}: absent on {listed(tracks, MOST_NAMED)}, see the notes on the track."
-            )
-    return notes

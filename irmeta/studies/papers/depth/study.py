@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.depth.options import DepthOptions
-from irmeta.studies.papers.depth.paper import SOURCE
+from irmeta.studies.papers.depth.paper import NUMBERS, SOURCE
 from irmeta.studies.papers.depth.tables import TABLES
 
 HOME = "irmeta.studies.papers.depth"
@@ -17,8 +17,8 @@ STUDY = Study(
     revision=3,
     options=DepthOptions,
     tables=TABLES,
+    printed=NUMBERS,
     compute=f"{HOME}.compute:compute",
-    over_tracks=f"{HOME}.over_tracks:over_tracks",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",
     track_section=f"{HOME}.sections:track_section",

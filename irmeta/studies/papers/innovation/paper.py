@@ -6,9 +6,11 @@ Figures 1 and 2 are images; of their numbers, the text states only those listed 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import NamedTuple
 
 from irmeta.schema.columns import Paper
+from irmeta.studies.framework.printed_numbers import read_printed, values_of
 
 SOURCE = (
     "Türkmen, Lease and Kutlu 2023, New Metrics to Encourage Innovation and Diversity in "
@@ -25,59 +27,9 @@ COLLECTIONS: Mapping[str, tuple[int, int]] = {
 """Systems and queries of each collection; the number of pairs in Table 1 gives the systems."""
 ALPHAS = (0.0, 0.5, 1.0)
 LEVELS = (95, 99)
+SIZES = (2, 4, 8, 16, 32, 64)
 MEASURES = {"RareP": "P@100", "RareAP": "AP"}
 """The measures of rareness, and the paper's name of each at alpha = 0."""
-
-_TABLE_1 = {
-    "RareP": """
-        598 406  3666 2973  218 174   61  15
-        680 457  3778 3050  213 168  173  24
-        728 476  3825 3079  213 168  237  82
-    """,
-    "RareAP": """
-        541 334  3731 2976  211 169  320 169
-        632 404  3915 3209  216 168  352 209
-        701 467  4048 3363  214 170  376 238
-    """,
-}
-_TABLE_2 = {
-    "RareP": """
-        0.532 0.545 0.635 0.071
-        0.642 0.628 0.716 0.128
-        0.709 0.684 0.768 0.179
-    """,
-    "RareAP": """
-        0.513 0.580 0.433 0.425
-        0.578 0.623 0.517 0.444
-        0.633 0.656 0.585 0.466
-    """,
-}
-_TABLE_3 = {
-    "RareP": "0.970 0.976 0.983 0.987 0.992 0.995",
-    "RareAP": "0.970 0.984 0.985 0.989 0.993 0.996",
-}
-_TABLE_4 = {
-    "FBIS3-38782": "0.81",
-    "LA020889-0003": "0.62",
-    "LA102589-0109": "0.41",
-    "LA092189-0061": "0.22",
-    "FBIS4-44815": "0.08",
-}
-FIRST_PLACES = {0.0: "44", 0.5: "33", 1.0: "28"}
-"""Figure 1: the least D of S_rare on rank 1 by alpha, on topic 1127540 of DLT20."""
-_STATED = (
-    *(
-        (
-            "Figure 1",
-            f"topic 1127540 of DLT20, alpha = {alpha:g}",
-            "first place of S_rare",
-            f"D = {docs}",
-        )
-        for alpha, docs in FIRST_PLACES.items()
-    ),
-    ("Figure 2", "DLT20, RareP, alpha > 0", "tau", "below 0.9"),
-    ("Figure 2", "DLT20, RareAP, alpha > 0", "tau", "not below 0.9"),
-)
 
 
 class Cell(NamedTuple):
@@ -89,31 +41,48 @@ class Cell(NamedTuple):
     level: int = 0
 
 
-def _cells(text: str, measure: str, levels: tuple[int, ...]) -> Iterator[tuple[Cell, str]]:
-    """Yield the cells of a printed table: a line per alpha, columns by collection and level."""
-    columns = [(collection, level) for collection in COLLECTIONS for level in levels]
-    for alpha, line in zip(ALPHAS, text.strip().splitlines(), strict=True):
-        for (collection, level), value in zip(columns, line.split(), strict=True):
-            yield Cell(collection, measure, alpha, level), value
+def _cells(level: int = 0) -> Iterator[Cell]:
+    for measure, alpha, collection in product(MEASURES, ALPHAS, COLLECTIONS):
+        yield Cell(collection, measure, alpha, level)
 
 
+def _row(measure: str, alpha: float) -> str:
+    """Return the name of a row of Tables 1 and 2."""
+    return f"{measure}, alpha = {alpha:g}" if alpha else MEASURES[measure]
+
+
+NUMBERS = read_printed("irmeta.studies.papers.innovation")
+"""All printed numbers, as printed."""
+_VALUES = values_of(NUMBERS)
+
+FIRST_PLACES = {
+    alpha: _VALUES[
+        "Figure 1", f"topic 1127540 of DLT20, alpha = {alpha:g}", "first place of S_rare"
+    ].removeprefix("D = ")
+    for alpha in ALPHAS
+}
+"""Figure 1: the least D of S_rare on rank 1 by alpha, on topic 1127540 of DLT20."""
 SEPARATED = {
-    cell: int(value)
-    for measure, text in _TABLE_1.items()
-    for cell, value in _cells(text, measure, LEVELS)
+    cell: int(_VALUES["Table 1", _row(cell.measure, cell.alpha), f"{cell.collection}, {level}%"])
+    for level in LEVELS
+    for cell in _cells(level)
 }
 """Table 1: significantly different pairs."""
 STABILITY = {
-    cell: value for measure, text in _TABLE_2.items() for cell, value in _cells(text, measure, (0,))
+    cell: _VALUES["Table 2", _row(cell.measure, cell.alpha), cell.collection] for cell in _cells()
 }
 """Table 2: stability, as printed."""
 FEWER_SYSTEMS = {
-    (measure, 2 ** (j + 1)): value
-    for measure, text in _TABLE_3.items()
-    for j, value in enumerate(text.split())
+    (measure, size): _VALUES["Table 3", f"TREC-8, {measure}", f"N = {size}"]
+    for measure in MEASURES
+    for size in SIZES
 }
 """Table 3: tau of N systems of TREC-8 at alpha = 1 by measure and N, as printed."""
-RARITY = {("TREC-8", "431", doc): value for doc, value in _TABLE_4.items()}
+RARITY = {
+    tuple(row.replace("topic ", "").split(", ")): value
+    for (item, row, _), value in _VALUES.items()
+    if item == "Table 4"
+}
 """Table 4: rarity by collection, query and doc, as printed."""
 
 SLIPS: Mapping[str, tuple[str, ...]] = {
@@ -164,27 +133,3 @@ SLIPS: Mapping[str, tuple[str, ...]] = {
 def collection_of(systems: int, queries: int) -> str | None:
     """Return the paper's collection with the same numbers of systems and queries."""
     return next((name for name, size in COLLECTIONS.items() if size == (systems, queries)), None)
-
-
-def _row(measure: str, alpha: float) -> str:
-    """Return the name of a row of Tables 1 and 2."""
-    return f"{measure}, alpha = {alpha:g}" if alpha else MEASURES[measure]
-
-
-def numbers() -> Iterator[dict[str, str]]:
-    """Yield the rows of the table `paper_numbers`."""
-    for item, row, column, value in _STATED:
-        yield {"item": item, "row": row, "column": column, "value": value}
-    for (collection, measure, alpha, level), pairs in SEPARATED.items():
-        column = f"{collection}, {level}%"
-        yield {"item": "Table 1", "row": _row(measure, alpha), "column": column,
-               "value": str(pairs)}  # fmt: skip
-    for (collection, measure, alpha, _), value in STABILITY.items():
-        yield {"item": "Table 2", "row": _row(measure, alpha), "column": collection,
-               "value": value}  # fmt: skip
-    for (measure, systems), value in FEWER_SYSTEMS.items():
-        yield {"item": "Table 3", "row": f"TREC-8, {measure}", "column": f"N = {systems}",
-               "value": value}  # fmt: skip
-    for (collection, query, doc), value in RARITY.items():
-        yield {"item": "Table 4", "row": f"{collection}, topic {query}, {doc}",
-               "column": "rareness", "value": value}  # fmt: skip

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from functools import partial
+
+import polars as pl
 
 from irmeta.phrases import count
-from irmeta.studies.framework.data_section import data_section
+from irmeta.schema.columns import by_name
+from irmeta.studies.framework.section_parts import (
+    POINTER,
+    absent,
+    data_section,
+    sentences,
+    show_printed,
+    tracks_without,
+)
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.innovation import conclusions
-from irmeta.studies.papers.innovation.beyond_sections import beyond, most_moved
 from irmeta.studies.papers.innovation.options import MARKED
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
-from irmeta.studies.papers.innovation.page_parts import DECLARED, POINTER, absent, sentences
 from irmeta.studies.papers.innovation.paper import DATA, SLIPS
+from irmeta.studies.papers.innovation.tables import TABLES
 
+DECLARED = by_name(TABLES)
+_absent = partial(absent, DECLARED, reason="too few systems, queries or docs")
+OWN = "each system is a group of its own"
 WORST = 10  # systems of a track that are shown
 FIGURES = ("docs_by_holders", "figure_1", "figure_2", "contributions", "overlap", "gaming",
            "rare_grades", "pool_bias")  # fmt: skip
@@ -42,7 +54,12 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield _stability(tables, options)
     yield _fewer_systems(tables, options)
     yield _examples(tables, options)
-    yield from beyond(tables, options)
+    yield _contributions(tables, options)
+    yield _swaps(tables)
+    yield _gaming(tables)
+    yield _grades(tables)
+    yield _pool(tables)
+    yield _label_sets(tables)
 
 
 def _measures(tables: Tables, options: Options) -> Section:
@@ -73,8 +90,8 @@ def _made_systems(tables: Tables, options: Options) -> Section:
         "of the longest list. The query is that of the paper where the track has it, else the "
         "first with the median number of relevant docs (--query). S_rare is first from the least "
         f"D on which it alone has rank 1; the paper's D are those of its own topic. {POINTER}",
-        ["first_places", _printed("Figure 1")],
-        notes=[*absent(tables, "figure_1"), *SLIPS["Figure 1"]],
+        ["first_places", show_printed("Figure 1")],
+        notes=[*_absent(tables, "figure_1"), *SLIPS["Figure 1"]],
     )
 
 
@@ -89,9 +106,9 @@ def _orders(tables: Tables, options: Options) -> Section:
             "figure_2_tracks",
             Show("figure_2", ("track", "alpha", "measure", "value"), rows, "measure",
                  caption="Tau-b with the order by alpha = 0 (Figure 2)."),
-            _printed("Figure 2"),
+            show_printed("Figure 2"),
         ],
-        notes=[*absent(tables, "figure_2"), *SLIPS["Figure 2"]],
+        notes=[*_absent(tables, "figure_2"), *SLIPS["Figure 2"]],
     )  # fmt: skip
 
 
@@ -109,9 +126,9 @@ def _power(tables: Tables, options: Options) -> Section:
         [
             Show("table_1", every, pivot="test", caption="Significantly different pairs by test."),
             _of_paper(tables, "table_1", papers, {"test": ("t-unpaired",)}),
-            _printed("Table 1"),
+            show_printed("Table 1"),
         ],
-        notes=[*absent(tables, "table_1"), *SLIPS["Table 1"]],
+        notes=[*_absent(tables, "table_1"), *SLIPS["Table 1"]],
     )
 
 
@@ -130,9 +147,9 @@ def _stability(tables: Tables, options: Options) -> Section:
         [
             Show("table_2", every, pivot="ties", caption="Stability by the rule for ties."),
             _of_paper(tables, "table_2", papers, {"ties": ("absolute",)}),
-            _printed("Table 2"),
+            show_printed("Table 2"),
         ],
-        notes=[*absent(tables, "table_2"), *SLIPS["Table 2"]],
+        notes=[*_absent(tables, "table_2"), *SLIPS["Table 2"]],
     )
 
 
@@ -145,9 +162,9 @@ def _fewer_systems(tables: Tables, options: Options) -> Section:
         [
             "fewer_systems",
             Show("table_3", columns, pivot="measure"),
-            _printed("Table 3"),
+            show_printed("Table 3"),
         ],
-        notes=[*absent(tables, "table_3"), *SLIPS["Table 3"]],
+        notes=[*_absent(tables, "table_3"), *SLIPS["Table 3"]],
     )
 
 
@@ -162,8 +179,110 @@ def _examples(tables: Tables, options: Options) -> Section:
     return Section(
         "Rare and common docs (Section 4.6, Table 4)",
         text,
-        ["table_4", _printed("Table 4")],
-        notes=absent(tables, "table_4"),
+        ["table_4", show_printed("Table 4")],
+        notes=_absent(tables, "table_4"),
+    )
+
+
+def _contributions(tables: Tables, options: Options) -> Section:
+    columns = ("track", "name", "systems", "found", "unique", "share", "mean_rarity")
+    return Section(
+        "Beyond the paper: who retrieves what no other does",
+        [
+            f"Relevant docs within rank {options.k}: all that a system, a group or a type of run "
+            "retrieves, and those that no other does. The greedy order takes, one after the other, "
+            f"the system that adds the most docs. {POINTER}",
+            *sentences(tables, conclusions.contributions),
+        ],
+        [
+            "greedy*",
+            Show("contributions", columns, {"level": ("type",)}, name="contributions_types",
+                 caption="Relevant docs that types of runs retrieve."),
+            Show("contributions", columns, {"level": ("group",)}, name="contributions_groups",
+                 caption="Relevant docs that groups retrieve."),
+        ],
+        notes=[
+            *_absent(tables, "contributions"),
+            *_unknown(tables, "group", "the store does not state the groups of the systems, so the "
+                     "column of docs of no other group is empty"),
+            *_unknown(tables, "type", "the store does not state the types of the runs, so the "
+                     "column of docs of no other type is empty"),
+        ],
+    )  # fmt: skip
+
+
+def _swaps(tables: Tables) -> Section:
+    return Section(
+        "Beyond the paper: pairs that change places",
+        [
+            "The alpha at which two systems have equal values is "
+            "-(P_a - P_b) / (B_a - B_b), and likewise for AP. The table `swaps` has every pair "
+            "that changes places for an alpha up to 1.",
+            *sentences(tables, conclusions.swaps),
+        ],
+        ["swaps*", "dethroned"],
+        notes=_absent(tables, "dethroned"),
+    )
+
+
+def _gaming(tables: Tables) -> Section:
+    return Section(
+        "Beyond the paper: runs that change the ranks of others",
+        [
+            "A group adds clones of its best run, empty runs, or a spoiler: a run that retrieves "
+            "what only the best system retrieves. Ranks are among the systems that are not added. "
+            "If systems are counted, clones make the docs of a run common, so that honest variants "
+            "of it are punished. If each group counts the others, its empty runs make the docs of "
+            "all others rarer, but not its own. If groups are counted, neither clones nor empty "
+            f"runs of a group that is there change a value. {POINTER}",
+            *sentences(tables, conclusions.gaming),
+        ],
+        notes=[*_absent(tables, "gaming_effects"), *_unknown(tables, "group", OWN)],
+    )
+
+
+def _grades(tables: Tables) -> Section:
+    return Section(
+        "Beyond the paper: grades of rare docs",
+        [
+            "Rareness is binary: it rewards a rare doc whatever its grade. The table says how "
+            "often docs of each S_d have a higher grade (Section 4.6 as a number).",
+            *sentences(tables, conclusions.grades),
+        ],
+        ["rare_grades"],
+        notes=_absent(tables, "rare_grades"),
+    )
+
+
+def _pool(tables: Tables) -> Section:
+    return Section(
+        "Beyond the paper: systems that the pool did not know (Section 5.4)",
+        [
+            "For each group, the docs that it alone put into the pool become unjudged, and S and "
+            "S_d are those of the other systems. The ranks of its systems before and after say "
+            "how a new system of this kind would fare: it loses the docs that it alone found, but "
+            f"its other docs become rarer, for it does not count in S_d. {POINTER}",
+            *sentences(tables, conclusions.pool),
+        ],
+        ["pool_bias"],
+        notes=[
+            *_absent(tables, "pool_bias"),
+            *_unknown(tables, "group", OWN),
+        ],
+    )
+
+
+def _label_sets(tables: Tables) -> Section:
+    return Section(
+        "Beyond the paper: other judgments",
+        [
+            "The orders of systems by another qrels set of the track, and how many relevant docs "
+            "of one set the other confirms: docs that few systems retrieve (S_d of 1 or 2), and "
+            "docs that many do (S_d > S/2).",
+            *sentences(tables, conclusions.labels),
+        ],
+        ["label_sets", "label_confirmations"],
+        notes=_absent(tables, "label_sets", reason="the track has one qrels set"),
     )
 
 
@@ -185,9 +304,26 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     return Section(
         track,
         list(conclusions.conclusions(tables, track)),
-        [*(f"{name}*" for name in FIGURES), *([most] if len(rows) else []), *most_moved(tables)],
+        [*(f"{name}*" for name in FIGURES), *([most] if len(rows) else []), *_most_moved(tables)],
         facts={label: facts[name] for name, label in labels.items()},
     )
+
+
+def _most_moved(tables: Tables) -> list[Show]:
+    """Return the added runs of the group of a track whose best system changes its rank most."""
+    change = (pl.col("rank_after") - pl.col("rank_before")).abs()
+    most = tables["gaming_effects"].sort(change, descending=True, maintain_order=True)
+    columns = ("attack", "counted", "measure", "system", "rank_before", "rank_after", "moved",
+               "furthest", "tau_b", "tau_b_plain")  # fmt: skip
+    return [
+        Show(
+            "gaming_effects",
+            columns,
+            {"target": [group]},
+            caption=f"Ranks after {group} adds runs: no system of another group moves more.",
+        )
+        for group in most["target"].head(1)
+    ]
 
 
 def _of_paper(
@@ -199,9 +335,7 @@ def _of_paper(
     return Show(name, columns, {**rows, "printed": values}, name=f"{name}_paper", caption=caption)
 
 
-def _printed(item: str) -> Show:
-    """Return the paper's numbers of a table or figure, folded."""
-    name = f"paper_{re.sub('[^a-z0-9]+', '_', item.lower()).strip('_')}"
-    columns = ("row", "column", "value")
-    return Show("paper_numbers", columns, {"item": (item,)}, "column", name,
-                f"The paper's {item}, as printed.")  # fmt: skip
+def _unknown(tables: Tables, level: str, text: str) -> list[str]:
+    """Return a note on the included tracks whose groups or types of runs are unknown."""
+    tracks = tracks_without(tables, tables["contributions"].filter(level=level))
+    return [f"On {tracks}, {text}."] if tracks else []

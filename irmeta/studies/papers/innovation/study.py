@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.innovation.options import InnovationOptions
-from irmeta.studies.papers.innovation.paper import SOURCE
+from irmeta.studies.papers.innovation.paper import NUMBERS, SOURCE
 from irmeta.studies.papers.innovation.tables import TABLES
 
 HOME = "irmeta.studies.papers.innovation"
@@ -18,8 +18,8 @@ STUDY = Study(
     revision=2,
     options=InnovationOptions,
     tables=TABLES,
+    printed=NUMBERS,
     compute=f"{HOME}.compute:compute",
-    over_tracks=f"{HOME}.over_tracks:over_tracks",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",
     track_section=f"{HOME}.sections:track_section",

@@ -6,14 +6,13 @@ import numpy as np
 import polars as pl
 
 from irmeta.studies.framework.study import Pieces, Tables
-from irmeta.studies.papers.preference import paper
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 
 KEY = ("part", "order", "measure_a", "measure_b")
 
 
 def over_tracks(tables: Tables, options: Options) -> Pieces:
-    """Yield the means of Table 2 over tracks, and the numbers that the paper prints."""
+    """Yield the means of Table 2 over tracks."""
     tau = pl.col("tau_b").fill_nan(None)
     yield (
         "table_2_mean",
@@ -21,4 +20,3 @@ def over_tracks(tables: Tables, options: Options) -> Pieces:
         .group_by(KEY, maintain_order=True)
         .agg(tau.mean().fill_null(np.nan), tracks=tau.count()),
     )
-    yield "paper_numbers", paper.numbers()

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import polars as pl
 
-from irmeta.phrases import count, listed
+from irmeta.phrases import count
 from irmeta.schema.columns import by_name
-from irmeta.studies.framework.data_section import data_section
+from irmeta.studies.framework.section_parts import (
+    POINTER,
+    absent,
+    data_section,
+    name_tracks,
+    show_printed,
+)
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 from irmeta.studies.papers.preference.paper import DATA
 from irmeta.studies.papers.preference.tables import TABLES
 
 DECLARED = by_name(TABLES)
-MOST_NAMED = 5  # tracks in a note
 FIGURES = ("figure_2", "figure_4", "figure_5", "figure_6", "figure_7")
 """The figures of a track, in the paper's order."""
-POINTER = "The figures of each track are in its section below."
 CHOICES = (
     "Eq. 5 as printed weighs all recall levels of a query at once. Here p(i) is normalised within "
     "the docs of each grade or above, so that the weights add up to 1, and only the grades of the "
@@ -76,7 +80,9 @@ def _requests(tables: Tables, options: Options) -> Section:
             + (", and all relevant grades are equal." if options.grades == "binary" else ".")
             + " Lower grades have no gain in nDCG."
         )
-    return Section("Requests and relevant docs (Table 1)", text, ["table_1", _printed("Table 1")])
+    return Section(
+        "Requests and relevant docs (Table 1)", text, ["table_1", show_printed("Table 1")]
+    )
 
 
 def _levels(tables: Tables, options: Options) -> Section:
@@ -92,8 +98,8 @@ def _levels(tables: Tables, options: Options) -> Section:
     return Section(
         "Differences by recall level (Figures 2 and 4)",
         [*text, POINTER],
-        ["unequal_levels", _printed("Figure 2")],
-        notes=_absent(tables, "figure_4"),
+        ["unequal_levels", show_printed("Figure 2")],
+        notes=absent(DECLARED, tables, "figure_4"),
     )
 
 
@@ -108,7 +114,7 @@ def _agreement(tables: Tables, options: Options) -> Section:
             "or relevant doc. OI is offline interleaving: balanced, with both starts; the paper "
             f"does not define its browsing model. {POINTER}",
         ],
-        ["figure_5", _printed("Figure 5")],
+        ["figure_5", show_printed("Figure 5")],
     )
 
 
@@ -172,7 +178,7 @@ def _separated(tables: Tables, options: Options) -> Section:
         for part, letter in (("single", "a"), ("subtopic", "b"))
         if tables[table].filter(part=part).height
     ]  # fmt: skip
-    printed = [_printed(f"Table {n}({letter})") for n in (3, 4) for letter in "ab"]
+    printed = [show_printed(f"Table {n}({letter})") for n in (3, 4) for letter in "ab"]
     return Section(
         "Significantly different pairs (Section 6.3, Tables 3 and 4)",
         text,
@@ -228,27 +234,6 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     )
 
 
-def _printed(item: str) -> Show:
-    """Return the paper's numbers of a table or figure, folded."""
-    name = f"paper_{''.join(c if c.isalnum() else '_' for c in item.lower()).strip('_')}"
-    columns = ("row", "column", "value")
-    return Show("paper_numbers", columns, {"item": (item,)}, "column", name,
-                f"The paper's {item}, as printed.")  # fmt: skip
-
-
 def _without_subtopics(tables: Tables) -> list[str]:
     rows = tables["table_1"].filter(pl.col("subtopic_qrels").is_null())
-    tracks = rows["track"].to_list()
-    return [f"No subtopics, so no STRPP: {_named(tracks)}."] if tracks else []
-
-
-def _absent(tables: Tables, name: str) -> list[str]:
-    used = tables["studied_tracks"].filter("used")
-    tracks = used.join(tables[name], on="track", how="anti")["track"].to_list()
-    if not tracks:
-        return []
-    return [f"Figure 4 is absent on {_named(tracks)}: see the notes on the track."]
-
-
-def _named(tracks: Sequence[str]) -> str:
-    return listed(tracks, MOST_NAMED)
+    return [f"No subtopics, so no STRPP: {name_tracks(rows)}."] if rows.height else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.preference.options import PreferenceOptions
-from irmeta.studies.papers.preference.paper import SOURCE
+from irmeta.studies.papers.preference.paper import NUMBERS, SOURCE
 from irmeta.studies.papers.preference.tables import TABLES
 
 HOME = "irmeta.studies.papers.preference"
@@ -18,6 +18,7 @@ STUDY = Study(
     revision=2,
     options=PreferenceOptions,
     tables=TABLES,
+    printed=NUMBERS,
     compute=f"{HOME}.compute:compute",
     over_tracks=f"{HOME}.over_tracks:over_tracks",
     figures=f"{HOME}.figures:FIGURES",

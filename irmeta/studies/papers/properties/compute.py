@@ -11,7 +11,7 @@ from irmeta.stats.properties import FURTHER, PAPER, WEIGHT
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.papers.properties.options import MEASURES, every_spec
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
-from irmeta.studies.papers.properties.paper import SPACE, numbers, printed
+from irmeta.studies.papers.properties.paper import NUMBERS, SPACE, printed
 from irmeta.studies.papers.properties.property_rows import (
     Row,
     by_length,
@@ -48,7 +48,7 @@ def compute(track: None, options: Options) -> Pieces:
     yield "single_subtopic", count_rows(alone, specs)
     yield "nodes", nodes(options.drawn)
     yield "edges", edges(options.drawn)
-    yield "paper_numbers", numbers()
+    yield "paper_numbers", NUMBERS
 
 
 def by_iteration(rows: Iterable[Row], options: Options) -> Iterator[Row]:

@@ -6,7 +6,9 @@ property; the counts are in the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+
+from irmeta.studies.framework.printed_numbers import read_printed, values_of
 
 SOURCE = (
     "Albahem, Spina, Scholer, Moffat and Cavedon 2018, Desirable Properties for Diversity and "
@@ -17,18 +19,17 @@ SPACE = (2, 10)
 RELEVANT = 5
 """Relevant docs per subtopic of the worked example of AP-IA."""
 
-ACT = "ACT(per=all)@10"
-AP_IA = "AP_IA"
-PROPERTIES = ("relevance", "irrelevance", "redundancy", "induction")
-_TABLE_1 = {ACT: (True, False, True, False), AP_IA: (True, True, False, False)}
-_COUNTS = {(ACT, "irrelevance"): "29,496 of 29,523", (AP_IA, "redundancy"): "2,026 of 2,026"}
+NUMBERS = read_printed("irmeta.studies.papers.properties")
+"""All printed numbers, as printed."""
+_VALUES = values_of(NUMBERS)
 WORKED: Mapping[tuple[str, str], str | None] = {
-    (ACT, "ab"): "0.0750",
-    (ACT, "abx"): "0.08330",
-    ("ACT(form=paper,per=all)@10", "ab"): None,
-    ("ACT(form=paper,per=all)@10", "abx"): None,
-    (AP_IA, "axxa"): "0.150",
-    (AP_IA, "axxb"): "0.125",
+    (measure, ranking): _VALUES.get(("Section 4.3", measure, ranking))
+    for measure, rankings in {
+        "ACT(per=all)@10": ("ab", "abx"),
+        "ACT(form=paper,per=all)@10": ("ab", "abx"),
+        "AP_IA": ("axxa", "axxb"),
+    }.items()
+    for ranking in rankings
 }
 """Scores of Section 4.3 by measure and ranking; None: not printed."""
 
@@ -60,19 +61,6 @@ SLIPS: Mapping[str, tuple[str, ...]] = {
 
 def printed(measure: str, prop: str) -> str:
     """Return the violations that the paper prints for one of its measures and properties."""
-    holds = _TABLE_1.get(measure, (True,) * 4)[PROPERTIES.index(prop)]
-    return "none" if holds else _COUNTS.get((measure, prop), "some")
-
-
-def numbers() -> Iterator[dict[str, str]]:
-    """Yield the rows of the table `paper_numbers`."""
-    for measure, ticks in _TABLE_1.items():
-        for prop, holds in zip(PROPERTIES, ticks, strict=True):
-            value = "holds" if holds else "violated"
-            yield {"item": "Table 1", "row": measure, "column": prop, "value": value}
-    for (measure, prop), value in _COUNTS.items():
-        yield {"item": "Section 4.2", "row": measure, "column": prop, "value": value}
-    yield {"item": "Section 4.2", "row": "other measures", "column": "violations", "value": "none"}
-    for (measure, ranking), value in WORKED.items():
-        if value is not None:
-            yield {"item": "Section 4.3", "row": measure, "column": ranking, "value": value}
+    if _VALUES.get(("Table 1", measure, prop), "holds") == "holds":
+        return "none"
+    return _VALUES.get(("Section 4.2", measure, prop), "some")

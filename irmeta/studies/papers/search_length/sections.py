@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irmeta.phrases import count
-from irmeta.studies.framework.data_section import data_section
+from irmeta.studies.framework.section_parts import data_section
 from irmeta.studies.framework.sides import ROLES
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.search_length.chains import CHAINS
