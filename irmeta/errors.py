@@ -183,6 +183,10 @@ class MeasureError(IrmetaError):
     """Unknown name or parameter of a measure, with the nearest known name."""
 
 
+class BrokenMeasureError(MeasureError):
+    """A measure of another package raised an exception, or returned a wrong shape or type."""
+
+
 def _data_error(problem: str, attributes: dict[str, object]) -> DataError:
     error = DataError(problem)
     error.__dict__.update(attributes)

@@ -13,7 +13,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from irmeta.errors import IrmetaError, MeasureError, UsageError, did_you_mean, nearest, short, shown
+from irmeta.errors import (
+    BrokenMeasureError,
+    IrmetaError,
+    MeasureError,
+    UsageError,
+    did_you_mean,
+    nearest,
+    short,
+    shown,
+)
 from irmeta.measures import (
     aliases,
     average_precision,
@@ -124,7 +133,7 @@ class Spec(NamedSpec):
 
         Raises
         ------
-        MeasureError
+        BrokenMeasureError
             If a measure of another package fails, or returns another shape or type.
         """
         try:
@@ -135,11 +144,11 @@ class Spec(NamedSpec):
             if self.measure.compute.__module__.partition(".")[0] == "irmeta":
                 raise
             reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
-            raise MeasureError(f"measure {self.name} failed: {reason}") from error
+            raise BrokenMeasureError(f"measure {self.name} failed: {reason}") from error
         expected = (len(ks), *view.lengths.shape)
         shape, dtype = np.shape(values), getattr(values, "dtype", type(values).__name__)
         if shape != expected or dtype != np.float64:
-            raise MeasureError(
+            raise BrokenMeasureError(
                 f"measure {self.name} returned {dtype} of shape {shape}, not float64 of shape "
                 f"{expected}, that is [cutoff, query, system]: its package must be mended."
             )

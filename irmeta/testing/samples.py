@@ -13,7 +13,7 @@ from typing import get_args
 
 import numpy as np
 
-from irmeta.errors import IrmetaError, MeasureError
+from irmeta.errors import BrokenMeasureError, IrmetaError, MeasureError
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measure, registry
 from irmeta.measures.spec import Cutoff, Measure
@@ -240,8 +240,8 @@ def _values(spec: Spec) -> dict[Negative, np.ndarray] | None:
         view, policy = view_for(spec, negative), EvalPolicy(negative=negative)
         try:
             values[negative] = evaluate_block(view, [spec], policy).values[0]
-        except IrmetaError:
+        except BrokenMeasureError as error:
+            raise AssertionError(f"{spec.name}: compute fails: {error}") from error
+        except IrmetaError:  # refused for these parameters, or on this track
             return None
-        except Exception as error:
-            raise AssertionError(f"{spec.name}: compute fails: {error!r}") from error
     return values

@@ -61,7 +61,7 @@ def test_explain_command__writes_a_figure(worked_examples, run, tmp_path, ending
         shown = texts(content.decode())
         assert "RPP on query 1 of paper4-x-y: -0.5" in shown
         assert "level 1: not retrieved; " in shown
-        assert "exists: use --force" in run(*asked).err
+        assert "exists: use `--force`" in run(*asked).err
         assert run(*asked, "--force", "--no-titles").status == 0
         drawn = texts(path.read_text(encoding="utf-8"))
         assert "RPP on query 1 of paper4-x-y: -0.5" not in drawn

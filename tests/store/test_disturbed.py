@@ -19,7 +19,6 @@ from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies.framework import recorded_files as files
 from irmeta.studies.framework import runner
 from irmeta.studies.framework.run_options import RunOptions
-from irmeta.studies.reanalysis.options import OverviewOptions
 from support.making import Track, down
 
 OLD = Track(
@@ -30,7 +29,7 @@ NEW = replace(OLD, runs={s: {q: down("b", "a") for q in ("1", "2")} for s in ("s
 
 
 def reanalyzed(store: Path, out: Path) -> Reanalysis:
-    return reanalyze_tracks(store, out, OverviewOptions(measures=("AP",)), {}, RunOptions())
+    return reanalyze_tracks(store, out, {"measures": ("AP",)}, {}, RunOptions())
 
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.usefixtures("undrawn")]

@@ -102,7 +102,8 @@ BROKEN = {
         "how can be none of ['b']",
     ),
     "name that leaves a parameter out": (mutant(printed=lambda params, cutoff: []), "read again"),
-    "need that is not said": (computing(reads_ties), "compute fails: TypeError"),
+    "need that is not said": (computing(reads_ties), "failed: TypeError"),
+    "shape": (computing(lambda view, params, ks, values: values[0]), "not float64 of shape"),
     "cutoffs that depend on others": (
         computing(lambda view, params, ks, values: values[:1].repeat(len(ks), axis=0)),
         "change when other cutoffs are asked for",
