@@ -66,7 +66,7 @@ def sparse_view(systems: int, queries: int, relevant: int) -> JudgedRanks:
 
 def both(store: irmeta.Store, names: str) -> None:
     """Mean preferences of all pairs, and win rates, of the only track."""
-    for found in store.compare_pairs(names, track=store.tracks[0], workers=1):
+    for found in store.pairs.compare(names, track=store.tracks[0], workers=1):
         found.means()
         found.win_rates()
 

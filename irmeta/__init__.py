@@ -121,4 +121,4 @@ def _is_submodule(name: str) -> bool:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "pyterrier"])

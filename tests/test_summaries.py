@@ -28,12 +28,12 @@ RESULTS: dict[str, Make] = {
     "Comparison": lambda store: irmeta.compare(store, "AP")[0],
     "Power": lambda store: irmeta.power(store, "AP"),
     "Explanation": lambda store: store.explain("AP", system=HOSTILE, query="q"),
-    "PairExplanation": lambda store: store.explain_preference(
+    "PairExplanation": lambda store: store.pairs.explain(
         "RPP", system=HOSTILE, against="a&b", query="q"
     ),
-    "TrackPreferences": lambda store: store.compare_pairs("RPP", track="t")[0],
+    "TrackPreferences": lambda store: store.pairs.compare("RPP", track="t")[0],
     "Leaderboard": lambda store: irmeta.prefer(store, resamples=20, bootstraps=20)[0],
-    "UnjudgedDocs": lambda store: store.unjudged()[0],
+    "UnjudgedDocs": lambda store: store.pools.unjudged()[0],
     "SearchLengths": irmeta.SearchLengths,
     "JudgedRanks": lambda store: next(store.views("t")),
     "Correlations": lambda store: stats.correlate(store.scores("AP,RR", track="t")),

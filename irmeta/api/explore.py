@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 import numpy as np
 import polars as pl
 
-from irmeta.api.store import EvalChoices, Store
+from irmeta.api.opened_store import EvalChoices, OpenedStore
 from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean, warn
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure
@@ -77,7 +77,7 @@ class SearchLengths(Summarized):
 
     def __init__(
         self,
-        store: Store | str | Path,
+        store: OpenedStore | str | Path,
         track: str | None = None,
         *,
         rel: int = 1,
@@ -86,7 +86,7 @@ class SearchLengths(Summarized):
     ) -> None:
         check_choice("unretrieved", unretrieved, UNRETRIEVED)
         check_whole("rel", rel)
-        opened = store if isinstance(store, Store) else Store(store)
+        opened = store if isinstance(store, OpenedStore) else OpenedStore(store)
         if track is None and len(opened.tracks) != 1:
             raise UsageError(f"say which track of {opened.reader}: {', '.join(opened.tracks)}.")
         self.track: str = opened.tracks[0] if track is None else track
@@ -102,7 +102,7 @@ class SearchLengths(Summarized):
         self._place = {name: i for i, name in enumerate(self._names)}
         self._counted: dict[str, pl.DataFrame] = {}
 
-    def _read(self, store: Store, policy: EvalPolicy) -> None:
+    def _read(self, store: OpenedStore, policy: EvalPolicy) -> None:
         spec = parse_measure(f"ASL(rel={self.rel},unretrieved={self.unretrieved})")
         docs, ranks, lengths, scores = [], [], [], []
         self._without = self._lists = 0

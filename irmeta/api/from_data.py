@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, TypedDict, Unpack
 
 import polars as pl
 
-from irmeta.api.in_memory import whole
-from irmeta.api.store import EvalChoices, Measures, Store
-from irmeta.errors import UsageError, shown
-from irmeta.inputs.given import given_qrels, given_runs, name_of, name_text
-from irmeta.locations import AnyLocation
+from irmeta.api.read_outcomes import whole
+from irmeta.api.results_or_data import READ_ALONE, read_given, read_in_order, refuse_names
+from irmeta.api.store import Measures, Store
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.names import parse_call
 from irmeta.policies import (
@@ -24,9 +21,6 @@ from irmeta.policies import (
     RunFormat,
     TieOrder,
 )
-from irmeta.results.matrix import Matrix
-from irmeta.store.ingest import Outcome
-from irmeta.store.read_data import read_data
 
 
 class DataChoices(TypedDict, total=False):
@@ -38,23 +32,6 @@ class DataChoices(TypedDict, total=False):
     malformed: Malformed
     run_format: RunFormat
     drop_self: bool
-
-
-Names = str | Iterable[str]
-"""Names of measures or preferences."""
-READ_ALONE = ("depth", "duplicates", "malformed", "run_format", "drop_self")
-"""Fields of `ReadPolicy` that `EvalPolicy` does not have."""
-
-
-class DataPolicies(EvalChoices, total=False):
-    """The fields of `EvalPolicy` and, for qrels and runs in memory, of reading, as keywords."""
-
-    depth: int | None
-    duplicates: Duplicates
-    malformed: Malformed
-    run_format: RunFormat
-    drop_self: bool
-    subtopics: bool
 
 
 class Policies(TypedDict, total=False):
@@ -147,30 +124,9 @@ def from_data(
     >>> irmeta.from_data(qrels, {"bm25": run}).means("AP")["value"].to_list()
     [0.75]
     """
-    _refuse_names(choices)
-    store, outcome = _read(qrels, runs, track, subtopics, workers, ReadPolicy(**choices))
-    return whole(store, [outcome])
-
-
-def _refuse_names(choices: Mapping[str, object]) -> None:
-    if "names" in choices:
-        raise UsageError("names: runs are named by their keys in a dict, or by a column 'system'.")
-
-
-def _read(
-    qrels: object,
-    runs: object,
-    track: object,
-    subtopics: bool,
-    workers: int | None,
-    policy: ReadPolicy,
-) -> tuple[Store, Outcome]:
-    if track is not None and not (isinstance(track, str) and track):
-        raise UsageError(f"track = {shown(track)} is not the name of a track.")
-    name = name_text(track or name_of(qrels) or "data", "the track")
-    judged, given = given_qrels(qrels), given_runs(runs)
-    held, outcome = read_data(name, judged, given, policy, subtopics=subtopics, workers=workers)
-    return Store(held), outcome
+    refuse_names(choices)
+    held, outcome = read_given(qrels, runs, track, subtopics, workers, ReadPolicy(**choices))
+    return whole(Store(held), [outcome])
 
 
 def evaluate(
@@ -220,67 +176,11 @@ def evaluate(
     >>> irmeta.evaluate(qrels, run, "map").select("query", "asked", "value", "mean").rows()
     [('q1', 'map', 0.5, 0.75), ('q2', 'map', 1.0, 0.75)]
     """
-    _refuse_names(choices)
+    refuse_names(choices)
     given: Any = dict(choices)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
     specs, policy = parse_call(measures, given)
     reading |= {"subtopics": subtopics, "tie_order": policy.tie_order}
-    store = _read_in_order(qrels, runs, workers, reading)
+    store = read_in_order(qrels, runs, workers, reading)
     policy = replace(policy, tie_order=None)  # the lists are in this order
     return evaluate_track(store.reader, store.tracks[0], specs, policy, workers).to_frame()
-
-
-def _read_in_order(
-    qrels: object, runs: object, workers: int | None, reading: dict[str, Any]
-) -> Store:
-    """Read data into memory; without a tie order, in that of `ReadPolicy`."""
-    subtopics, order = reading.pop("subtopics", False), reading.pop("tie_order", None)
-    if order is not None:
-        reading["tie_order"] = order
-    store, outcome = _read(qrels, runs, None, subtopics, workers, ReadPolicy(**reading))
-    return whole(store, [outcome])
-
-
-def results_or_data(
-    results: object,
-    runs: object,
-    names: Names | None,
-    workers: int | None,
-    choices: Mapping[str, Any],
-) -> tuple[Any, Names | None, dict[str, Any]]:
-    """Return results, names and choices of a function that takes results, or qrels and runs.
-
-    Parameters
-    ----------
-    results, runs, names
-        The first arguments: results and names, or else qrels, runs and names.
-    workers, choices
-        Threads, and fields of `DataPolicies`.
-
-    Returns
-    -------
-    tuple
-        The results, or a store in memory of the qrels and runs; the names of measures or
-        preferences; and the fields of `EvalPolicy`.
-
-    Raises
-    ------
-    UsageError
-        If there are runs beside results; for data see `from_data`.
-    """
-    given, takes_names = dict(choices), _is_results(results)
-    if runs is None or (takes_names and names is None):
-        return results, cast("Names | None", names if runs is None else runs), given
-    if takes_names and not isinstance(results, AnyLocation):
-        raise UsageError("results have their runs: name measures or preferences alone.")
-    _refuse_names(given)
-    reading = (*READ_ALONE, "subtopics", "tie_order")
-    read = {name: given.pop(name) for name in reading if name in given}
-    return _read_in_order(results, runs, workers, read), names, given
-
-
-def _is_results(source: object) -> bool:
-    """Check whether a source is results or matrices instead of qrels in memory."""
-    if isinstance(source, list | tuple):
-        return all(isinstance(one, Matrix) for one in cast("Sequence[object]", source))
-    return isinstance(source, Store | Matrix | AnyLocation | Iterator)

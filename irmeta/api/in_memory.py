@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from irmeta.api.read_outcomes import whole
 from irmeta.api.store import Store
-from irmeta.errors import (
-    IrmetaError,
-    NamesWarning,
-    PoolDepthWarning,
-    QrelsWarning,
-    SelfRetrievalWarning,
-    SkippedRunWarning,
-    UsageError,
-    first_few,
-    warn,
-)
+from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation
 from irmeta.policies import Duplicates, Malformed, ReadPolicy, RunFormat, TieOrder
 from irmeta.store.ingest import Outcome
@@ -27,15 +18,6 @@ from irmeta.store.read_track import Progress
 from irmeta.store.scan import Tracks
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import track_of_files
-
-WARNINGS: dict[str, type[UserWarning]] = {
-    "names": NamesWarning,
-    "qrels": QrelsWarning,
-    "qrels_sets": QrelsWarning,
-    "pool_depth": PoolDepthWarning,
-    "self_retrieval": SelfRetrievalWarning,
-}
-"""The warnings of a track's record, by kind."""
 
 
 class ReadChoices(TypedDict, total=False):
@@ -199,29 +181,3 @@ def read_tracks(
         progress=progress,
     )
     return Store(held), outcomes
-
-
-def whole(
-    store: Store, outcomes: Sequence[Outcome], unfinished: Sequence[tuple[str, str]] = ()
-) -> Store:
-    """Return the store, if nothing failed; warn of what reading noticed.
-
-    `unfinished` are tracks that could be read and then failed, and why.
-    """
-    failed = [str(o.error) for o in outcomes if o.error is not None]
-    failed += [error for _, error in unfinished]
-    if failed:
-        tracks = len(outcomes) or len(store.tracks)
-        said = first_few(failed, "fix these to see the others.", " ")
-        raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. {said}")
-    skipped = []
-    for outcome in outcomes:
-        for kind, text in store.warnings(outcome.track).items():
-            warn(f"track {outcome.track}: {text}", WARNINGS[kind], stacklevel=3)
-        rows = store.systems(outcome.track).drop_nulls("skip_reason").select("file", "skip_reason")
-        skipped += [outcome.source.located(*row) for row in rows.iter_rows()]
-    if skipped:
-        runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
-        said = first_few(skipped, "store.systems() says why.", "; ")
-        warn(f"{runs} skipped: {said}", SkippedRunWarning, stacklevel=3)
-    return store

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from irmeta.api.in_memory import ReadChoices, whole
+from irmeta.api.in_memory import ReadChoices
+from irmeta.api.read_outcomes import whole
 from irmeta.api.store import EvalChoices, Measures, Store
 from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, local

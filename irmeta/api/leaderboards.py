@@ -9,9 +9,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from irmeta.api.preference_tables import Opponents, rates_of
 from irmeta.results.matrix import Matrix
-from irmeta.results.pair_preferences import TrackPreferences
+from irmeta.results.pair_preferences import Opponents, TrackPreferences, rates_of
 from irmeta.results.preference import Preference
 from irmeta.results.segments import Segments, usable_segments
 from irmeta.results.verdicts import TIE

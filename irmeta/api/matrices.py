@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Unpack
 
-from irmeta.api.store import EvalChoices, Store
+from irmeta.api.namespaces.pools import StorePools
+from irmeta.api.opened_store import EvalChoices, OpenedStore
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, location
-from irmeta.measures.names import measure_texts, parse_measure, parse_measures
+from irmeta.measures.evaluate import evaluate, how_made
+from irmeta.measures.names import measure_texts, parse_call, parse_measure, parse_measures
 from irmeta.measures.unjudged_docs import UnjudgedDocs
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
@@ -21,7 +23,7 @@ from irmeta.store.scan import Tracks, tracks_of, undisturbed
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import SummaryList
 
-Results = Store | AnyLocation
+Results = OpenedStore | AnyLocation
 """A store, or where one lies; a folder that `reanalyze` made; a file."""
 
 
@@ -66,7 +68,7 @@ def matrices(
     [(25, 20), (20, 12)]
     """
     path = opened(results, choices)
-    if isinstance(path, Store):
+    if isinstance(path, OpenedStore):
         return _of_store(path, measures, track, workers, choices)
     if workers is not None or (choices and not _is_made_with(path, choices)):
         given = ", ".join([*choices, *(["workers"] if workers is not None else [])])
@@ -92,8 +94,9 @@ def made_from(
 ) -> dict[str, Any]:
     """Return the provenance of a store or of each file; of a table without one its name."""
     path, named = opened(results, choices), set(tracks)
-    if isinstance(path, Store):
-        return path.provenance(measures, track=named, **choices)
+    if isinstance(path, OpenedStore):
+        specs, policy = parse_call(measures, path.merged(choices))
+        return how_made(path.reader, specs, policy, tracks_of(path.reader, named))
     if path.is_file():
         return provenance(path) or {"file": path.name}
     made = {file.stem: provenance(file) or {} for file in _files(path)}
@@ -111,31 +114,31 @@ def unjudged_of(
         If there is no store, and so no list whose docs could be unjudged.
     """
     path = opened(results, choices)
-    if isinstance(path, Store):
-        return path.unjudged(tracks, **choices)
+    if isinstance(path, OpenedStore):
+        return StorePools(path).unjudged(tracks, **choices)
     if not is_store(folder := store_folder(path)):
         fix = "name the store, or a folder of reanalyze with one"
         raise UsageError(f"{path} holds values without lists, so unjudged docs are unknown: {fix}.")
-    store, found = Store(folder), list[UnjudgedDocs]()
+    pools, found = StorePools(OpenedStore(folder)), list[UnjudgedDocs]()
     for name, made in made_from(path, (), tracks).items():
         of_file: Any = EvalPolicy.from_record(made["eval_policy"]).record()
-        found += store.unjudged(name, **of_file)
+        found += pools.unjudged(name, **of_file)
     return found
 
 
-def opened(results: Results, choices: Mapping[str, Any] | None = None) -> Store | Location:
+def opened(results: Results, choices: Mapping[str, Any] | None = None) -> OpenedStore | Location:
     """Open a store; return any other folder or file as its path.
 
     The folder of `reanalyze`'s results holds values; where choices differ from the policies that
     these were made with, its store is opened instead.
     """
-    if isinstance(results, Store):
+    if isinstance(results, OpenedStore):
         return results
     if is_store(results):
-        return Store(results)
+        return OpenedStore(results)
     path = location(results)
     differs = bool(choices) and not _is_made_with(path, choices)
-    return Store(path) if differs and is_store(store_folder(path)) else path
+    return OpenedStore(path) if differs and is_store(store_folder(path)) else path
 
 
 def _is_made_with(path: Location, choices: Mapping[str, Any]) -> bool:
@@ -153,7 +156,7 @@ def consistent_read(results: Results, track: Tracks = None) -> Generator[Tracks]
     Yields the tracks of the store, or for other results the requested tracks.
     """
     store = opened(results)
-    if not isinstance(store, Store):
+    if not isinstance(store, OpenedStore):
         yield track
         return
     tracks = tracks_of(store.reader, track)
@@ -193,22 +196,22 @@ def _spellings(name: str) -> list[str]:
 
 
 def _of_store(
-    store: Store,
+    store: OpenedStore,
     measures: str | Iterable[str] | None,
     track: Tracks,
     workers: int | None,
     choices: EvalChoices,
 ) -> list[Matrix]:
     names = measure_texts(_default_measures(store) if measures is None else measures)
-    parse_measures(names)  # before anything is read for them
+    specs, policy = parse_call(names, store.merged(choices))  # before anything is read for them
     found = []
     for name in tracks_of(store.reader, track):
-        scores = store.scores(names, track=name, workers=workers, **choices)
+        scores = evaluate(store.reader, name, specs, policy, workers)
         found += map(scores.matrix, scores.measures)
     return SummaryList(_plain(found, named=measures is not None))
 
 
-def _default_measures(store: Store) -> list[str] | str:
+def _default_measures(store: OpenedStore) -> list[str] | str:
     """Return the measures of the results by which a store was opened, or the preset default."""
     if store.results is None or not (store.results / "scores").is_dir():
         return "default"

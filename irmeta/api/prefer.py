@@ -9,12 +9,13 @@ from typing import Unpack, get_args
 
 import polars as pl
 
-from irmeta.api.from_data import DataPolicies, results_or_data
 from irmeta.api.leaderboards import Leaderboard, On, Rules
-from irmeta.api.preference_tables import Opponents, check_opponents
-from irmeta.api.store import Store
+from irmeta.api.namespaces.pairs import StorePairs
+from irmeta.api.opened_store import OpenedStore
+from irmeta.api.results_or_data import DataPolicies, results_or_data
 from irmeta.errors import UsageError, check_choice, check_share, did_you_mean
 from irmeta.locations import AnyLocation
+from irmeta.results.pair_preferences import Opponents, check_opponents
 from irmeta.results.segments import Segments
 from irmeta.stats.preference_orders import By, preference_order
 from irmeta.stats.preference_tests import preference_pairs
@@ -23,7 +24,7 @@ from irmeta.summaries import SummaryList
 
 
 def prefer(
-    store: Store | str | Path | object,
+    store: OpenedStore | str | Path | object,
     runs: object = None,
     preferences: str | Iterable[str] | None = None,
     *,
@@ -52,14 +53,14 @@ def prefer(
         Runs, where `store` are qrels in memory: see `irmeta.from_data`. After a store, the second
         argument is `preferences`.
     preferences, track, workers, **choices
-        See `Store.preferences`, default ``RPP``; and, for qrels and runs in memory,
+        See `Store.pairs.preferences`, default ``RPP``; and, for qrels and runs in memory,
         `irmeta.evaluate`.
     by : {'win-rate', 'borda', 'mc4'}, default 'win-rate'
         Rule of the order: see `irmeta.stats.preference_order`.
     against : str, optional
         A baseline to compare every other system with.
     opponents : {'systems', 'groups'}, default 'systems'
-        See `Store.win_rates`.
+        See `Store.pairs.win_rates`.
     segments : DataFrame, str or Path, optional
         Segments of the queries, such as groups of users, to compare the systems on: a frame with
         the columns query, segment and optionally track, or a CSV or TSV file of them. A query may
@@ -111,9 +112,9 @@ def prefer(
     check_opponents(opponents)
     check_choice("on", on, get_args(On))
     source, names, given = results_or_data(store, runs, preferences, workers, choices)
-    if not isinstance(source, Store | AnyLocation):
+    if not isinstance(source, OpenedStore | AnyLocation):
         raise UsageError("no store: pass a store or its folder; or qrels, runs and preferences.")
-    opened = source if isinstance(source, Store) else Store(source)
+    opened = source if isinstance(source, OpenedStore) else OpenedStore(source)
     asked = "RPP" if names is None else names
     order = partial(preference_order, by=by, resamples=bootstraps, confidence=1 - alpha, rng=rng)
     tested = partial(
@@ -135,7 +136,7 @@ def prefer(
         known.update(systems)
         if against is None or against in systems:
             rules = Rules(order, partial(tested, track=name), opponents, on, against, alpha)
-            for found in opened.compare_pairs(asked, track=name, workers=workers, **given):
+            for found in StorePairs(opened).compare(asked, track=name, workers=workers, **given):
                 boards += rules.boards(found, chosen)
     if not boards:
         raise UsageError(
@@ -144,7 +145,7 @@ def prefer(
     return SummaryList(boards)
 
 
-def _judged(store: Store, track: str) -> set[str]:
+def _judged(store: OpenedStore, track: str) -> set[str]:
     """Return the queries that a qrels set of a track judges."""
     return set(
         lazy(store.reader, "qrels", track).select(pl.col("query").unique()).collect()["query"]

@@ -13,9 +13,9 @@ import polars as pl
 
 from irmeta._version import __version__
 from irmeta.api.comparisons import Comparison, Comparisons, comparison, correction_text
-from irmeta.api.from_data import DataPolicies, results_or_data
 from irmeta.api.matrices import Results, matrices
-from irmeta.api.store import Store
+from irmeta.api.opened_store import OpenedStore
+from irmeta.api.results_or_data import DataPolicies, results_or_data
 from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
 from irmeta.locations import RemotePath, location
@@ -242,7 +242,7 @@ def power(
 
 def default_folder(results: Results, *names: str) -> Path | None:
     """Return the folder for output inside one that `reanalyze` made; None for other results."""
-    if isinstance(results, Store):
+    if isinstance(results, OpenedStore):
         return None
     folder = location(results)
     if isinstance(folder, RemotePath):

@@ -4,34 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import polars as pl
 
-from irmeta.api.preference_tables import PreferenceTables
-from irmeta.api.stored_tables import EvalChoices
-from irmeta.api.trec_files import write_collection
-from irmeta.locations import local
-from irmeta.measures.curve import curves
+from irmeta.api.namespaces.pairs import StorePairs
+from irmeta.api.namespaces.per_doc import StorePerDoc
+from irmeta.api.namespaces.pools import StorePools
+from irmeta.api.namespaces.stability import StoreStability
+from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.measures.curve import curve_table
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
-from irmeta.measures.names import measure_texts, parse_call, parse_measure
-from irmeta.naming.grammar import split_names
+from irmeta.measures.names import parse_call, parse_measure
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.needs import Need, check_needs
 from irmeta.results.scores import Scores
+from irmeta.stats.discriminative_power import LEVELS
 from irmeta.store.scan import Tracks, only_track, tracks_of
 
 if TYPE_CHECKING:
-    from irmeta.api.store_plots import StorePlots
+    from irmeta.api.comparisons import Comparisons
+    from irmeta.api.leaderboards import Leaderboard, On
+    from irmeta.api.namespaces.plot import StorePlots
+    from irmeta.api.significance import Power
+    from irmeta.results.pair_preferences import Opponents
+    from irmeta.results.segments import Segments
+    from irmeta.stats.preference_orders import By
 
 Measures = str | Iterable[str]
+_NAMESPACES = {
+    "pairs": StorePairs,
+    "per_doc": StorePerDoc,
+    "pools": StorePools,
+    "stability": StoreStability,
+}
 
 
-class Store(PreferenceTables):
+class Store(OpenedStore):
     """Open store; data are read when a method needs them.
 
     The argument `track` of a method is the name of one track, names of several, or None for all.
@@ -60,15 +75,30 @@ class Store(PreferenceTables):
         If the manifest is damaged, or object storage cannot be read.
     """
 
-    @property
-    def plot(self) -> StorePlots:
-        """Figures: `plot.curve`, `plot.search_lengths`, `plot.rarity` and `plot.compare`.
+    @cached_property
+    def per_doc(self) -> StorePerDoc:
+        """Tables of the relevant docs: search lengths, rarity, contributions."""
+        return StorePerDoc(self)
 
-        Examples
-        --------
-        >>> store.plot.search_lengths(track="news", width="column").save("lengths.pdf")
-        """
-        from irmeta.api.store_plots import StorePlots  # imports Store, and charts are slow
+    @cached_property
+    def pools(self) -> StorePools:
+        """Docs to judge, unjudged docs, and scores by the pools of fewer contributors."""
+        return StorePools(self)
+
+    @cached_property
+    def pairs(self) -> StorePairs:
+        """Preferences between all pairs of systems."""
+        return StorePairs(self)
+
+    @cached_property
+    def stability(self) -> StoreStability:
+        """How orderings depend on cutoffs, and scores on the ends of lists."""
+        return StoreStability(self)
+
+    @cached_property
+    def plot(self) -> StorePlots:
+        """Figures of one track."""
+        from irmeta.api.namespaces.plot import StorePlots  # charts are slow to import
 
         return StorePlots(self)
 
@@ -253,13 +283,130 @@ class Store(PreferenceTables):
         >>> store.curve("AP", [5, 10], track="news", qrels="binary")["value"].round(3)[:2].to_list()
         [0.086, 0.123]
         """
-        names = [name for text in measure_texts(measures) for name in split_names(text)]
-        at, depths = _several(ks), None if ds is None else _several(ds)
         policy = EvalPolicy(**self.merged(choices))
-        return pl.concat(
-            found.frame()
-            for name in tracks_of(self.reader, track)
-            for found in curves(self.reader, name, names, at, depths, policy, workers)
+        return curve_table(self.reader, track, measures, ks, ds, policy, workers)
+
+    def compare(
+        self,
+        measures: str | Iterable[str] | None = None,
+        *,
+        test: str = "t",
+        baseline: str | None = None,
+        track: Tracks = None,
+        correction: str | None = None,
+        alpha: float = 0.05,
+        resamples: int = 10_000,
+        rng: int | np.random.Generator = 0,
+        less_is_better: bool = False,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> Comparisons:
+        """Test every pair of systems, or every system against a baseline: see `irmeta.compare`.
+
+        Examples
+        --------
+        >>> (comparison,) = store.compare("AP", track="news")
+        >>> comparison.systems.select("system", "better_than", "top").row(0)
+        ('doumMan2', 18, True)
+        """
+        from irmeta.api.significance import compare  # charts are slow to import
+
+        return compare(
+            self,
+            measures=measures,
+            test=test,
+            baseline=baseline,
+            track=track,
+            correction=correction,
+            alpha=alpha,
+            resamples=resamples,
+            rng=rng,
+            less_is_better=less_is_better,
+            workers=workers,
+            **choices,
+        )
+
+    def power(
+        self,
+        measures: str | Iterable[str] | None = None,
+        *,
+        tests: str | Iterable[str] = "t",
+        track: Tracks = None,
+        levels: float | Iterable[float] = LEVELS,
+        correction: str = "none",
+        resamples: int = 10_000,
+        rng: int | np.random.Generator = 0,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> Power:
+        """Count the pairs of systems that differ significantly by measure: see `irmeta.power`.
+
+        Examples
+        --------
+        >>> store.power(["AP", "P@10"], track="news", levels=0.05).counts["separated"].to_list()
+        [161, 145]
+        """
+        from irmeta.api.significance import power  # charts are slow to import
+
+        return power(
+            self,
+            measures=measures,
+            tests=tests,
+            track=track,
+            levels=levels,
+            correction=correction,
+            resamples=resamples,
+            rng=rng,
+            workers=workers,
+            **choices,
+        )
+
+    def prefer(
+        self,
+        preferences: str | Iterable[str] | None = None,
+        *,
+        by: By = "win-rate",
+        against: str | None = None,
+        opponents: Opponents = "systems",
+        segments: Segments | pl.DataFrame | str | Path | None = None,
+        track: Tracks = None,
+        on: On = "preference",
+        test: str = "hsd-randomised",
+        correction: str = "none",
+        alpha: float = 0.05,
+        resamples: int = 10_000,
+        bootstraps: int = 1000,
+        rng: int = 0,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> list[Leaderboard]:
+        """Order the systems of every track by preferences, and test all pairs: see `irmeta.prefer`.
+
+        Examples
+        --------
+        >>> (board,) = store.prefer("RPP", track="news", by="mc4")
+        >>> board.systems["system"][0]
+        'doumMan2'
+        """
+        from irmeta.api.prefer import prefer  # tests are slow to import
+
+        return prefer(
+            self,
+            preferences=preferences,
+            by=by,
+            against=against,
+            opponents=opponents,
+            segments=segments,
+            track=track,
+            on=on,
+            test=test,
+            correction=correction,
+            alpha=alpha,
+            resamples=resamples,
+            bootstraps=bootstraps,
+            rng=rng,
+            workers=workers,
+            **choices,
         )
 
     def explain(
@@ -330,46 +477,11 @@ class Store(PreferenceTables):
         specs, policy = parse_call(measures, self.merged(choices))
         return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
 
-    def to_trec(self, folder: str | Path, track: Tracks = None) -> Path:
-        """Write runs and qrels as files in TREC form, a collection that `irmeta.read` reads.
+    if not TYPE_CHECKING:  # type checkers would accept any name
 
-        Parameters
-        ----------
-        folder : str or Path
-            A new or empty folder. Each track has ``TRACK/runs/SYSTEM`` and
-            ``TRACK/qrels.SET.txt``; facts about systems, subtopics and pools are in further files,
-            and ``collection.toml`` names all of them and the tie order.
-        track : str or iterable of str, optional
-            Only these tracks.
-
-        Returns
-        -------
-        Path
-            The folder.
-
-        Raises
-        ------
-        UsageError
-            If the folder has files, or a track is unknown.
-        DataError
-            If the name of a query, doc or system contains white space.
-
-        Notes
-        -----
-        Lines are in the order of the file that was read, without dropped duplicates, malformed
-        lines and docs below the depth of reading; the rank column is as read, or the store's rank
-        where none was read. Scores have all digits. Skipped runs are not written.
-
-        Examples
-        --------
-        >>> written = store.to_trec("written", track="news")
-        >>> irmeta.read(written).means("AP").equals(store.means("AP", track="news"))
-        True
-        """
-        target = local(folder)
-        write_collection(self.reader, tracks_of(self.reader, track), target)
-        return target
-
-
-def _several(numbers: int | Iterable[int]) -> list[int]:
-    return list(numbers) if isinstance(numbers, Iterable) else [numbers]
+        def __getattr__(self, name: str) -> Any:
+            """Raise an AttributeError, which tells in what namespace a method of this name is."""
+            spaces = [space for space, cls in _NAMESPACES.items() if name in vars(cls)]
+            hint = f": see store.{spaces[0]}.{name}" if spaces else ""
+            message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+            raise AttributeError(message, name=name, obj=self)

@@ -60,7 +60,7 @@ def pool(
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
         name = only_track(store.reader, track)
         with undisturbed(store.reader, name):
-            docs = store.pool(
+            docs = store.pools.to_judge(
                 name,
                 system=system or None,
                 depth=depth,

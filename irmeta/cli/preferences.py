@@ -106,7 +106,7 @@ def prefer(
     opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
     with opened as store:
         with consistent_read(store, track or None) as tracks:
-            made = store.preference_provenance(asked, track=tracks, **choices)
+            made = store.pairs.provenance(asked, track=tracks, **choices)
             given = options | choices | {"track": tracks, "rng": testing.seed, "workers": workers}
             boards = compute(store, asked, segments=segments, **given)
         for name, facts in made["tracks"].items():

@@ -37,5 +37,7 @@ def truncation(
     with open_source(
         source, reading, track or None, workers, choices=choices, strict=strict
     ) as store:
-        frame = store.truncation(asked, track=track or None, docs=docs, workers=workers, **choices)
+        frame = store.stability.truncation(
+            asked, track=track or None, docs=docs, workers=workers, **choices
+        )
         print_frame(frame, csv_safe)

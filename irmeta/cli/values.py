@@ -105,7 +105,7 @@ def evaluate(
             frame = compute(asked, **sent)
             is_trec_eval = display.format == "trec_eval"
             summary = store.means(asked, **sent) if per_query and is_trec_eval else frame
-            found = store.unjudged(**given) if unjudged else []
+            found = store.pools.unjudged(**given) if unjudged else []
             if sort is not None:
                 means = store.means(sort, **sent) if sort in directions else None
                 frame = sort_scores(frame, sort, directions, means)
@@ -181,7 +181,7 @@ def explain(
         if figure is not None:
             check_figure_file(figure, force=force)
         with open_source(source, reading, track, choices=choices, strict=strict) as store:
-            found = store.explain_preference(
+            found = store.pairs.explain(
                 name, system=system, against=against, query=query, track=track, **choices
             )
             print_pair_explanation(found, every)

@@ -317,7 +317,7 @@ BARE = {"f1": "SetF", "f1_score": "SetF", "hits": "NumRelRet"}
 """What a word means in ranx without a cutoff, where that is another measure."""
 
 _CWL = "cwl_eval computes it, also through ir_measures; irmeta does not"
-_PREFERENCE = "it compares two systems: `irmeta prefer -m {}`, or store.preferences"
+_PREFERENCE = "it compares two systems: `irmeta prefer -m {}`, or store.pairs.preferences"
 _LABELS = "trec_eval prints a text there, not a number"
 ELSEWHERE = {
     "hits": "in ranx, the number of relevant docs among the first k, which is k times P@k",

@@ -9,13 +9,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.kernels.cutoff_sums import add_curves
 from irmeta.measures.evaluate import SeenViews, included, warn_above_highest_grade
-from irmeta.measures.names import Spec, parse_measure, registry, translated
+from irmeta.measures.names import Spec, measure_texts, parse_measure, registry, translated
 from irmeta.measures.spec import Events, Measure
-from irmeta.naming.grammar import DEEPEST, text_of
+from irmeta.naming.grammar import DEEPEST, split_names, text_of
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
@@ -25,7 +26,7 @@ from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.averages import sum_over_queries
 from irmeta.results.curve_means import Curve
-from irmeta.store.scan import StoreReader, undisturbed
+from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
 SUMS = 1 << 26  # points of curves summed at a time, 16 bytes each
 DENSE_CELLS = 1 << 22  # cells [cutoff, query, system] at a time, for measures without steps
@@ -82,6 +83,29 @@ def curves(
         parts = [specs[i : i + at_once] for i in range(0, len(specs), at_once)]
         passes = (_together(store, track, part, ks, ds, policy, workers) for part in parts)
         return [curve for curves_of_pass in passes for curve in curves_of_pass]
+
+
+def curve_table(
+    store: StoreReader,
+    track: Tracks,
+    measures: str | Iterable[str],
+    ks: int | Iterable[int],
+    ds: int | Iterable[int] | None,
+    policy: EvalPolicy,
+    workers: int | None = 1,
+) -> pl.DataFrame:
+    """Return the curves of several tracks as one table: see `Store.curve`."""
+    names = [name for text in measure_texts(measures) for name in split_names(text)]
+    at, depths = _several(ks), None if ds is None else _several(ds)
+    return pl.concat(
+        curve.frame()
+        for name in tracks_of(store, track)
+        for curve in curves(store, name, names, at, depths, policy, workers)
+    )
+
+
+def _several(numbers: int | Iterable[int]) -> list[int]:
+    return list(numbers) if isinstance(numbers, Iterable) else [numbers]
 
 
 def _together(

@@ -57,7 +57,7 @@ def docs_to_judge(store: StoreReader, request: Request) -> pl.DataFrame:
     """List docs of the judged queries, one row per query and doc, greatest weight first.
 
     Weights that are equal to 12 significant digits are sorted by query and doc. For the columns
-    see `Store.pool`.
+    see `Store.pools.to_judge`.
 
     Raises
     ------

@@ -28,7 +28,7 @@ def truncation_effects(
     docs: int = 1,
     workers: int | None = 1,
 ) -> pl.DataFrame:
-    """Compute the share of lists whose score changes with their end: see `Store.truncation`."""
+    """Compute shares of lists whose score changes with their end: `Store.stability.truncation`."""
 
     def counts(view: JudgedRanks) -> tuple[Sequence[str], np.ndarray]:
         return view.systems, count_effects(view, specs, policy, docs)

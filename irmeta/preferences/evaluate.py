@@ -64,7 +64,7 @@ def preferences_of(
     view : JudgedRanks
         For example from `JudgedRanks.from_arrays`, or derived by ``view.drop_relevant(0.5)``.
     preferences : str or sequence of str, default 'RPP'
-        Names as in `Store.preferences`, e.g. ``"RPP,LexiRecall"``.
+        Names as in `Store.pairs.preferences`, e.g. ``"RPP,LexiRecall"``.
 
     Returns
     -------

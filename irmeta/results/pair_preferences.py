@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
 
+from irmeta.errors import UsageError, check_choice
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.results.preference import Preference
 from irmeta.schema.result_tables import PREFERENCES, PREFERENCES_BY_QUERY
 from irmeta.summaries import Summarized, Summary
+
+Opponents = Literal["systems", "groups"]
 
 
 @dataclass(frozen=True)
@@ -232,3 +236,25 @@ class TrackPreferences(Summarized):
         return pl.DataFrame(
             {"value": values[others], "system": system, "other": other}
         ).with_columns(track=pl.lit(self.track), preference=pl.lit(self.name))
+
+
+def check_opponents(opponents: str) -> None:
+    """Check that `opponents` is a known choice."""
+    check_choice("opponents", opponents, get_args(Opponents))
+
+
+def rates_of(found: TrackPreferences, opponents: Opponents) -> Matrix:
+    """Return the win rates [query, system] of a preference as a `Matrix`.
+
+    Raises
+    ------
+    UsageError
+        If no group of the track is known, and opponents are groups.
+    """
+    by_group = opponents == "groups"
+    if by_group and not any(found.groups):
+        raise UsageError(
+            f"track {found.track!r} names no groups: declare them in collection.toml, or use "
+            "opponents=systems."
+        )
+    return found.win_rates(by_group=by_group)

@@ -71,7 +71,7 @@ def leave_out_effects(
 def left_out_rows(
     whole: ReducedPool, pool: ReducedPool, others: str = "rescored"
 ) -> Iterator[dict[str, Any]]:
-    """Yield the effects on each left-out system by each measure, as rows of `Store.leave_out`."""
+    """Yield the effects on left-out systems by measure, as rows of `Store.pools.leave_out`."""
     members = [whole.scores.systems.index(system) for system in pool.left_out]
     before, after = (one.scores.mean_values() for one in (whole, pool))
     for m, measure in enumerate(whole.scores.measures):

@@ -15,6 +15,8 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -257,8 +259,12 @@ def python() -> Iterator[str]:
         if isinstance(value, type) and not issubclass(value, BaseException):
             yield "   :members:\n   :inherited-members:"
         yield "```\n"
-    for name in ("irmeta.api.store_plots.StorePlots", "irmeta.api.comparisons.Comparison"):
-        yield f"```{{eval-rst}}\n.. autoclass:: {name}\n   :members:\n```\n"
+    for name, cls in namespaces().items():
+        yield f"### `store.{name}`\n"
+        place = f"{cls.__module__}.{cls.__name__}"
+        yield f"```{{eval-rst}}\n.. autoclass:: {place}\n   :members:\n```\n"
+    yield "### Results of `compare`\n"
+    yield "```{eval-rst}\n.. autoclass:: irmeta.api.comparisons.Comparison\n   :members:\n```\n"
     yield "## irmeta.stats\n"
     for name in sorted(irmeta.stats.__all__):
         value = getattr(irmeta.stats, name)
@@ -267,6 +273,19 @@ def python() -> Iterator[str]:
         if isinstance(value, type):
             yield "   :members:"
         yield "```\n"
+
+
+def namespaces() -> dict[str, type]:
+    """Return the classes of the namespaces of `Store`, by the annotations of its properties."""
+    annotated = {
+        name: member.func.__annotations__["return"]
+        for name, member in vars(irmeta.Store).items()
+        if isinstance(member, cached_property)
+    }
+    return {
+        name: getattr(import_module(f"irmeta.api.namespaces.{name}"), cls)
+        for name, cls in annotated.items()
+    }
 
 
 def _place(name: str) -> tuple[bool, bool, str]:

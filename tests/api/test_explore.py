@@ -1,4 +1,4 @@
-"""`SearchLengths`, compared with counts over `Store.search_lengths`."""
+"""`SearchLengths`, compared with counts over `Store.per_doc.search_lengths`."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def found(request: pytest.FixtureRequest, made_store: irmeta.Store) -> SearchLen
 
 @pytest.fixture(scope="module")
 def plain(found: SearchLengths, made_store: irmeta.Store) -> pl.DataFrame:
-    return made_store.search_lengths(found.track).drop("track")
+    return made_store.per_doc.search_lengths(found.track).drop("track")
 
 
 def between(low: int | None, high: int | None) -> pl.Expr:
-    """Return a filter for the docs of a bucket in `Store.search_lengths`."""
+    """Return a filter for the docs of a bucket in `Store.per_doc.search_lengths`."""
     if low is None or high is None:
         return pl.col("rank").is_null()
     return pl.col("rank").is_not_null() & pl.col("search_length").is_between(low, high)
@@ -192,7 +192,7 @@ def test_ranks__shows_a_doc_in_every_system(found: SearchLengths, plain: pl.Data
 )
 def test_search_lengths__options_equal_store(made_store: irmeta.Store, choices: dict[str, Any]):
     found = SearchLengths(made_store, "passage", **choices)
-    lengths = made_store.search_lengths("passage", **choices)
+    lengths = made_store.per_doc.search_lengths("passage", **choices)
     own = lengths.filter(pl.col("system") == found.best).sort("search_length", maintain_order=True)
     assert found.histogram()["docs"].sum() == own.height
     assert_frame_equal(

@@ -1,4 +1,4 @@
-"""Scores by the pool without a contributor: `Store.leave_out`, paper 3, Table 5."""
+"""Scores by the pool without a contributor: `Store.pools.leave_out`, paper 3, Table 5."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_leave_out__equals_the_oracle_of_runs(
     oracle = pl.read_csv(shared / "oracles" / "depth_study" / "leave_one_run_out.csv")
     oracle = oracle.filter(case=case)
     judgments, depth = CASES[case]
-    made = real_store.leave_out(
+    made = real_store.pools.leave_out(
         oracle["measure"].unique(maintain_order=True),
         judgments=judgments,
         depth=depth,
@@ -68,7 +68,7 @@ def test_leave_out__equals_the_oracle_of_groups(
     )
     store = irmeta.read(tmp_path / "c")
     names = oracle["measure"].unique(maintain_order=True)
-    made = store.leave_out(names, level="group", depth=5, tie_order="score-file")
+    made = store.pools.leave_out(names, level="group", depth=5, tie_order="score-file")
     rows = oracle.rename({"group": "left_out"})
     assert_equal_rows(made.filter(pl.col("left_out").is_in(rows["left_out"].unique())), rows)
 
@@ -92,7 +92,7 @@ def test_leave_out__equals_ingesting_rewritten_qrels(track: Track, depth: int | 
     store = track.read()
     judgments = "all" if depth is None else "pool"
     choices = {"judgments": judgments, "depth": depth, "tie_order": "score-file"}
-    made = store.leave_out(MEASURES, **choices)
+    made = store.pools.leave_out(MEASURES, **choices)
     lost = {row["left_out"]: row for row in made.iter_rows(named=True)}
     assert set(lost) == set(store.systems()["system"])
     whole = track if depth is None else with_smaller_pool(track, depth, None)
@@ -137,7 +137,7 @@ def store(tmp_path: Path) -> irmeta.Store:
 
 
 def test_leave_out__twin_runs_lose_nothing_but_their_group_does(store: irmeta.Store):
-    runs = store.leave_out("P@1")
+    runs = store.pools.leave_out("P@1")
     assert runs.filter(system="a1").select("depth", "judged_lost", "delta_percent").row(0) == (
         2,
         0,
@@ -147,7 +147,7 @@ def test_leave_out__twin_runs_lose_nothing_but_their_group_does(store: irmeta.St
     assert lone.select("judged_lost", "relevant_lost").row(0) == (2, 2)
     assert lone.select("value", "value_left_out", "delta_percent").row(0) == (0.5, 0.0, -100.0)
     assert lone.select("rank", "rank_left_out").row(0) == (3, 3)
-    groups = store.leave_out("P@1", level="group")
+    groups = store.pools.leave_out("P@1", level="group")
     assert groups.select("left_out", "system").rows() == [
         ("alpha", "a1"), ("alpha", "a2"), ("beta", "b"),
     ]  # fmt: skip
@@ -156,16 +156,16 @@ def test_leave_out__twin_runs_lose_nothing_but_their_group_does(store: irmeta.St
 
 def test_leave_out__zero_means_have_no_change_in_percent():
     runs = {"a": {"1": down("x")}, "b": {"1": down("y")}}
-    made = Track(runs, {"1": {"x": 0, "y": 1}}).read().leave_out("AP", depth=1)
+    made = Track(runs, {"1": {"x": 0, "y": 1}}).read().pools.leave_out("AP", depth=1)
     assert math.isnan(made.filter(system="a")["delta_percent"].item())
     assert made.filter(system="b").select("value_left_out", "delta_percent").row(0) == (0.0, -100.0)
 
 
 def test_leave_out__does_not_depend_on_workers_or_blocks(made_store: irmeta.Store, monkeypatch):
     asked = {"track": "news", "depth": 10}
-    whole = made_store.leave_out("AP,nDCG@10", workers=1, **asked)
+    whole = made_store.pools.leave_out("AP,nDCG@10", workers=1, **asked)
     monkeypatch.setattr(type(made_store.reader), "block_rows", 1 << 10)
-    assert made_store.leave_out("AP,nDCG@10", workers=3, **asked).equals(whole)
+    assert made_store.pools.leave_out("AP,nDCG@10", workers=3, **asked).equals(whole)
 
 
 @pytest.mark.parametrize(
@@ -184,15 +184,15 @@ def test_leave_out__rejects_bad_arguments(
     store: irmeta.Store, measure: str, choices: dict, error: str
 ):
     with pytest.raises((UsageError, MeasureError), match=error):
-        store.leave_out(measure, **choices)
+        store.pools.leave_out(measure, **choices)
 
 
 def test_leave_out__needs_a_depth_where_no_pool_is_complete():
     runs = {"a": {"1": down("x", "y")}, "b": {"1": down("y", "x")}}
     store = Track(runs, {"1": {"x": 1}}).read()
     with pytest.raises(UsageError, match=r"complete at no depth; give `depth=`"):
-        store.leave_out("AP")
-    assert store.leave_out("AP", depth=1).height == 2
+        store.pools.leave_out("AP")
+    assert store.pools.leave_out("AP", depth=1).height == 2
     alone = Track({"a": {"1": down("x")}}, {"1": {"x": 1}}).read()
     with pytest.raises(UsageError, match="no system is left to contribute"):
-        alone.leave_out("AP")
+        alone.pools.leave_out("AP")

@@ -12,7 +12,7 @@ from support.charting import drawn_rows, texts
 @pytest.fixture(scope="module")
 def x_over_y(worked_examples):
     store = irmeta.read(worked_examples, track="paper4-x-y")
-    return store.explain_preference("RPP(grades=binary)", system="X", against="Y", query="1")
+    return store.pairs.explain("RPP(grades=binary)", system="X", against="Y", query="1")
 
 
 def test_frame__terms_add_up_to_the_value(x_over_y):
@@ -41,7 +41,7 @@ def test_show__an_arc_for_each_recall_level(x_over_y):
 def test_show__undefined_without_a_relevant_doc(worked_examples):
     store = irmeta.read(worked_examples, track="paper4-x-y")
     asked = {"system": "X", "against": "Y", "query": "1"}
-    found = store.explain_preference("RPP(rel=9)", **asked)
+    found = store.pairs.explain("RPP(rel=9)", **asked)
     assert found.frame().is_empty()
     assert "nothing to draw" in found.show().to_json()
 

@@ -1,4 +1,4 @@
-"""Docs of a pool, and unjudged docs by weight: `Store.pool`; and `Store.unjudged`."""
+"""Docs of a pool, and unjudged docs by weight: `Store.pools.to_judge`, `Store.pools.unjudged`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def test_pool__unjudged_docs_equal_twin(
 ):
     some = st.lists(st.sampled_from(sorted(track.runs)), min_size=1, unique=True)
     systems = data.draw(st.none() | some)
-    made = track.read().pool(system=systems, budget=budget, negative=negative, tie_order=order)
+    made = track.read().pools.to_judge(
+        system=systems, budget=budget, negative=negative, tie_order=order
+    )
     lists = rankings(track, systems or list(track.runs), order or "trec_eval")
     expected = naive.to_judge(lists, track.qrels, negative)[:budget]
     assert made.select("query", "doc").rows() == expected
@@ -52,7 +54,9 @@ def test_pool__unjudged_docs_equal_twin(
 @given(tracks(), st.integers(1, 12), st.sampled_from(ORDERS), st.booleans())
 def test_pool__of_a_depth_equals_twin(track: Track, depth: int, order: Any, is_one: bool):
     systems = sorted(track.runs)[:1] if is_one else sorted(track.runs)
-    made = track.read().pool(depth=depth, system=systems[0] if is_one else None, tie_order=order)
+    made = track.read().pools.to_judge(
+        depth=depth, system=systems[0] if is_one else None, tie_order=order
+    )
     lists = rankings(track, systems, order or "score-file")
     docs = naive.docs_of(lists, track.qrels, depth)
     expected = sorted(docs, key=lambda at: (at[0].encode(), at[1].encode()))
@@ -69,7 +73,7 @@ def test_pool__weights_and_tails_add_up_to_the_residual(track: Track, negative: 
     store = track.read()
     residual = store.evaluate("RBPResidual(p=0.8)", negative=negative)
     for system in track.runs:
-        weights = store.pool(system=system, negative=negative)["weight"].sum()
+        weights = store.pools.to_judge(system=system, negative=negative)["weight"].sum()
         tails = [0.8 ** len(track.runs[system].get(query, [])) for query in track.qrels]
         expected = residual.filter(system=system)["value"].sum()
         assert weights + sum(tails) == pytest.approx(expected)
@@ -79,7 +83,7 @@ def test_pool__equal_weights_of_different_ranks_are_ordered_by_doc():
     """Four systems at rank 2 weigh as much as five at rank 3: 4 x 0.16 = 5 x 0.128."""
     runs = {f"a{i}": {"1": down("x", "first")} for i in range(4)}
     runs |= {f"b{i}": {"1": down("x", "y", "second")} for i in range(5)}
-    made = Track(runs, {"1": {"x": 1, "y": 1}}).read().pool(budget=2)
+    made = Track(runs, {"1": {"x": 1, "y": 1}}).read().pools.to_judge(budget=2)
     assert made.select("doc", "retrieved_by").rows() == [("first", 4), ("second", 5)]
     assert made["weight"].to_list() == pytest.approx([0.64, 0.64])
     assert made["weight"][0] < made["weight"][1], "by rounding alone"
@@ -89,12 +93,12 @@ def test_pool__budget_does_not_depend_on_blocks(made_store: irmeta.Store, monkey
     asked: list[dict[str, Any]] = [
         {"budget": 7}, {"budget": 1}, {"system": "grebeQL"}, {"depth": 5}, {},
     ]  # fmt: skip
-    whole = [made_store.pool("web", **one) for one in asked]
+    whole = [made_store.pools.to_judge("web", **one) for one in asked]
     assert [len(frame) for frame in whole][:2] == [7, 1]
     assert whole[0].equals(whole[-1].head(7))
     monkeypatch.setattr(type(made_store.reader), "block_rows", 1 << 10)
     for one, expected in zip(asked, whole, strict=True):
-        assert made_store.pool("web", **one).equals(expected)
+        assert made_store.pools.to_judge("web", **one).equals(expected)
 
 
 @pytest.mark.parametrize("is_read", [True, False])
@@ -111,29 +115,29 @@ def test_pool__contributors_make_it_and_groups_select(tmp_path: Path, is_read: b
         'systems = { file = "f.csv", name = "run", group = "team", pooled = "judged" }\n'
     )
     store = irmeta.read(tmp_path) if is_read else irmeta.ingest(tmp_path, tmp_path / "store")
-    assert store.pool(depth=1).drop("weight").rows() == [
+    assert store.pools.to_judge(depth=1).drop("weight").rows() == [
         ("t", "1", "x", 1, 1, True, 1),
         ("t", "1", "z", 1, 1, False, None),
         ("t", "2", "p", 1, 1, True, 0),
     ]
-    assert store.pool(depth=1, system="group=beta")["doc"].to_list() == ["only-b"]
-    assert store.pool(system="group=alpha")["doc"].to_list() == ["z", "y"]
-    assert store.pool().select("doc", "weight", "grade").rows() == [
+    assert store.pools.to_judge(depth=1, system="group=beta")["doc"].to_list() == ["only-b"]
+    assert store.pools.to_judge(system="group=alpha")["doc"].to_list() == ["z", "y"]
+    assert store.pools.to_judge().select("doc", "weight", "grade").rows() == [
         ("only-b", pytest.approx(0.2), -1),
         ("z", pytest.approx(0.2), None),
         ("y", pytest.approx(0.16), None),
     ]
-    assert store.pool(negative="nonrelevant")["doc"].to_list() == ["z", "y"]
+    assert store.pools.to_judge(negative="nonrelevant")["doc"].to_list() == ["z", "y"]
 
 
 def test_pool__several_tracks_have_a_budget_each(made_store: irmeta.Store):
-    made = made_store.pool(["web", "news"], budget=3)
+    made = made_store.pools.to_judge(["web", "news"], budget=3)
     assert made["track"].to_list() == ["news"] * 3 + ["web"] * 3
-    assert made.filter(track="web").equals(made_store.pool("web", budget=3))
+    assert made.filter(track="web").equals(made_store.pools.to_judge("web", budget=3))
 
 
 def test_pool__fully_judged_lists_leave_nothing_to_judge():
-    made = Track({"a": {"1": down("x")}}, {"1": {"x": 0}}).read().pool(budget=5)
+    made = Track({"a": {"1": down("x")}}, {"1": {"x": 0}}).read().pools.to_judge(budget=5)
     assert made.height == 0
     assert made.schema == made.schema | {"doc": pl.String, "weight": pl.Float64, "grade": pl.Int8}
 
@@ -156,18 +160,18 @@ def test_pool__fully_judged_lists_leave_nothing_to_judge():
 def test_pool__rejects_bad_arguments(choices: dict[str, Any], error: str):
     store = Track({"system": {"1": down("x")}}, {"1": {"x": 1}}).read()
     with pytest.raises(UsageError, match=error):
-        store.pool(**choices)
+        store.pools.to_judge(**choices)
 
 
 def test_pool__rejects_lists_cut_at_reading():
     runs = {"a": {"1": [("x", 1), ("y", 1), ("z", 1)]}}
     store = Track(runs, {"1": {"x": 1}}).read(depth=2)
-    assert store.pool()["doc"].to_list() == ["z", "y"]
-    assert store.pool(depth=2, tie_order="trec_eval")["doc"].to_list() == ["y", "z"]
+    assert store.pools.to_judge()["doc"].to_list() == ["z", "y"]
+    assert store.pools.to_judge(depth=2, tie_order="trec_eval")["doc"].to_list() == ["y", "z"]
     with pytest.raises(UsageError, match="cut at depth 2, so there is no pool of depth 3"):
-        store.pool(depth=3, tie_order="trec_eval")
+        store.pools.to_judge(depth=3, tie_order="trec_eval")
     with pytest.raises(UsageError, match="was cut at depth 2 under tie order 'trec_eval'"):
-        store.pool(depth=2)
+        store.pools.to_judge(depth=2)
 
 
 def test_pool__needs_a_contributor(tmp_path: Path):
@@ -179,14 +183,14 @@ def test_pool__needs_a_contributor(tmp_path: Path):
     )
     store = irmeta.read(tmp_path)
     with pytest.raises(DataError, match="none of the pooled systems is in the store"):
-        store.pool(depth=1)
+        store.pools.to_judge(depth=1)
 
 
 @pytest.mark.real
 def test_pool__sizes_by_depth_equal_the_oracle(shared: Path, real_store: irmeta.Store):
     oracle = pl.read_csv(shared / "oracles" / "depth_study" / "pool_by_depth.csv")
     deepest = oracle["d"].max()
-    made = real_store.pool("trec-covid-r1", depth=deepest)
+    made = real_store.pools.to_judge("trec-covid-r1", depth=deepest)
     relevant = (pl.col("grade") >= 1).fill_null(False)
     for depth, docs, judged, of_relevant in oracle.select(
         "d", "docs_in_pool", "judged_in_pool", "relevant_in_pool"
@@ -194,7 +198,7 @@ def test_pool__sizes_by_depth_equal_the_oracle(shared: Path, real_store: irmeta.
         within = made.filter(pl.col("depth") <= depth)
         counts = within.select(pl.len(), pl.col("judged").sum(), relevant.sum().alias("relevant"))
         assert counts.row(0) == (docs, judged, of_relevant)
-    assert real_store.pool("trec-covid-r1", depth=7)["judged"].all()
+    assert real_store.pools.to_judge("trec-covid-r1", depth=7)["judged"].all()
 
 
 @pytest.mark.real
@@ -203,18 +207,18 @@ def test_pool__weights_of_a_real_track_add_up_to_residuals(real_store: irmeta.St
     residual = real_store.evaluate("RBPResidual(p=0.8),NumRet", **asked)
     values = {measure: rows["value"] for (measure,), rows in residual.group_by("measure")}
     tails = (0.8 ** values["NumRet"]).sum()
-    weights = real_store.pool(**asked)["weight"].sum()
+    weights = real_store.pools.to_judge(**asked)["weight"].sum()
     assert weights + tails == pytest.approx(values["RBPResidual(p=0.8)"].sum(), rel=1e-12)
 
 
 def test_unjudged__has_one_result_per_track(made_store: irmeta.Store):
-    every = made_store.unjudged()
+    every = made_store.pools.unjudged()
     assert [one.unjudged["track"][0] for one in every] == made_store.tracks
-    (some,) = made_store.unjudged("web", system=["grebeQL", "finchDiv"], k=5)
+    (some,) = made_store.pools.unjudged("web", system=["grebeQL", "finchDiv"], k=5)
     whole = every[-1].unjudged.sort("system")
     assert some.unjudged["judged_at_10"].to_list() == [
         whole.filter(system=name)["judged_at_10"].item() for name in ("finchDiv", "grebeQL")
     ]
     assert (some.k, some.pairs) == (5, 1)
     with pytest.raises(UsageError, match="no system 'grebe'"):
-        made_store.unjudged("web", system="grebe")
+        made_store.pools.unjudged("web", system="grebe")

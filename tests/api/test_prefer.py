@@ -23,12 +23,12 @@ def board_of(store: irmeta.Store, name: str = "RPP", **choices: object) -> Leade
 
 def test_prefer__systems_have_win_rates_ranks_and_significant_wins(made_store):
     board = board_of(made_store)
-    rates = made_store.win_rates("RPP", track="news")
+    rates = made_store.pairs.win_rates("RPP", track="news")
     both = board.systems.join(rates, on="system", suffix="_of_rates")
     assert both.height == 20
     for name in ("value", "rank", "rank_low", "rank_high", "queries"):
         assert both[name].to_list() == pytest.approx(both[f"{name}_of_rates"].to_list())
-    (found,) = made_store.compare_pairs("RPP", track="news")
+    (found,) = made_store.pairs.compare("RPP", track="news")
     better = preference_pairs(found.preference(), resamples=500).better()
     wins = dict(zip(found.systems, better.sum(axis=1).tolist(), strict=True))
     assert dict(board.systems.select("system", "better_than").iter_rows()) == wins
@@ -53,7 +53,9 @@ def test_prefer__against_a_baseline_counts_queries(made_store, test):
     assert board.baseline is not None
     assert board.baseline.height == 19
     assert "aldBM25" not in board.baseline["system"].to_list()
-    queries = made_store.preferences("RPP", track="news", per_query=True).filter(other="aldBM25")
+    queries = made_store.pairs.preferences("RPP", track="news", per_query=True).filter(
+        other="aldBM25"
+    )
     for row in board.baseline.iter_rows(named=True):
         values = queries.filter(system=row["system"])["value"]
         assert row["value"] == pytest.approx(values.mean())
@@ -66,7 +68,7 @@ def test_prefer__against_a_baseline_counts_queries(made_store, test):
 
 def test_prefer__tests_on_win_rates(made_store):
     board = board_of(made_store, on="win-rate", test="t")
-    rates = made_store.compare_pairs("RPP", track="news")[0].win_rates()
+    rates = made_store.pairs.compare("RPP", track="news")[0].win_rates()
     expected = irmeta.stats.pairwise(rates, "t")
     np.testing.assert_allclose(board.pairs.p, expected.p, rtol=1e-9, atol=1e-12)
     assert not np.allclose(board.pairs.p, board_of(made_store, test="t").pairs.p)
@@ -82,7 +84,7 @@ def test_prefer__undefined_without_relevant_docs(made_store):
 
 def test_prefer__cycles_and_the_system_that_beats_all(made_store):
     board = board_of(made_store)
-    (found,) = made_store.compare_pairs("RPP", track="news")
+    (found,) = made_store.pairs.compare("RPP", track="news")
     means = found.means()
     first = list(found.systems).index(board.beats_all)
     assert (np.delete(means[first], first) > 0).all()

@@ -1,4 +1,4 @@
-"""Orderings of systems at all pairs of cutoffs: `Store.volatility`, paper 3, Figures 5 to 7."""
+"""Orderings of systems at all pairs of cutoffs: `Store.stability.volatility`, paper 3, Fig. 5-7."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_volatility__equals_the_oracle(shared: Path, real_store: irmeta.Store):
     for first, second in oracle.select("measure_1", "measure_2").unique().sort(pl.all()).rows():
         rows = oracle.filter(measure_1=first, measure_2=second)
         ks = rows["k1"].unique().sort().to_list()
-        made = real_store.volatility(
+        made = real_store.stability.volatility(
             first, None if first == second else second,
             ks=ks, depth=7, track="trec-covid-r1", tie_order="score-file",
         )  # fmt: skip
@@ -55,7 +55,7 @@ def test_volatility__orders_systems_by_means_at_each_cutoff(track):
     store = track.read()
     for measure in ("P", "ASL"):
         prefix = "g" if measure == "ASL" else ""
-        made = store.volatility(measure, ks=[1, 3])
+        made = store.stability.volatility(measure, ks=[1, 3])
         sign = -1 if measure == "ASL" else 1
         means = [sign * store.means(f"{measure}@{prefix}{k}")["value"].to_numpy() for k in (1, 3)]
         expected = irmeta.stats.volatility(np.array(means)).ravel()
@@ -68,7 +68,7 @@ def test_volatility__orders_systems_by_means_at_each_cutoff(track):
 def test_volatility__two_measures_use_the_queries_where_both_are_defined(track, queries: str):
     ks, pair = [1, 2, 3], ("AP(norm=min)", "AP(norm=pool)")
     store = track.read()
-    made = store.volatility(*pair, ks=ks, systems="all", queries=queries)
+    made = store.stability.volatility(*pair, ks=ks, systems="all", queries=queries)
     scores = store.scores([f"{m}@{k}" for m in pair for k in ks], track=track.name, queries=queries)
     for k_a, k_b, value, number in made.select("k_a", "k_b", "value", "queries").iter_rows():
         a, b = (scores.matrix(f"{m}@{k}").values.T for m, k in zip(pair, (k_a, k_b), strict=True))
@@ -88,12 +88,12 @@ def test_volatility__two_measures_use_the_queries_where_both_are_defined(track, 
 @pytest.mark.exhaustive
 def test_volatility__other_measure_and_systems(made_store: irmeta.Store):
     asked = {"ks": [5, 10], "track": "news", "method": "rbo"}
-    made = made_store.volatility("AP", "nDCG", **asked)
+    made = made_store.stability.volatility("AP", "nDCG", **asked)
     assert made.select("measure_a", "measure_b", "method").unique().row(0) == ("AP", "nDCG", "rbo")
     assert made["value"].is_between(0, 1).all()
-    flipped = made_store.volatility("nDCG", "AP", **asked).sort("k_b", "k_a")
+    flipped = made_store.stability.volatility("nDCG", "AP", **asked).sort("k_b", "k_a")
     assert flipped["value"].to_list() == pytest.approx(made["value"].to_list())
-    assert made_store.volatility("AP", systems="all", **asked).height == 4
+    assert made_store.stability.volatility("AP", systems="all", **asked).height == 4
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_volatility__other_measure_and_systems(made_store: irmeta.Store):
 )
 def test_volatility__rejects_bad_arguments(made_store, measure: str, choices: dict, error: str):
     with pytest.raises((UsageError, MeasureError), match=error):
-        made_store.volatility(measure, track="news", **choices)
+        made_store.stability.volatility(measure, track="news", **choices)
 
 
 def test_stats_volatility__rejects_other_shapes():

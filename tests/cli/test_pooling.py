@@ -43,7 +43,7 @@ def test_pool_command__of_a_depth_is_sorted_by_doc(run, collection: Path):
 
 def test_pool_command__equals_the_frame_of_a_store(run, made_store: irmeta.Store):
     done = run("pool", made_store.path, "--track", "web", "--system", "grebeQL", "--budget", 9)
-    docs = made_store.pool("web", system="grebeQL", budget=9)
+    docs = made_store.pools.to_judge("web", system="grebeQL", budget=9)
     assert done.out.splitlines() == [f"{q} 0 {d}" for q, d in docs.select("query", "doc").rows()]
 
 

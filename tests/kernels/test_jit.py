@@ -38,11 +38,11 @@ def all_of(store):
             if any(one["subtopics"] for one in store.reader.read_record(track)["qrels"]):
                 store.means("ERR_IA@5,alpha_nDCG,P_IA@5,CT@5", track=track, **choices)
     store.curve("AP,nDCG,ERR,Q,P", [1, 5], [2, 7])
-    store.search_lengths()
-    store.rarity()
-    store.preferences("RPP,RPP(p=dcg),LexiRecall,RRLexiPrecision,OI,RPP@3,OI(p=dcg)@3")
-    store.win_rates("RPP,RPP(p=dcg)")
-    store.contributions()
+    store.per_doc.search_lengths()
+    store.per_doc.rarity()
+    store.pairs.preferences("RPP,RPP(p=dcg),LexiRecall,RRLexiPrecision,OI,RPP@3,OI(p=dcg)@3")
+    store.pairs.win_rates("RPP,RPP(p=dcg)")
+    store.per_doc.contributions()
     for track in store.tracks:
         judged(store.scores("AP,ASL", track=track))
 

@@ -228,8 +228,8 @@ HIGHEST = (
         ("AP(rel=2)", lambda s, m: s.means(["AP", m], track="news")),
         ("AP(rel=2), nDCG(gain=exp,rel=3)@5", lambda s, m: s.evaluate(m, track=["news"])),
         ("AP(rel=2)", lambda s, m: s.curve([m, "P"], [5, 10], track="news")),
-        ("AP(rel=2)", lambda s, m: s.truncation(m, track="news")),
-        ("AP(rel=2)", lambda s, m: s.leave_out(m, track="news", depth=5)),
+        ("AP(rel=2)", lambda s, m: s.stability.truncation(m, track="news")),
+        ("AP(rel=2)", lambda s, m: s.pools.leave_out(m, track="news", depth=5)),
         ("AP(rel=2)", lambda s, m: s.explain(m, system="aldDFR", query=901, track="news")),
     ],
 )

@@ -189,7 +189,7 @@ def test_search_lengths__robust_2003_equals_naive_implementation(
 ):
     found = {"irrel": {}, "depth": {}}
     for choice, cells in found.items():
-        frame = real_store.search_lengths("robust-2003", unretrieved=choice)
+        frame = real_store.per_doc.search_lengths("robust-2003", unretrieved=choice)
         for _, system, query, doc, grade, rank, length in frame.iter_rows():
             assert robust.qrels[query][doc] == grade
             cells.setdefault((system, query), {})[doc] = (rank, length)
@@ -210,7 +210,7 @@ def test_rarity__robust_2003_equals_naive_implementation(
     robust: Track, real_store: irmeta.Store, depth: int
 ):
     found: dict[str, dict[str, int]] = {}
-    frame = real_store.rarity("robust-2003", depth=depth)
+    frame = real_store.per_doc.rarity("robust-2003", depth=depth)
     for query, doc, retrieved_by in frame.select("query", "doc", "retrieved_by").iter_rows():
         found.setdefault(query, {})[doc] = retrieved_by
     assert frame["systems"].unique().to_list() == [17]

@@ -72,8 +72,8 @@ def test_pool_depth__applies_to_every_question_of_a_store(store: irmeta.Store):
     curve = store.curve("AP", [3], **choices).rename({"value": "at_k"})
     means = store.means("AP@3", **choices)
     assert curve["at_k"].to_list() == pytest.approx(means["value"].to_list())
-    assert store.search_lengths(**choices)["doc"].unique().sort().to_list() == ["x", "z"]
-    assert store.rarity(**choices)["doc"].unique().sort().to_list() == ["x", "z"]
+    assert store.per_doc.search_lengths(**choices)["doc"].unique().sort().to_list() == ["x", "z"]
+    assert store.per_doc.rarity(**choices)["doc"].unique().sort().to_list() == ["x", "z"]
     explained = store.explain("AP", system="c", query="1", **choices)
     assert explained.value == pytest.approx(means.filter(system="c")["value"].item())
     assert explained.policies["pool depth"] == 1

@@ -176,7 +176,7 @@ def test_measure_objects__are_accepted_wherever_a_name_is():
         assert store.explain(measure, system="s", query="q").value == pytest.approx(0.63, abs=0.01)
     for measure in (irmeta.nDCG, ir_measures.nDCG, "ndcg"):
         assert store.curve(measure, [5])["measure"][0] == "nDCG"
-        assert store.ties(measure).height == 1
+        assert store.pairs.ties(measure).height == 1
         options = OverviewOptions.of({"measures": measure})
         assert options == OverviewOptions.of({"measures": [measure]})
         assert options.measures == ("nDCG",)

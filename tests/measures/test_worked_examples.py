@@ -52,7 +52,7 @@ def test_means__paper_1_two_queries(store):
 
 def test_rarity__paper_2_worked_example(store):
     """Eqs. 1 to 3; a doc that no system retrieves has rarity 1."""
-    found = store.rarity(track="paper2-rarity")
+    found = store.per_doc.rarity(track="paper2-rarity")
     assert dict(zip(found["doc"], found["rarity"], strict=True)) == {
         "all": 0.0,
         "nobody": 1.0,

@@ -50,8 +50,8 @@ def test_workers__tables_do_not_depend_on_thread_count(store: irmeta.Store) -> N
     def tables(workers: int | None) -> list[pl.DataFrame]:
         return [
             store.curve("AP,nDCG,ERR(unjudged=upper)", range(1, 30), [1, 20], workers=workers),
-            store.search_lengths(workers=workers),
-            store.rarity(workers=workers),
+            store.per_doc.search_lengths(workers=workers),
+            store.per_doc.rarity(workers=workers),
         ]
 
     alone = tables(1)
@@ -79,8 +79,8 @@ def test_judged_blocks__block_size_does_not_change_tables(
     assert len(list(judged_blocks(made_store.reader, "web", EvalPolicy(), 1))) == 1
     names, ks = "AP,nDCG,ERR(unjudged=upper)", range(1, 30)
     assert_frame_equal(store.curve(names, ks), made_store.curve(names, ks), check_exact=True)
-    assert_frame_equal(store.search_lengths(), made_store.search_lengths())
-    assert_frame_equal(store.rarity(), made_store.rarity())
+    assert_frame_equal(store.per_doc.search_lengths(), made_store.per_doc.search_lengths())
+    assert_frame_equal(store.per_doc.rarity(), made_store.per_doc.rarity())
 
 
 def test_workers__one_block_per_thread_runs_concurrently(store: irmeta.Store, monkeypatch) -> None:
@@ -104,7 +104,11 @@ def test_workers__fewer_than_one_is_refused(store: irmeta.Store, workers: int) -
         UsageError, match=f"workers = {workers} is not a whole number of at least 1"
     ):
         store.means("AP", workers=workers)
-    for table in (store.search_lengths, store.rarity, partial(store.curve, "AP", [1])):
+    for table in (
+        store.per_doc.search_lengths,
+        store.per_doc.rarity,
+        partial(store.curve, "AP", [1]),
+    ):
         with pytest.raises(
             UsageError, match=f"workers = {workers} is not a whole number of at least 1"
         ):

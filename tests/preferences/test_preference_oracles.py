@@ -243,7 +243,7 @@ def test_ties__equal_independent_shares_on_robust_2003(shared, real_store):
     expected = json.loads((folder / "preference_robust2003_agreement.json").read_text())
     names = {name: AGAINST[name] for name in ("RPPbin", "dcgRPP", "invRPP", "AP", "nDCG", "RR")}
     names |= {"RPP": "RPP", "-AvgSL": "AvgSL(corpus=relevant)"}
-    ties = real_store.ties(list(names.values()), track="robust-2003")
+    ties = real_store.pairs.ties(list(names.values()), track="robust-2003")
     shares = dict(ties.select("measure", "tied").iter_rows())
     for name, share in expected["share tied"].items():
         assert shares[names[name]] == pytest.approx(share, abs=WITHIN), name

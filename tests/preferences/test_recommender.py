@@ -20,7 +20,7 @@ def movies(collections) -> irmeta.Store:
 
 
 def test_recommender__rpp_of_ratings_equals_its_twin(movies):
-    (found,) = movies.compare_pairs(NAME, track="movies")
+    (found,) = movies.pairs.compare(NAME, track="movies")
     runs = movies.runs("movies").sort("rank").group_by("system", "query").agg("doc").collect()
     lists = {(system, query): docs for system, query, docs in runs.iter_rows()}
     qrels = movies.qrels("movies").collect()
@@ -50,8 +50,8 @@ def test_recommender__lower_ratings_do_not_count(movies, tmp_path):
     binary = irmeta.read(tmp_path)
     for name, plain in (("AP(rel=4)", "AP"), ("nDCG(gain=binary,rel=4)", "nDCG"), (NAME, "RPP")):
         if plain == "RPP":
-            rated = movies.preferences(name).filter(system="slim2", other="pop1")
-            others = binary.preferences(plain).filter(system="slim2")
+            rated = movies.pairs.preferences(name).filter(system="slim2", other="pop1")
+            others = binary.pairs.preferences(plain).filter(system="slim2")
         else:
             rated, others = (
                 s.means(n, system="slim2") for s, n in ((movies, name), (binary, plain))

@@ -208,7 +208,7 @@ def test_judged_ranks__dtype_fits_the_deepest_list(tmp_path, depth, dtype):
         f"P@{depth}": 2 / depth,
     }
     for within, both in ((depth, 2), (depth - 1, 1)):
-        counted = store.rarity(depth=within).select("doc", "retrieved_by")
+        counted = store.per_doc.rarity(depth=within).select("doc", "retrieved_by")
         assert dict(counted.rows()) == {"d7": 2, f"d{depth}": both, "gone": 0}
 
 
@@ -267,7 +267,12 @@ def test_judged_ranks__block_without_judged_queries(tmp_path, monkeypatch):
 def test_store__results_independent_of_block_size(many, monkeypatch):
     def tables_of(store: irmeta.Store) -> list[pl.DataFrame]:
         means = [store.means(queries=q) for q in ("judged", "relevant", "retrieved")]
-        return [*means, store.evaluate(), store.search_lengths(), store.rarity(depth=3)]
+        return [
+            *means,
+            store.evaluate(),
+            store.per_doc.search_lengths(),
+            store.per_doc.rarity(depth=3),
+        ]
 
     whole = tables_of(many)
     monkeypatch.setattr(Layout, "block_rows", 1)

@@ -89,7 +89,7 @@ def test_truncation__shares_of_lists():
         "s2": {"q1": down("r", "u", "x"), "q2": down("r"), "q3": down("x", "y")},
     }
     store = Track(runs, qrels).read()
-    frame = store.truncation("SetP,AP,ASL(unretrieved=depth)")
+    frame = store.stability.truncation("SetP,AP,ASL(unretrieved=depth)")
     rows = {row[1:3]: row[3:] for row in frame.rows()}
     assert frame.columns[3:] == [
         "lists", "better_cut", "worse_cut", "better_padded", "worse_padded",
@@ -103,13 +103,15 @@ def test_truncation__shares_of_lists():
 
 def test_truncation__invalid_argument(made_store: irmeta.Store):
     with pytest.raises(UsageError, match="docs = 0"):
-        made_store.truncation("AP", track="news", docs=0)
+        made_store.stability.truncation("AP", track="news", docs=0)
     with pytest.raises(UsageError, match="no `retrieved`: a view of lists with other ends"):
-        made_store.truncation("AvgSL", track="news")
+        made_store.stability.truncation("AvgSL", track="news")
 
 
 def test_truncation_command__csv_of_the_frame(made_store: irmeta.Store, run):
     done = run("truncation", made_store.path, "-m", "SetP,ACT@10", "--track", "web", "--docs", 2)
     lines = done.out.splitlines()
     assert lines[0].startswith("track,system,measure,lists,better_cut,worse_cut")
-    assert len(lines) == 1 + made_store.truncation("SetP,ACT@10", track="web", docs=2).height
+    assert (
+        len(lines) == 1 + made_store.stability.truncation("SetP,ACT@10", track="web", docs=2).height
+    )

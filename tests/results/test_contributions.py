@@ -45,7 +45,7 @@ def grouped(tmp_path) -> irmeta.Store:
 
 def test_contributions__worked_by_hand(grouped):
     """Within 3 ranks: x of q is found by a1, a2; y by a1, a2; z by a2, b; only by a1; late by b."""
-    frame = grouped.contributions(depth=3)
+    frame = grouped.per_doc.contributions(depth=3)
     assert frame.columns == [
         *("track", "system", "found", "unique", "unique_to_group", "share", "mean_rarity")
     ]
@@ -61,7 +61,7 @@ def test_contributions__worked_by_hand(grouped):
 
 def test_contributions__nothing_retrieved_has_no_share(tmp_path):
     store = Track({"s": {"q": down("n")}, "t": {"q": down("n")}}, {"q": {"a": 1, "n": 0}}).read()
-    frame = store.contributions()
+    frame = store.per_doc.contributions()
     assert frame["found"].to_list() == [0, 0]
     assert frame["unique_to_group"].to_list() == [None, None]  # no groups are stated
     assert frame["share"].is_nan().all()
@@ -89,28 +89,30 @@ def test_contributions__equal_naive_twins(track: Track, data: st.DataObject):
 
 
 def test_contributions__same_rows_for_any_number_of_workers(made_store):
-    assert made_store.contributions(workers=1).equals(made_store.contributions(workers=2))
+    assert made_store.per_doc.contributions(workers=1).equals(
+        made_store.per_doc.contributions(workers=2)
+    )
 
 
 @pytest.mark.real
 def test_contributions__robust_2003_equals_reference(real_store, shared):
     path = shared / "oracles" / "innovation" / "innovation_robust2003_facts_k100.json"
     facts = json.loads(path.read_text())
-    frame = real_store.contributions("robust-2003")
+    frame = real_store.per_doc.contributions("robust-2003")
     found = {row["system"]: row for row in frame.iter_rows(named=True)}
     assert {s: row["found"] for s, row in found.items()} == facts["retrieved_relevant"]
     assert {s: row["unique"] for s, row in found.items()} == facts["unique_relevant"]
     union = sum(count for held, count in facts["docs_by_S_d"].items() if held != "0")
     for system, row in found.items():
         assert row["share"] == pytest.approx(facts["retrieved_relevant"][system] / union, abs=1e-12)
-    rarity = real_store.rarity("robust-2003")
+    rarity = real_store.per_doc.rarity("robust-2003")
     counted = rarity.group_by("retrieved_by").len().iter_rows()
     assert {str(held): docs for held, docs in counted} == facts["docs_by_S_d"]
 
 
 def test_rarity__counts_groups_and_pooled_systems(grouped):
     def of(doc: str, **choices) -> tuple:
-        frame = grouped.rarity(depth=3, **choices).filter(query="q", doc=doc)
+        frame = grouped.per_doc.rarity(depth=3, **choices).filter(query="q", doc=doc)
         return frame.select("retrieved_by", "systems", "rarity").row(0)
 
     assert of("y") == (2, 4, 0.5)
@@ -127,7 +129,7 @@ def test_rarity__counts_groups_and_pooled_systems(grouped):
 @settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from(RARITIES), st.sampled_from([1, 3, 100]))
 def test_rarity__kinds_equal_naive_twins(track: Track, kind: str, depth: int):
-    frame = track.read().rarity(rarity=kind, depth=depth)
+    frame = track.read().per_doc.rarity(rarity=kind, depth=depth)
     for query, doc, value in frame.select("query", "doc", "rarity").iter_rows():
         lists = {s: track.ranking(s, query) for s in track.runs}
         held = len(rareness.holders(doc, lists, depth))
@@ -144,17 +146,17 @@ def test_rarity__kinds_equal_naive_twins(track: Track, kind: str, depth: int):
 )
 def test_rarity__rejects_unknown_choices(made_store, choices, message):
     with pytest.raises(UsageError) as raised:
-        made_store.rarity("news", **choices)
+        made_store.per_doc.rarity("news", **choices)
     assert message in str(raised.value)
 
 
 @pytest.mark.parametrize("depth", [0, 1.5])
 def test_contributions__rejects_invalid_depth(made_store, depth):
     with pytest.raises(UsageError, match="depth"):
-        made_store.contributions(depth=depth)
+        made_store.per_doc.contributions(depth=depth)
 
 
 def test_rarity__is_linear_by_default(made_store):
-    frame = made_store.rarity("news")
+    frame = made_store.per_doc.rarity("news")
     expected = 1.0 - frame["retrieved_by"].to_numpy() / frame["systems"].to_numpy()
     np.testing.assert_array_equal(frame["rarity"].to_numpy(), expected)

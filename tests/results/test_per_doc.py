@@ -56,9 +56,9 @@ def test_search_lengths_and_rarity__equal_naive_implementation(
 ):
     store = track.read()
     for choice in UNRETRIEVED:
-        found = store.search_lengths(rel=rel, unretrieved=choice, tie_order=order)
+        found = store.per_doc.search_lengths(rel=rel, unretrieved=choice, tie_order=order)
         assert found.rows() == list(twin_lengths(track, order, rel, choice))
-    found = store.rarity(depth=depth, rel=rel, tie_order=order)
+    found = store.per_doc.rarity(depth=depth, rel=rel, tie_order=order)
     assert found.rows() == list(twin_rarity(track, depth, rel, order))
 
 
@@ -78,13 +78,13 @@ def made(request, collections) -> Track:
 def test_search_lengths__equal_naive_implementation_on_generated_tracks(
     made, made_store, unretrieved
 ):
-    found = made_store.search_lengths(made.name, unretrieved=unretrieved)
+    found = made_store.per_doc.search_lengths(made.name, unretrieved=unretrieved)
     assert found.rows() == list(twin_lengths(made, unretrieved=unretrieved))
 
 
 @pytest.mark.parametrize("depth", [1, 10, 100, 200, 1000])
 def test_rarity__equals_naive_implementation_on_generated_tracks(made, made_store, depth):
-    found = made_store.rarity(made.name, depth=depth)
+    found = made_store.per_doc.rarity(made.name, depth=depth)
     assert found.rows() == list(twin_rarity(made, depth))
 
 
@@ -94,8 +94,8 @@ def test_search_lengths_and_rarity__equal_naive_on_worked_examples(worked_exampl
         folder = worked_examples / name
         runs = {file.name.split(".")[0]: read_run(file) for file in (folder / "runs").iterdir()}
         track = Track(runs, read_qrels(folder / "qrels.txt"), name)
-        assert store.search_lengths(name).rows() == list(twin_lengths(track))
-        assert store.rarity(name, depth=3).rows() == list(twin_rarity(track, 3))
+        assert store.per_doc.search_lengths(name).rows() == list(twin_lengths(track))
+        assert store.per_doc.rarity(name, depth=3).rows() == list(twin_rarity(track, 3))
 
 
 def test_search_lengths_and_rarity__rows_of_missing_lists_and_docs(tmp_path):
@@ -105,7 +105,7 @@ def test_search_lengths_and_rarity__rows_of_missing_lists_and_docs(tmp_path):
         {"q": {"c": 3, "a": 1, "b": 1, "n": 0}, "r": {"a": 0}},
     )
     store = track.ingest(tmp_path)
-    assert store.search_lengths().rows() == [
+    assert store.per_doc.search_lengths().rows() == [
         ("t", "no", "q", "a", 1, None, 5.0),
         ("t", "no", "q", "b", 1, None, 5.0),
         ("t", "no", "q", "c", 3, None, 5.0),
@@ -113,7 +113,7 @@ def test_search_lengths_and_rarity__rows_of_missing_lists_and_docs(tmp_path):
         ("t", "s", "q", "b", 1, None, 2.0),
         ("t", "s", "q", "c", 3, 3, 2.0),
     ]
-    assert store.rarity(depth=2).rows() == [
+    assert store.per_doc.rarity(depth=2).rows() == [
         ("t", "q", "a", 1, 1, 2, 0.5),
         ("t", "q", "b", 1, 0, 2, 1.0),
         ("t", "q", "c", 3, 0, 2, 1.0),
@@ -121,19 +121,19 @@ def test_search_lengths_and_rarity__rows_of_missing_lists_and_docs(tmp_path):
 
 
 def test_search_lengths_and_rarity__columns_of_the_schema(made_store):
-    assert made_store.search_lengths().columns == SEARCH_LENGTHS.arrow().names
-    assert made_store.rarity().columns == RARITY.arrow().names
+    assert made_store.per_doc.search_lengths().columns == SEARCH_LENGTHS.arrow().names
+    assert made_store.per_doc.rarity().columns == RARITY.arrow().names
 
 
 def test_search_lengths__all_tracks_in_a_single_frame(made_store):
-    whole = made_store.search_lengths()
-    parts = [made_store.search_lengths(name) for name in made_store.tracks]
+    whole = made_store.per_doc.search_lengths()
+    parts = [made_store.per_doc.search_lengths(name) for name in made_store.tracks]
     assert whole.height == sum(part.height for part in parts)
     assert whole["track"].unique(maintain_order=True).to_list() == made_store.tracks
 
 
 def test_search_lengths__mean_equals_asl(made_store):
-    lengths = made_store.search_lengths("web", unretrieved="floor")
+    lengths = made_store.per_doc.search_lengths("web", unretrieved="floor")
     by_list = lengths.group_by("system", "query").agg(pl.col("search_length").mean())
     means = {(s, q): value for s, q, value in by_list.iter_rows()}
     asl = made_store.evaluate("ASL(unretrieved=floor)", track="web")
@@ -142,24 +142,24 @@ def test_search_lengths__mean_equals_asl(made_store):
 
 
 def test_search_lengths_and_rarity__empty_above_the_highest_grade(made_store):
-    assert made_store.search_lengths("news", rel=2).height == 0
-    assert made_store.rarity("news", rel=2).height == 0
+    assert made_store.per_doc.search_lengths("news", rel=2).height == 0
+    assert made_store.per_doc.rarity("news", rel=2).height == 0
 
 
 def test_rarity__uses_the_selected_qrels_set(made_store):
-    adhoc, diversity = (made_store.rarity("web", qrels=q) for q in ("adhoc", "diversity"))
+    adhoc, diversity = (made_store.per_doc.rarity("web", qrels=q) for q in ("adhoc", "diversity"))
     assert adhoc.select("query", "doc").equals(diversity.select("query", "doc"))
     assert not adhoc["grade"].equals(diversity["grade"])
     with pytest.raises(UsageError, match=r"has no qrels set 'diversty'. Did you mean 'diversity'"):
-        made_store.rarity("web", qrels="diversty")
+        made_store.per_doc.rarity("web", qrels="diversty")
 
 
 @pytest.mark.parametrize("depth", [0, -1, 2.5])
 def test_rarity__rejects_invalid_depth(made_store, depth):
     with pytest.raises(UsageError, match=f"depth = {depth} is not a whole number"):
-        made_store.rarity(depth=depth)
+        made_store.per_doc.rarity(depth=depth)
 
 
 def test_search_lengths__suggests_the_nearest_choice(made_store):
     with pytest.raises(UsageError, match=r"unretrieved = 'flor'.*Did you mean 'floor'"):
-        made_store.search_lengths(unretrieved="flor")
+        made_store.per_doc.search_lengths(unretrieved="flor")

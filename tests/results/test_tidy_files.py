@@ -99,7 +99,7 @@ def test_write_parquet__rejects_frame_violating_the_schema(means, tmp_path):
 
 
 def test_write_parquet__accepts_arrow_tables(made_store, tmp_path):
-    frame = made_store.search_lengths("news").head(400)
+    frame = made_store.per_doc.search_lengths("news").head(400)
     names_of = frame["doc"].unique().sort()
     schema = SEARCH_LENGTHS.arrow(dictionary=True)
     table = frame.to_arrow().cast(schema)

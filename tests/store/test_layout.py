@@ -259,7 +259,7 @@ def test_layout__parts_are_sorted_by_number(tmp_path):
 def test_evaluate__values_do_not_depend_on_parts(parts, made_store):
     measures = "AP,nDCG@10,ASL,Bpref"
     assert parts.evaluate(measures).equals(made_store.evaluate(measures), null_equal=True)
-    assert parts.rarity().equals(made_store.rarity())
+    assert parts.per_doc.rarity().equals(made_store.per_doc.rarity())
 
 
 @pytest.mark.exhaustive

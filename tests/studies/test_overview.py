@@ -42,14 +42,14 @@ def test_overview__scores_and_means_equal_store(results: Path, made_store: irmet
 def test_overview__search_lengths_and_rarity_equal_store(
     results: Path, made_store: irmeta.Store
 ) -> None:
-    assert_frame_equal(read(results, "search_lengths"), made_store.search_lengths())
-    assert_frame_equal(read(results, "rarity"), made_store.rarity())
+    assert_frame_equal(read(results, "search_lengths"), made_store.per_doc.search_lengths())
+    assert_frame_equal(read(results, "rarity"), made_store.per_doc.rarity())
 
 
 def test_overview__histogram_counts_every_search_length(
     results: Path, made_store: irmeta.Store
 ) -> None:
-    lengths = made_store.search_lengths(track="news")
+    lengths = made_store.per_doc.search_lengths(track="news")
     buckets = read(results, "search_length_histogram").filter(pl.col("track") == "news")
     for system in ("doumMan1", "aldBM25"):
         own = lengths.filter(pl.col("system") == system)
@@ -190,7 +190,7 @@ def test_reanalyze__policy_option_equals_store(made_store: irmeta.Store, tmp_pat
     out = tmp_path / "r"
     irmeta.reanalyze(made_store.path, out, measures="AP", unretrieved="depth", policy=choices)
     assert_frame_equal(read(out, "means"), made_store.means("AP", **choices))
-    assert_frame_equal(read(out, "rarity"), made_store.rarity(**choices))
-    lengths = made_store.search_lengths(unretrieved="depth", **choices)
+    assert_frame_equal(read(out, "rarity"), made_store.per_doc.rarity(**choices))
+    lengths = made_store.per_doc.search_lengths(unretrieved="depth", **choices)
     assert_frame_equal(read(out, "search_lengths"), lengths)
     assert "<dd>retrieved</dd>" in (out / "report.html").read_text()

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from irmeta.api.explore import SearchLengths
+from irmeta.api.namespaces.per_doc import StorePerDoc
+from irmeta.api.opened_store import EvalChoices, OpenedStore
 from irmeta.api.significance import compare
-from irmeta.api.store import EvalChoices, Measures, Store
+from irmeta.measures.curve import curve_table
 from irmeta.phrases import count
-from irmeta.policies import Buckets, Counted
+from irmeta.policies import Buckets, Counted, EvalPolicy
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.report.offline import Width, sized
@@ -36,12 +38,12 @@ class StorePlots:
     >>> store.plot.rarity("news", width="column").save("rarity.pdf")
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: OpenedStore) -> None:
         self._store = store
 
     def curve(
         self,
-        measures: Measures,
+        measures: str | Iterable[str],
         ks: int | Iterable[int] = CUTOFFS,
         *,
         track: str | None = None,
@@ -76,7 +78,8 @@ class StorePlots:
         >>> store.plot.curve("nDCG", range(1, 21), track="news", width="column").save("ndcg.svg")
         """
         name = only_track(self._store.reader, track)
-        frame = self._store.curve(measures, ks, track=name, workers=workers, **choices)
+        policy = EvalPolicy(**self._store.merged(choices))
+        frame = curve_table(self._store.reader, name, measures, ks, None, policy, workers)
         shown = frame.select(
             pl.col("measure").alias("pane"),
             pl.col("system").alias("name"),
@@ -158,7 +161,7 @@ class StorePlots:
         track, width
             See `curve`.
         depth, rel, counted, workers, **choices
-            See `Store.rarity`.
+            See `Store.per_doc.rarity`.
 
         Returns
         -------
@@ -173,7 +176,7 @@ class StorePlots:
         --------
         >>> store.plot.rarity("news", depth=10).save("rarity.svg")
         """
-        docs = self._store.rarity(
+        docs = StorePerDoc(self._store).rarity(
             only_track(self._store.reader, track),
             depth=depth,
             rel=rel,

@@ -1,16 +1,14 @@
-"""The part of `Store` that compares pairs of systems by preferences."""
+"""`Store.pairs`: preferences between all pairs of systems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
+from irmeta.api.opened_store import EvalChoices, OpenedStore
 from irmeta.api.pair_explanation import PairExplanation
-from irmeta.api.stored_tables import EvalChoices
-from irmeta.api.truncation_tables import TruncationTables
-from irmeta.errors import UsageError, check_choice
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import measure_texts, parse_call
 from irmeta.naming.grammar import split_names
@@ -18,22 +16,26 @@ from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import evaluate_preferences, preference_provenance
 from irmeta.preferences.explain import explain_preference
 from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences
-from irmeta.results.matrix import Matrix
-from irmeta.results.pair_preferences import TrackPreferences
+from irmeta.results.pair_preferences import (
+    Opponents,
+    TrackPreferences,
+    check_opponents,
+    rates_of,
+)
 from irmeta.results.preference import Preference
 from irmeta.schema.result_tables import TIES, WIN_RATES
 from irmeta.stats.bootstrap_ranks import rank_intervals
 from irmeta.store.scan import Tracks, only_track, tracks_of
 from irmeta.summaries import SummaryList
 
-Opponents = Literal["systems", "groups"]
-OPPONENTS: tuple[Opponents, ...] = ("systems", "groups")
 
-
-class PreferenceTables(TruncationTables):
+class StorePairs:
     """Preferences between all pairs of systems."""
 
-    def compare_pairs(
+    def __init__(self, store: OpenedStore) -> None:
+        self._store, self._reader = store, store.reader
+
+    def compare(
         self,
         preferences: str | Iterable[str] = "RPP",
         *,
@@ -51,13 +53,13 @@ class PreferenceTables(TruncationTables):
 
         Examples
         --------
-        >>> (rpp,) = store.compare_pairs("RPP", track="news")
+        >>> (rpp,) = store.pairs.compare("RPP", track="news")
         >>> verdicts = irmeta.stats.Verdicts.of(rpp.win_rates())
         >>> irmeta.stats.borda(verdicts)["system"][0]
         'doumMan2'
         """
         specs, policy = parse_preferences(preferences), self._compared_by(choices)
-        return SummaryList(evaluate_preferences(self.reader, track, specs, policy, workers))
+        return SummaryList(evaluate_preferences(self._reader, track, specs, policy, workers))
 
     def preferences(
         self,
@@ -106,7 +108,7 @@ class PreferenceTables(TruncationTables):
 
         Examples
         --------
-        >>> found = store.preferences(["RPP", "RPP(p=dcg)"], track="news")
+        >>> found = store.pairs.preferences(["RPP", "RPP(p=dcg)"], track="news")
         >>> found.filter(system="aldBM25fb", other="aldBM25")["value"].round(3).to_list()
         [0.575, 0.563]
         """
@@ -161,7 +163,7 @@ class PreferenceTables(TruncationTables):
 
         Examples
         --------
-        >>> found = store.win_rates("RPP", track="news")
+        >>> found = store.pairs.win_rates("RPP", track="news")
         >>> found.select("system", "rank", "rank_low", "rank_high").row(0)
         ('doumMan2', 1, 1, 1)
         """
@@ -207,7 +209,7 @@ class PreferenceTables(TruncationTables):
         Raises
         ------
         MeasureError, UsageError
-            As `preferences` and `evaluate`.
+            As `preferences` and `Store.evaluate`.
 
         References
         ----------
@@ -215,12 +217,12 @@ class PreferenceTables(TruncationTables):
 
         Examples
         --------
-        >>> store.ties("RPP,RR", track="news")["tied"].round(3).to_list()
+        >>> store.pairs.ties("RPP,RR", track="news")["tied"].round(3).to_list()
         [0.017, 0.548]
         """
         texts = [name for text in measure_texts(names) for name in split_names(text)]
         rows: list[dict[str, Any]] = []
-        for name in tracks_of(self.reader, track):
+        for name in tracks_of(self._reader, track):
             for text in texts:
                 rows += self._tied(name, text, workers, choices)
         return TIES.frame(rows)
@@ -231,11 +233,11 @@ class PreferenceTables(TruncationTables):
         """Yield the rows of `ties` of one preference or measure."""
         sources: list[tuple[Preference, tuple[int, int, int] | None]] = []
         if is_preference(text):
-            found = self.compare_pairs(text, track=track, workers=workers, **choices)
+            found = self.compare(text, track=track, workers=workers, **choices)
             sources += [(one.preference(), one.level_counts()) for one in found]
         else:
-            specs, policy = parse_call(text, self.merged(choices))
-            scores = evaluate(self.reader, track, specs, policy, workers)
+            specs, policy = parse_call(text, self._store.merged(choices))
+            scores = evaluate(self._reader, track, specs, policy, workers)
             sources += [(Preference.of(scores.matrix(name)), None) for name in scores.measures]
         for source, levels in sources:
             points, tied = source.tie_counts()
@@ -250,7 +252,7 @@ class PreferenceTables(TruncationTables):
                 "decided": decided / every if every else None,
             }
 
-    def explain_preference(
+    def explain(
         self,
         preference: str,
         *,
@@ -288,37 +290,37 @@ class PreferenceTables(TruncationTables):
 
         Examples
         --------
-        >>> found = store.explain_preference(
+        >>> found = store.pairs.explain(
         ...     "RPP", system="aldBM25", against="aldBM25fb", query=901, track="news"
         ... )
         >>> found.value == found.trace.value
         True
         """
         spec, policy = parse_preference(preference), self._compared_by(choices)
-        name = only_track(self.reader, track)
-        found = explain_preference(self.reader, name, spec, system, against, str(query), policy)
+        name = only_track(self._reader, track)
+        found = explain_preference(self._reader, name, spec, system, against, str(query), policy)
         return PairExplanation(**vars(found))
 
-    def preference_provenance(
+    def provenance(
         self,
         preferences: str | Iterable[str],
         *,
         track: Tracks = None,
         **choices: Unpack[EvalChoices],
     ) -> dict[str, Any]:
-        """Return the provenance of preferences of this store: see `provenance`.
+        """Return the provenance of preferences of this store: see `Store.provenance`.
 
         Examples
         --------
-        >>> list(store.preference_provenance("RPP", track="news"))
+        >>> list(store.pairs.provenance("RPP", track="news"))
         ['irmeta', 'preferences', 'eval_policy', 'tracks']
         """
         specs, policy = parse_preferences(preferences), self._compared_by(choices)
-        return preference_provenance(self.reader, specs, policy, tracks_of(self.reader, track))
+        return preference_provenance(self._reader, specs, policy, tracks_of(self._reader, track))
 
     def _compared_by(self, choices: EvalChoices) -> EvalPolicy:
         """Return the policy of preferences, which compare all systems on the same queries."""
-        merged = self.merged(choices)
+        merged = self._store.merged(choices)
         if "queries" not in choices:
             merged.pop("queries", None)
         return EvalPolicy(**merged)
@@ -332,27 +334,5 @@ class PreferenceTables(TruncationTables):
     ) -> Iterable[list[TrackPreferences]]:
         """Yield the preferences of one track at a time."""
         specs, policy = parse_preferences(preferences), self._compared_by(choices)
-        for name in tracks_of(self.reader, track):
-            yield evaluate_preferences(self.reader, name, specs, policy, workers)
-
-
-def check_opponents(opponents: str) -> None:
-    """Check that `opponents` is a known choice."""
-    check_choice("opponents", opponents, OPPONENTS)
-
-
-def rates_of(found: TrackPreferences, opponents: Opponents) -> Matrix:
-    """Return the win rates [query, system] of a preference as a `Matrix`.
-
-    Raises
-    ------
-    UsageError
-        If no group of the track is known, and opponents are groups.
-    """
-    by_group = opponents == "groups"
-    if by_group and not any(found.groups):
-        raise UsageError(
-            f"track {found.track!r} names no groups: declare them in collection.toml, or use "
-            "opponents=systems."
-        )
-    return found.win_rates(by_group=by_group)
+        for name in tracks_of(self._reader, track):
+            yield evaluate_preferences(self._reader, name, specs, policy, workers)

@@ -1,4 +1,4 @@
-"""The part of `Store` that opens a store and returns its tables."""
+"""`OpenedStore`: the data of a store, and the policies by which it was opened."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 import polars as pl
 
+from irmeta.api.trec_files import write_collection
 from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.phrases import count
@@ -30,8 +31,12 @@ class EvalChoices(TypedDict, total=False):
     pool_without: tuple[str, ...]
 
 
-class StoredTables(Summarized):
-    """Tables of an open store, as they were ingested."""
+class OpenedStore(Summarized):
+    """Data of an open store, and the policies of the results by which it was opened.
+
+    `Store` is one, with methods that compute. The namespaces of `Store`, and the functions that
+    take one, need no more than this, so they do not import `Store`.
+    """
 
     def __init__(self, path: AnyLocation | StoreReader) -> None:
         self.results: Location | None = None
@@ -265,6 +270,46 @@ class StoredTables(Summarized):
                 }
             )
         return pl.DataFrame(rows, schema_overrides={"pool_depth": pl.Int64, "notes": pl.String})
+
+    def to_trec(self, folder: str | Path, track: Tracks = None) -> Path:
+        """Write runs and qrels as files in TREC form, a collection that `irmeta.read` reads.
+
+        Parameters
+        ----------
+        folder : str or Path
+            A new or empty folder. Each track has ``TRACK/runs/SYSTEM`` and
+            ``TRACK/qrels.SET.txt``; facts about systems, subtopics and pools are in further files,
+            and ``collection.toml`` names all of them and the tie order.
+        track : str or iterable of str, optional
+            Only these tracks.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        UsageError
+            If the folder has files, or a track is unknown.
+        DataError
+            If the name of a query, doc or system contains white space.
+
+        Notes
+        -----
+        Lines are in the order of the file that was read, without dropped duplicates, malformed
+        lines and docs below the depth of reading; the rank column is as read, or the store's rank
+        where none was read. Scores have all digits. Skipped runs are not written.
+
+        Examples
+        --------
+        >>> written = store.to_trec("written", track="news")
+        >>> irmeta.read(written).means("AP").equals(store.means("AP", track="news"))
+        True
+        """
+        target = local(folder)
+        write_collection(self.reader, tracks_of(self.reader, track), target)
+        return target
 
 
 def _keywords(choices: Mapping[str, Any]) -> str:

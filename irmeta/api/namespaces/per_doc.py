@@ -1,4 +1,4 @@
-"""The part of `Store` that computes tables with one row per relevant doc."""
+"""`Store.per_doc`: tables of the relevant docs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Unpack
 
 import polars as pl
 
-from irmeta.api.stored_tables import EvalChoices, StoredTables
+from irmeta.api.opened_store import EvalChoices, OpenedStore
 from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.policies import Counted, EvalPolicy, Rarity
@@ -25,8 +25,14 @@ from irmeta.schema.arrow import as_frame
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
 
-class PerDocTables(StoredTables):
-    """Search lengths and rarity of the relevant docs, a block of queries at a time."""
+class StorePerDoc:
+    """Tables of the relevant docs of a store.
+
+    The store is read a block of queries at a time.
+    """
+
+    def __init__(self, store: OpenedStore) -> None:
+        self._store, self._reader = store, store.reader
 
     def search_lengths(
         self,
@@ -42,7 +48,7 @@ class PerDocTables(StoredTables):
         Parameters
         ----------
         track, workers, **choices
-            See `evaluate`, which also describes errors.
+            See `Store.evaluate`, which also describes errors.
         rel : int, default 1
             Smallest relevant grade.
         unretrieved : {'irrel', 'floor', 'irrel+1', 'depth'}, default 'irrel'
@@ -60,17 +66,17 @@ class PerDocTables(StoredTables):
 
         Examples
         --------
-        >>> store.search_lengths("news").select("doc", "rank", "search_length").row(2)
+        >>> store.per_doc.search_lengths("news").select("doc", "rank", "search_length").row(2)
         ('NW19990114-0039', 21, 9.0)
         """
-        policy = EvalPolicy(**self.merged(choices))
+        policy = EvalPolicy(**self._store.merged(choices))
         check_choice("unretrieved", unretrieved, UNRETRIEVED)
         check_whole("rel", rel)
 
         def rows(view: JudgedRanks) -> pl.DataFrame:
             return as_frame(search_length_table(view, rel, lengths_by_doc(view, rel, unretrieved)))
 
-        return _joined(rows, self.reader, track, policy, workers)
+        return _joined(rows, self._reader, track, policy, workers)
 
     def rarity(
         self,
@@ -88,7 +94,7 @@ class PerDocTables(StoredTables):
         Parameters
         ----------
         track, workers, **choices
-            See `evaluate`, which also describes errors.
+            See `Store.evaluate`, which also describes errors.
         depth : int, default 100
             Deepest rank that counts.
         rel : int, default 1
@@ -114,12 +120,12 @@ class PerDocTables(StoredTables):
 
         Examples
         --------
-        >>> store.rarity("news").select("retrieved_by", "systems", "rarity").row(0)
+        >>> store.per_doc.rarity("news").select("retrieved_by", "systems", "rarity").row(0)
         (10, 20, 0.5)
-        >>> store.rarity("news", rarity="revised")["rarity"].round(3)[0]
+        >>> store.per_doc.rarity("news", rarity="revised")["rarity"].round(3)[0]
         0.526
         """
-        policy = EvalPolicy(**self.merged(choices))
+        policy = EvalPolicy(**self._store.merged(choices))
         check_whole("depth", depth)
         check_whole("rel", rel)
         check_choice("rarity", rarity, RARITIES)
@@ -133,7 +139,7 @@ class PerDocTables(StoredTables):
         def rows(view: JudgedRanks) -> pl.DataFrame:
             return rarity_frame(view, depth, rel, counted, rarity)
 
-        return _joined(rows, self.reader, track, policy, workers)
+        return _joined(rows, self._reader, track, policy, workers)
 
     def contributions(
         self,
@@ -149,7 +155,7 @@ class PerDocTables(StoredTables):
         Parameters
         ----------
         track, workers, **choices
-            See `evaluate`, which also describes errors.
+            See `Store.evaluate`, which also describes errors.
         depth : int, default 100
             Deepest rank that counts.
         rel : int, default 1
@@ -171,11 +177,11 @@ class PerDocTables(StoredTables):
 
         Examples
         --------
-        >>> best = store.contributions("news", depth=20).sort("found")[-1]
+        >>> best = store.per_doc.contributions("news", depth=20).sort("found")[-1]
         >>> best.select("system", "found", "unique").row(0)
         ('doumMan1', 322, 11)
         """
-        policy = EvalPolicy(**self.merged(choices))
+        policy = EvalPolicy(**self._store.merged(choices))
         check_whole("depth", depth)
         check_whole("rel", rel)
 
@@ -183,10 +189,10 @@ class PerDocTables(StoredTables):
             return count_contributions(view, depth, rel)
 
         found = []
-        for name in tracks_of(self.reader, track):
-            with undisturbed(self.reader, name):
-                blocks = list(over_blocks(counts, self.reader, name, policy, workers=workers))
-                facts = track_facts(self.reader, name, policy.qrels)
+        for name in tracks_of(self._reader, track):
+            with undisturbed(self._reader, name):
+                blocks = list(over_blocks(counts, self._reader, name, policy, workers=workers))
+                facts = track_facts(self._reader, name, policy.qrels)
                 found.append(contributions_frame(facts, blocks))
         return pl.concat(found)
 

@@ -1,0 +1,1 @@
+"""Namespaces of `Store`, such as `Store.per_doc`: one file each."""

@@ -1,0 +1,304 @@
+"""`Store.pools`: docs to judge, unjudged docs, and scores by the pools of fewer contributors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypedDict, Unpack
+
+import polars as pl
+
+from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.errors import UsageError, check_choice, check_whole
+from irmeta.measures.docs_to_judge import Request, docs_to_judge
+from irmeta.measures.evaluate import evaluate_tracks, warn_above_highest_grade
+from irmeta.measures.names import parse_call, parse_measures
+from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
+from irmeta.measures.unjudged_docs import UnjudgedDocs, unjudged_docs, unjudged_measures
+from irmeta.options import check_names
+from irmeta.policies import EvalPolicy, Negative, TieOrder
+from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.needs import Need, needs_of
+from irmeta.rankings.pool import check_pool_depth, pool_of
+from irmeta.rankings.track_facts import track_facts
+from irmeta.stats.leave_out import left_out_rows
+from irmeta.store.scan import Tracks, tracks_of, undisturbed
+from irmeta.summaries import SummaryList
+
+LEAVE_OUT: dict[str, type[pl.DataType]] = {
+    "track": pl.String, "level": pl.String, "left_out": pl.String, "system": pl.String,
+    "measure": pl.String, "judgments": pl.String, "depth": pl.Int64, "k": pl.Int64,
+    "judged_lost": pl.Int64, "relevant_lost": pl.Int64, "value": pl.Float64,
+    "value_left_out": pl.Float64, "delta_percent": pl.Float64, "rank": pl.Int64,
+    "rank_left_out": pl.Int64,
+}  # fmt: skip
+
+ABOUT = ("track", "level", "judgments", "depth")
+
+
+class PoolChoices(TypedDict, total=False):
+    """The fields of `EvalPolicy` for pools, as keywords."""
+
+    qrels: str | None
+    negative: Negative
+    tie_order: TieOrder | None
+
+
+class StorePools:
+    """Docs to judge, and what follows from docs that are unjudged."""
+
+    def __init__(self, store: OpenedStore) -> None:
+        self._store, self._reader = store, store.reader
+
+    def to_judge(
+        self,
+        track: Tracks = None,
+        *,
+        system: str | Iterable[str] | None = None,
+        depth: int | None = None,
+        budget: int | None = None,
+        **choices: Unpack[PoolChoices],
+    ) -> pl.DataFrame:
+        """List the unjudged docs of some systems by weight, or the docs of a pool of some depth.
+
+        The weight of a doc is the sum over the systems of (1 - p) p^(rank - 1) with p = 0.8: what
+        RBP(p=0.8) of these systems would gain if the doc were relevant.
+
+        Parameters
+        ----------
+        track : str or iterable of str, optional
+            Only these tracks.
+        system : str or iterable of str, optional
+            Only docs of these systems, ``group=NAME`` or ``type=NAME``. Default: all systems; with
+            `depth`, those that contributed to the pool (all systems if that is unknown).
+        depth : int, optional
+            All docs, judged and unjudged, that a system ranks at `depth` or above.
+        budget : int, optional
+            Only so many docs of each track, greatest weights first; not together with `depth`.
+        qrels : str, optional
+            The qrels set; default the track's first.
+        negative : {'unjudged', 'nonrelevant'}, default 'unjudged'
+            Grades below 0, as in `EvalPolicy`: such docs are in the pool but unjudged, so they are
+            listed again for judging; or they are judged.
+        tie_order : str, optional
+            Tie order of the lists; default the store's, and ``score-file`` with `depth`.
+
+        Returns
+        -------
+        DataFrame
+            One row per doc of a judged query: track, query, doc, depth (smallest rank in the lists
+            of the systems), retrieved_by (number of the systems that retrieve it, up to `depth`),
+            weight (sum over these systems), judged, grade (null: not in the qrels). Sorted by track
+            and weight, greatest first (to 12 significant digits), then by query and doc; with
+            `depth` by track, query and doc, since assessors should not see an order of ranks.
+
+        Raises
+        ------
+        UsageError
+            If a name or choice is unknown, `budget` and `depth` are given together, or the lists
+            were cut at reading and `depth` or the tie order needs docs below the cut.
+        DataError
+            If the systems that contributed are known, and none of them is in the store.
+
+        References
+        ----------
+        .. [1] Moffat, Webber and Zobel (2007). Strategic system comparisons via targeted relevance
+           judgments. doi:10.1145/1277741.1277806
+
+        Examples
+        --------
+        >>> found = store.pools.to_judge("passage", system="merlTiny", budget=2)
+        >>> found.select("query", "doc", "weight").rows()
+        [('1063750', '744839', 0.128), ('1112341', '3782071', 0.1024)]
+        >>> store.pools.to_judge("news", depth=10).select("doc", "depth", "judged").row(0)
+        ('NW19990114-0039', 9, True)
+        """
+        check_names(choices, list(PoolChoices.__annotations__))
+        for name, value in (("depth", depth), ("budget", budget)):
+            if value is not None:
+                check_whole(name, value)
+        if depth is not None and budget is not None:
+            raise UsageError(
+                "`budget=` is for unjudged docs by weight, not for a pool of some depth."
+            )
+        merged = self._store.merged(choices)
+        policy = EvalPolicy(**{n: merged[n] for n in PoolChoices.__annotations__ if n in merged})
+        names = [system] if isinstance(system, str) else None if system is None else list(system)
+        if names == []:
+            raise UsageError("no system was given: omit `system` for all systems.")
+        return pl.concat(
+            self._docs_of(name, policy, names, depth, budget)
+            for name in tracks_of(self._reader, track)
+        )
+
+    def _docs_of(
+        self,
+        track: str,
+        policy: EvalPolicy,
+        names: list[str] | None,
+        depth: int | None,
+        budget: int | None,
+    ) -> pl.DataFrame:
+        facts, order = track_facts(self._reader, track, policy.qrels), policy.tie_order
+        if depth is not None:
+            check_pool_depth(depth, facts)
+            names = list(pool_of(self._reader, track).systems) if names is None else names
+            order = order or policy.pool_order
+        if names is not None:
+            facts = facts.select(facts.indices(names))
+        order = order or facts.policy["tie_order"]
+        request = Request(facts, order, policy.negative, depth, depth is not None, budget)
+        docs = docs_to_judge(self._reader, request)
+        return docs if depth is None else docs.sort("query", "doc")
+
+    def unjudged(
+        self,
+        track: Tracks = None,
+        *,
+        system: str | list[str] | None = None,
+        k: int = 20,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> list[UnjudgedDocs]:
+        """Summarise the unjudged docs of each system and the pairs that they leave undecided.
+
+        A pair of systems is undecided if their means of RBP(p=0.8) differ by less than the greater
+        of their means of RBPResidual(p=0.8).
+
+        Parameters
+        ----------
+        track, system, workers, **choices
+            See `Store.evaluate`, which also describes errors.
+        k : int, default 20
+            A second cutoff of the judged share, beside 10.
+
+        Returns
+        -------
+        list of UnjudgedDocs
+            One per track, with the frames `unjudged` and `undecided`.
+
+        References
+        ----------
+        .. [1] Moffat and Zobel (2008). Rank-biased precision for measurement of retrieval
+           effectiveness. doi:10.1145/1416950.1416952
+
+        Examples
+        --------
+        >>> (web,) = store.pools.unjudged("web")
+        >>> web.unjudged.sort("judged_at_10").select("system", "judged_at_10").row(0)
+        ('ibisBase', 0.43)
+        >>> web.undecided.height, web.pairs
+        (25, 66)
+        """
+        policy = EvalPolicy(**self._store.merged(choices))
+        specs = parse_measures(unjudged_measures(k))
+        return SummaryList(
+            unjudged_docs(scores, track_facts(self._reader, scores.track, policy.qrels), k)
+            for scores in evaluate_tracks(self._reader, track, system, specs, policy, workers)
+        )
+
+    def leave_out(
+        self,
+        measures: str | Iterable[str],
+        *,
+        level: str = "run",
+        judgments: str = "pool",
+        depth: int | None = None,
+        others: str = "rescored",
+        track: Tracks = None,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Score contributing systems by the pool that the other contributors made.
+
+        A collection can judge new systems if its contributors keep their scores and ranks when
+        their own contribution is removed from the pool. All systems are scored again by each
+        reduced pool.
+
+        Parameters
+        ----------
+        measures : str or iterable of str
+            Names as in `Store.evaluate`, with arithmetic means.
+        level : {'run', 'group', 'type'}, default 'run'
+            What is left out at once: one run, or all contributing runs of a group or of a type.
+        judgments : {'pool', 'all'}, default 'pool'
+            ``pool``: judgments as a pool of depth `depth` would have made them. ``all``: all
+            judgments, less the docs that only the left-out runs rank within the depth to which the
+            pool is complete.
+        depth : int, optional
+            Depth of the pool; default the greatest depth to which the pools of all queries are
+            complete.
+        others : {'rescored', 'original'}, default 'rescored'
+            Means of the other systems when the new ranks are determined: by the reduced pool, or
+            by the whole pool.
+        track : str or iterable of str, optional
+            Only these tracks.
+        workers : int, optional
+            Number of threads, default the usable cores. No value depends on it.
+        **choices
+            Fields of `EvalPolicy`. Lu, Moffat and Culpepper use ``tie_order="score-file"``.
+
+        Returns
+        -------
+        DataFrame
+            One row per track, left-out part, system of that part and measure: track, level,
+            left_out, system, measure, judgments, depth (null: all judgments), k (null: no cutoff),
+            judged_lost and relevant_lost (docs, over all queries), value and value_left_out
+            (means), delta_percent (NaN where `value` is 0), rank and rank_left_out (among the
+            contributors; equal means share the better rank; null: no mean).
+
+        Raises
+        ------
+        MeasureError
+            If a measure is unknown or is not averaged arithmetically.
+        UsageError
+            If the groups or types are not stated, a part is the whole pool, or the pool of a query
+            is complete at no depth and no `depth` is given.
+
+        Notes
+        -----
+        If a track does not state which systems contributed, all systems are contributors, and the
+        result says what would have been if the runs at hand had made the pool.
+
+        References
+        ----------
+        .. [1] Lu, Moffat and Culpepper (2016), Table 5. doi:10.1007/s10791-016-9282-6
+        .. [2] Zobel (1998). How reliable are the results of large-scale information retrieval
+           experiments? doi:10.1145/290941.291014
+
+        Examples
+        --------
+        >>> lost = store.pools.leave_out("AP@10", track="news", depth=10)
+        >>> lost.select("left_out", "value", "value_left_out", "rank", "rank_left_out").row(0)
+        ('aldBM25', 0.2075554034734946, 0.19989922126866572, 8, 8)
+        """
+        check_choice("judgments", judgments, ("pool", "all"))
+        check_choice("others", others, ("rescored", "original"))
+        if judgments == "all" and depth is not None:
+            raise UsageError("`depth=` is for `judgments='pool'`.")
+        if depth is not None:
+            check_whole("depth", depth)
+        specs, policy = parse_call(measures, self._store.merged(choices))
+        frames = [pl.DataFrame(schema=LEAVE_OUT)]
+        for name in tracks_of(self._reader, track):
+            facts = track_facts(self._reader, name, policy.qrels)
+            parts, deep = parts_of(facts, level), depth
+            if judgments == "pool" and depth is None:
+                deep = complete_depth(self._reader, name, policy)
+                if deep == 0:
+                    raise UsageError(
+                        f"track {name!r}: a pool is complete at no depth; give `depth=`."
+                    )
+            needs: set[Need] = {*needs_of(specs), "pool"}
+            with undisturbed(self._reader, name):
+                views = list(judged_ranks(self._reader, name, policy, needs=needs))
+            pools = reduced_pools(views, specs, policy, parts, deep, workers)
+            whole = next(pools)
+            warn_above_highest_grade(self._reader, name, specs, policy)
+            rows = pl.DataFrame(
+                [row for pool in pools for row in left_out_rows(whole, pool, others)],
+                schema={n: LEAVE_OUT[n] for n in LEAVE_OUT if n not in ABOUT},
+            )
+            about = {"track": name, "level": level, "judgments": judgments, "depth": deep}
+            constant = {n: pl.lit(value, LEAVE_OUT[n]) for n, value in about.items()}
+            frames.append(rows.with_columns(**constant).select(*LEAVE_OUT))
+        return pl.concat(frames)

@@ -1,0 +1,179 @@
+"""`Store.stability`: how results depend on cutoffs and on where lists end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Unpack
+
+import numpy as np
+import polars as pl
+
+from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.errors import check_choice, check_whole
+from irmeta.measures.names import parse_call
+from irmeta.measures.paired_curves import stored_paired_curves
+from irmeta.measures.truncation_effects import truncation_effects
+from irmeta.policies import EvalPolicy
+from irmeta.stats.correlation import Method
+from irmeta.stats.volatility_matrix import volatility as stats_volatility
+from irmeta.store.scan import Tracks, tracks_of
+
+VOLATILITY: dict[str, type[pl.DataType]] = {
+    "track": pl.String, "depth": pl.Int64, "measure_a": pl.String, "measure_b": pl.String,
+    "k_a": pl.Int64, "k_b": pl.Int64, "method": pl.String, "value": pl.Float64,
+    "queries": pl.Int64,
+}  # fmt: skip
+
+
+class StoreStability:
+    """How orderings depend on cutoffs, and scores on the ends of lists."""
+
+    def __init__(self, store: OpenedStore) -> None:
+        self._store, self._reader = store, store.reader
+
+    def volatility(
+        self,
+        measure: str,
+        other: str | None = None,
+        *,
+        ks: Iterable[int] = range(1, 51),
+        depth: int | None = None,
+        method: Method = "tau-b",
+        systems: str = "contributors",
+        track: Tracks = None,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Correlate the orderings of systems by a measure at all pairs of cutoffs.
+
+        A measure whose orderings correlate at all depths beyond some cutoff can be evaluated at any
+        of them; where they do not, conclusions depend on the depth.
+
+        Parameters
+        ----------
+        measure : str
+            Name without a cutoff, as in `Store.curve`.
+        other : str, optional
+            A second measure, whose cutoffs are `k_b`; default the same measure.
+        ks : iterable of int, default range(1, 51)
+            Cutoffs, ascending.
+        depth : int, optional
+            Depth of the pool that judgments are cut to; default all judgments.
+        method : str, default 'tau-b'
+            As for `irmeta.stats.correlate`.
+        systems : {'contributors', 'all'}, default 'contributors'
+            Systems to order: those that contributed to the pool (all, if that is unknown), or all.
+        track : str or iterable of str, optional
+            Only these tracks.
+        workers : int, optional
+            Number of threads, default the usable cores. No value depends on it.
+        **choices
+            Fields of `EvalPolicy`.
+
+        Returns
+        -------
+        DataFrame
+            track, depth (null: all judgments), measure_a, measure_b, k_a, k_b, method, value (NaN
+            where an ordering ties all systems), queries (those where both are defined, over which
+            both means are).
+
+        Raises
+        ------
+        MeasureError
+            If a measure is unknown or has no cutoff.
+        UsageError
+            If an argument is not among its choices.
+
+        References
+        ----------
+        .. [1] Lu, Moffat and Culpepper (2016), Section 3 and Figures 5 to 7.
+           doi:10.1007/s10791-016-9282-6
+
+        Examples
+        --------
+        >>> found = store.stability.volatility("AP", ks=[5, 10], track="news")
+        >>> found.select("k_a", "k_b", "value").row(1)
+        (5, 10, 0.980952380952381)
+        """
+        check_choice("systems", systems, ("contributors", "all"))
+        cutoffs, policy = list(ks), EvalPolicy(**self._store.merged(choices))
+        names = [measure] if other is None else [measure, other]
+        frames = [pl.DataFrame(schema=VOLATILITY)]
+        for name in tracks_of(self._reader, track):
+            found = stored_paired_curves(
+                self._reader, name, names, cutoffs, depth, policy, systems == "all", workers
+            )
+            same = other is None and found.a.ndim == 2
+            values = stats_volatility(found.a, None if same else found.b, method)
+            first, second = (axis.ravel() for axis in np.indices(values.shape))
+            frames.append(
+                pl.DataFrame(
+                    {
+                        "track": name,
+                        "depth": depth,
+                        "measure_a": found.measures[0],
+                        "measure_b": found.measures[1],
+                        "k_a": np.array(cutoffs)[first],
+                        "k_b": np.array(cutoffs)[second],
+                        "method": method,
+                        "value": values.ravel(),
+                        "queries": found.queries.ravel(),
+                    },
+                    schema=VOLATILITY,
+                )
+            )
+        return pl.concat(frames)
+
+    def truncation(
+        self,
+        measures: str | Iterable[str] = "default",
+        *,
+        track: Tracks = None,
+        docs: int = 1,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Count the lists whose score changes as non-relevant docs at their end are cut or added.
+
+        Most measures do not depend on such docs. A measure whose scores rise with fewer or with
+        more of them rewards where a list ends: `irmeta.measure_properties` tells which do at all.
+
+        Parameters
+        ----------
+        measures, track, workers, **choices
+            See `Store.evaluate`, which also describes errors.
+        docs : int
+            Number of docs added to each list, but none below the deepest rank of the track. They
+            are unjudged.
+
+        Returns
+        -------
+        DataFrame
+            One row per track, system and measure: lists (of judged queries, with a value), and
+            shares of these lists. better_cut, worse_cut: of better or worse score by above 1e-12 if
+            they end at the last relevant doc (lists without one at the first doc). better_padded,
+            worse_padded: the same with docs added. NaN: no list.
+
+        Raises
+        ------
+        UsageError
+            If a measure reads what is unknown of changed lists, such as AvgSL and TSL.
+
+        References
+        ----------
+        .. [1] Albahem, A., Spina, D., Scholer, F., Moffat, A. and Cavedon, L. (2018). Desirable
+           properties for diversity and truncated effectiveness metrics.
+           doi:10.1145/3291992.3291996, Eq. 10
+
+        Examples
+        --------
+        >>> frame = store.stability.truncation("AP,SetP", track="news")
+        >>> frame.select("measure", "lists", "better_cut", "worse_padded").rows()[:2]
+        [('AP', 25, 0.0, 0.0), ('SetP', 25, 0.96, 0.0)]
+        """
+        check_whole("docs", docs)
+        specs, policy = parse_call(measures, self._store.merged(choices))
+        return pl.concat(
+            truncation_effects(self._reader, name, specs, policy, docs, workers)
+            for name in tracks_of(self._reader, track)
+        )

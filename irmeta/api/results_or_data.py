@@ -1,0 +1,111 @@
+"""Arguments that are results, or else qrels and runs that a program has in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.api.read_outcomes import whole
+from irmeta.errors import UsageError, shown
+from irmeta.inputs.given import given_qrels, given_runs, name_of, name_text
+from irmeta.locations import AnyLocation
+from irmeta.policies import Duplicates, Malformed, ReadPolicy, RunFormat
+from irmeta.results.matrix import Matrix
+from irmeta.store.ingest import Outcome
+from irmeta.store.memory import MemoryStore
+from irmeta.store.read_data import read_data
+
+Names = str | Iterable[str]
+"""Names of measures or preferences."""
+READ_ALONE = ("depth", "duplicates", "malformed", "run_format", "drop_self")
+"""Fields of `ReadPolicy` that `EvalPolicy` does not have."""
+
+
+class DataPolicies(EvalChoices, total=False):
+    """The fields of `EvalPolicy` and, for qrels and runs in memory, of reading, as keywords."""
+
+    depth: int | None
+    duplicates: Duplicates
+    malformed: Malformed
+    run_format: RunFormat
+    drop_self: bool
+    subtopics: bool
+
+
+def refuse_names(choices: Mapping[str, object]) -> None:
+    """Refuse the field `names` of `ReadPolicy`, which concerns files."""
+    if "names" in choices:
+        raise UsageError("names: runs are named by their keys in a dict, or by a column 'system'.")
+
+
+def read_given(
+    qrels: object,
+    runs: object,
+    track: object,
+    subtopics: bool,
+    workers: int | None,
+    policy: ReadPolicy,
+) -> tuple[MemoryStore, Outcome]:
+    """Read one track from qrels and runs, named by `track` or by the qrels."""
+    if track is not None and not (isinstance(track, str) and track):
+        raise UsageError(f"track = {shown(track)} is not the name of a track.")
+    name = name_text(track or name_of(qrels) or "data", "the track")
+    judged, given = given_qrels(qrels), given_runs(runs)
+    return read_data(name, judged, given, policy, subtopics=subtopics, workers=workers)
+
+
+def read_in_order(
+    qrels: object, runs: object, workers: int | None, reading: dict[str, Any]
+) -> OpenedStore:
+    """Read data into memory; without a tie order, in that of `ReadPolicy`."""
+    subtopics, order = reading.pop("subtopics", False), reading.pop("tie_order", None)
+    if order is not None:
+        reading["tie_order"] = order
+    held, outcome = read_given(qrels, runs, None, subtopics, workers, ReadPolicy(**reading))
+    return whole(OpenedStore(held), [outcome])
+
+
+def results_or_data(
+    results: object,
+    runs: object,
+    names: Names | None,
+    workers: int | None,
+    choices: Mapping[str, Any],
+) -> tuple[Any, Names | None, dict[str, Any]]:
+    """Return results, names and choices of a function that takes results, or qrels and runs.
+
+    Parameters
+    ----------
+    results, runs, names
+        The first arguments: results and names, or else qrels, runs and names.
+    workers, choices
+        Threads, and fields of `DataPolicies`.
+
+    Returns
+    -------
+    tuple
+        The results, or a store in memory of the qrels and runs; the names of measures or
+        preferences; and the fields of `EvalPolicy`.
+
+    Raises
+    ------
+    UsageError
+        If there are runs beside results; for data see `from_data`.
+    """
+    given, takes_names = dict(choices), _is_results(results)
+    if runs is None or (takes_names and names is None):
+        return results, cast("Names | None", names if runs is None else runs), given
+    if takes_names and not isinstance(results, AnyLocation):
+        raise UsageError("results have their runs: name measures or preferences alone.")
+    refuse_names(given)
+    reading = (*READ_ALONE, "subtopics", "tie_order")
+    read = {name: given.pop(name) for name in reading if name in given}
+    return read_in_order(results, runs, workers, read), names, given
+
+
+def _is_results(source: object) -> bool:
+    """Check whether a source is results or matrices instead of qrels in memory."""
+    if isinstance(source, list | tuple):
+        return all(isinstance(one, Matrix) for one in cast("Sequence[object]", source))
+    return isinstance(source, OpenedStore | Matrix | AnyLocation | Iterator)
