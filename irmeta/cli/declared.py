@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
+from irmeta.cli.panels import panel_of
 from irmeta.errors import UsageError
 from irmeta.options import Options, choices_of, typed_fields, value_type
 
@@ -148,7 +149,7 @@ def flags(one: Field[Any]) -> list[str]:
 def parameters(cls: type[Options], without: Collection[str] = ()) -> list[inspect.Parameter]:
     """Return the parameters of a command for the options of a class."""
     return [
-        _parameter(one, kind)
+        _parameter(one, kind, panel_of(cls, one.name))
         for one, kind in typed_fields(cls)
         if one.metadata["flag"] != "" and one.name not in without
     ]
@@ -168,7 +169,7 @@ def _is_list(kind: Any) -> bool:
     return get_origin(value_type(kind)) is tuple
 
 
-def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
+def _parameter(one: Field[Any], kind: Any, panel: str | None) -> inspect.Parameter:
     plain, default, rule = value_type(kind), one.default, one.metadata
     more: dict[str, Any] = {"metavar": rule["metavar"]} if rule["metavar"] else {}
     item = get_args(plain)[0] if _is_list(kind) else plain
@@ -188,7 +189,7 @@ def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
     if item is not bool:  # also with one value, since typer would keep the last of several
         plain = list[item]
     shown_kind = plain | None if default is None else plain
-    option = typer.Option(*flags(one), help=rule["help"], **more)
+    option = typer.Option(*flags(one), help=rule["help"], rich_help_panel=panel, **more)
     return inspect.Parameter(
         one.name, KEYWORD, default=default, annotation=Annotated[shown_kind, option]
     )

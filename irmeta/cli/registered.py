@@ -13,6 +13,7 @@ from typer.models import OptionInfo
 
 from irmeta.cli.app import app
 from irmeta.cli.declared import KEYWORD, parameters
+from irmeta.cli.panels import arrange
 from irmeta.errors import UsageError
 from irmeta.options import Options, option
 from irmeta.show.advice import OPTIONS
@@ -72,7 +73,7 @@ def detailed(function: Callable[..., None]) -> Callable[..., None]:
 
     declared = inspect.signature(function, eval_str=True).parameters.values()
     arguments = [one.replace(kind=KEYWORD) for one in declared]
-    shown = [*arguments, *parameters(Detail)]
+    shown = arrange([*arguments, *parameters(Detail)])
     known = dict(named_options(shown))
     # typer reads the signature; type checkers know no such attribute of functions.
     call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]

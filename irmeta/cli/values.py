@@ -12,7 +12,6 @@ from irmeta.cli.app import (
     DaskOption,
     ForceOption,
     JudgedAtLeastOption,
-    MeasuresOption,
     StrictOption,
     TitlesOption,
     TrackOption,
@@ -50,7 +49,15 @@ def evaluate(
     display: Display,
     choices: Given,
     reading: ReadPolicy,
-    measures: MeasuresOption = None,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measures",
+            help="Names or presets of measures (repeatable).",
+            show_default="basic: AP, nDCG, nDCG@10, RR, P@10",
+        ),
+    ] = None,
     per_query: Annotated[
         bool,
         typer.Option("-q", "--per-query", help="Report one value per query instead of means."),
@@ -87,7 +94,7 @@ def evaluate(
         check_ending(out)
         if csv_safe and out.suffix != ".csv":
             raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
-    asked, at_least = measures or "default", judged_share(judged_at_least, unjudged)
+    asked, at_least = measures or "basic", judged_share(judged_at_least, unjudged)
     written = asked_names(asked)  # rejects unknown names before anything is read
     directions = {one.name: one.measure.direction for one in parse_measures(asked)}
     sort = None if display.sort is None else sort_key(display.sort)

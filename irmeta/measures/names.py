@@ -95,6 +95,7 @@ PRESETS: dict[str, tuple[str, ...]] = {
         "ASL(unretrieved=depth)@g1",
         "ASL@g1",
     ),
+    "basic": ("AP", "nDCG", "nDCG@10", "RR", "P@10"),
     "trec_eval": aliases.all_trec(),
     "trec_eval10": aliases.all_trec(10),
     "all_trec": aliases.all_trec(),

@@ -17,8 +17,11 @@ from irmeta.report.score_grid import score_grid
 from irmeta.show.console import write_to_pipe
 from irmeta.show.display import Display
 from irmeta.show.frame_output import default_format, print_plain
+from irmeta.show.notes import LEVEL
 
 PAPER_DIGITS = 4
+COUNTS = ("no_list", "lists_without_nonrelevant")
+"""Counts of lists to be aware of, which a printed table leaves out where all are 0."""
 
 
 def sort_key(name: str) -> str:
@@ -119,7 +122,7 @@ def print_scores(
     *,
     csv_safe: bool = False,
 ) -> None:
-    """Print values in the chosen format.
+    """Print values in the chosen format; a table without `COUNTS` that are 0, unless verbose.
 
     Parameters
     ----------
@@ -129,6 +132,10 @@ def print_scores(
         1 (greater is better) or -1 for each measure, by the names in the frame.
     """
     form = default_format(display.format, csv_safe)
+    if form == "table" and not LEVEL.verbose:
+        frame = frame.drop(
+            name for name in COUNTS if name in frame.columns and not frame[name].sum()
+        )
     if form in ("table", "csv", "json"):
         print_plain(frame, form, digits=display.digits, csv_safe=csv_safe)
     else:

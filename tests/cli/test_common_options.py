@@ -12,9 +12,11 @@ import typer
 
 from irmeta.cli import registered, results
 from irmeta.cli.commands import app
+from irmeta.cli.panels import PANELS, POLICIES, READING, RUNNING, TESTS
 from irmeta.cli.registered import EXAMPLES
 from irmeta.show.advice import OPTIONS, in_options
 from irmeta.studies.framework.registry import study_modules
+from support.commands import all_commands
 
 
 def test_help__every_command_has_examples() -> None:
@@ -113,3 +115,26 @@ def test_in_options__prints_keywords_as_options_and_drops_others(
         monkeypatch.setitem(OPTIONS, keyword, options)
     monkeypatch.setitem(OPTIONS, "malformed", ("--malformed", "--no-malformed"))
     assert in_options(advice) == printed
+
+
+@pytest.mark.parametrize("name", [name for name in all_commands() if name != "trec_eval"])
+def test_help__options_come_in_panels_and_the_same_option_in_the_same_panel(name: str) -> None:
+    options = [p for p in all_commands()[name].params if p.param_type_name == "option"]
+    panels = {p.name: p.rich_help_panel for p in options}
+    assert [*panels.values()] == sorted(panels.values(), key=PANELS.index)
+    assert panels["quiet"] == RUNNING
+    read = {"duplicates", "malformed", "names", "strict"} & panels.keys()
+    assert {panels[one] for one in read} <= {READING}
+    decided = {"queries", "negative", "qrels", "pool_order"} & panels.keys()
+    assert {panels[one] for one in decided} <= {POLICIES}
+    assert not {"measures", "out", "track", "system", "query"} & {*filter(panels.get, panels)}
+
+
+def test_help__policies_and_reading_have_their_own_panels(run) -> None:
+    text = run("evaluate", "-h").out
+    places = [
+        text.index(f" {title} ") for title in ("Options", *filter(None, PANELS)) if title != TESTS
+    ]
+    assert places == sorted(places)
+    assert text.index("--measures") < places[1]
+    assert text.index(POLICIES) < text.index("--tie-order") < text.index(READING)

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta.measures.names import PRESETS
+from irmeta.show.score_output import COUNTS
 
 WEB = ("-m", "AP,ASL", "--track", "web")
 
@@ -117,7 +119,7 @@ def test_out__options_of_printed_output_are_refused(run, files, tmp_path: Path, 
 
 def test_table__is_printed_in_a_pipe_on_request(run, files) -> None:
     lines = run("evaluate", *files, "-m", "AP", "--format", "table").out.splitlines()
-    assert lines[1].split() == ["aldBM25", "AP", "0.284405", "25", "0", "-"]
+    assert lines[1].split() == ["aldBM25", "AP", "0.284405", "25"]
 
 
 def test_trec_eval_format__equals_the_trec_eval_command(run, files) -> None:
@@ -143,3 +145,35 @@ def test_trec_eval_format__own_names_and_one_track(run, files, made_store) -> No
     refused = run("evaluate", made_store.path, "-m", "AP", "--format", "trec_eval")
     assert (refused.status, refused.out) == (2, "")
     assert "name it with --track (news, passage, web)" in refused.err
+
+
+def test_measures__five_by_default(run, files: list[Path]) -> None:
+    frame = pl.read_csv(io.StringIO(run("evaluate", *files).out))
+    assert frame["measure"].unique(maintain_order=True).to_list() == [*PRESETS["basic"]]
+    assert run("evaluate", *files, "-m", "basic").out == run("evaluate", *files).out
+
+
+def test_table__counts_of_lists_only_where_not_zero_or_verbose(run, files: list[Path]) -> None:
+    def columns(*more: str, form: str = "table") -> set[str]:
+        head = run("evaluate", *files, "-m", "AP,ASL", "--format", form, *more).out.splitlines()[0]
+        return {
+            name
+            for name in COUNTS
+            if name
+            in head.replace("no list", "no_list").replace(
+                "lists without nonrelevant", "lists_without_nonrelevant"
+            )
+        }
+
+    assert columns() == set()
+    assert columns("--verbose") == columns(form="csv") == {*COUNTS}
+
+
+def test_table__counts_of_lists_that_are_not_zero(run, two_tracks: Path) -> None:
+    run_file = next((two_tracks / "ties" / "runs").iterdir())
+    lines = run_file.read_text().splitlines(keepends=True)
+    query = lines[0].split()[0]
+    run_file.write_text("".join(line for line in lines if line.split()[0] != query))
+    out = run("evaluate", two_tracks, "-m", "AP", "--track", "ties", "--format", "table").out
+    assert "no list" in out
+    assert "lists without" not in out
