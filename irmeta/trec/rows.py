@@ -84,9 +84,18 @@ class Rows:
 
 
 class RowReader:
-    """Reader of one file after another, with shared names and memory; for one thread at a time."""
+    """Reader of one file after another, with shared names and memory; for one thread at a time.
+
+    Attributes
+    ----------
+    queries, docs
+        Names by number.
+    is_utf8
+        Whether the text of the last file was UTF-8, as far as it was read.
+    """
 
     def __init__(self) -> None:
+        self.is_utf8: bool = True
         self.queries: Names = Names()
         self.docs: Names = Names()
         self._files = 0
@@ -124,6 +133,7 @@ class RowReader:
         without NUL and byte-order mark, and has a row in its first `text.FIRST_ROW_WITHIN` bytes.
         """
         counts = np.zeros(FOUND, np.int64)
+        self.is_utf8 = True
         self._files += 1
         self._arrays["lists"][0] = -1
         tags: dict[bytes, None] = {}
@@ -166,7 +176,8 @@ class RowReader:
             if done == NEEDS_ROOM:
                 self._make_room(int(counts[ROWS]))
             elif done == HAS_ODD_BYTES:
-                if not _is_utf8(bytes(memoryview(self._buffer)[:size])):
+                self.is_utf8 = text.is_utf8(bytes(memoryview(self._buffer)[:size]))
+                if not self.is_utf8 or self._buffer.find(b"\0", 0, size) >= 0:
                     return False
                 done, is_text = NEEDS_ROOM, True
         if done == NO_ROW or not self._fill(counts):
@@ -222,13 +233,3 @@ def width_of(fields: list[bytes]) -> int:
     if len(fields) != 5 or not WHOLE.match(fields[3]):
         return 6
     return 5 if NUMBER.match(fields[4]) or COMMA.match(fields[4]) else 6
-
-
-def _is_utf8(data: bytes) -> bool:
-    if b"\0" in data:
-        return False
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

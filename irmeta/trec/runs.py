@@ -74,15 +74,15 @@ def parse_clean_run(file: InputFile, reader: RowReader) -> RunText | None:
 
 def parse_odd_run(file: InputFile, reader: RowReader, malformed: Malformed) -> RunText:
     """Read a run that `parse_clean_run` cannot read: see `parse_run`."""
+    if not reader.is_utf8:  # else the same lines would be malformed again
+        with open_stream(file) as stream:
+            text = Text(stream, file.name)
+            rows = reader.read(text)
+            if rows is not None:
+                return _run(rows, stream.sha256(), notes=text.notes)
     with open_stream(file) as stream:
         text = Text(stream, file.name)
-        rows = reader.read(text)
-        if rows is not None:
-            return _run(rows, stream.sha256(), notes=text.notes)
-    width = _width(file)
-    with open_stream(file) as stream:
-        text = Text(stream, file.name)
-        rows, skipped = _by_line(text, width, reader, malformed)
+        rows, skipped = _by_line(text, file, reader, malformed)
         return _run(rows, stream.sha256(), skipped, text.notes)
 
 
@@ -107,16 +107,19 @@ def _notes(rows: Rows, skipped: int) -> list[str]:
     return notes
 
 
-def _width(file: InputFile) -> int:
-    """Return 5 if no line has a tag, else 6."""
-    width = 0
+def _width(file: InputFile, first: list[bytes]) -> int:
+    """Return 5 if no line has a tag, else 6; 0 if the fields of the first row are none.
+
+    The file is read again only if the first row has five fields.
+    """
+    if width_of(first) != 5:
+        return width_of(first)
     with open_stream(file) as stream:
         text = Text(stream, file.name)
         for number, piece in text.pieces():
-            width = width or width_of(first_fields(piece))
-            if width == 6 or any(len(row) > 5 for _, row in lines(piece, text.name, 6, number)):
+            if any(len(row) > 5 for _, row in lines(piece, text.name, 6, number)):
                 return 6
-    return width or 6
+    return 5
 
 
 class _Lines:
@@ -166,10 +169,13 @@ class _Lines:
         )
 
 
-def _by_line(text: Text, width: int, reader: RowReader, malformed: Malformed) -> tuple[Rows, int]:
+def _by_line(
+    text: Text, file: InputFile, reader: RowReader, malformed: Malformed
+) -> tuple[Rows, int]:
     """Return the rows and the number of dropped lines."""
-    collected = _Lines(reader)
+    collected, width = _Lines(reader), 0
     for first, piece in text.pieces():
+        width = width or _width(file, first_fields(piece))
         for number, fields in lines(piece, text.name, 6, first):
             try:
                 collected.add(_row(fields, width, number, collected.noticed))
@@ -193,10 +199,11 @@ def _by_line(text: Text, width: int, reader: RowReader, malformed: Malformed) ->
 def first_repeat(file: InputFile) -> DataError:
     """Return the error of the first duplicate (query, doc); malformed lines are skipped."""
     seen: dict[tuple[bytes, bytes], int] = {}
-    width, noticed = _width(file), Counter[str]()
+    width, noticed = 0, Counter[str]()
     with open_stream(file) as stream:
         text = Text(stream, file.name)
         for start, piece in text.pieces():
+            width = width or _width(file, first_fields(piece))
             for number, fields in lines(piece, file.name, 6, start):
                 try:
                     query, doc, _, _ = _row(fields, width, number, noticed)

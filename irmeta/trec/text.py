@@ -114,17 +114,18 @@ class Text:
             raise DataError("NUL byte", file=self.name, line=line, fix=fix)
 
     def _as_utf8(self, data: bytes) -> bytes:
-        if data.isascii() or _is_utf8(data):
+        if data.isascii() or is_utf8(data):
             return data
         lines = data.split(b"\n")
         for index, line in enumerate(lines):
-            if not _is_utf8(line):
+            if not is_utf8(line):
                 lines[index] = line.decode("latin-1").encode()
                 self._latin += 1
         return b"\n".join(lines)
 
 
-def _is_utf8(data: bytes) -> bool:
+def is_utf8(data: bytes) -> bool:
+    """Return whether bytes are text in UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:

@@ -28,9 +28,8 @@ def parse(content: str | bytes, **choices) -> RunText:
 def by_line(content: str | bytes) -> RunText:
     """Parse line by line."""
     file = file_of(content)
-    width = runs._width(file)
     with open_stream(file) as stream:
-        rows, skipped = runs._by_line(Text(stream, file.name), width, READER, "error")
+        rows, skipped = runs._by_line(Text(stream, file.name), file, READER, "error")
     return runs._run(rows, "", skipped)
 
 

@@ -47,7 +47,7 @@ def seen(rows: Rows, reader: RowReader = READER) -> list[tuple]:
 @pytest.mark.parametrize("rows", [1, 2, 300])
 def test_row_reader__ascii_text_is_not_decoded(rows: int, monkeypatch):
     """The check ignores bytes beyond the text in the buffer, zeros at first."""
-    monkeypatch.delattr("irmeta.trec.rows._is_utf8")
+    monkeypatch.delattr("irmeta.trec.text.is_utf8")
     content = "".join(f"1 Q0 d{row} 1 2.5 tag\n" for row in range(rows))
     found = RowReader().read(io.BytesIO(content.encode()))
     assert found is not None

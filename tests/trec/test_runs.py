@@ -1,5 +1,7 @@
 """Run files: accepted formats, and errors for the others."""
 
+import io
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -209,6 +211,27 @@ def test_read_run__duplicate_doc_line_number_counts_dropped_lines(tmp_path):
 def test_parse_run__malformed_first_line_keeps_the_others(first):
     run = parse(f"{first}\n1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n", malformed="skip")
     assert (rows(run), run.malformed) == (TWO, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "opened"),
+    [
+        (b"1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n", 1),
+        ("1 Q0 é 1 2.5 t\nx\n".encode(), 2),
+        (b"1 Q0 \xe9 1 2.5 t\n", 2),  # Latin-1
+        (b"1 Q0 \xe9 1 2.5 t\nx\n", 3),
+        (b"1 Q0 a 1 2.5\nx\n", 3),  # a later line may have a tag
+    ],
+)
+def test_parse_run__file_is_not_opened_more_often_than_needed(content: bytes, opened: int):
+    streams = list[io.BytesIO]()
+
+    def open_file() -> io.BytesIO:
+        streams.append(io.BytesIO(content))
+        return streams[-1]
+
+    parse_run(InputFile("a.run", open_file), RowReader(), "skip")
+    assert len(streams) == opened
 
 
 def test_parse_run__malformed_skip_needs_a_readable_line():
