@@ -198,7 +198,7 @@ def test_command__dask_address_starts_tracks_on_the_cluster(run, client, tmp_pat
     source, address = collection(tmp_path / "in", "a", "b"), client.scheduler.address
     before = client.cluster.scheduler.transition_counter
     for command in (
-        ("ingest", source, "--store", tmp_path / "store"),
+        ("ingest", source, "--out", tmp_path / "store"),
         ("reanalyze", source, "--out", tmp_path / "out", "-m", "AP"),
         ("study", "properties", "--out", tmp_path / "study", "--length", "3"),
     ):

@@ -126,7 +126,7 @@ def test_commands__output_has_no_control_characters(
     query, system = f"q{HOSTILE}", f"s{HOSTILE}"
     where = ("-m", "AP", "--query", query, "--system")
     commands: list[tuple[int, tuple[object, ...]]] = [
-        (0, ("ingest", collection, "--store", store)),
+        (0, ("ingest", collection, "--out", store)),
         (0, ("reanalyze", store, "--out", out, "-m", "AP")),
         (0, ("study", "search-length", store, "--out", tmp_path / f"study{BIDI}")),
         (0, ("info", store)),
@@ -150,7 +150,7 @@ def test_commands__output_has_no_control_characters(
         (2, ("study", HOSTILE)),
         (2, (HOSTILE,)),
         (2, ("evaluate", store, f"--{HOSTILE}")),
-        (2, ("ingest", evil, "--store", tmp_path / "none")),
+        (2, ("ingest", evil, "--out", tmp_path / "none")),
     ]
     for status, arguments in commands:
         done = run(*arguments)
@@ -169,7 +169,7 @@ def test_commands__output_has_no_control_characters(
 
 def test_csv_safe_option__escapes_formulas(collection: Path, tmp_path: Path, run):
     store, file = tmp_path / "store", tmp_path / "means.csv"
-    assert run("ingest", collection, "--store", store).status == 0
+    assert run("ingest", collection, "--out", store).status == 0
     done = run("evaluate", store, "-m", "AP", "--csv-safe")
     assert (done.status, done.err) == (0, "")
     safe = done.out

@@ -47,7 +47,7 @@ def test_location__password_is_refused_and_not_shown(given: str):
         ("evaluate", ("evaluate", "URL", "-m", "AP")),
         ("run", ("evaluate", "QRELS", "URL", "-m", "AP")),
         ("out", ("evaluate", "STORE", "-m", "AP", "--out", "URL")),
-        ("store", ("ingest", "URL", "--store", "OUT")),
+        ("store", ("ingest", "URL", "--out", "OUT")),
         ("reanalyze", ("reanalyze", "URL", "--out", "OUT")),
         ("reanalyze out", ("reanalyze", "STORE", "--out", "URL")),
         ("study", ("study", "depth", "URL", "--out", "OUT")),
@@ -55,7 +55,7 @@ def test_location__password_is_refused_and_not_shown(given: str):
         ("diff", ("diff", "URL", "URL")),
         ("trec_eval", ("trec_eval", "URL", "URL")),
         ("verify", ("verify", "STORE", "--published", "URL")),
-        ("mirror", ("fetch", "trec8/web", "--to", "OUT", "--mirror", "URL")),
+        ("mirror", ("fetch", "trec8/web", "--out", "OUT", "--mirror", "URL")),
         ("track", ("evaluate", "STORE", "-m", "AP", "--track", "URL")),
     ],
 )

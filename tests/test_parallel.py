@@ -277,7 +277,7 @@ def test_check_open_files__low_limit_is_an_error(two_tracks: Path, tmp_path: Pat
     if command == "study":
         irmeta.ingest(two_tracks, store)
     arguments = {
-        "ingest": ("ingest", two_tracks, "--store", out),
+        "ingest": ("ingest", two_tracks, "--out", out),
         "reanalyze": ("reanalyze", two_tracks, "--out", out),
         "study": ("study", "search-length", store, "--out", out),
     }[command]

@@ -29,10 +29,10 @@ RESULTS: dict[str, Make] = {
     "Power": lambda store: irmeta.power(store, "AP"),
     "Explanation": lambda store: store.explain("AP", system=HOSTILE, query="q"),
     "PairExplanation": lambda store: store.pairs.explain(
-        "RPP", system=HOSTILE, against="a&b", query="q"
+        "RPP", system=HOSTILE, baseline="a&b", query="q"
     ),
     "TrackPreferences": lambda store: store.pairs.compare("RPP", track="t")[0],
-    "Leaderboard": lambda store: irmeta.prefer(store, resamples=20, bootstraps=20)[0],
+    "Leaderboard": lambda store: irmeta.prefer(store, resamples=20, rank_resamples=20)[0],
     "UnjudgedDocs": lambda store: store.pools.unjudged()[0],
     "SearchLengths": irmeta.SearchLengths,
     "JudgedRanks": lambda store: next(store.views("t")),

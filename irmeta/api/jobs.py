@@ -57,7 +57,7 @@ def open_store(path: AnyLocation) -> Store:
 
 def ingest(
     collection: str | Path,
-    store: str | Path,
+    out: str | Path,
     *,
     track: Tracks = None,
     rehash: bool = False,
@@ -74,7 +74,7 @@ def ingest(
     collection : str or Path
         A folder with one sub-folder per track (`runs/` and one file named qrels*), or with a
         `collection.toml`.
-    store : str or Path
+    out : str or Path
         The store's folder; created if missing.
     track : str or iterable of str, optional
         Only these; other tracks of the store are unchanged.
@@ -116,7 +116,7 @@ def ingest(
     """
     outcomes = ingest_collection(
         collection,
-        Layout(local(store)),
+        Layout(local(out)),
         ReadPolicy.of(choices),
         tracks=track,
         rehash=rehash,
@@ -125,7 +125,7 @@ def ingest(
         executor=executor,
         progress=progress,
     )
-    return whole(Store(store), outcomes)
+    return whole(Store(out), outcomes)
 
 
 @dataclass(frozen=True, repr=False)

@@ -29,7 +29,7 @@ def prefer(
     preferences: str | Iterable[str] | None = None,
     *,
     by: By = "win-rate",
-    against: str | None = None,
+    baseline: str | None = None,
     opponents: Opponents = "systems",
     segments: Segments | pl.DataFrame | str | Path | None = None,
     track: Tracks = None,
@@ -38,7 +38,7 @@ def prefer(
     correction: str = "none",
     alpha: float = 0.05,
     resamples: int = 10_000,
-    bootstraps: int = 1000,
+    rank_resamples: int = 1000,
     rng: int = 0,
     workers: int | None = None,
     **choices: Unpack[DataPolicies],
@@ -57,7 +57,7 @@ def prefer(
         `irmeta.evaluate`.
     by : {'win-rate', 'borda', 'mc4'}, default 'win-rate'
         Rule of the order: see `irmeta.stats.preference_order`.
-    against : str, optional
+    baseline : str, optional
         A baseline to compare every other system with.
     opponents : {'systems', 'groups'}, default 'systems'
         See `Store.pairs.win_rates`.
@@ -74,7 +74,7 @@ def prefer(
         See `irmeta.stats.preference_pairs`.
     alpha : float, default 0.05
         Significance level; intervals have the confidence level 1 - alpha.
-    bootstraps : int, default 1,000
+    rank_resamples : int, default 1,000
         Number of bootstrap resamples of the queries, for intervals of ranks.
     rng : int, default 0
         Random seed.
@@ -116,7 +116,9 @@ def prefer(
         raise UsageError("no store: pass a store or its folder; or qrels, runs and preferences.")
     opened = source if isinstance(source, OpenedStore) else OpenedStore(source)
     asked = "RPP" if names is None else names
-    order = partial(preference_order, by=by, resamples=bootstraps, confidence=1 - alpha, rng=rng)
+    order = partial(
+        preference_order, by=by, resamples=rank_resamples, confidence=1 - alpha, rng=rng
+    )
     tested = partial(
         preference_pairs,
         test=test,
@@ -134,13 +136,13 @@ def prefer(
     for name in tracks:
         systems = opened.reader.read_record(name)["systems"]
         known.update(systems)
-        if against is None or against in systems:
-            rules = Rules(order, partial(tested, track=name), opponents, on, against, alpha)
+        if baseline is None or baseline in systems:
+            rules = Rules(order, partial(tested, track=name), opponents, on, baseline, alpha)
             for found in StorePairs(opened).compare(asked, track=name, workers=workers, **given):
                 boards += rules.boards(found, chosen)
     if not boards:
         raise UsageError(
-            f"no system {against!r} in {opened.reader}. {did_you_mean(against, known)}"
+            f"no system {baseline!r} in {opened.reader}. {did_you_mean(baseline, known)}"
         )
     return SummaryList(boards)
 

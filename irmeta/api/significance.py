@@ -193,7 +193,7 @@ def power(
     *,
     tests: str | Iterable[str] = "t",
     track: Tracks = None,
-    levels: float | Iterable[float] = LEVELS,
+    alpha: float | Iterable[float] = LEVELS,
     correction: str = "none",
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
@@ -213,7 +213,7 @@ def power(
         See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
     tests, correction, resamples, rng
         See `irmeta.stats.pairwise`; one test or several.
-    levels : float or iterable of float
+    alpha : float or iterable of float
         Significance levels.
 
     Returns
@@ -229,15 +229,15 @@ def power(
 
     Examples
     --------
-    >>> counts, curves = irmeta.power(store, ["AP", "P@10"], track="news", levels=0.05)
+    >>> counts, curves = irmeta.power(store, ["AP", "P@10"], track="news", alpha=0.05)
     >>> counts.select("measure", "pairs", "separated").rows()
     [('AP', 190, 161), ('P@10', 190, 145)]
     """
     source, measures, given = results_or_data(results, runs, measures, workers, choices)
     found = _given(source, measures, track, workers, given)
-    at = checked_levels(levels)  # before anything is tested
+    at = checked_levels(alpha)  # before anything is tested
     pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
-    return Power(separation(pairs, levels=at), pl.concat(map(asp, pairs)))
+    return Power(separation(pairs, alpha=at), pl.concat(map(asp, pairs)))
 
 
 def default_folder(results: Results, *names: str) -> Path | None:

@@ -332,7 +332,7 @@ class Store(OpenedStore):
         *,
         tests: str | Iterable[str] = "t",
         track: Tracks = None,
-        levels: float | Iterable[float] = LEVELS,
+        alpha: float | Iterable[float] = LEVELS,
         correction: str = "none",
         resamples: int = 10_000,
         rng: int | np.random.Generator = 0,
@@ -343,7 +343,7 @@ class Store(OpenedStore):
 
         Examples
         --------
-        >>> store.power(["AP", "P@10"], track="news", levels=0.05).counts["separated"].to_list()
+        >>> store.power(["AP", "P@10"], track="news", alpha=0.05).counts["separated"].to_list()
         [161, 145]
         """
         from irmeta.api.significance import power  # charts are slow to import
@@ -353,7 +353,7 @@ class Store(OpenedStore):
             measures=measures,
             tests=tests,
             track=track,
-            levels=levels,
+            alpha=alpha,
             correction=correction,
             resamples=resamples,
             rng=rng,
@@ -366,7 +366,7 @@ class Store(OpenedStore):
         preferences: str | Iterable[str] | None = None,
         *,
         by: By = "win-rate",
-        against: str | None = None,
+        baseline: str | None = None,
         opponents: Opponents = "systems",
         segments: Segments | pl.DataFrame | str | Path | None = None,
         track: Tracks = None,
@@ -375,7 +375,7 @@ class Store(OpenedStore):
         correction: str = "none",
         alpha: float = 0.05,
         resamples: int = 10_000,
-        bootstraps: int = 1000,
+        rank_resamples: int = 1000,
         rng: int = 0,
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
@@ -394,7 +394,7 @@ class Store(OpenedStore):
             self,
             preferences=preferences,
             by=by,
-            against=against,
+            baseline=baseline,
             opponents=opponents,
             segments=segments,
             track=track,
@@ -403,7 +403,7 @@ class Store(OpenedStore):
             correction=correction,
             alpha=alpha,
             resamples=resamples,
-            bootstraps=bootstraps,
+            rank_resamples=rank_resamples,
             rng=rng,
             workers=workers,
             **choices,

@@ -31,7 +31,7 @@ NIST = "nist.gov"
 
 def fetch(
     tracks: str | Sequence[str] = (),
-    to: str | Path = "tracks",
+    out: str | Path = "tracks",
     *,
     year: str | int | None = None,
     track: str | None = None,
@@ -64,7 +64,7 @@ def fetch(
     tracks : str or sequence of str
         Ids of the catalogue or patterns of ids, such as ``trec8/adhoc`` or ``trec1?/web``; default:
         all tracks that irmeta can evaluate.
-    to : path
+    out : path
         Folder of the collection.
     year, track, task, has
         Filters, as in `catalog`.
@@ -118,7 +118,7 @@ def fetch(
         min_rate=min_rate,
         max_minutes=max_minutes,
     )
-    return fetch_plan(plan(chosen.ids), Path(to), options, password=password, progress=progress)
+    return fetch_plan(plan(chosen.ids), Path(out), options, password=password, progress=progress)
 
 
 def fetch_plan(

@@ -92,12 +92,12 @@ def reanalyze(
 
 
 @command(
-    "irmeta ingest collection/ --store store/",
+    "irmeta ingest collection/ --out store/",
 )
 @with_options(reading=ReadPolicy)
 def ingest(
     collection: Annotated[Path, typer.Argument(help="Folder of tracks.", show_default=False)],
-    store: Annotated[Path, typer.Option(help="Folder of the store.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder of the store.", show_default=False)],
     reading: ReadPolicy,
     track: TracksOption = None,
     workers: WorkersOption = None,
@@ -115,7 +115,7 @@ def ingest(
     with cluster(dask, workers) as executor, progress_bar("Reading") as progress:
         outcomes = ingest_collection(
             collection,
-            Layout(store),
+            Layout(out),
             reading,
             tracks=track or None,
             rehash=rehash,
@@ -124,7 +124,7 @@ def ingest(
             executor=executor,
             progress=progress,
         )
-    made = open_store(store)
+    made = open_store(out)
     print_outcomes(outcomes, made)
     report_ignored_folders(collection)
     if not track:

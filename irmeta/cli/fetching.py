@@ -27,15 +27,15 @@ PASSWORD = "IRMETA_PASSWORD"
 
 
 @command(
-    "irmeta fetch trec8/adhoc trec13/robust --to tracks/",
+    "irmeta fetch trec8/adhoc trec13/robust --out tracks/",
     "irmeta fetch 'trec1?/web' --dry-run",
-    "irmeta fetch --year 1999-2005 --to tracks/ --mirror /archive/trec.nist.gov",
+    "irmeta fetch --year 1999-2005 --out tracks/ --mirror /archive/trec.nist.gov",
 )
 @with_options(options=FetchOptions)
 def fetch(
     options: FetchOptions,
     tracks: TracksArgument = None,
-    to: Annotated[Path, typer.Option(help="Folder of the collection.")] = Path("tracks"),
+    out: Annotated[Path, typer.Option(help="Folder of the collection.")] = Path("tracks"),
     year: YearOption = None,
     track: NameOption = None,
     task: TaskOption = None,
@@ -58,7 +58,7 @@ def fetch(
     options = replace(options, placement="link" if link else "copy")
     password = None if options.user is None else _password(options.user)
     with fetch_bar("Looking" if options.dry_run else "Fetching") as progress:
-        report = fetch_plan(plan(chosen.ids), to, options, password=password, progress=progress)
+        report = fetch_plan(plan(chosen.ids), out, options, password=password, progress=progress)
     print_fetch(report)
     if not report.is_complete:
         raise typer.Exit(STRICT)

@@ -22,8 +22,8 @@ _NAMES = {
         *("figure", "titles", "force", "unjudged", "judged_at_least"),
     ),
     TESTS: (
-        *("test", "tests", "correction", "alpha", "levels", "resamples", "seed"),
-        *("bootstraps", "less_is_better", "confidence"),
+        *("test", "tests", "correction", "alpha", "resamples", "seed"),
+        *("rank_resamples", "less_is_better", "confidence"),
     ),
     POLICIES: tuple(one.name for one in fields(EvalPolicy)),
     READING: (*(one.name for one in fields(ReadPolicy)), "strict", "rehash", "memory"),

@@ -30,7 +30,7 @@ COMPARED = (
 
 @command(
     "irmeta prefer store/ --track news",
-    "irmeta prefer collection/ -m RPP@100 --against aldBM25 --track news",
+    "irmeta prefer collection/ -m RPP@100 --baseline aldBM25 --track news",
 )
 @with_options(reading=READING, choices=COMPARED, testing=PreferenceTesting)
 def prefer(
@@ -38,18 +38,19 @@ def prefer(
     testing: PreferenceTesting,
     choices: Given,
     reading: ReadPolicy,
-    preferences: Annotated[
+    measures: Annotated[
         list[str] | None,
         typer.Option(
             "-m",
-            "--preferences",
+            "--measures",
             help="Preferences, e.g. RPP(p=dcg)@100 (repeatable); `irmeta preferences` lists them.",
             show_default="RPP",
         ),
     ] = None,
     by: Annotated[str, typer.Option(help="Rule of the order: win-rate, borda, mc4.")] = "win-rate",
-    against: Annotated[
-        str | None, typer.Option(help="Baseline to compare all systems with.", show_default=False)
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="Compare every other system with this one alone.", show_default=False),
     ] = None,
     opponents: Annotated[
         str, typer.Option(help="systems; groups: a group weighs as much as one system.")
@@ -66,7 +67,7 @@ def prefer(
         str, typer.Option(help="Test the preference of pairs, or their win-rate.")
     ] = "preference",
     track: TracksOption = None,
-    bootstraps: Annotated[
+    rank_resamples: Annotated[
         int, typer.Option(min=1, help="Resamples of the queries, for intervals of ranks.")
     ] = 1000,
     out: Annotated[Path | None, typer.Option(help="File for the result, .parquet or .csv.")] = None,
@@ -89,18 +90,18 @@ def prefer(
         check_ending(out)
         if csv_safe and out.suffix != ".csv":
             raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
-    asked = preferences or "RPP"
+    asked = measures or "RPP"
     parse_preferences(asked)  # reject unknown names before reading anything
     options: Any = {
         "by": by,
-        "against": against,
+        "baseline": baseline,
         "opponents": opponents,
         "on": on,
         "test": testing.test,
         "correction": testing.correction,
         "alpha": testing.alpha,
         "resamples": testing.resamples,
-        "bootstraps": bootstraps,
+        "rank_resamples": rank_resamples,
     }
     segments = None if segment is None else Segments.of(segment)
     opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)

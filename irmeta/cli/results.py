@@ -90,9 +90,7 @@ def compare(
     reading: ReadPolicy,
     measures: Annotated[
         list[str] | None,
-        typer.Option(
-            "-m", "--measures", "--measure", help="Measures to compare, e.g. AP (repeatable)."
-        ),
+        typer.Option("-m", "--measures", help="Measures to compare, e.g. AP (repeatable)."),
     ] = None,
     form: Annotated[
         Literal["table", "csv", "latex", "siunitx", "markdown", "text"] | None,
@@ -163,7 +161,7 @@ def compare(
 
 
 @command(
-    "irmeta power results/ --test t --test hsd --level 0.05",
+    "irmeta power results/ --test t --test hsd --alpha 0.05",
     "irmeta power collection/ -m AP,nDCG@10 --track news",
 )
 @with_options(reading=READING, choices=EvalPolicy, testing=PowerTesting)
@@ -198,7 +196,7 @@ def power(
                 measures,
                 tests=testing.tests,
                 track=tracks,
-                levels=testing.levels,
+                alpha=testing.alpha,
                 correction=testing.correction,
                 resamples=testing.resamples,
                 rng=testing.seed,

@@ -49,9 +49,7 @@ class PowerTesting(Resampling):
         flag="--test",
     )
     correction: Correction = option("none", CORRECTION)
-    levels: tuple[float, ...] = option(
-        (0.05, 0.01), "Significance level (repeatable).", flag="--level"
-    )
+    alpha: tuple[float, ...] = option((0.05, 0.01), "Significance level (repeatable).")
 
 
 @dataclass(frozen=True)

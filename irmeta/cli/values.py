@@ -142,22 +142,22 @@ def evaluate(
 
 @command(
     "irmeta explain store/ -m AP --system aldDFR --query 901 --track news",
-    "irmeta explain store/ -m RPP --system aldDFR --against aldBM25 --query 901 --track news",
+    "irmeta explain store/ -m RPP --system aldDFR --baseline aldBM25 --query 901 --track news",
 )
 @with_options(choices=EXPLAINED, reading=READING)
 def explain(
     source: SourceArgument,
     choices: Given,
     reading: ReadPolicy,
-    measure: Annotated[
+    measures: Annotated[
         list[str],
         typer.Option(
-            "-m", "--measure", help="Measure or preference, e.g. AP or RPP.", show_default=False
+            "-m", "--measures", help="Measure or preference, e.g. AP or RPP.", show_default=False
         ),
     ],
     system: Annotated[str, typer.Option(help="System to explain.", show_default=False)],
     query: Annotated[str, typer.Option(help="Query to explain.", show_default=False)],
-    against: Annotated[
+    baseline: Annotated[
         str | None, typer.Option(help="Other system, for a preference.", show_default=False)
     ] = None,
     track: TrackOption = None,
@@ -180,16 +180,16 @@ def explain(
     from irmeta.show.measures import print_explanation
     from irmeta.show.preference_output import print_pair_explanation
 
-    name = one_measure(measure)
+    name = one_measure(measures)
     if is_preference(name):
         parse_preference(name)
-        if against is None:
-            raise UsageError(f"{name} compares two systems: name the other by --against.")
+        if baseline is None:
+            raise UsageError(f"{name} compares two systems: name the other by --baseline.")
         if figure is not None:
             check_figure_file(figure, force=force)
         with open_source(source, reading, track, choices=choices, strict=strict) as store:
             found = store.pairs.explain(
-                name, system=system, against=against, query=query, track=track, **choices
+                name, system=system, baseline=baseline, query=query, track=track, **choices
             )
             print_pair_explanation(found, every)
             if figure is not None:
@@ -199,8 +199,8 @@ def explain(
     parse_measure(name)
     if figure is not None:
         raise UsageError(f"{name} is a measure: --figure draws a preference, such as RPP.")
-    if against is not None:
-        raise UsageError(f"{name} is a measure of one system: leave --against out.")
+    if baseline is not None:
+        raise UsageError(f"{name} is a measure of one system: leave --baseline out.")
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
         print_explanation(explanation, every)

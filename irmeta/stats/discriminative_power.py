@@ -38,9 +38,9 @@ def checked_levels(levels: float | Iterable[float]) -> Sequence[float]:
     """Return one or several significance levels as a list, each between 0 and 1."""
     checked = list(levels) if isinstance(levels, Iterable) else [levels]
     if not checked:
-        raise UsageError("no level was given")
+        raise UsageError("no alpha was given")
     for level in checked:
-        check_share("level", level)
+        check_share("alpha", level)
     return checked
 
 
@@ -48,7 +48,7 @@ def power(
     matrix: Matrix,
     tests: str | Sequence[str] = "t",
     *,
-    levels: float | Iterable[float] = LEVELS,
+    alpha: float | Iterable[float] = LEVELS,
     correction: str = "none",
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
@@ -61,7 +61,7 @@ def power(
         Values of one measure.
     tests : str or sequence of str, default 't'
         Tests of `pairwise`.
-    levels : float or iterable of float
+    alpha : float or iterable of float
         Significance levels: 0.05 is a confidence level of 95 %.
     correction, resamples, rng
         As for `pairwise`; hsd tests ignore the correction.
@@ -82,21 +82,21 @@ def power(
 
     Examples
     --------
-    >>> irmeta.stats.power(ap, ["t", "sign"], levels=0.05).select("test", "separated").rows()
+    >>> irmeta.stats.power(ap, ["t", "sign"], alpha=0.05).select("test", "separated").rows()
     [('t', 2), ('sign', 0)]
     """
     found = by_every_test([matrix], tests, correction=correction, resamples=resamples, rng=rng)
-    return separation(found, levels=levels)
+    return separation(found, alpha=alpha)
 
 
-def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVELS) -> pl.DataFrame:
+def separation(found: Iterable[Pairs], *, alpha: float | Iterable[float] = LEVELS) -> pl.DataFrame:
     """Count the significantly different pairs of finished tests.
 
     Parameters
     ----------
     found : iterable of Pairs
         Results of `pairwise`.
-    levels : float or iterable of float
+    alpha : float or iterable of float
         Significance levels.
 
     Returns
@@ -115,11 +115,11 @@ def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVE
 
     Examples
     --------
-    >>> frame = irmeta.stats.separation([irmeta.stats.pairwise(ap)], levels=[0.05, 0.001])
+    >>> frame = irmeta.stats.separation([irmeta.stats.pairwise(ap)], alpha=[0.05, 0.001])
     >>> frame["separated"].to_list()
     [2, 1]
     """
-    checked, rows = checked_levels(levels), []
+    checked, rows = checked_levels(alpha), []
     for pairs in found:
         upper = pairs.upper
         p = pairs.p[upper]

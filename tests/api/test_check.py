@@ -135,7 +135,7 @@ def test_check__foreign_path_is_refused(tmp_path: Path):
 def test_rehash_option__detects_change_with_equal_size_and_time(two_tracks: Path, run):
     store, out = two_tracks.parent / "store", two_tracks.parent / "out"
     file = two_tracks / "ties" / "qrels.txt"
-    asked = [("ingest", two_tracks, "--store", store), ("reanalyze", two_tracks, "--out", out)]
+    asked = [("ingest", two_tracks, "--out", store), ("reanalyze", two_tracks, "--out", out)]
     for command in asked:
         assert run(*command).status == 0
     before = (out / "means.parquet").read_bytes()

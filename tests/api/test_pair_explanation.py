@@ -12,7 +12,7 @@ from support.charting import drawn_rows, texts
 @pytest.fixture(scope="module")
 def x_over_y(worked_examples):
     store = irmeta.read(worked_examples, track="paper4-x-y")
-    return store.pairs.explain("RPP(grades=binary)", system="X", against="Y", query="1")
+    return store.pairs.explain("RPP(grades=binary)", system="X", baseline="Y", query="1")
 
 
 def test_frame__terms_add_up_to_the_value(x_over_y):
@@ -40,7 +40,7 @@ def test_show__an_arc_for_each_recall_level(x_over_y):
 
 def test_show__undefined_without_a_relevant_doc(worked_examples):
     store = irmeta.read(worked_examples, track="paper4-x-y")
-    asked = {"system": "X", "against": "Y", "query": "1"}
+    asked = {"system": "X", "baseline": "Y", "query": "1"}
     found = store.pairs.explain("RPP(rel=9)", **asked)
     assert found.frame().is_empty()
     assert "nothing to draw" in found.show().to_json()
@@ -53,7 +53,7 @@ def test_show__undefined_without_a_relevant_doc(worked_examples):
 def test_explain_command__writes_a_figure(worked_examples, run, tmp_path, ending, start):
     path = tmp_path / f"xy.{ending}"
     asked = ("explain", worked_examples, "--track", "paper4-x-y", "--query", "1", "-m", "RPP")
-    asked = (*asked, "--system", "X", "--against", "Y", "--figure", path)
+    asked = (*asked, "--system", "X", "--baseline", "Y", "--figure", path)
     assert run(*asked).status == 0
     content = path.read_bytes()
     assert content.startswith(start)
@@ -71,7 +71,7 @@ def test_explain_command__writes_a_figure(worked_examples, run, tmp_path, ending
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-m", "RPP", "--against", "Y", "--figure", "x.gif"), "the ending of a figure"),
+        (("-m", "RPP", "--baseline", "Y", "--figure", "x.gif"), "the ending of a figure"),
         (("-m", "AP", "--figure", "x.svg"), "--figure draws a preference"),
     ],
 )

@@ -49,7 +49,7 @@ def test_prefer__other_orders_keep_the_win_rates(made_store, by):
 
 @pytest.mark.parametrize("test", ["t", "hsd-randomised"])
 def test_prefer__against_a_baseline_counts_queries(made_store, test):
-    board = board_of(made_store, against="aldBM25", test=test)
+    board = board_of(made_store, baseline="aldBM25", test=test)
     assert board.baseline is not None
     assert board.baseline.height == 19
     assert "aldBM25" not in board.baseline["system"].to_list()
@@ -111,10 +111,10 @@ def test_prefer__a_cycle_of_three_systems(tmp_path):
 
 
 def test_prefer__tracks_without_the_baseline_are_left_out(made_store):
-    boards = irmeta.prefer(made_store, against="aldBM25", resamples=20, bootstraps=20)
+    boards = irmeta.prefer(made_store, baseline="aldBM25", resamples=20, rank_resamples=20)
     assert [board.track for board in boards] == ["news"]
     with pytest.raises(UsageError, match="no system 'aldBM2' in"):
-        irmeta.prefer(made_store, against="aldBM2")
+        irmeta.prefer(made_store, baseline="aldBM2")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_prefer__tracks_without_the_baseline_are_left_out(made_store):
         ({"alpha": 2}, UsageError, "alpha"),
         ({"opponents": "all"}, UsageError, "opponents = 'all'"),
         ({"on": "rank"}, UsageError, "on = 'rank' is not a choice"),
-        ({"bootstraps": 0}, UsageError, "resamples = 0"),
+        ({"rank_resamples": 0}, UsageError, "resamples = 0"),
     ],
 )
 def test_prefer__invalid_argument_is_an_error(made_store, choices, error, message):
@@ -168,7 +168,7 @@ def test_prefer_command__invalid_argument_is_one_line(made_store, run, options, 
 
 def test_explain_command__shows_the_levels_of_a_preference(made_store, run):
     asked = ("explain", made_store.path, "--track", "news", "--query", "901", "--system", "aldBM25")
-    done = run(*asked, "-m", "RPP(p=dcg)", "--against", "aldBM25fb")
+    done = run(*asked, "-m", "RPP(p=dcg)", "--baseline", "aldBM25fb")
     assert done.status == 0
     assert "RPP(p=dcg) of aldBM25 over aldBM25fb on query 901" in done.out
     assert "grade >= 1" in done.out
@@ -181,9 +181,9 @@ def test_explain_command__shows_the_levels_of_a_preference(made_store, run):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-m", "RPP"), "name the other by --against"),
-        (("-m", "AP", "--against", "aldBM25fb"), "leave --against out"),
-        (("-m", "RPP(x=1)", "--against", "aldBM25fb"), "no parameter 'x'"),
+        (("-m", "RPP"), "name the other by --baseline"),
+        (("-m", "AP", "--baseline", "aldBM25fb"), "leave --baseline out"),
+        (("-m", "RPP(x=1)", "--baseline", "aldBM25fb"), "no parameter 'x'"),
     ],
 )
 def test_explain_command__against_goes_with_preferences(made_store, run, options, message):

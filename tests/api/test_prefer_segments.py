@@ -15,7 +15,7 @@ from irmeta.errors import SegmentWarning
 SEGMENTS = pl.DataFrame({"query": range(301, 321), "segment": ["new"] * 12 + ["old"] * 8}).vstack(
     pl.DataFrame({"query": range(306, 316), "segment": "mobile"})
 )
-CHOICES = {"against": "heronFus", "resamples": 200, "bootstraps": 100}
+CHOICES = {"baseline": "heronFus", "resamples": 200, "rank_resamples": 100}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,9 @@ def test_prefer__a_preference_turns_in_a_segment(boards):
 def test_prefer__queries_in_no_segment_and_small_segments_are_said(made_store):
     few = SEGMENTS.filter(pl.col("query").is_in([301, 302, 320]))
     with pytest.warns(SegmentWarning) as found:
-        boards = irmeta.prefer(made_store, track="web", segments=few, resamples=20, bootstraps=20)
+        boards = irmeta.prefer(
+            made_store, track="web", segments=few, resamples=20, rank_resamples=20
+        )
     assert [one.segment for one in boards] == [None, "new"]
     texts = " ".join(str(one.message) for one in found)
     assert "17 of 20 queries with a relevant doc are in no segment: 303, 304" in texts
@@ -71,7 +73,7 @@ def test_prefer_command__by_segment(made_store, run, tmp_path):
     path, out = tmp_path / "users.tsv", tmp_path / "prefer.parquet"
     SEGMENTS.write_csv(path, separator="\t")
     asked = ("prefer", made_store.path, "--track", "web", "--segment", path, "--resamples", 50)
-    done = run(*asked, "--against", "heronFus", "--out", out)
+    done = run(*asked, "--baseline", "heronFus", "--out", out)
     assert done.status == 0
     assert "RPP on web, segment old (8 queries)" in done.err
     assert "turned from all queries against the baseline: finchDiv (better here)" in done.err

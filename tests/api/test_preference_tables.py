@@ -131,7 +131,7 @@ def test_explain_preference__terms_add_up_to_the_value(made_store, name):
     a, b = found.systems[:2]
     compared = 0
     for query, values in found.differences():
-        explained = made_store.pairs.explain(name, system=a, against=b, query=query, track="web")
+        explained = made_store.pairs.explain(name, system=a, baseline=b, query=query, track="web")
         assert explained.value == values[0, 1]
         assert explained.preference == found.name
         total = math.fsum(term.sign * term.weight for term in explained.trace.terms)
@@ -147,7 +147,7 @@ def test_explain_preference__names_the_policies(made_store):
     explained = made_store.pairs.explain(
         "RPP",
         system=system,
-        against=against,
+        baseline=against,
         query=query,
         track="news",
         pool_depth=3,
@@ -166,7 +166,7 @@ def test_explain_preference__undefined_without_relevant_docs(worked_examples):
     )
     (view,) = store.views("qrels")
     a, b = view.systems[:2]
-    explained = store.pairs.explain("RPP(rel=9)", system=a, against=b, query=view.queries[0])
+    explained = store.pairs.explain("RPP(rel=9)", system=a, baseline=b, query=view.queries[0])
     assert math.isnan(explained.value)
     assert explained.trace.terms == ()
 
@@ -175,11 +175,11 @@ def test_explain_preference__unknown_names_are_errors(made_store):
     system, against = made_store.systems("news")["system"][:2]
     ask = made_store.pairs.explain
     with pytest.raises(UsageError, match="has no system 'x'"):
-        ask("RPP", system=system, against="x", query=901, track="news")
+        ask("RPP", system=system, baseline="x", query=901, track="news")
     with pytest.raises(UsageError, match="no judged query '1'"):
-        ask("RPP", system=system, against=against, query=1, track="news")
+        ask("RPP", system=system, baseline=against, query=1, track="news")
     with pytest.raises(UsageError, match="say which track"):
-        ask("RPP", system=system, against=against, query=901)
+        ask("RPP", system=system, baseline=against, query=901)
 
 
 def test_explain_preference__wrong_arithmetic_is_reported_as_a_bug(made_store, monkeypatch):
@@ -189,7 +189,7 @@ def test_explain_preference__wrong_arithmetic_is_reported_as_a_bug(made_store, m
     broken = replace(rule, trace=lexi.trace)
     monkeypatch.setitem(preference_registry(), "RPP", broken)
     with pytest.raises(IrmetaError, match="this is a bug in irmeta"):
-        made_store.pairs.explain("RPP", system=system, against=against, query=901, track="news")
+        made_store.pairs.explain("RPP", system=system, baseline=against, query=901, track="news")
 
 
 def test_preference_provenance__names_the_qrels_by_subtopic(made_store):

@@ -196,7 +196,7 @@ def test_matrices__measure_is_found_by_name_or_alias(tmp_path: Path):
 @pytest.mark.parametrize("level", [0, 1, 95, -1, float("nan")])
 def test_power__level_outside_zero_and_one_is_refused(level: float, tmp_path: Path):
     with pytest.raises(UsageError, match=r"is not between 0 and 1: write 0\.05"):
-        significance.power(table(tmp_path, "topic,a,b\n1,1,2\n"), levels=[level])
+        significance.power(table(tmp_path, "topic,a,b\n1,1,2\n"), alpha=[level])
 
 
 @pytest.mark.parametrize(
@@ -274,8 +274,8 @@ def test_compare__measure_with_other_average_is_refused(made_store: irmeta.Store
         (lambda m: irmeta.power([]), "no matrix was given"),
         (lambda m: irmeta.power(m, tests=()), "no test was given"),
         (lambda m: irmeta.power(m, tests="ttt"), "unknown test 'ttt'"),
-        (lambda m: irmeta.power(m, levels=()), "no level was given"),
-        (lambda m: irmeta.power(m, levels=95), "level = 95 is not between 0 and 1"),
+        (lambda m: irmeta.power(m, alpha=()), "no alpha was given"),
+        (lambda m: irmeta.power(m, alpha=95), "alpha = 95 is not between 0 and 1"),
         (lambda m: irmeta.compare(m, less_is_better=True), "direction of AP is better is known"),
     ],
 )
@@ -295,8 +295,8 @@ def test_matrices__empty_measure_is_refused(results: Path, made_store: irmeta.St
 
 def test_power__accepts_single_values(results: Path):
     matrix, *others = irmeta.matrices(results, "AP")
-    found, _ = irmeta.power(matrix, tests="sign", levels=0.05)
-    several, _ = irmeta.power((matrix, *others), tests=["sign"], levels=[0.05])
+    found, _ = irmeta.power(matrix, tests="sign", alpha=0.05)
+    several, _ = irmeta.power((matrix, *others), tests=["sign"], alpha=[0.05])
     assert found.rows() == several.rows()[:1]
 
 
@@ -338,7 +338,7 @@ def test_compare__equal_means_share_a_rank():
     (found,) = irmeta.compare(matrix, rng=np.int64(3))
     assert found.systems.select("rank", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
     assert found.settings["seed"] == 3
-    irmeta.power(matrix, levels=np.float32(0.05))
+    irmeta.power(matrix, alpha=np.float32(0.05))
 
 
 def test_compare_command__track_replaced_while_read_writes_nothing(

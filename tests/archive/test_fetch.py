@@ -69,7 +69,7 @@ def statuses(report: irmeta.FetchReport) -> dict[str, int]:
 
 def test_fetch__from_a_host_to_results(server: FileServer, tmp_path: Path, run, undrawn):
     to = tmp_path / "tracks"
-    done = run("fetch", "trec8/web", "--to", to, "--mirror", server.address)
+    done = run("fetch", "trec8/web", "--out", to, "--mirror", server.address)
     assert done.status == 3  # 41 runs are missing
     assert "41 files missing, 404 Not Found: trec8-web/runs/" in done.err
     assert server.most_busy <= 4
@@ -177,7 +177,7 @@ def test_fetch__dry_run(server: FileServer, tmp_path: Path, run):
 @pytest.mark.parametrize("placement", ["link", "copy"])
 def test_fetch__from_a_folder(mirror: Path, tmp_path: Path, placement: str, run):
     to = tmp_path / "tracks"
-    done = run("fetch", "trec8/web", "--to", to, "--mirror", mirror, f"--{placement}")
+    done = run("fetch", "trec8/web", "--out", to, "--mirror", mirror, f"--{placement}")
     assert done.status == 3
     assert "not in the mirror" in done.err
     assert (to / TRACK / "qrels.gz").is_symlink() == (placement == "link")
@@ -193,7 +193,7 @@ def test_fetch__refused_without_password(server: FileServer, tmp_path: Path, run
     assert len(server.requests) < 12  # the host is not asked for all files
     assert report.lost["reason"].str.contains("not asked, since").any()
     monkeypatch.setenv("IRMETA_PASSWORD", "secret")
-    done = run("fetch", "trec8/web", "--to", tmp_path / "t", "--mirror", server.address,
+    done = run("fetch", "trec8/web", "--out", tmp_path / "t", "--mirror", server.address,
                "--user", "me")  # fmt: skip
     assert "41 files missing" in done.err
     for file in (tmp_path / "t").rglob("*"):
@@ -232,7 +232,7 @@ def test_fetch__command_interrupted(server: FileServer, tmp_path: Path, run, mon
 
     monkeypatch.setattr(os, "_exit", leave)
     monkeypatch.setattr(fetching, "merge_collection", interrupt)
-    done = run("fetch", "trec8/web", "--to", tmp_path, "--mirror", server.address)
+    done = run("fetch", "trec8/web", "--out", tmp_path, "--mirror", server.address)
     assert left == [130]
     assert "run again to continue" in done.err
 
@@ -295,7 +295,7 @@ def test_fetch__one_request_a_second_at_the_start(
 )
 def test_fetch__invalid_argument(tmp_path: Path, given: dict[str, str], problem: str):
     with pytest.raises(irmeta.UsageError, match=problem):
-        irmeta.fetch(**{"tracks": "trec8/web", "to": tmp_path, "mirror": tmp_path, **given})
+        irmeta.fetch(**{"tracks": "trec8/web", "out": tmp_path, "mirror": tmp_path, **given})
 
 
 def test_fetch__without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -36,7 +36,7 @@ def test_reanalyze_command__prints_files_and_skipped_run(
 
 
 def test_strict_option__skipped_run_gives_status_3(run, collections: Path, tmp_path: Path) -> None:
-    assert run("ingest", collections, "--store", tmp_path / "s", "--strict").status == 3
+    assert run("ingest", collections, "--out", tmp_path / "s", "--strict").status == 3
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -185,7 +185,7 @@ def test_compare_and_power_commands__write_into_results_folder(
 def test_evaluate_command__notes_unknown_pooled_systems(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
-    run("ingest", two_tracks, "--store", tmp_path / "store")
+    run("ingest", two_tracks, "--out", tmp_path / "store")
     done = run("evaluate", tmp_path / "store", "-m", "AP(norm=pool)@5", "--track", "ties")
     assert done.err == (
         "irmeta: ties: the pool is taken from all systems: the store does not say which were "
@@ -250,7 +250,7 @@ def test_compare_and_power_commands__accept_a_csv_table(run, tmp_path: Path) -> 
         assert run(command, table, "--out", tmp_path / command, "--no-titles").status == 0
         (figure,) = (tmp_path / command).glob("*.svg")
         assert ": t<" not in figure.read_text(encoding="utf-8")
-    done = run("power", table, "--test", "t", "--test", "sign", "--level", "0.01")
+    done = run("power", table, "--test", "t", "--test", "sign", "--alpha", "0.01")
     shown = pl.read_csv(io.StringIO(done.out))
     assert shown.select("test", "level", "pairs", "separated").rows() == [
         ("t", 0.01, 3, 2),
@@ -302,7 +302,7 @@ def test_evaluate_command__track_replaced_while_read_writes_nothing(
 ) -> None:
     """Provenance would otherwise describe the track before its replacement."""
     store, out = tmp_path / "store", tmp_path / "scores.parquet"
-    run("ingest", two_tracks, "--store", store)
+    run("ingest", two_tracks, "--out", store)
     means = irmeta.Store.means
 
     def changed(self, *arguments, **choices):
@@ -324,7 +324,7 @@ def test_study_command__folder_of_a_stopped_study_is_refused(
     """The folder has no table yet that names its study."""
     results = tmp_path / "results"
     RecordedFiles(results, ALL).start(study="overview")
-    run("ingest", two_tracks, "--store", tmp_path / "store")
+    run("ingest", two_tracks, "--out", tmp_path / "store")
     done = run("study", "search-length", tmp_path / "store", "--out", results)
     assert "holds the results of overview" in done.err
     assert run("reanalyze", tmp_path / "store", "--out", results, "-m", "AP").status == 0

@@ -55,7 +55,7 @@ def test_evaluate_command__reads_the_store_in_results(
 
 
 def test_evaluate_command__store_inside_a_collection_is_not_read(run, two_tracks: Path) -> None:
-    run("ingest", two_tracks, "--store", two_tracks / "store")
+    run("ingest", two_tracks, "--out", two_tracks / "store")
     shutil.rmtree(two_tracks / "ties")
     found = run("evaluate", two_tracks, "-m", "AP")
     assert {line.split(",")[0] for line in found.out.splitlines()} == {"track", "unretrieved"}
@@ -131,7 +131,7 @@ def test_run_named_on_the_line__every_command_that_reads_it_has_no_strict() -> N
 def test_ingest_command__dropped_malformed_lines_are_reported(
     run, collections: Path, tmp_path: Path
 ) -> None:
-    done = run("ingest", collections, "--store", tmp_path / "s", "--malformed", "skip")
+    done = run("ingest", collections, "--out", tmp_path / "s", "--malformed", "skip")
     assert done.status == 0
     file = collections / "passage" / "runs" / "nuthFirst.txt"
     assert done.err == f"irmeta: passage: {file}: 1 malformed lines dropped\n"
@@ -153,7 +153,7 @@ def test_commands__read_options_apply_to_files_but_not_to_a_store(run, tmp_path:
     (tmp_path / "in" / "t" / "runs").mkdir(parents=True)
     qrels.rename(tmp_path / "in" / "t" / "qrels")
     (tmp_path / "in" / "t" / "runs" / "s").write_text("1 Q0 a 1 2 s\n")
-    run("ingest", tmp_path / "in", "--store", store)
+    run("ingest", tmp_path / "in", "--out", store)
     assert "reading options were fixed at ingest" in run("evaluate", store, "-m", "AP", *said).err
 
 
@@ -170,7 +170,7 @@ def test_commands__tracks_missing_from_config_are_reported(
     irmeta.ingest(two_tracks, two_tracks / "store")  # looks like a track, but is a store
     reason = "not named in collection.toml, which has only_described, left out"
     said = f"irmeta: {reason}: {', '.join(others)}\n"
-    assert said in run("ingest", two_tracks, "--store", tmp_path / "store").err
+    assert said in run("ingest", two_tracks, "--out", tmp_path / "store").err
     assert said in run("evaluate", two_tracks, "-m", "AP").err
     assert said in run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", "AP").err
 
@@ -188,14 +188,14 @@ def test_ingest_command__track_option_updates_selected_tracks(
     run, collections: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "s"
-    done = run("ingest", collections, "--store", store, "--track", "web", "--track", "news")
+    done = run("ingest", collections, "--out", store, "--track", "web", "--track", "news")
     assert (done.status, done.err) == (0, "")
     assert irmeta.open_store(store).tracks == ["news", "web"]
-    done = run("ingest", collections, "--store", store, "--track", "passage")
+    done = run("ingest", collections, "--out", store, "--track", "passage")
     assert [line.split(":")[0] for line in done.out.splitlines()] == ["passage", "store"]
     assert "kept in the store" not in done.err  # the collection has the others too
     assert irmeta.open_store(store).tracks == ["news", "passage", "web"]
-    done = run("ingest", collections, "--store", tmp_path / "none", "--track", "wed")
+    done = run("ingest", collections, "--out", tmp_path / "none", "--track", "wed")
     assert (done.status, (tmp_path / "none").exists()) == (2, False)
     assert "has no track 'wed'. Did you mean 'web'?" in done.err
 
@@ -236,7 +236,7 @@ def test_reanalyze_command__damaged_track_fails_alone(
     assert done.out.startswith("1 track, ")
     assert done.err.startswith("irmeta: failed: track ties: ")
     assert store.info("unretrieved")["track"].to_list() == ["unretrieved"]
-    done = run("ingest", two_tracks, "--store", store.path, "--track", "unretrieved")
+    done = run("ingest", two_tracks, "--out", store.path, "--track", "unretrieved")
     assert (done.status, done.err) == (0, "")
     done = run("study", "search-length", store.path, "--out", tmp_path / "s", "--min-systems", 1)
     assert done.status == 1

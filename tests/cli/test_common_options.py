@@ -85,7 +85,7 @@ def test_completion__choices_of_an_option(run, monkeypatch: pytest.MonkeyPatch) 
 def test_study_command__collection_gives_the_results_of_its_store(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
-    run("ingest", two_tracks, "--store", tmp_path / "store")
+    run("ingest", two_tracks, "--out", tmp_path / "store")
     made = []
     for source in (tmp_path / "store", two_tracks):
         out = tmp_path / f"{source.name}.out"

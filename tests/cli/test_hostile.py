@@ -47,10 +47,10 @@ def test_ingest_command__second_writer_of_a_store_is_refused(
     store: Path, tmp_path: Path, run
 ) -> None:
     with only_writer(store):
-        done = apart("ingest", tmp_path / "in", "--store", store)
+        done = apart("ingest", tmp_path / "in", "--out", store)
     assert done.returncode == 2
     assert done.stderr == f"irmeta: another process is writing {store}: wait for it to end.\n"
-    assert run("ingest", tmp_path / "in", "--store", store).status == 0
+    assert run("ingest", tmp_path / "in", "--out", store).status == 0
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -107,7 +107,7 @@ def goes_on_to_the_same_store(place: Path, whole: irmeta.Store, collections: Pat
         stopped = irmeta.open_store(place)
         for track in stopped.tracks:  # every visible track is complete
             assert stopped.runs(track).collect().equals(whole.runs(track).collect())
-    assert run("ingest", collections, "--store", place).status == 0
+    assert run("ingest", collections, "--out", place).status == 0
     left = {name: b for name, b in content(place).items() if not name.endswith(".tmp")}
     assert left == content(whole.path)
 
@@ -127,7 +127,7 @@ def test_killed_processes__next_run_resumes_to_the_same_bytes(
     made_store: irmeta.Store, collections: Path, tmp_path: Path, delay: float, run
 ) -> None:
     place, out = tmp_path / "store", tmp_path / "out"
-    kill_after(delay, "ingest", collections, "--store", place, "--memory", "1M")
+    kill_after(delay, "ingest", collections, "--out", place, "--memory", "1M")
     goes_on_to_the_same_store(place, made_store, collections, run)
     kill_after(delay, "reanalyze", made_store.path, "--out", out)
     irmeta.reanalyze(made_store.path, out)
@@ -180,7 +180,7 @@ def test_ingest_command__tracks_missing_from_collection_are_reported(
     store: Path, tmp_path: Path, run
 ) -> None:
     shutil.rmtree(tmp_path / "in" / "ties")
-    done = run("ingest", tmp_path / "in", "--store", store)
+    done = run("ingest", tmp_path / "in", "--out", store)
     assert done.err == "irmeta: not in the collection, kept in the store: ties\n"
 
 
@@ -199,7 +199,7 @@ def test_ingest_command__repairs_a_damaged_store(
     assert done.returncode in (1, 2)
     assert done.stderr.startswith("irmeta: ")
     assert done.stderr.count("\n") == 1
-    assert "ties: written" in run("ingest", tmp_path / "in", "--store", store).out
+    assert "ties: written" in run("ingest", tmp_path / "in", "--out", store).out
     assert run("evaluate", store, "-m", "AP", "--track", "ties").status == 0
 
 
@@ -207,7 +207,7 @@ def test_ingest_command__repairs_a_damaged_store(
     "arguments",
     [
         ["info", "FILE"],
-        ["ingest", "COLLECTION", "--store", "FILE/store"],
+        ["ingest", "COLLECTION", "--out", "FILE/store"],
         ["reanalyze", "COLLECTION", "--out", "FILE"],
         ["reanalyze", "COLLECTION", "--out", "FILE/out"],
         ["evaluate", "STORE", "--out", "FILE/x.csv"],

@@ -85,7 +85,7 @@ def test_study_commands__ctrl_c_gives_status_130(
 def test_fetch_command__ctrl_c_does_not_wait_for_the_host(tmp_path: Path) -> None:
     with serving({}) as server:
         server.always = stall(9)
-        arguments = ("fetch", "trec8/web", "--to", tmp_path, "--mirror", server.address)
+        arguments = ("fetch", "trec8/web", "--out", tmp_path, "--mirror", server.address)
         begun = interrupt(lambda: server.requests, READY + "main()", *arguments)
     assert begun == (130, STOPPED)
 
@@ -134,8 +134,8 @@ assert signal.set_wakeup_fd(-1) == -1
 
 
 LONG = (
-    ("ingest", "TRACKS", "--store", "OUT"),
-    ("ingest", "TRACKS/trec-covid-r1", "--store", "OUT", "--workers", "1"),
+    ("ingest", "TRACKS", "--out", "OUT"),
+    ("ingest", "TRACKS/trec-covid-r1", "--out", "OUT", "--workers", "1"),
     ("reanalyze", "STORE", "--out", "OUT"),
     ("reanalyze", "STORE", "--out", "OUT", "--workers", "1"),
     ("evaluate", "STORE", "-m", "trec_eval"),

@@ -58,7 +58,7 @@ def test_plot__width_and_files(made_store: irmeta.Store, tmp_path: Path, width, 
     plots = {
         "lengths": made_store.plot.search_lengths(track="news", width=width),
         "differences": made_store.plot.search_lengths(
-            "aldBM25", against="doumMan1", track="news", width=width
+            "aldBM25", baseline="doumMan1", track="news", width=width
         ),
         "rarity": made_store.plot.rarity("web", depth=5, counted="groups", width=width),
         "pairs": made_store.plot.compare("P@10", track="web", test="sign", width=width),

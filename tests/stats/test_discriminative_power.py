@@ -28,7 +28,7 @@ def made(p: list[float]) -> Pairs:
 @pytest.mark.parametrize("level", [0.05, 0.01])
 def test_separation__equals_naive_power(p, level):
     right = naive.power(p, level)
-    row = separation([made(p)], levels=[level]).row(0, named=True)
+    row = separation([made(p)], alpha=[level]).row(0, named=True)
     assert (row["pairs"], row["separated"]) == (right.pairs, right.separated)
     assert row["share"] == pytest.approx(right.share)
     assert row["median_p"] == pytest.approx(right.median, nan_ok=True)

@@ -31,7 +31,7 @@ MATRIX = Matrix(VALUES, QUERIES, SYSTEMS, "AP", "t")
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: power(MATRIX, levels=(95,)), "level = 95 is not between 0 and 1"),
+        (lambda: power(MATRIX, alpha=(95,)), "alpha = 95 is not between 0 and 1"),
         (lambda: coverage(MATRIX, MATRIX, alpha=95), "alpha = 95 is not between 0 and 1"),
         (lambda: better(MATRIX, alpha=-1), "alpha = -1 is not between 0 and 1"),
         (lambda: pairwise(MATRIX).separated(float("nan")), "alpha = nan is not"),

@@ -109,7 +109,7 @@ def test_ingest__unreadable_qrels_set_is_left_out_and_named(tmp_path, store, run
     assert ("primary" in opened.warnings("t")["qrels_sets"]) is (bad == "binary")
     with pytest.warns(QrelsWarning, match=said):
         irmeta.read(collection)
-    done = run("ingest", collection, "--store", store, "--strict")
+    done = run("ingest", collection, "--out", store, "--strict")
     assert (done.status, said in done.err) == (3, True)
     assert states(collection, store) == {"t": "unchanged"}
     put(collection, {f"t/{bad}": QRELS})

@@ -65,7 +65,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_ingest__wide_track_needs_less_than_two_gigabytes(
     wide: Path, tmp_path: Path, means: tuple[str, ...]
 ):
-    command = ["ingest", wide, "--store", tmp_path / "store", *means]
+    command = ["ingest", wide, "--out", tmp_path / "store", *means]
     peak = tmp_path / "peak"
     subprocess.run([sys.executable, "-c", INGEST, str(peak), *map(str, command)], check=True)
     assert int(peak.read_text()) < 2 << 30

@@ -257,7 +257,7 @@ class StorePairs:
         preference: str,
         *,
         system: str,
-        against: str,
+        baseline: str,
         query: str | int,
         track: str | None = None,
         **choices: Unpack[EvalChoices],
@@ -268,7 +268,7 @@ class StorePairs:
         ----------
         preference : str
             Name of the preference.
-        system, against : str
+        system, baseline : str
             Names of the two systems.
         query : str or int
             Name of the query.
@@ -291,14 +291,14 @@ class StorePairs:
         Examples
         --------
         >>> found = store.pairs.explain(
-        ...     "RPP", system="aldBM25", against="aldBM25fb", query=901, track="news"
+        ...     "RPP", system="aldBM25", baseline="aldBM25fb", query=901, track="news"
         ... )
         >>> found.value == found.trace.value
         True
         """
         spec, policy = parse_preference(preference), self._compared_by(choices)
         name = only_track(self._reader, track)
-        found = explain_preference(self._reader, name, spec, system, against, str(query), policy)
+        found = explain_preference(self._reader, name, spec, system, baseline, str(query), policy)
         return PairExplanation(**vars(found))
 
     def provenance(

@@ -101,7 +101,7 @@ class StorePlots:
         self,
         system: str | None = None,
         *,
-        against: str | None = None,
+        baseline: str | None = None,
         track: str | None = None,
         buckets: Buckets = "linear",
         rel: int = 1,
@@ -115,7 +115,7 @@ class StorePlots:
         ----------
         system : str, optional
             Name of the system, default the best by ASL.
-        against : str, optional
+        baseline : str, optional
             A second system, whose search lengths are subtracted.
         track, width
             See `curve`.
@@ -139,9 +139,9 @@ class StorePlots:
         """
         name = only_track(self._store.reader, track)
         found = SearchLengths(self._store, name, rel=rel, unretrieved=unretrieved, **choices)
-        if against is None:
+        if baseline is None:
             return sized(found.show(system, buckets), width)
-        return sized(found.show_differences(system, against, buckets), width)
+        return sized(found.show_differences(system, baseline, buckets), width)
 
     def rarity(
         self,
