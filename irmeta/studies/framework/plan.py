@@ -177,6 +177,7 @@ def _task(
     made_from = {
         "irmeta": __version__,
         "study": [study.name, study.revision],
+        "tables": study.schema("all" if track is None else "track"),
         "track": version,
         "options": options.record(),
         "measures": {spec.name: spec.measure.revision for spec in scored_specs(options)},

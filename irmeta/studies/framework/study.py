@@ -183,6 +183,14 @@ class Study:
             raise IrmetaError(f"study {self.name} declares no table {name!r}. {hint}")
         return self.by_table[name]
 
+    def schema(self, by: Literal["track", "all"]) -> list[Any]:
+        """Return the schemas of tables as JSON values; results of other schemas are stale."""
+        return [
+            [t.name, t.apart, t.key, [[n, c.kind, c.null] for n, c in t.columns.items()]]
+            for t in self.by_table.values()
+            if t.by == by
+        ]
+
     def call(self, name: str, *arguments: Any) -> Any:
         """Call one of the study's functions; None where the study has none."""
         function = getattr(self, name)

@@ -17,9 +17,12 @@ import pytest
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.results.tidy_files import provenance
+from irmeta.schema.columns import TRACK, Column, Table
 from irmeta.studies.framework import recorded_files as files
 from irmeta.studies.framework import registry, study_page
+from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.study_results import StudyResults
+from irmeta.studies.framework.track_view import TrackView
 from support import tiny
 from support.tiny import collection
 from support.undrawn import charts_are_built
@@ -156,6 +159,42 @@ def test_run__changed_input_is_computed_again(
     assert again.batch.analysed == expected
     if change == "words":
         assert set(again.tables["values"]["text"]) == {"two"}
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("change", ["column", "type", "table"])
+def test_run__changed_table_is_computed_again_without_a_new_revision(
+    store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+):
+    run(store, tmp_path / "out")
+    columns, more = dict(tiny.VALUES.columns), list[Table]()
+    if change == "column":
+        columns["note"] = Column("text", "a note", null=True)
+    elif change == "type":
+        columns["low"] = Column("text", "whether it is below a half")
+    else:
+        more.append(Table("notes", ("track",), {"track": TRACK, "note": columns["text"]}))
+    values = replace(tiny.VALUES, columns=columns)
+
+    def compute(track: TrackView, options: tiny.TinyOptions) -> Pieces:
+        for name, rows in tiny.compute(track, options):
+            if name == "values" and change == "column":
+                rows = rows.with_columns(note=pl.lit("new"))
+            elif name == "values" and change == "type":
+                rows = rows.with_columns(low=pl.lit("new"))
+            yield name, rows
+        for table in more:
+            yield table.name, [{"note": "new"}]
+
+    tables = [values if t.name == "values" else t for t in tiny.STUDY.tables]
+    changed = replace(tiny.STUDY, tables=(*tables, *more), compute=compute)
+    monkeypatch.setattr(tiny, "STUDY", changed)
+    monkeypatch.delitem(vars(irmeta.studies), "tiny")
+    again = run(store, tmp_path / "out")
+    assert again.batch is not None
+    assert again.batch.analysed == ALL
+    name, column = ("notes", "note") if more else ("values", "low" if change == "type" else "note")
+    assert again.tables[name][column].unique().to_list() == ["new"]
 
 
 @pytest.mark.usefixtures("undrawn")
