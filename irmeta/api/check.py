@@ -14,7 +14,7 @@ from irmeta.parallel import ordered_map
 from irmeta.results.tidy_files import is_ours, read_parquet
 from irmeta.store.damaged_files import Found, check_manifest, check_track
 from irmeta.store.layout import Layout, is_store
-from irmeta.studies.framework.recorded_files import PARTS, RecordedFiles, recorded_parts
+from irmeta.studies.framework.recorded_files import PARTS, RecordedFiles, recorded_folders
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _of_store(layout: Layout, workers: int | None) -> Iterator[Found]:
 
 def _of_results(root: Location, workers: int | None) -> Iterator[Found]:
     listed: set[Location] = set()
-    for found in ordered_map(partial(_of_part, root), recorded_parts(root), workers=workers):
+    for found in ordered_map(partial(_of_part, root), recorded_folders(root), workers=workers):
         listed |= {file for file, _ in found}
         yield from found
     others = [*root.glob("*.parquet"), *root.glob("compare/**/*.parquet")]

@@ -14,7 +14,7 @@ from irmeta.policies import TrackOptions
 from irmeta.report.charts.ranked import ranked
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
 from irmeta.studies.framework.section_parts import data_section
-from irmeta.studies.framework.study import Figure, Pieces, Section, Show, Study, Tables
+from irmeta.studies.framework.study import Figure, Section, Show, Study, TableRows, Tables
 from irmeta.studies.framework.track_view import TrackView
 from support.making import Track, down
 
@@ -74,7 +74,7 @@ TOTAL = Table(
 )
 
 
-def compute(track: TrackView, options: TinyOptions) -> Pieces:
+def compute(track: TrackView, options: TinyOptions) -> TableRows:
     if track.name in FAILING:
         raise FAILING[track.name]
     for view in track.blocks():
@@ -91,7 +91,7 @@ def compute(track: TrackView, options: TinyOptions) -> Pieces:
     track.note(f"{len(track.facts.systems)} systems were scored")
 
 
-def over_tracks(tables: Tables, options: TinyOptions) -> Pieces:
+def over_tracks(tables: Tables, options: TinyOptions) -> TableRows:
     values = tables["values"].group_by("measure", maintain_order=True)
     yield "total", values.agg(pl.col("value").max().alias("best"), pl.len().alias("systems"))
 
@@ -142,7 +142,7 @@ class AloneOptions(TrackOptions):
     longest: int = option(3, "Longest ranking.", least=1)
 
 
-def enumerate_rankings(track: TrackView | None, options: AloneOptions) -> Pieces:
+def enumerate_rankings(track: TrackView | None, options: AloneOptions) -> TableRows:
     if track is None:
         COMPUTED.append(options.longest)
         for length in range(1, options.longest + 1):

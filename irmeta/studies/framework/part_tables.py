@@ -1,14 +1,124 @@
-"""The tables of one track for its figures: written in this run, kept, or in a separate file."""
+"""The tables of a part of a study: written with provenance, kept, read and joined."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, Self
 
 import polars as pl
+import pyarrow as pa
 
-from irmeta.results.tidy_files import read_parquet
+from irmeta._version import __version__
+from irmeta.errors import IrmetaError
+from irmeta.locations import Location
+from irmeta.measures.evaluate import how_made, recorded_measures
+from irmeta.options import Options
+from irmeta.parallel import check_stopped
+from irmeta.policies import TrackOptions
+from irmeta.results.tidy_files import ParquetFile, read_parquet
+from irmeta.schema.columns import Table, by_name
+from irmeta.store.scan import StoreReader
+from irmeta.studies.framework.plan import scored_specs
 from irmeta.studies.framework.recorded_files import RecordedFiles
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import STUDIED_TRACKS, Study, Tables
+
+
+def provenance(
+    study: Study, store: StoreReader | None, options: Options, tracks: Sequence[str]
+) -> dict[str, Any]:
+    """Return the provenance of the results of some tracks as JSON values."""
+    specs = scored_specs(options)
+    made: dict[str, Any] = {"irmeta": __version__}
+    if store is not None and isinstance(options, TrackOptions):
+        made = how_made(store, specs, options.policy, tracks)
+    elif specs:
+        made["measures"] = recorded_measures(specs)
+    return made | {"study": study.name, "revision": study.revision, "options": options.record()}
+
+
+class TableWriter:
+    """Writer of one part's tables; rows of a table that is `apart` are written at once.
+
+    Parameters
+    ----------
+    tables
+        The tables of the part.
+    track
+        The track of all rows, added to rows without a column track.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        files: RecordedFiles,
+        made: Mapping[str, Any],
+        tables: Iterable[Table],
+        track: str | None = None,
+    ) -> None:
+        self._track = track
+        self._study, self._files, self._made = study, files, made
+        self._tables = by_name(tables)
+        self._rows: dict[str, list[pl.DataFrame]] = {}
+        self._open: dict[str, ParquetFile] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._stack.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
+
+    def add(self, name: str, rows: Any) -> None:
+        """Add rows of a table.
+
+        Raises
+        ------
+        IrmetaError
+            For an unexpected table, or rows that do not fit its schema.
+        """
+        check_stopped()
+        if name not in self._tables:
+            raise IrmetaError(f"study {self._study.name}: {name!r} is not a table of this part")
+        table = self._tables[name]
+        rows = (
+            rows if isinstance(rows, pa.Table) and table.apart else table.frame(rows, self._track)
+        )
+        if table.apart:
+            self._file(table).write(rows)
+        else:
+            self._rows.setdefault(name, []).append(rows)
+
+    def finish(self, expected: Iterable[Table]) -> dict[str, pl.DataFrame]:
+        """Write the tables, expected tables also without rows; return those that are not apart."""
+        for table in expected:
+            if table.apart:
+                self._file(table)
+            else:
+                self._rows.setdefault(table.name, [])
+        joined = {}
+        for name, frames in self._rows.items():
+            table = self._tables[name]
+            joined[name] = pl.concat([table.empty(), *frames])
+            _check_key(table, joined[name])
+            with self._files.parquet(table, self._made) as file:
+                file.write(joined[name])
+        return joined
+
+    def _file(self, table: Table) -> ParquetFile:
+        if table.name not in self._open:
+            file = self._files.parquet(table, self._made)
+            self._open[table.name] = self._stack.enter_context(file)
+        return self._open[table.name]
+
+
+def _check_key(table: Table, frame: pl.DataFrame) -> None:
+    key = list(table.key)
+    if not key and frame.height > 1:
+        raise IrmetaError(f"table {table.name}: {frame.height} rows without a key")
+    if key and frame.select(key).is_duplicated().any():
+        raise IrmetaError(f"table {table.name}: two rows with the same {', '.join(key)}")
 
 
 class PartTables(dict[str, pl.DataFrame]):
@@ -46,3 +156,38 @@ def kept_tables(study: Study, files: RecordedFiles) -> dict[str, pl.DataFrame]:
             if not table.apart:
                 kept[table.name] = read_parquet(files.root / name)
     return kept
+
+
+def joined_parts(
+    study: Study, root: Location, folders: Iterable[str]
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the joined tables of all parts.
+
+    Raises
+    ------
+    DataError
+        If the file of a part was damaged during the run.
+    """
+    recorded = [RecordedFiles(root, folder) for folder in folders]
+    for table in study.by_table.values():
+        if table.apart:
+            continue
+        paths = [
+            root / name for one in recorded if (name := one.table_file(table)) in one.recorded()
+        ]
+        if paths:
+            yield table.name, pl.concat([table.empty(), *map(read_parquet, paths)])
+
+
+def used_only(tables: Tables) -> dict[str, pl.DataFrame]:
+    """Return the tables with rows of included tracks only; `studied_tracks` keeps all rows."""
+    name = STUDIED_TRACKS.name
+    if name not in tables:
+        return dict(tables)
+    used = tables[name].filter("used").select("track")
+    return {
+        table: frame
+        if table == name or "track" not in frame.columns
+        else frame.join(used, on="track", how="semi", maintain_order="left")
+        for table, frame in tables.items()
+    }

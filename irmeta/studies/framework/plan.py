@@ -22,7 +22,7 @@ from irmeta.studies.framework.recorded_files import (
     ALONE,
     PARTS,
     RecordedFiles,
-    part_of,
+    folder_of,
     recorded_tracks,
 )
 from irmeta.studies.framework.run_options import RunOptions
@@ -30,8 +30,8 @@ from irmeta.studies.framework.study import Study
 
 
 @dataclass(frozen=True)
-class Task:
-    """One part of a study.
+class Part:
+    """A part of a study: a track, or what reads no store.
 
     Attributes
     ----------
@@ -57,9 +57,9 @@ class Task:
     problem: str | None = None
 
     @property
-    def part(self) -> str:
+    def folder(self) -> str:
         """The part's folder of records."""
-        return ALONE if self.track is None else part_of(self.track)
+        return ALONE if self.track is None else folder_of(self.track)
 
 
 def check_folder(root: AnyLocation, study: str, force: bool) -> None:
@@ -93,7 +93,7 @@ def study_in(root: Location) -> str | None:
 
 def plan(
     study: Study, store: StoreReader | None, root: Path, options: Options, run_options: RunOptions
-) -> list[Task]:
+) -> list[Part]:
     """Return the parts of a complete folder, in the order of the tracks.
 
     Results of tracks that were not requested are kept and updated, unless `run_options.only`.
@@ -103,15 +103,15 @@ def plan(
     UsageError
         If the kept results were made with other options.
     """
-    tasks = (
-        [] if study.inputs == "tracks" else [_task(study, store, root, options, None, run_options)]
+    parts = (
+        [] if study.inputs == "tracks" else [_part(study, store, root, options, None, run_options)]
     )
     if store is None:
-        return tasks
+        return parts
     tracks = _asked(store, run_options)
     if run_options.track is not None and not run_options.only:
         tracks = sorted({*tracks, *_kept(store, root, options, tracks)})
-    return tasks + [_task(study, store, root, options, track, run_options) for track in tracks]
+    return parts + [_part(study, store, root, options, track, run_options) for track in tracks]
 
 
 def check_store(
@@ -160,20 +160,20 @@ def scored_specs(options: Options) -> list[Spec]:
     return parse_measures(options.scored()) if options.scored() else []
 
 
-def _task(
+def _part(
     study: Study,
     store: StoreReader | None,
     root: Path,
     options: Options,
     track: str | None,
     run_options: RunOptions,
-) -> Task:
+) -> Part:
     version = ""
     if store is not None and track is not None:
         try:
             version = store.fingerprint(track)
         except IrmetaError as error:
-            return Task(track, problem=str(of_track(track, error)))
+            return Part(track, problem=str(of_track(track, error)))
     made_from = {
         "irmeta": __version__,
         "study": [study.name, study.revision],
@@ -184,11 +184,11 @@ def _task(
         "files": {name: _content(name, path) for name, path in options.files.items()},
     }
     key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
-    task = Task(track, key, version=version)
-    files = RecordedFiles(root, task.part)
+    part = Part(track, key, version=version)
+    files = RecordedFiles(root, part.folder)
     drawn = {name: files.facts.get(name, True) for name in run_options.drawn}
     is_drawn = track is None or drawn == run_options.drawn
-    return Task(track, key, files.is_done(key), is_drawn, version)
+    return Part(track, key, files.is_done(key), is_drawn, version)
 
 
 def _content(option: str, path: str) -> str:

@@ -38,14 +38,14 @@ class RecordedFiles:
     ----------
     root
         The study's folder.
-    part
-        The part's folder of records: `part_of` a track, `ALONE` for the part that reads no store,
+    folder
+        The part's folder of records: `folder_of` a track, `ALONE` for the part that reads no store,
         `ALL` for the joined results.
     """
 
-    def __init__(self, root: Location, part: str) -> None:
+    def __init__(self, root: Location, folder: str) -> None:
         self.root: Location = root
-        self._part = part
+        self._folder = folder
         self._written: set[str] = set()
         self._record = _read_record(self.mark)
         self._known: dict[str, dict[str, Any]] = self._record.setdefault("files", {})
@@ -53,19 +53,19 @@ class RecordedFiles:
     @property
     def mark(self) -> Location:
         """The record of the files."""
-        return self.root / PARTS / self._part / "files.json"
+        return self.root / PARTS / self._folder / "files.json"
 
     def table_file(self, table: Table) -> str:
         """Return the name of the file with a table's rows."""
         if table.apart:
-            return f"{table.name}/{self._part}.parquet"
-        if self._part == ALL:
+            return f"{table.name}/{self._folder}.parquet"
+        if self._folder == ALL:
             return f"{table.name}.parquet"
-        return f"{PARTS}/{self._part}/{table.name}.parquet"
+        return f"{PARTS}/{self._folder}/{table.name}.parquet"
 
     def figure(self, name: str, ending: str) -> str:
         """Return the name of a figure's file."""
-        folder = "figures" if self._part == ALL else f"figures/tracks/{self._part}"
+        folder = "figures" if self._folder == ALL else f"figures/tracks/{self._folder}"
         return f"{folder}/{name}.{ending}"
 
     def is_done(self, key: str) -> bool:
@@ -197,7 +197,7 @@ def recorded_policy(root: Location) -> EvalPolicy:
     return EvalPolicy.from_record(files.facts.get("options", {}))
 
 
-def part_of(track: str) -> str:
+def folder_of(track: str) -> str:
     """Return the name of the folder with a track's records."""
     return folder_name(track)
 
@@ -209,8 +209,8 @@ def recorded_tracks(root: Location) -> list[str]:
     return sorted(track for track in tracks if track is not None)
 
 
-def recorded_parts(root: Location) -> list[str]:
-    """Return the parts with a record in a study's folder, `ALL` first."""
+def recorded_folders(root: Location) -> list[str]:
+    """Return the folders with a record in a study's folder, `ALL` first."""
     folders = sorted(path.name for path in (root / PARTS).iterdir() if path.is_dir())
     return [ALL, *(name for name in folders if name != ALL)]
 

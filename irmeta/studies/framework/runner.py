@@ -20,14 +20,21 @@ from irmeta.policies import TrackOptions
 from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
-from irmeta.studies.framework.part_tables import PartTables, kept_tables
-from irmeta.studies.framework.plan import Task, check_folder, check_store, plan
+from irmeta.studies.framework.part_tables import (
+    PartTables,
+    TableWriter,
+    joined_parts,
+    kept_tables,
+    provenance,
+    used_only,
+)
+from irmeta.studies.framework.plan import Part, check_folder, check_store, plan
 from irmeta.studies.framework.printed_numbers import NAME as PAPER_NUMBERS
 from irmeta.studies.framework.recorded_files import (
     ALL,
     PARTS,
     RecordedFiles,
-    part_of,
+    folder_of,
     recorded_tracks,
     remove_leftovers,
 )
@@ -37,7 +44,6 @@ from irmeta.studies.framework.study import Study
 from irmeta.studies.framework.study_figures import draw_figures
 from irmeta.studies.framework.study_page import write_page
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.framework.write import TableWriter, joined_parts, provenance, used_only
 
 WHOLE_BLOCKS = 4
 """Blocks in the largest track that one worker reads alone, if a study splits tracks."""
@@ -70,26 +76,26 @@ def run(
     check_folder(root, study.name, run_options.force)
     with only_writer(root / PARTS):
         remove_leftovers(root)
-        tasks = plan(study, store, root, options, run_options)
+        parts = plan(study, store, root, options, run_options)
         files = RecordedFiles(root, ALL)
         files.start(study=study.name, options=options.record(), **run_options.drawn)
         threads = 1 if run_options.executor is not None else thread_count(run_options.workers)
         is_apart = threads > 1 and run_options.figures
         with nullcontext() if not is_apart else drawing_processes.apart(threads):
-            failed = _run_tasks(study, store, root, options, run_options, tasks)
+            failed = _run_parts(study, store, root, options, run_options, parts)
             if run_options.executor is not None:
                 remove_leftovers(root)  # of workers that were killed
-            done = [task for task in tasks if task.track not in failed]
-            for track in set(recorded_tracks(root)) - {task.track for task in done}:
-                RecordedFiles(root, part_of(track)).remove()
+            done = [part for part in parts if part.track not in failed]
+            for track in set(recorded_tracks(root)) - {part.track for part in done}:
+                RecordedFiles(root, folder_of(track)).remove()
             if done:
                 _join(study, store, files, options, run_options, done)
             else:
                 files.remove()
-    tracks = [task for task in done if task.track is not None]
+    tracks = [part for part in done if part.track is not None]
     return Batch(
-        tuple(str(task.track) for task in tracks if not task.is_done),
-        tuple(str(task.track) for task in tracks if task.is_done),
+        tuple(str(part.track) for part in tracks if not part.is_done),
+        tuple(str(part.track) for part in tracks if part.is_done),
         tuple((track or study.name, error) for track, error in failed.items()),
     )
 
@@ -104,68 +110,68 @@ def _check_files(options: Options, executor: Executor | None) -> None:
             raise UsageError(f"{name} = {path!r}: {fix}")
 
 
-def _run_tasks(
+def _run_parts(
     study: Study,
     store: StoreReader | None,
     root: Path,
     options: Options,
     run_options: RunOptions,
-    tasks: Sequence[Task],
+    parts: Sequence[Part],
 ) -> dict[str | None, str]:
-    """Run the tasks; return the errors of failed tasks by track."""
+    """Run the parts; return the errors of failed parts by track."""
     executor, folder = run_options.executor, root
-    split = [task for task in tasks if _is_split(study, store, task, run_options)]
-    whole = [task for task in tasks if task not in split]
-    sent = ((store, task) for task in whole)
+    split = [part for part in parts if _is_split(study, store, part, run_options)]
+    whole = [part for part in parts if part not in split]
+    sent = ((store, part) for part in whole)
     if executor is not None:  # its workers may run in another folder
         folder = root.absolute()
-        sent = ((_sent(store, task), task) for task in whole)
+        sent = ((_sent(store, part), part) for part in whole)
     # Another process cannot call the function of this one.
     report = run_options.progress if executor is None else None
     work = partial(_do, study.name, folder, options, run_options.drawn, report)
     failed: dict[str | None, str] = {}
     results = ordered_map(work, sent, workers=run_options.workers, executor=executor, lost=_lost)
-    shared = (work((store, task), run_options.workers, executor) for task in split)
+    shared = (work((store, part), run_options.workers, executor) for part in split)
     with closing(results) as errors:
         done = zip([*whole, *split], chain(errors, shared), strict=True)
-        for number, (task, error) in enumerate(done, 1):
-            error = error or _not_received(root, task)
+        for number, (part, error) in enumerate(done, 1):
+            error = error or _not_received(root, part)
             if error is not None:
-                failed[task.track] = error
+                failed[part.track] = error
             if run_options.progress is not None:
-                run_options.progress(task.track or study.name, number, len(tasks))
-    return {task.track: failed[task.track] for task in tasks if task.track in failed}
+                run_options.progress(part.track or study.name, number, len(parts))
+    return {part.track: failed[part.track] for part in parts if part.track in failed}
 
 
-def _is_split(study: Study, store: StoreReader | None, task: Task, run_options: RunOptions) -> bool:
+def _is_split(study: Study, store: StoreReader | None, part: Part, run_options: RunOptions) -> bool:
     """Check whether all workers share the blocks of a track, after the other tracks."""
-    if store is None or task.track is None or task.problem is not None or task.is_done:
+    if store is None or part.track is None or part.problem is not None or part.is_done:
         return False
     if not study.splits_tracks or (run_options.executor is not None and not store.is_shared):
         return False
-    return store.read_record(task.track)["rows"] > WHOLE_BLOCKS * store.block_rows
+    return store.read_record(part.track)["rows"] > WHOLE_BLOCKS * store.block_rows
 
 
-def _sent(store: StoreReader | None, task: Task) -> StoreReader | None:
-    """Return what another process needs to run a task."""
-    return None if store is None or task.track is None else store.only(task.track)
+def _sent(store: StoreReader | None, part: Part) -> StoreReader | None:
+    """Return what another process needs to run a part."""
+    return None if store is None or part.track is None else store.only(part.track)
 
 
-def _lost(sent: tuple[StoreReader | None, Task], error: IrmetaError) -> str:
-    """Return the error of a task whose worker was killed."""
+def _lost(sent: tuple[StoreReader | None, Part], error: IrmetaError) -> str:
+    """Return the error of a part whose worker was killed."""
     return _error(sent[1], error)
 
 
-def _not_received(root: Path, task: Task) -> str | None:
-    """Return the error of a task that a worker has done, but whose record is missing here."""
-    if task.is_done or appears(lambda: RecordedFiles(root, task.part).is_finished(task.key)):
+def _not_received(root: Path, part: Part) -> str | None:
+    """Return the error of a part that a worker has done, but whose record is missing here."""
+    if part.is_done or appears(lambda: RecordedFiles(root, part.folder).is_finished(part.key)):
         return None
     fix = "Do the workers of the executor share this folder?"
-    return _error(task, DataError(f"what a worker has written is not in {root}", fix=fix))
+    return _error(part, DataError(f"what a worker has written is not in {root}", fix=fix))
 
 
-def _error(task: Task, error: IrmetaError) -> str:
-    return str(error if task.track is None else of_track(task.track, error))
+def _error(part: Part, error: IrmetaError) -> str:
+    return str(error if part.track is None else of_track(part.track, error))
 
 
 def _do(
@@ -174,58 +180,58 @@ def _do(
     options: Options,
     drawn: Mapping[str, bool],
     progress: Progress | None,
-    sent: tuple[StoreReader | None, Task],
+    sent: tuple[StoreReader | None, Part],
     workers: int | None = 1,
     executor: Executor | None = None,
 ) -> str | None:
-    """Run one task; return its error, or None.
+    """Run one part; return its error, or None.
 
     Arguments without workers for the track's blocks can be sent to another process.
     """
-    store, task = sent
-    if task.problem is not None or (task.is_done and task.is_drawn):
-        return task.problem
-    study, files = find(name), RecordedFiles(root, task.part)
+    store, part = sent
+    if part.problem is not None or (part.is_done and part.is_drawn):
+        return part.problem
+    study, files = find(name), RecordedFiles(root, part.folder)
     try:
-        files.start(track=task.track, **drawn)
-        if task.is_done:
+        files.start(track=part.track, **drawn)
+        if part.is_done:
             tables = kept_tables(study, files)
         else:
-            with _unchanged(store, [task]):
-                track = _view(store, task, options, workers, executor)
-                tables = _compute(study, store, task, files, options, track, progress)
-        if task.track is not None and drawn["figures"]:
-            part = PartTables(study, files, tables)
-            draw_figures(study, files, part, options, task.track, titles=drawn["titles"])
+            with _unchanged(store, [part]):
+                track = _view(store, part, options, workers, executor)
+                tables = _compute(study, store, part, files, options, track, progress)
+        if part.track is not None and drawn["figures"]:
+            of_track = PartTables(study, files, tables)
+            draw_figures(study, files, of_track, options, part.track, titles=drawn["titles"])
     except ExecutorError:  # no track can be analysed
         raise
     except IrmetaError as error:
-        return _error(task, error)
+        return _error(part, error)
     except OSError as error:
-        failure = DataError(f"a file cannot be read or written ({error})", track=task.track)
+        failure = DataError(f"a file cannot be read or written ({error})", track=part.track)
         return str(failure)
-    files.finish(task.key)
+    files.finish(part.key)
     return None
 
 
 def _view(
     store: StoreReader | None,
-    task: Task,
+    part: Part,
     options: Options,
     workers: int | None,
     executor: Executor | None,
 ) -> TrackView | None:
-    """Return the track of a task; None for the part that reads no store."""
-    if store is None or task.track is None:
+    """Return the track of a part; None for the part that reads no store."""
+    if store is None or part.track is None:
         return None
     assert isinstance(options, TrackOptions)
-    return TrackView(store, task.track, options, workers, executor)
+    return TrackView(store, part.track, options, workers, executor)
 
 
 def _compute(
     study: Study,
     store: StoreReader | None,
-    task: Task,
+    part: Part,
     files: RecordedFiles,
     options: Options,
     track: TrackView | None,
@@ -236,7 +242,7 @@ def _compute(
     tables = [table for table in study.by_table.values() if table.by == by]
     made = provenance(study, store, options, [] if track is None else [track.name])
     started = set[str]()
-    with TableWriter(study, files, made, tables, task.track) as writer:
+    with TableWriter(study, files, made, tables, part.track) as writer:
         for name, rows in study.call("compute", track, options):
             writer.add(name, rows)
             started.add(name)
@@ -253,13 +259,13 @@ def _join(
     files: RecordedFiles,
     options: Options,
     run_options: RunOptions,
-    done: Sequence[Task],
+    done: Sequence[Part],
 ) -> None:
     """Join the tables of all parts, and write tables, figures and page over all tracks."""
-    tracks = [task.track for task in done if task.track is not None]
+    tracks = [part.track for part in done if part.track is not None]
     with _unchanged(store, done):
         made = provenance(study, store, options, tracks)
-        joined = dict(joined_parts(study, files.root, [task.part for task in done]))
+        joined = dict(joined_parts(study, files.root, [part.folder for part in done]))
         tables = [t for t in study.by_table.values() if t.name in joined or t.by == "all"]
         with TableWriter(study, files, made, tables) as writer:
             for name, frame in joined.items():
@@ -276,21 +282,21 @@ def _join(
 
 
 @contextmanager
-def _unchanged(store: StoreReader | None, tasks: Sequence[Task]) -> Generator[None]:
-    """Check that no ingest replaces the tracks of planned tasks.
+def _unchanged(store: StoreReader | None, parts: Sequence[Part]) -> Generator[None]:
+    """Check that no ingest replaces the tracks of planned parts.
 
     Raises
     ------
     DataError
         For the first replaced track, before or after the body runs.
     """
-    tracks = [task for task in tasks if task.track is not None]
+    tracks = [part for part in parts if part.track is not None]
     if store is None or not tracks:
         yield
         return
-    with undisturbed(store, *(str(task.track) for task in tracks)):
-        for task in tracks:
-            if store.fingerprint(task.track) != task.version:
+    with undisturbed(store, *(str(part.track) for part in tracks)):
+        for part in tracks:
+            if store.fingerprint(part.track) != part.version:
                 fix = "An ingest replaced it: run the command again."
-                raise DataError("was replaced during the run", track=task.track, fix=fix)
+                raise DataError("was replaced during the run", track=part.track, fix=fix)
         yield

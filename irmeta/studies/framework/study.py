@@ -13,18 +13,37 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from irmeta.errors import IrmetaError, did_you_mean
 from irmeta.options import Options, load
-from irmeta.schema.columns import Table, by_name
-from irmeta.studies.framework.studied_tracks import STUDIED_TRACKS
+from irmeta.schema.columns import TRACK, Column, Table, by_name
 
 if TYPE_CHECKING:
     import polars as pl
 
+STUDIED_TRACKS = Table(
+    "studied_tracks",
+    ("track",),
+    {
+        "track": TRACK,
+        "systems": Column("count", "systems of the track"),
+        "queries": Column("count", "judged queries with a relevant doc"),
+        "relevant": Column("big", "relevant (query, doc) pairs", label="relevant docs"),
+        "deepest_rank": Column("count", "deepest rank of all lists"),
+        "highest_grade": Column("count", "highest grade of the qrels set"),
+        "used": Column("yes", "whether results over tracks include the track"),
+        "left_out": Column(
+            "text", "why the track is excluded; null: it is not", null=True, show="none"
+        ),
+        "notes": Column("text", "notes on the track", null=True, show="none"),
+    },
+    caption="The tracks of the store.",
+)
+"""The table that every study over tracks has."""
+
 Tables = Mapping[str, "pl.DataFrame"]
-Pieces = Iterable[tuple[str, Any]]
+TableRows = Iterable[tuple[str, Any]]
 """Names of tables with some of their rows: a frame, dicts, or an Arrow table of the table's schema.
 
-A table may come in several pieces; pieces of a table that is `apart` are written at once. Rows of
-one track need no column track.
+A table may come several times; rows of a table that is `apart` are written at once. Rows of one
+track need no column track.
 """
 Later = Callable[..., Any] | str | None
 
@@ -128,10 +147,10 @@ class Study:
     inputs
         ``tracks``: the study needs a store; ``none``: it reads no store; ``optional``.
     compute
-        ``compute(track, options)`` yields pieces of the tables by track; without a store it is
+        ``compute(track, options)`` yields rows of the tables by track; without a store it is
         called once with None. See `irmeta.studies.framework.track_view.TrackView`.
     over_tracks
-        ``over_tracks(tables, options)`` yields pieces of the other tables from the joined tables,
+        ``over_tracks(tables, options)`` yields rows of the other tables from the joined tables,
         which hold only the included tracks.
     printed
         The rows of the table `paper_numbers`: see `irmeta.studies.framework.printed_numbers`.

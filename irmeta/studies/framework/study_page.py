@@ -18,10 +18,9 @@ from irmeta.phrases import count
 from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import to_latex
 from irmeta.report.table_grid import Grid, grid
-from irmeta.studies.framework.recorded_files import RecordedFiles, part_of
-from irmeta.studies.framework.studied_tracks import STUDIED_TRACKS
-from irmeta.studies.framework.study import Section, Show, Study, Tables
-from irmeta.studies.framework.write import used_only
+from irmeta.studies.framework.part_tables import used_only
+from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
+from irmeta.studies.framework.study import STUDIED_TRACKS, Section, Show, Study, Tables
 
 FILES_NOTE = (
     "The figures of the tracks are not inside this page but in the folder figures/: keep that "
@@ -48,7 +47,7 @@ def write_page(
     8 MiB: a page over 76 tracks would have 55 MB.
     """
     used = used_only(tables)
-    parts = [RecordedFiles(files.root, part_of(track)) for track in tracks]
+    parts = [RecordedFiles(files.root, folder_of(track)) for track in tracks]
     refers_to_files = sum(map(_svg_bytes, parts)) > MOST_EMBEDDED
     sections = [
         _block(study, section, used, pictures_in(files))
@@ -183,7 +182,7 @@ def _track(
     """Return the section of one track: the shared part, then the part of this study."""
     of_track = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
     row = of_track[STUDIED_TRACKS.name].row(0, named=True)
-    pictures = pictures_in(RecordedFiles(root, part_of(track)), refers_to_files)
+    pictures = pictures_in(RecordedFiles(root, folder_of(track)), refers_to_files)
     text = (
         f"{count(row['systems'], 'system')}, {count(row['queries'], 'query', 'queries')} with a "
         f"relevant doc, {count(row['relevant'], 'relevant doc')}, lists down to rank "

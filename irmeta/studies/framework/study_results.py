@@ -15,14 +15,13 @@ from irmeta.options import Options
 from irmeta.phrases import count
 from irmeta.report.offline import offline
 from irmeta.results.tidy_files import provenance, read_parquet, scan_files
-from irmeta.studies.framework.part_tables import PartTables
+from irmeta.studies.framework.part_tables import PartTables, used_only
 from irmeta.studies.framework.plan import study_in
-from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, part_of, recorded_tracks
+from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, folder_of, recorded_tracks
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.runner import Batch
 from irmeta.studies.framework.study import Study
 from irmeta.studies.framework.study_figures import charts
-from irmeta.studies.framework.write import used_only
 from irmeta.summaries import Summarized, Summary
 
 Item = TypeVar("Item")
@@ -165,7 +164,7 @@ class StudyResults(Summarized):
         made = [(one.name, one.draw) for one in charts(self.study, used_only(tables), self.options)]
         for track in recorded_tracks(self._root):
             of_track = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
-            part = PartTables(self.study, RecordedFiles(self._root, part_of(track)), of_track)
+            part = PartTables(self.study, RecordedFiles(self._root, folder_of(track)), of_track)
             made += [
                 (f"{track}/{one.name}", one.draw)
                 for one in charts(self.study, part, self.options, track)

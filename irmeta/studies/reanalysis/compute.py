@@ -20,7 +20,7 @@ from irmeta.stats.buckets import length_buckets, length_frame
 from irmeta.stats.correlation import measure_agreement
 from irmeta.stats.orders import round_means
 from irmeta.store.scan import track_notes
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.systems import Missed
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.reanalysis.options import OverviewOptions
@@ -45,7 +45,7 @@ class Block(NamedTuple):
     counts: Mapping[str, int]
 
 
-def compute(track: TrackView, options: OverviewOptions) -> Pieces:
+def compute(track: TrackView, options: OverviewOptions) -> TableRows:
     """Yield the tables of one track; tables by doc or query block by block."""
     specs, blocks = parse_measures(options.measures), list[Block]()
     for block, lengths, rarity in track.map_blocks(partial(_of_block, options, specs), specs):

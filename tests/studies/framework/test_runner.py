@@ -20,7 +20,7 @@ from irmeta.results.tidy_files import provenance
 from irmeta.schema.columns import TRACK, Column, Table
 from irmeta.studies.framework import recorded_files as files
 from irmeta.studies.framework import registry, study_page
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
 from support import tiny
@@ -78,7 +78,7 @@ def test_run__second_run_computes_nothing(store: irmeta.Store, tmp_path: Path):
 
 def test_run__without_titles_draws_again_and_computes_nothing(store: irmeta.Store, tmp_path: Path):
     def recorded(out: Path) -> tuple[set[str], dict[str, str]]:
-        found = files.RecordedFiles(out, files.part_of("a")).recorded()
+        found = files.RecordedFiles(out, files.folder_of("a")).recorded()
         figure = found["figures/tracks/a/own.svg"]
         return set(found), {name: figure[name] for name in ("chart", "caption")}
 
@@ -176,7 +176,7 @@ def test_run__changed_table_is_computed_again_without_a_new_revision(
         more.append(Table("notes", ("track",), {"track": TRACK, "note": columns["text"]}))
     values = replace(tiny.VALUES, columns=columns)
 
-    def compute(track: TrackView, options: tiny.TinyOptions) -> Pieces:
+    def compute(track: TrackView, options: tiny.TinyOptions) -> TableRows:
         for name, rows in tiny.compute(track, options):
             if name == "values" and change == "column":
                 rows = rows.with_columns(note=pl.lit("new"))

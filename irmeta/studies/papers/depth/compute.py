@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from irmeta.measures.unjudged_docs import unjudged_docs, unjudged_measures
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.cutoff_tables import condensed_lengths, guidance, table_7, table_9
 from irmeta.studies.papers.depth.left_out import left_out
@@ -22,7 +22,7 @@ from irmeta.studies.papers.depth.studied_pool import StudiedPool
 from irmeta.studies.papers.depth.tie_effects import ties, under_orders
 
 
-def compute(track: TrackView, options: DepthOptions) -> Pieces:
+def compute(track: TrackView, options: DepthOptions) -> TableRows:
     """Yield the tables of one track."""
     if track.is_sampled:
         track.leave_out("the judgments are a sample of the pool, so no pool has a depth")
@@ -63,7 +63,7 @@ def _describe(track: TrackView, pool: StudiedPool) -> None:
         track.note(f"lists were cut at {cut} when they were read, so no cutoff is deeper")
 
 
-def _unjudged(pool: StudiedPool) -> Pieces:
+def _unjudged(pool: StudiedPool) -> TableRows:
     """Yield the tables `unjudged`, `judged_by_contribution` and `undecided`."""
     k = pool.depths[0]
     made = unjudged_docs(pool.scores(unjudged_measures(k), None), pool.facts, k)

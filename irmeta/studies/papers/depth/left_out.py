@@ -16,7 +16,7 @@ from irmeta.stats.leave_out import left_out_rows
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.stats.volatility_matrix import volatility
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.options import DepthOptions, cut
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
@@ -24,7 +24,7 @@ from irmeta.studies.papers.depth.studied_pool import StudiedPool
 Row = dict[str, Any]
 
 
-def left_out(track: TrackView, pool: StudiedPool) -> Pieces:
+def left_out(track: TrackView, pool: StudiedPool) -> TableRows:
     """Yield the tables `leave_out`, `table_5` and `reusability`."""
     depths: tuple[int | None, ...] = (*pool.depths, None) if pool.states_all else pool.depths
     if not pool.states_all:
@@ -49,7 +49,7 @@ def left_out(track: TrackView, pool: StudiedPool) -> Pieces:
 
 def _at_depth(
     pool: StudiedPool, level: str, parts: Mapping[str, tuple[str, ...]], depth: int | None
-) -> Pieces:
+) -> TableRows:
     """Yield the rows of one level and depth of the pool (None: all judgments)."""
     options, rows = pool.options, list[Row]()
     ks = options.leave_out_ks or (depth or pool.depths[0],)

@@ -15,7 +15,7 @@ from irmeta.results.curve_means import Curve
 from irmeta.stats.correlation import correlate
 from irmeta.stats.orders import round_means
 from irmeta.stats.volatility_matrix import volatility
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.papers.depth.options import SQUARE, cut
 from irmeta.studies.papers.depth.pool_facts import growth_points
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
@@ -70,7 +70,7 @@ def score_curves(curves: Curves) -> Iterator[pl.DataFrame]:
                 ).with_columns(measure=pl.lit(measure), lists=pl.lit(lists), depth=pl.lit(depth))
 
 
-def orders(curves: Curves) -> Pieces:
+def orders(curves: Curves) -> TableRows:
     """Yield the tables `volatility` and `stability`."""
     options, pool = curves.pool.options, curves.pool
     ks = curves.square.tolist()

@@ -19,7 +19,7 @@ from irmeta.rankings.pool import comprehensive_depth
 from irmeta.results.scores import Scores
 from irmeta.stats.correlation import correlate
 from irmeta.stats.orders import round_means
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.options import DepthOptions
 from irmeta.trec.tie_orders import TIE_RULES
@@ -70,7 +70,7 @@ def _seen(
     return depth, Scores.concat(scores)
 
 
-def ties(track: TrackView, options: DepthOptions, means: Mapping[str, np.ndarray]) -> Pieces:
+def ties(track: TrackView, options: DepthOptions, means: Mapping[str, np.ndarray]) -> TableRows:
     """Yield the tables `ties`, `table_6` and `ties_tau`."""
     lists = tied_shares(track, options)
     by_system = lists.group_by("system", maintain_order=True).agg(

@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.measures.rare_parts import RareParts
 from irmeta.policies import Counted
 from irmeta.stats.orders import round_means
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.papers.innovation.options import MEASURES
 from irmeta.studies.papers.innovation.rare_track import RareTrack, ranks, rounded, tau_b
 
@@ -83,7 +83,7 @@ class Attacks:
         return cls(parts, attacks)
 
 
-def added_runs(track: RareTrack) -> Pieces:
+def added_runs(track: RareTrack) -> TableRows:
     """Yield the tables `gaming` and `gaming_effects`."""
     attacks = Attacks.of(track)
     members = np.stack([attack.members for attack in attacks.attacks])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from irmeta.phrases import count, listed
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.added_runs import added_runs
 from irmeta.studies.papers.innovation.docs_by_rarity import (
@@ -29,7 +29,7 @@ from irmeta.studies.papers.innovation.tested_pairs import table_1, table_2
 from irmeta.studies.papers.innovation.unpooled_groups import left_out_groups, pool_bias
 
 
-def compute(track: TrackView, options: Options) -> Pieces:
+def compute(track: TrackView, options: Options) -> TableRows:
     """Yield the tables of one track, from a single pass over its blocks."""
     rare = RareTrack.of(track, options)
     docs, query = relevant_docs(rare), query_of_figure_1(rare)

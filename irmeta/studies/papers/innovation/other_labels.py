@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.docs_by_rarity import relevant_docs
 from irmeta.studies.papers.innovation.options import MARKED
@@ -21,7 +21,7 @@ MOST_FEW = 2
 """The greatest S_d of docs that few systems retrieve."""
 
 
-def other_labels(track: TrackView, rare: RareTrack) -> Pieces:
+def other_labels(track: TrackView, rare: RareTrack) -> TableRows:
     """Yield the tables `label_sets` and `label_confirmations`."""
     own = track.facts.qrels
     for qrels in (one["name"] for one in track.record["qrels"]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irmeta.phrases import count
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.fewer_data import fewer_labels, fewer_queries
@@ -19,7 +19,7 @@ from irmeta.studies.papers.preference.system_orders import (
 )
 
 
-def compute(track: TrackView, options: Options) -> Pieces:
+def compute(track: TrackView, options: Options) -> TableRows:
     """Yield the tables of one track, from a single pass over its blocks."""
     compared = ComparedTrack.of(track, options)
     facts = table_1(track, compared, options)

@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.results.preference import Preference, Source
 from irmeta.results.verdicts import TIE
 from irmeta.stats.verdict_agreement import agreement
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 from irmeta.studies.papers.preference.recall_levels import LevelCounts
@@ -22,7 +22,7 @@ MOST_HELD = 1 << 22
 """Preferences of one kind that are held in memory: 32 MB."""
 
 
-def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Pieces:
+def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> TableRows:
     """Yield the tables `figure_5`, `figure_5_points` and `ties`."""
     rpp = options.preference()
     ap, ndcg, rr = options.measures

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from irmeta.measures.enumerated import score_rankings
 from irmeta.measures.names import canonical
 from irmeta.stats.properties import FURTHER, PAPER, WEIGHT
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.papers.properties.options import MEASURES, every_spec
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
 from irmeta.studies.papers.properties.paper import NUMBERS, SPACE, printed
@@ -25,7 +25,7 @@ from irmeta.studies.papers.properties.violated_pairs import violations
 from irmeta.studies.papers.properties.worked_examples import worked
 
 
-def compute(track: None, options: Options) -> Pieces:
+def compute(track: None, options: Options) -> TableRows:
     """Yield all tables."""
     space, specs = options.space, options.specs
     further = (*FURTHER, WEIGHT) if options.weights else FURTHER

@@ -21,7 +21,7 @@ from irmeta.stats.error_reduction import reduction_in_error
 from irmeta.stats.orders import round_means
 from irmeta.stats.precision_means import effective_fractions
 from irmeta.studies.framework.sides import systems_of
-from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.systems import (
     best_system,
     mean_difference,
@@ -37,7 +37,7 @@ from irmeta.studies.papers.search_length.track_values import Gathered, gather
 Row = dict[str, Any]
 
 
-def compute(track: TrackView, options: Options) -> Pieces:
+def compute(track: TrackView, options: Options) -> TableRows:
     """Yield the tables of one track, from a single pass over its blocks."""
     gathered = gather(track, options)
     _describe(track, gathered, options)
@@ -212,7 +212,7 @@ def _depth_sensitivity(gathered: Gathered, options: Options) -> Iterator[Row]:
         }
 
 
-def _reordered(gathered: Gathered, options: Options) -> Pieces:
+def _reordered(gathered: Gathered, options: Options) -> TableRows:
     """Yield the tables `reordering`, `moves` and `furthest`, all chains."""
     scores = gathered.scores
     measures = {f"RBP(p={PERSISTENCE})": options.rbp, "AP": options.ap}
@@ -237,7 +237,7 @@ def _reordered(gathered: Gathered, options: Options) -> Pieces:
         yield "furthest", cumulative_step
 
 
-def _doc_by_doc(track: TrackView, gathered: Gathered, options: Options) -> Pieces:
+def _doc_by_doc(track: TrackView, gathered: Gathered, options: Options) -> TableRows:
     """Yield the tables on single relevant docs."""
     scores = gathered.scores
     longest = int(gathered.lengths.max(initial=0, where=gathered.retrieved))

@@ -10,7 +10,7 @@ import polars as pl
 
 from irmeta.stats.buckets import ROUNDING, value_buckets
 from irmeta.stats.spread import mean_sd, spread
-from irmeta.studies.framework.study import Pieces, Tables
+from irmeta.studies.framework.study import TableRows, Tables
 from irmeta.studies.papers.search_length import paper
 from irmeta.studies.papers.search_length.chains import CHAINS, STEPS
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
@@ -24,7 +24,7 @@ BEYOND = tuple((chain.name, step) for chain in CHAINS[1:] for step in (1, 2, 3, 
 Row = dict[str, Any]
 
 
-def over_tracks(tables: Tables, options: Options) -> Pieces:
+def over_tracks(tables: Tables, options: Options) -> TableRows:
     """Yield the tables over all included tracks."""
     headroom = tables["headroom"]
     yield "distributions", distributions(headroom, options)
