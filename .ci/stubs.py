@@ -1,16 +1,20 @@
-"""Write irmeta/studies/__init__.pyi: what editors know of the functions of irmeta's studies."""
+"""Write what editors know of keywords: of studies (a stub) and of policies (typed dicts)."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from irmeta.options import choices_of, typed_fields, value_type
+from irmeta import policies
+from irmeta.options import Options, choices_of, typed_fields, value_type
+from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.studies.framework.registry import OWN, find
 from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.study import Study
 
-FILE = Path(__file__).parents[1] / "irmeta" / "studies" / "__init__.pyi"
+PACKAGE = Path(__file__).parents[1] / "irmeta"
 HEAD = '''\
 # Written by .ci/stubs.py: change the studies and run it again.
 from collections.abc import Iterable
@@ -32,6 +36,33 @@ PLACES = {
     "optional": ("store: Store | StoreReader | str | Path | None", "out: str | Path"),
     "none": ("out: str | Path",),
 }
+
+
+def _texts(policy: type[Options], *, without: tuple[str, ...] = ()) -> dict[str, str]:
+    """Map the fields of a policy to their types, as written in irmeta/policies.py."""
+    return {one.name: str(one.type) for one in fields(policy) if one.name not in without}
+
+
+_EVAL, _READ, _DATA = _texts(EvalPolicy), _texts(ReadPolicy), _texts(ReadPolicy, without=("names",))
+_READ_ALONE = {name: kind for name, kind in _DATA.items() if name not in _EVAL}
+KEYWORDS = {
+    "EvalChoices": ("The fields of `EvalPolicy`", _EVAL),
+    "ReadChoices": ("The fields of `ReadPolicy`", _READ),
+    "DataChoices": ("The fields of `ReadPolicy` without the names of systems", _DATA),
+    "PoolChoices": (
+        "The fields of `EvalPolicy` for pools",
+        {name: _EVAL[name] for name in ("qrels", "negative", "tie_order")},
+    ),
+    "DataPolicies": (
+        "The fields of `EvalPolicy` and, for qrels and runs in memory, of reading",
+        _EVAL | _READ_ALONE | {"subtopics": "bool"},
+    ),
+    "Policies": (
+        "The fields of `ReadPolicy` and `EvalPolicy` for one track of data",
+        _DATA | _texts(EvalPolicy, without=("qrels",)),
+    ),
+}
+"""Description of each typed dict, and the types of its keywords."""
 
 
 def stubs() -> str:
@@ -63,5 +94,29 @@ def _type(one: Any, kind: Any) -> str:
     return text if plain is kind else f"{text} | None"
 
 
+def policy_keywords() -> str:
+    """Return the text of irmeta/policy_keywords.py."""
+    types = " ".join(kind for _, of_dict in KEYWORDS.values() for kind in of_dict.values())
+    names = sorted(name for name in set(re.findall(r"[A-Z]\w+", types)) if hasattr(policies, name))
+    head = (
+        '"""Fields of policies as keywords: written by .ci/stubs.py from irmeta/policies.py."""\n\n'
+        "from __future__ import annotations\n\nfrom typing import TypedDict\n\n"
+        f"from irmeta.policies import (\n{''.join(f'    {name},{chr(10)}' for name in names)})\n"
+    )
+    classes = [
+        "\n".join(
+            [f"class {name}(TypedDict, total=False):", f'    """{text}, as keywords."""\n']
+            + [f"    {field}: {kind}" for field, kind in of_dict.items()]
+        )
+        for name, (text, of_dict) in KEYWORDS.items()
+    ]
+    return "\n\n".join([head, *(f"{one}\n" for one in classes)])
+
+
+FILES = {"studies/__init__.pyi": stubs, "policy_keywords.py": policy_keywords}
+"""Function that returns the text of each file."""
+
+
 if __name__ == "__main__":
-    FILE.write_text(stubs(), encoding="utf-8")
+    for name, text_of in FILES.items():
+        (PACKAGE / name).write_text(text_of(), encoding="utf-8")

@@ -34,7 +34,7 @@ FLOORS = (  # from the top layer down; subpackages of a layer do not import each
     {"trec"},
     {"kernels"},
     {"options", "policies", "schema", "errors", "escapes", "checksums", "files", "locations"}
-    | {"clusters", "naming", "parallel", "phrases", "summaries", "_version"},
+    | {"clusters", "policy_keywords", "naming", "parallel", "phrases", "summaries", "_version"},
 )
 FOUNDATION = FLOORS[-1]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

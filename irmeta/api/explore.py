@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 import numpy as np
 import polars as pl
 
-from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean, warn
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
 from irmeta.phrases import count
 from irmeta.policies import Buckets, EvalPolicy
+from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.load import judged_ranks
 from irmeta.report.browse import COLUMNS, MOST_DOCS, browser, fitting_bars
 from irmeta.report.figures.length_figures import length_differences, length_histogram

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -12,42 +12,8 @@ from irmeta.api.results_or_data import READ_ALONE, read_given, read_in_order, re
 from irmeta.api.store import Measures, Store
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.names import parse_call
-from irmeta.policies import (
-    Averaged,
-    Duplicates,
-    Malformed,
-    Negative,
-    ReadPolicy,
-    RunFormat,
-    TieOrder,
-)
-
-
-class DataChoices(TypedDict, total=False):
-    """The fields of `ReadPolicy`, as keywords, without the names of systems."""
-
-    tie_order: TieOrder
-    depth: int | None
-    duplicates: Duplicates
-    malformed: Malformed
-    run_format: RunFormat
-    drop_self: bool
-
-
-class Policies(TypedDict, total=False):
-    """The fields of `ReadPolicy` and `EvalPolicy` for one track of data, as keywords."""
-
-    tie_order: TieOrder | None
-    depth: int | None
-    duplicates: Duplicates
-    malformed: Malformed
-    run_format: RunFormat
-    drop_self: bool
-    queries: Averaged
-    negative: Negative
-    pool_order: TieOrder
-    pool_depth: int | None
-    pool_without: tuple[str, ...]
+from irmeta.policies import ReadPolicy
+from irmeta.policy_keywords import DataChoices, Policies
 
 
 def from_data(

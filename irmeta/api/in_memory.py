@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from irmeta.api.read_outcomes import whole
 from irmeta.api.store import Store
 from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation
-from irmeta.policies import Duplicates, Malformed, ReadPolicy, RunFormat, TieOrder
+from irmeta.policies import ReadPolicy
+from irmeta.policy_keywords import ReadChoices
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store
 from irmeta.store.memory import read_into_memory
@@ -18,18 +19,6 @@ from irmeta.store.read_track import Progress
 from irmeta.store.scan import Tracks
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import track_of_files
-
-
-class ReadChoices(TypedDict, total=False):
-    """The fields of `ReadPolicy`, as keywords."""
-
-    tie_order: TieOrder
-    depth: int | None
-    duplicates: Duplicates
-    malformed: Malformed
-    names: str
-    run_format: RunFormat
-    drop_self: bool
 
 
 def read(

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from irmeta.api.in_memory import ReadChoices
 from irmeta.api.read_outcomes import whole
-from irmeta.api.store import EvalChoices, Measures, Store
+from irmeta.api.store import Measures, Store
 from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, local
 from irmeta.parallel import check_open_files
 from irmeta.policies import ReadPolicy
+from irmeta.policy_keywords import EvalChoices, ReadChoices
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, is_store, store_folder
 from irmeta.store.read_track import Progress

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from irmeta.api.namespaces.pools import StorePools
-from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, location
 from irmeta.measures.evaluate import evaluate, how_made
@@ -16,6 +16,7 @@ from irmeta.measures.names import measure_texts, parse_call, parse_measure, pars
 from irmeta.measures.unjudged_docs import UnjudgedDocs
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
+from irmeta.policy_keywords import EvalChoices
 from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.tidy_files import provenance
 from irmeta.store.layout import is_store, store_folder

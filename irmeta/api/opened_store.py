@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import polars as pl
 
@@ -12,23 +12,11 @@ from irmeta.api.trec_files import write_collection
 from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.phrases import count
-from irmeta.policies import Averaged, EvalPolicy, Negative, ReadPolicy, TieOrder
+from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import MOST_ROWS, Summarized, Summary
-
-
-class EvalChoices(TypedDict, total=False):
-    """The fields of `EvalPolicy`, as keywords."""
-
-    queries: Averaged
-    negative: Negative
-    qrels: str | None
-    tie_order: TieOrder | None
-    pool_order: TieOrder
-    pool_depth: int | None
-    pool_without: tuple[str, ...]
 
 
 class OpenedStore(Summarized):

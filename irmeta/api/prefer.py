@@ -12,9 +12,10 @@ import polars as pl
 from irmeta.api.leaderboards import Leaderboard, On, Rules
 from irmeta.api.namespaces.pairs import StorePairs
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.results_or_data import DataPolicies, results_or_data
+from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import UsageError, check_choice, check_share, did_you_mean
 from irmeta.locations import AnyLocation
+from irmeta.policy_keywords import DataPolicies
 from irmeta.results.pair_preferences import Opponents, check_opponents
 from irmeta.results.segments import Segments
 from irmeta.stats.preference_orders import By, preference_order

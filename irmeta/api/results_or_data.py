@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.api.opened_store import OpenedStore
 from irmeta.api.read_outcomes import whole
 from irmeta.errors import UsageError, shown
 from irmeta.inputs.given import given_qrels, given_runs, name_of, name_text
 from irmeta.locations import AnyLocation
-from irmeta.policies import Duplicates, Malformed, ReadPolicy, RunFormat
+from irmeta.policies import ReadPolicy
+from irmeta.policy_keywords import DataChoices, EvalChoices
 from irmeta.results.matrix import Matrix
 from irmeta.store.ingest import Outcome
 from irmeta.store.memory import MemoryStore
@@ -18,19 +19,10 @@ from irmeta.store.read_data import read_data
 
 Names = str | Iterable[str]
 """Names of measures or preferences."""
-READ_ALONE = ("depth", "duplicates", "malformed", "run_format", "drop_self")
-"""Fields of `ReadPolicy` that `EvalPolicy` does not have."""
-
-
-class DataPolicies(EvalChoices, total=False):
-    """The fields of `EvalPolicy` and, for qrels and runs in memory, of reading, as keywords."""
-
-    depth: int | None
-    duplicates: Duplicates
-    malformed: Malformed
-    run_format: RunFormat
-    drop_self: bool
-    subtopics: bool
+READ_ALONE = tuple(
+    name for name in DataChoices.__annotations__ if name not in EvalChoices.__annotations__
+)
+"""Fields of `ReadPolicy` for data in memory that `EvalPolicy` does not have."""
 
 
 def refuse_names(choices: Mapping[str, object]) -> None:

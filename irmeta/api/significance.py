@@ -15,12 +15,13 @@ from irmeta._version import __version__
 from irmeta.api.comparisons import Comparison, Comparisons, comparison, correction_text
 from irmeta.api.matrices import Results, matrices
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.results_or_data import DataPolicies, results_or_data
+from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
 from irmeta.locations import RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
+from irmeta.policy_keywords import DataPolicies
 from irmeta.report.figures.significance_figures import achieved_significance
 from irmeta.report.offline import offline
 from irmeta.report.theme import svg_of, to_spec

@@ -15,12 +15,13 @@ from irmeta.api.namespaces.pairs import StorePairs
 from irmeta.api.namespaces.per_doc import StorePerDoc
 from irmeta.api.namespaces.pools import StorePools
 from irmeta.api.namespaces.stability import StoreStability
-from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.api.opened_store import OpenedStore
 from irmeta.measures.curve import curve_table
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import parse_call, parse_measure
 from irmeta.policies import EvalPolicy
+from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.needs import Need, check_needs

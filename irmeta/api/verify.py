@@ -8,8 +8,9 @@ from typing import Unpack
 
 import polars as pl
 
-from irmeta.api.store import EvalChoices, Store
+from irmeta.api.store import Store
 from irmeta.policies import EvalPolicy
+from irmeta.policy_keywords import EvalChoices
 from irmeta.store.scan import Tracks
 from irmeta.verification.verification import Verification, verify_tracks
 

@@ -7,12 +7,13 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.api.opened_store import OpenedStore
 from irmeta.api.pair_explanation import PairExplanation
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import measure_texts, parse_call
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
+from irmeta.policy_keywords import EvalChoices
 from irmeta.preferences.evaluate import evaluate_preferences, preference_provenance
 from irmeta.preferences.explain import explain_preference
 from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences

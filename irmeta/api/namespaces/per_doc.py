@@ -7,10 +7,11 @@ from typing import Unpack
 
 import polars as pl
 
-from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.policies import Counted, EvalPolicy, Rarity
+from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.holders import RARITIES
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks

@@ -9,11 +9,12 @@ import polars as pl
 
 from irmeta.api.explore import SearchLengths
 from irmeta.api.namespaces.per_doc import StorePerDoc
-from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.api.opened_store import OpenedStore
 from irmeta.api.significance import compare
 from irmeta.measures.curve import curve_table
 from irmeta.phrases import count
 from irmeta.policies import Buckets, Counted, EvalPolicy
+from irmeta.policy_keywords import EvalChoices
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.report.offline import Width, sized

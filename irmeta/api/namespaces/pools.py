@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import polars as pl
 
-from irmeta.api.opened_store import EvalChoices, OpenedStore
+from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.measures.docs_to_judge import Request, docs_to_judge
 from irmeta.measures.evaluate import evaluate_tracks, warn_above_highest_grade
@@ -15,7 +15,8 @@ from irmeta.measures.names import parse_call, parse_measures
 from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
 from irmeta.measures.unjudged_docs import UnjudgedDocs, unjudged_docs, unjudged_measures
 from irmeta.options import check_names
-from irmeta.policies import EvalPolicy, Negative, TieOrder
+from irmeta.policies import EvalPolicy
+from irmeta.policy_keywords import EvalChoices, PoolChoices
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.pool import check_pool_depth, pool_of
@@ -33,14 +34,6 @@ LEAVE_OUT: dict[str, type[pl.DataType]] = {
 }  # fmt: skip
 
 ABOUT = ("track", "level", "judgments", "depth")
-
-
-class PoolChoices(TypedDict, total=False):
-    """The fields of `EvalPolicy` for pools, as keywords."""
-
-    qrels: str | None
-    negative: Negative
-    tie_order: TieOrder | None
 
 
 class StorePools:
