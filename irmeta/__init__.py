@@ -21,7 +21,7 @@ _NAMES = {
     "irmeta.api.explore": ("SearchLengths",),
     "irmeta.api.from_data": ("evaluate", "from_data"),
     "irmeta.api.matrices": ("matrices",),
-    "irmeta.api.measure_properties": ("measure_properties",),
+    "irmeta.studies.papers.properties.measure_properties": ("measure_properties",),
     "irmeta.api.prefer": ("prefer",),
     "irmeta.api.significance": ("compare", "power"),
     "irmeta.api.verify": ("verify",),
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from irmeta.api.explore import SearchLengths
     from irmeta.api.from_data import evaluate, from_data
     from irmeta.api.matrices import matrices
-    from irmeta.api.measure_properties import measure_properties
     from irmeta.api.prefer import prefer
     from irmeta.api.significance import compare, power
     from irmeta.api.verify import verify
@@ -96,6 +95,7 @@ if TYPE_CHECKING:
     from irmeta.report.offline import offline
     from irmeta.results.diff import Difference, diff
     from irmeta.results.matrix import Matrix, matrix_of
+    from irmeta.studies.papers.properties.measure_properties import measure_properties
     from irmeta.verification.verification import Verification
 
 

@@ -9,7 +9,6 @@ from typing import Unpack, get_args
 
 import polars as pl
 
-from irmeta.api.leaderboards import Leaderboard, On, Rules
 from irmeta.api.namespaces.pairs import StorePairs
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import results_or_data
@@ -18,6 +17,7 @@ from irmeta.locations import AnyLocation
 from irmeta.policy_keywords import DataPolicies
 from irmeta.results.pair_preferences import Opponents, check_opponents
 from irmeta.results.segments import Segments
+from irmeta.stats.leaderboards import Leaderboard, On, Rules
 from irmeta.stats.preference_orders import By, preference_order
 from irmeta.stats.preference_tests import preference_pairs
 from irmeta.store.scan import Tracks, lazy, tracks_of

@@ -31,11 +31,11 @@ from irmeta.store.scan import Tracks, only_track, tracks_of
 
 if TYPE_CHECKING:
     from irmeta.api.comparisons import Comparisons
-    from irmeta.api.leaderboards import Leaderboard, On
     from irmeta.api.namespaces.plot import StorePlots
     from irmeta.api.significance import Power
     from irmeta.results.pair_preferences import Opponents
     from irmeta.results.segments import Segments
+    from irmeta.stats.leaderboards import Leaderboard, On
     from irmeta.stats.preference_orders import By
 
 Measures = str | Iterable[str]

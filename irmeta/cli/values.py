@@ -265,7 +265,7 @@ def measures(
     sizes = {"subtopics": subtopics, "length": length}
     given = {option: size for option, size in sizes.items() if size is not None}
     if kinds is not None:
-        from irmeta.api.measure_properties import measure_properties
+        from irmeta.studies.papers.properties.measure_properties import measure_properties
 
         print_properties(measure_properties(name, kinds, **given))
     elif given:
