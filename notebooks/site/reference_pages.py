@@ -259,6 +259,7 @@ def python() -> Iterator[str]:
         if isinstance(value, type) and not issubclass(value, BaseException):
             yield "   :members:\n   :inherited-members:"
         yield "```\n"
+    yield "## Namespaces of `irmeta.Store`\n"
     for name, cls in namespaces().items():
         yield f"### `store.{name}`\n"
         place = f"{cls.__module__}.{cls.__name__}"
