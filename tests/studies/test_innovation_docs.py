@@ -13,14 +13,18 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import DataError
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.innovation.doc_texts import read_texts
 from irmeta.studies.papers.innovation.docs_by_rarity import (
     buckets,
     docs_by_holders,
     rare_grades,
     relevant_docs,
 )
-from irmeta.studies.papers.innovation.example_docs import example_queries, spaced, table_4
+from irmeta.studies.papers.innovation.example_docs import (
+    example_queries,
+    read_texts,
+    spaced,
+    table_4,
+)
 from irmeta.studies.papers.innovation.found_docs import contributions, greedy, overlap
 from irmeta.studies.papers.innovation.options import InnovationOptions
 from irmeta.studies.papers.innovation.other_labels import other_labels

@@ -14,8 +14,8 @@ from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.properties import compute, property_rows
 from irmeta.studies.papers.properties.options import MEASURES, PropertiesOptions
+from irmeta.studies.papers.properties.ranking_rows import padded_rankings, truncation
 from irmeta.studies.papers.properties.tables import TABLES
-from irmeta.studies.papers.properties.truncated_rankings import padded_rankings, truncation
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 ACT = "ACT(per=all)@10"

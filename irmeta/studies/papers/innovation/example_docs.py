@@ -1,16 +1,16 @@
-"""Relevant docs of a query that differ in rarity: Table 4."""
+"""Relevant docs of a query that differ in rarity, and their texts: Table 4."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from irmeta.errors import DataError
 from irmeta.rankings.derive.other_lists import sample_queries
 from irmeta.studies.papers.innovation import paper
-from irmeta.studies.papers.innovation.doc_texts import read_texts
 from irmeta.studies.papers.innovation.options import DOCS, EXAMPLES
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.rare_track import RareTrack
@@ -90,3 +90,29 @@ def spaced(rarity: Sequence[float], number: int) -> list[int]:
         left = [i for i in range(len(rarity)) if i not in chosen]
         chosen.append(min(left, key=lambda i: round(abs(rarity[i] - point), 12)))
     return chosen
+
+
+def read_texts(file: str, docs: Collection[str]) -> dict[str, str]:
+    """Read the texts of some docs from a file with a doc, a tab and its text in each line.
+
+    Raises
+    ------
+    DataError
+        If the file is not UTF-8, a line has no tab, or one of the docs has two texts.
+    """
+    texts, wanted = dict[str, str](), set(docs)
+    try:
+        with open(file, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                content = line.rstrip("\n")
+                doc, tab, text = content.partition("\t")
+                if not tab:
+                    fix = "Write a doc, a tab and its text in each line."
+                    raise DataError("no tab", file=file, line=number, value=content, fix=fix)
+                if doc in texts:
+                    raise DataError("a second text of a doc", file=file, line=number, value=doc)
+                if doc in wanted:
+                    texts[doc] = text
+    except UnicodeDecodeError as error:
+        raise DataError("not UTF-8", file=file, fix="Write the texts in UTF-8.") from error
+    return texts

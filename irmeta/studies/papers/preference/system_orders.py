@@ -18,6 +18,7 @@ from irmeta.stats.aggregation import borda, mc4
 from irmeta.stats.bootstrap_ranks import rank_rows
 from irmeta.stats.correlation import correlate
 from irmeta.stats.preference_orders import STEPS
+from irmeta.studies.framework.study import TableRows, Tables
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
@@ -215,3 +216,17 @@ def opponents(compared: ComparedTrack, options: Options) -> pl.DataFrame | None:
     ]
     named = {"system": list(rpp.systems), "group": list(rpp.groups)}
     return pl.DataFrame({**named}).with_columns(*columns, *ranks)
+
+
+KEY = ("part", "order", "measure_a", "measure_b")
+
+
+def over_tracks(tables: Tables, options: Options) -> TableRows:
+    """Yield the means of Table 2 over tracks."""
+    tau = pl.col("tau_b").fill_nan(None)
+    yield (
+        "table_2_mean",
+        tables["table_2"]
+        .group_by(KEY, maintain_order=True)
+        .agg(tau.mean().fill_null(np.nan), tracks=tau.count()),
+    )

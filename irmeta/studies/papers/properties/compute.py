@@ -19,10 +19,8 @@ from irmeta.studies.papers.properties.property_rows import (
     count_rows,
     described,
 )
-from irmeta.studies.papers.properties.ranking_relations import edges, nodes
-from irmeta.studies.papers.properties.truncated_rankings import truncation
+from irmeta.studies.papers.properties.ranking_rows import edges, nodes, truncation, worked
 from irmeta.studies.papers.properties.violated_pairs import violations
-from irmeta.studies.papers.properties.worked_examples import worked
 
 
 def compute(track: None, options: Options) -> TableRows:

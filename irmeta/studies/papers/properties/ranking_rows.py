@@ -1,4 +1,4 @@
-"""Treatment of rankings that are shorter than a measure's cutoff."""
+"""Rows of single rankings: drawn relations, worked examples, and those shorter than a cutoff."""
 
 from __future__ import annotations
 
@@ -7,10 +7,52 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from irmeta.measures.enumerated import oriented, rank_cutoff, score_rankings
+from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measure
+from irmeta.naming.numbered_rankings import NumberedRankings
+from irmeta.policies import EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.results.verdicts import TIE
+from irmeta.stats.properties import PAPER
+from irmeta.studies.papers.properties.paper import RELEVANT, WORKED
 from irmeta.studies.papers.properties.property_rows import Row
+
+
+def nodes(rankings: NumberedRankings) -> Iterator[Row]:
+    """Yield all rankings."""
+    numbers = np.arange(rankings.count)
+    lengths = rankings.lengths(numbers)
+    for number, length in zip(numbers.tolist(), lengths.tolist(), strict=True):
+        yield {"number": number, "ranking": rankings.name(number), "length": length}
+
+
+def edges(rankings: NumberedRankings) -> Iterator[Row]:
+    """Yield the pairs that each property relates; of induction, those that no other does."""
+    seen = set[tuple[int, int]]()
+    for one in PAPER:
+        for _, lower, upper in one.pairs(rankings, ()):
+            ends = (end.ravel().tolist() for end in np.broadcast_arrays(lower[:, None], upper))
+            for pair in zip(*ends, strict=True):
+                if pair in seen:
+                    continue
+                seen.add(pair)
+                lower_name, upper_name = rankings.names(pair)
+                yield {
+                    "property": one.name,
+                    "lower": lower_name,
+                    "upper": upper_name,
+                    "with_empty": 0 in pair,
+                }
+
+
+def worked() -> Iterator[Row]:
+    """Score the rankings of Section 4.3, over two subtopics with five relevant docs each."""
+    space = RankingSpace(2, 4, RELEVANT)
+    for (measure, ranking), printed in WORKED.items():
+        view, spec = space.view([space.number(ranking)]), parse_measure(measure)
+        value = evaluate_block(view, [spec], EvalPolicy()).values.item()
+        yield {"measure": spec.name, "ranking": ranking, "value": value, "printed": printed}
+
 
 DIVIDED = "SetP"
 """The precision of trec_eval that divides by the length of the list, compared in Section 5."""
