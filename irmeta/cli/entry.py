@@ -15,6 +15,7 @@ from irmeta._version import __version__
 from irmeta.cli.app import FAILED, USAGE
 from irmeta.cli.commands import app
 from irmeta.cli.interrupts import INTERRUPTED
+from irmeta.cli.vocabulary import renamed
 from irmeta.cli.warning_lines import WarningLines
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.escapes import escape_text, hide_passwords, print_line
@@ -66,6 +67,10 @@ def _refuse(error: Any) -> NoReturn:
     from typer.rich_utils import rich_format_error
 
     error.message = escape_text(hide_passwords(error.message))
+    if error.ctx is not None and (option := getattr(error, "option_name", None)):
+        known = [name for one in error.ctx.command.params for name in one.opts]
+        if name := renamed(option, known):
+            error.message += f" It is called {name}."
     rich_format_error(error)
     raise SystemExit(error.exit_code)
 

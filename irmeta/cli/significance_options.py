@@ -48,7 +48,9 @@ class PowerTesting(Resampling):
         choices=get_args(Test),
         flag="--test",
     )
-    correction: Correction = option("none", CORRECTION)
+    correction: Correction = option(
+        "none", f"{CORRECTION} None, as discriminative power is defined pair by pair."
+    )
     alpha: tuple[float, ...] = option((0.05, 0.01), "Significance level (repeatable).")
 
 
@@ -59,5 +61,5 @@ class PreferenceTesting(Resampling):
     test: Literal["hsd-randomised", "t"] = option(
         "hsd-randomised", "Test of the mean preference of two systems."
     )
-    correction: Correction = option("none", f"{CORRECTION} For test t.")
+    correction: Correction = option("none", f"{CORRECTION} For test t; hsd-randomised needs none.")
     alpha: float = option(0.05, "Significance level.")

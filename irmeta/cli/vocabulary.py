@@ -1,0 +1,127 @@
+"""Names of options that commands and functions share: one name for one idea."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+
+class Term(NamedTuple):
+    """Name of an option on the command line and in Python.
+
+    Attributes
+    ----------
+    option
+        Name on the command line.
+    keyword
+        Name in Python; empty where functions have no such argument.
+    meaning
+        The idea, and where commands differ, the reason.
+    avoid
+        Other names of the idea, which no option or keyword has.
+    """
+
+    option: str
+    keyword: str
+    meaning: str
+    avoid: tuple[str, ...] = ()
+
+
+TERMS = (
+    Term(
+        "--measures",
+        "measures",
+        "Names or presets of measures; in `prefer` and `explain` also of preferences, whose Python "
+        "argument is `preferences`. Default: `basic` in `evaluate`, `default` in `reanalyze`, "
+        "`truncation` and Python.",
+        ("--measure", "--preferences"),
+    ),
+    Term(
+        "--track", "track", "Tracks of the source; in `catalog` and `fetch` TREC's name of a track."
+    ),
+    Term("--system", "system", "Systems, by name."),
+    Term("--query", "query", "One query."),
+    Term("--baseline", "baseline", "System that other systems are compared with.", ("--against",)),
+    Term(
+        "--out",
+        "out",
+        "Where results are written: a file where the result is one table (its ending is its "
+        "format), a folder where there are several files or a store. What was written is printed.",
+        ("--store", "--to"),
+    ),
+    Term("--format", "", "Format of printed output; a file has the format of its ending."),
+    Term("--digits", "", "Decimal places of printed values; files have all digits."),
+    Term("--csv-safe", "", "No text in CSV starts a formula of a spreadsheet."),
+    Term("--force", "force", "Write over files that irmeta did not write."),
+    Term("--titles", "titles", "Titles of figures."),
+    Term("--figures", "figures", "Whether figures are drawn."),
+    Term("--test", "test", "Test of a difference; `tests` where a function takes several."),
+    Term(
+        "--correction",
+        "correction",
+        "Correction for the number of pairs. Default: `holm` in `compare`, whose pairs are read "
+        "one by one; none in `power`, because discriminative power counts pairs with p below the "
+        "level, as in the literature; none in `prefer`, whose default test compares all pairs at "
+        "once.",
+    ),
+    Term(
+        "--alpha",
+        "alpha",
+        "Significance level; in `power` one or several.",
+        ("--level", "--levels"),
+    ),
+    Term("--resamples", "resamples", "Resamples of a random test.", ("--permutations",)),
+    Term(
+        "--rank-resamples",
+        "rank_resamples",
+        "Resamples of the queries for intervals of ranks.",
+        ("--bootstraps",),
+    ),
+    Term("--seed", "rng", "Random seed; Python also takes a generator in `irmeta.stats`."),
+    Term("--unjudged", "", "Report what unjudged docs leave open."),
+    Term("--judged-at-least", "", "Mean Judged@10 below which a system is hardly judged."),
+    Term("--queries", "queries", "Queries that means cover."),
+    Term("--negative", "negative", "Meaning of grades below 0."),
+    Term("--qrels", "qrels", "Qrels set by name; functions for data in memory take qrels by it."),
+    Term("--tie-order", "tie_order", "Order of docs with equal scores.", ("--ties",)),
+    Term("--pool-order", "pool_order", "Tie order of the lists that made the pool."),
+    Term("--pool-depth", "pool_depth", "Depth of the pool that judgments are cut to."),
+    Term("--pool-without", "pool_without", "Systems that are removed from the pool."),
+    Term(
+        "--depth",
+        "depth",
+        "Rank that lists are cut to; in `pool` the rank down to which docs are listed.",
+        ("--cutoff",),
+    ),
+    Term("--duplicates", "duplicates", "A doc that occurs twice in a list."),
+    Term("--malformed", "malformed", "A line that cannot be read."),
+    Term("--names", "names", "Rule of the names of systems."),
+    Term("--run-format", "run_format", "Format of run files that cannot be recognised."),
+    Term("--drop-self", "drop_self", "Remove docs with the id of their query."),
+    Term("--strict", "", "Exit with status 3 if something could not be read."),
+    Term("--rehash", "rehash", "Compare files by content."),
+    Term("--memory", "memory", "Memory for reading; in Python a number of bytes."),
+    Term("--workers", "workers", "Threads.", ("--threads", "--jobs")),
+    Term("--dask", "executor", "Dask cluster; in Python any executor."),
+    Term("--only", "only", "Remove results of tracks that are not named."),
+    Term("--quiet", "", "No notes, warnings or progress."),
+    Term("--verbose", "", "Steps with their times, and tracebacks."),
+    Term("--year", "year", "Years of TREC."),
+    Term("--task", "task", "Task of TREC."),
+    Term("--has", "has", "Tracks with qrels, runs or published scores."),
+)
+
+
+def renamed(option: str, known: Collection[str]) -> str | None:
+    """Return the name that an idea has in a command, for another name of the idea."""
+    names = (term.option for term in TERMS if option in term.avoid)
+    return next((name for name in names if name in known), None)
+
+
+def table() -> str:
+    """Return the terms as a Markdown table."""
+    lines = ["| option | in Python | meaning |", "|---|---|---|"]
+    for one in TERMS:
+        keyword = f"`{one.keyword}=`" if one.keyword else ""
+        lines.append(f"| `{one.option}` | {keyword} | {one.meaning} |")
+    return "\n".join(lines) + "\n"
