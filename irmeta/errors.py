@@ -98,6 +98,7 @@ class DataError(IrmetaError):
     ids: Mapping[str, object] | None
     fix: str | None
     is_concealed: bool = False
+    exceeds_memory: bool = False  # a track that may fit into a limit that no other shares
 
     def __init__(
         self,

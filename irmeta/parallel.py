@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections import deque
@@ -99,6 +100,11 @@ class ObjectPool(Generic[Item]):
         finally:
             self._idle.put(item)
 
+    def keep(self, item: Item) -> None:
+        """Lend only one object from now on; none is borrowed, and `all` remains."""
+        self._idle = SimpleQueue()
+        self._idle.put(item)
+
 
 def usable_memory() -> int:
     """Return the bytes of memory of this process: the machine's, or a control group's limit."""
@@ -106,6 +112,14 @@ def usable_memory() -> int:
     if sys.platform != "win32":
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([memory, *group_limits(Path("/"))])
+
+
+def release_freed() -> None:
+    """Return freed memory of this process to the system, where the C library keeps it (glibc)."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
+        if trim is not None:
+            trim(0)
 
 
 def group_limits(root: Path) -> Iterator[int]:

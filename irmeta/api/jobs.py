@@ -85,9 +85,12 @@ def ingest(
         Threads that read tracks and run files; default: the usable cores. With `executor`, the
         largest number of tracks in work; default: all. The store does not depend on it.
     memory : int, optional
-        Limit in bytes for all tracks that are read at once, default a quarter of the machine's
-        memory; on a Dask cluster, for each worker, default a quarter of its memory limit. Further
-        rows are in a temporary file in the store's folder.
+        Limit in bytes for the process, of which its start takes about 256 MiB, and for all
+        processes of an executor together; on a Dask cluster, for each worker. Data that the caller
+        holds do not count. Beyond it, rows move to a temporary file in the store's folder, then
+        one thread reads on, then tracks are read one by one; a track that still does not fit fails
+        with an error that names the least limit that works. The peak may exceed it by a fifth.
+        Default: a quarter of the memory of the machine or worker, which doc names may exceed.
     executor : Executor, optional
         Any concurrent.futures.Executor to read tracks instead of threads: spawned (not forked)
         processes, or a cluster that shares the folders, such as of `irmeta.dask_executor`. A track

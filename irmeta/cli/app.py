@@ -102,7 +102,9 @@ RehashOption = Annotated[
 MemoryOption = Annotated[
     str | None,
     typer.Option(
-        metavar="SIZE", help="Memory for reading, e.g. 4G; default a quarter of the machine's."
+        metavar="SIZE",
+        help="Memory of the process, e.g. 4G, of which irmeta itself takes 256M: a track that "
+        "needs more is refused. Default: a quarter of the machine's, which doc names may exceed.",
     ),
 ]
 

@@ -148,6 +148,50 @@ def intern(data, ends, table, names, state, numbers):
 
 
 @jit
+def absorb(others, start, others_state, table, names, state, numbers):
+    """Look up the number of each name of another table's `others`, and number new names.
+
+    Begins at the record with offset `start`. Stops at a name for which the table or `names` may
+    lack room.
+
+    Returns
+    -------
+    The offset at which it stopped: the used bytes of `others` at the end.
+    """
+    entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
+    record = start
+    while record < others_state[USED]:
+        pointer = address(others) + record
+        length, number = length_of(pointer), number_of(pointer)
+        size = HEAD + _padded(length)
+        if 2 * (state[COUNT] + 1) > len(table) or state[USED] + size + 8 > len(names):
+            break
+        hashed = hash_of(pointer + HEAD, length)
+        held, slot = find(entries, last, records, hashed, pointer + HEAD, length)
+        if held < 0:
+            held = add(entries, slot, records, address(state), hashed, pointer + HEAD, length)
+        numbers[number] = number_of(records + held)
+        record += size
+    return record
+
+
+@jit
+def sketch(names, state, registers):
+    """Add all names to the registers (uint8, a power of two) of a HyperLogLog."""
+    record = 0
+    while record < state[USED]:
+        pointer = address(names) + record
+        length = length_of(pointer)
+        hashed = hash_of(pointer + HEAD, length)
+        register = np.int64(hashed & np.uint64(len(registers) - 1))
+        zeros = 1
+        while zeros < 48 and hashed >> np.uint64(64 - zeros) == np.uint64(0):
+            zeros += 1
+        registers[register] = max(registers[register], zeros)
+        record += HEAD + _padded(length)
+
+
+@jit
 def fill(table, names, state):
     """Enter every name into an empty table."""
     last = np.uint64(len(table) - 1)

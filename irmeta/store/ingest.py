@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,7 +29,8 @@ from irmeta.store.folder_names import check_case, folder_name
 from irmeta.store.layout import KINDS, Layout
 from irmeta.store.lock import only_writer
 from irmeta.store.long_table import write_docs_and_runs
-from irmeta.store.read_track import Count, Limits, Progress, read_track
+from irmeta.store.memory_limit import Limits
+from irmeta.store.read_track import Count, Progress, read_track
 from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
 from irmeta.store.small_tables import write_qrels, write_samples, write_subtopics, write_systems
@@ -79,20 +80,25 @@ class Share:
         Threads that read the track.
     memory
         Bytes for all tracks that are read at once on the machine or by the worker; None: a quarter
-        of its memory.
+        of its memory, which the names of a track may exceed.
     at_once
         Number of these tracks on this machine. A worker of Dask knows its own.
+    processes
+        Number of processes on this machine that read them.
     """
 
     threads: int
     memory: int | None
     at_once: int
+    processes: int
 
     def limits(self) -> Limits:
         """Return the limits of a track that is read here."""
-        available, at_once = worker_memory() or (usable_memory(), self.at_once)
-        memory = available // 4 if self.memory is None else self.memory
-        return Limits(self.threads, memory // at_once)
+        worker = worker_memory()
+        available, at_once = worker or (usable_memory(), self.at_once)
+        if self.memory is None:
+            return Limits(self.threads, available // 4 // at_once)
+        return Limits.strict(self.threads, self.memory, at_once, 1 if worker else self.processes)
 
 
 def ingest_track(
@@ -162,10 +168,10 @@ def ingest_collection(
         fewer tracks; with `executor`, the largest number of tracks in work, default all. The store
         does not depend on their number.
     memory
-        Bytes for names and rows of all tracks read at the same time, default a quarter of the
-        usable memory; on a Dask cluster, of all that one worker reads, default a quarter of its
-        limit. Rows beyond it, or beyond 2^25 of a track, go to a temporary file; the names of a
-        track, each doc once, are always held in memory.
+        Bytes that the process takes, its start included; on a Dask cluster, each worker. Rows
+        beyond it, or beyond 2^25 of a track, go to a temporary file; a track whose names do not fit
+        is refused. Default a quarter of the usable memory, or of the worker's limit, for names and
+        rows, which names may exceed: each doc of a track is held once.
     executor
         Executor instead of threads: processes, or a cluster with the same folders. Each track is
         then read by one thread.
@@ -183,7 +189,9 @@ def ingest_collection(
     layout.create(policy)
     threads = getattr(executor, "_max_workers", None) or thread_count(workers)
     at_once = max(1, min(threads, len(sources)))
-    share = Share(1 if executor else threads // at_once, memory, at_once)
+    share = Share(threads // at_once, memory, at_once, processes=1)
+    if executor is not None:
+        share = replace(share, threads=1, processes=at_once)
     sent, target = sources, layout
     if executor is not None:  # its workers may run in another folder
         sent, target = _absolute(sources), Layout(root.absolute())
@@ -202,7 +210,11 @@ def ingest_collection(
         )
         cache = read_cache(layout)
         try:
-            for source, result in zip(sources, results, strict=True):
+            pairs = zip(sources, results, strict=True)
+            if at_once > 1 and executor is None:
+                alone = replace(share, threads=threads, at_once=1)
+                pairs = _again(partial(ingest_track, layout, alone, None, rehash), pairs)
+            for source, result in pairs:
                 outcome = _received(replace(result, source=source), layout)
                 outcomes.append(outcome)
                 count.finish(source)
@@ -214,7 +226,21 @@ def ingest_collection(
         excluded = {source.name for source in collection} - {source.name for source in sources}
         before = {track: why for track, why in layout.failures().items() if track in excluded}
         layout.write_failures(before | failures(outcomes))
-    return outcomes
+    return sorted(outcomes, key=lambda outcome: sources.index(outcome.source))
+
+
+def _again(
+    do: Callable[[AnyTrack], Outcome], pairs: Iterable[tuple[AnyTrack, Outcome]]
+) -> Iterator[tuple[AnyTrack, Outcome]]:
+    """Read tracks again, one after another, that were refused for the others' share of memory."""
+    refused: list[AnyTrack] = []
+    for source, outcome in pairs:
+        if outcome.error is not None and outcome.error.exceeds_memory:
+            refused.append(source)
+        else:
+            yield source, outcome
+    for source in refused:
+        yield source, do(source)
 
 
 def _absolute(sources: Iterable[AnyTrack]) -> list[AnyTrack]:
@@ -243,7 +269,7 @@ def _build(
     write_qrels(stage / "qrels", source.name, read.pool)
     write_samples(stage / "samples", source.name, read.pool)
     write_subtopics(stage / "subtopics", read)
-    noticed = write_docs_and_runs(stage, names, groups, limits.workers)
+    noticed = write_docs_and_runs(stage, names, groups, read.workers)
     write_systems(stage / "systems", read, noticed.tied)
     files = file_checksums({kind: stage / kind for kind in KINDS})
     return read.record(noticed) | {"files": files}

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from irmeta.store.readers import TrackNames
+from irmeta.store.readers import Readers, TrackNames
 from irmeta.trec.qrels import QrelsText
-from irmeta.trec.rows import RowReader
 from irmeta.trec.source import QrelsSource
 
 
@@ -54,20 +53,16 @@ class Judgments:
 
 
 def judgments(
-    sets: list[tuple[QrelsSource, QrelsText]], reader: RowReader, names: TrackNames
+    sets: list[tuple[QrelsSource, QrelsText]], readers: Readers, names: TrackNames
 ) -> Judgments:
     """Assign numbers to the judged docs of each query, from 0 in byte order, over all sets.
 
-    `reader` has numbered their names.
+    `readers` have numbered the queries and docs of all sets, one set after another.
     """
-    query_index, doc_index = names.query_indices[reader], names.doc_indices[reader]
-    pairs_of = [
-        _pairs(
-            query_index[reader.queries.numbers(parsed.frame["query"])],
-            doc_index[reader.docs.numbers(parsed.frame["doc"])],
-        )
-        for _, parsed in sets
-    ]
+    query = names.query_indices[readers.first][readers.judged_queries]
+    doc = names.doc_indices[readers.first][readers.judged_docs]
+    ends = np.cumsum([parsed.frame.height for _, parsed in sets])
+    pairs_of = np.split(_pairs(query, doc), ends[:-1])
     pairs = np.unique(np.concatenate(pairs_of))
     starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
     primary = np.full(len(pairs), Judgments.NO_GRADE, np.int16)

@@ -21,7 +21,8 @@ from irmeta.store.groups import Group
 from irmeta.store.ingest import Outcome, failed, failures
 from irmeta.store.layout import fingerprint, manifest
 from irmeta.store.long_table import Names, Noticed, doc_columns, run_columns
-from irmeta.store.read_track import Count, Limits, Progress, ReadTrack, read_track
+from irmeta.store.memory_limit import Limits
+from irmeta.store.read_track import Count, Progress, ReadTrack, read_track
 from irmeta.store.scan import StoredLists
 from irmeta.store.small_tables import (
     qrels_columns,

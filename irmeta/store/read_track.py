@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -19,6 +21,7 @@ from irmeta.store.facts import Facts, read_facts
 from irmeta.store.groups import Groups
 from irmeta.store.judgments import Judgments, judgments
 from irmeta.store.long_table import Names, Noticed
+from irmeta.store.memory_limit import Extent, Limits
 from irmeta.store.pool_depth_file import read_pool_depths
 from irmeta.store.read_run import Run, SkippedRun, read_run
 from irmeta.store.readers import Readers, TrackNames
@@ -27,6 +30,7 @@ from irmeta.store.spill import InMemory
 from irmeta.store.subtopics_file import read_subtopics
 from irmeta.store.track_systems import Named, name_systems
 from irmeta.trec.archives import archive_kind, members
+from irmeta.trec.numbered_names import NameSketch
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.shapes import qrels_problem
 from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource
@@ -36,15 +40,8 @@ from irmeta.trec.system_names import pattern_name
 Progress = Callable[[str, int, int], None]
 """Function of a track, the number of files read so far, and of all files."""
 
+COUNTED = 1.04  # five standard errors above the estimated number of names
 MOST_ROWS = 1 << 25  # rows of a track in memory; further rows go to a temporary file
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits for one track: threads, and bytes of memory for its names and rows."""
-
-    workers: int
-    memory: int
 
 
 @dataclass(frozen=True)
@@ -59,6 +56,8 @@ class ReadTrack:
         A message that names the qrels sets that cannot be read and are left out, or None.
     inputs
         The SHA-256 of each source file; None for a file that could not be read.
+    workers
+        Threads for which the limits leave memory.
     described
         The subtopics of subtopics files: set, query, subtopic, weight, type.
     pool_depths
@@ -76,6 +75,7 @@ class ReadTrack:
     pool_depths: dict[str, int]
     left_out: str | None
     inputs: dict[str, str | None]
+    workers: int = 1
 
     @property
     def skipped(self) -> list[SkippedRun]:
@@ -122,18 +122,26 @@ def read_track(
     Raises
     ------
     DataError
-        If all qrels sets, or facts or depths cannot be read, no run can be used, or the rows exceed
-        the limits without a folder for them.
+        If all qrels sets, or facts or depths cannot be read, no run can be used, the rows exceed
+        the limits without a folder for them, or the names exceed strict limits.
     """
     _check_pattern(source)
 
+    workers = limits.workers
+
     def read(readers: Readers) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
-        return _read_runs(source, spill, readers, limits, count)
+        nonlocal workers
+        runs = _Runs(source, spill, readers, limits, Extent(judged_bytes=int(judged_bytes)))
+        done = runs.read(count)
+        workers = runs.workers
+        return done
 
     sets, unreadable = _read_qrels(source)
     if not sets:
         raise next(iter(unreadable.values()))
-    return read_with(source, sets, read, unreadable)
+    judged_bytes = sum(parsed.frame.estimated_size() for _, parsed in sets)
+    track = read_with(source, sets, read, unreadable)
+    return replace(track, workers=workers)
 
 
 def read_with(
@@ -171,7 +179,7 @@ def read_with(
         example = f" The first: {source.located(first.file, first.reason)}"
         raise DataError(f"none of its {len(read)} runs can be used.{example}")
     names = readers.names()
-    pool = judgments(sets, readers.first, names)
+    pool = judgments(sets, readers, names)
     rows = TrackRows(named.runs, names, source.policy)
     inputs |= hashes
     return ReadTrack(
@@ -226,54 +234,119 @@ class _Archive:
     kind: str
 
 
-def _read_runs(
-    source: TrackSource,
-    spill: Path | None,
-    readers: Readers,
-    limits: Limits,
-    count: Callable[[str], None] | None,
-) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
-    """Read all runs; beyond the limits, move the rows of each to a file.
+class _Runs:
+    """Reader of the runs of a track within limits.
 
-    Returns
-    -------
+    Beyond the limits, the rows of each run move to a file in the folder `spill`. Then one thread
+    reads on, with the names of all. Then the track is refused, if the limits are strict.
+
+    Attributes
+    ----------
     runs
         In the order of the files; runs of an archive in the archive's order.
     hashes
         The SHA-256 of each run file and archive.
+    workers
+        Threads that fit into the limits.
     """
 
-    def read(name: str) -> Run | SkippedRun | _Archive:
-        file = source.input_file(name)
-        with readers.borrow() as reader:
-            run = read_run(source, file, reader)
+    def __init__(
+        self,
+        source: TrackSource,
+        spill: Path | None,
+        readers: Readers,
+        limits: Limits,
+        extent: Extent,
+    ) -> None:
+        self.runs: list[Run | SkippedRun] = []
+        self.hashes: dict[str, str | None] = {}
+        self.workers: int = limits.workers
+        self._source, self._spill, self._readers, self._limits = source, spill, readers, limits
+        self._extent, self._rows, self._held = extent, 0, 0
+        self._is_alone = limits.workers == 1
+
+    def read(
+        self, count: Callable[[str], None] | None
+    ) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
+        """Read all runs; return `runs` and `hashes`."""
+        files = self._source.runs
+        while (done := len(self.hashes)) < len(files):
+            self._read_some(files[done:], count)
+            if self.workers == 1 and not self._is_alone:
+                self._readers.unite()
+                self._is_alone = True
+                self._keep_limits(self._unread(files[len(self.hashes) :]))
+        return self.runs, self.hashes
+
+    def _read_some(self, files: Sequence[str], count: Callable[[str], None] | None) -> None:
+        """Read runs until the last, or until one thread has to go on."""
+        workers = self.workers
+        # Some files are read ahead, because sizes differ; `held` does not count them.
+        with closing(ordered_map(self._item, files, workers=workers, ahead=workers)) as items:
+            for position, (name, item) in enumerate(zip(files, items, strict=True)):
+                runs = _unpacked(self._source, item, self._readers)
+                for run in runs:
+                    self._add(run)
+                    self._keep_limits(chain(runs, self._unread(files[position + 1 :])))
+                is_archive = isinstance(item, _Archive)
+                self.hashes[name] = stored_sha256(item.file) if is_archive else item.sha256
+                if count is not None:
+                    count(self._source.name)
+                if self.workers < workers:
+                    return
+
+    def _unread(self, files: Iterable[str]) -> Iterator[Run | SkippedRun]:
+        for name in files:
+            yield from _unpacked(self._source, self._item(name), self._readers)
+
+    def _item(self, name: str) -> Run | SkippedRun | _Archive:
+        file = self._source.input_file(name)
+        with self._readers.borrow() as reader:
+            run = read_run(self._source, file, reader)
         kind = archive_kind(file) if isinstance(run, SkippedRun) else None
         return run if kind is None else _Archive(file, kind)
 
-    runs: list[Run | SkippedRun] = []
-    hashes: dict[str, str | None] = {}
-    rows = held = 0
-    # Some files are read ahead, because sizes differ; `held` does not count them.
-    for name, item in zip(
-        source.runs,
-        ordered_map(read, source.runs, workers=limits.workers, ahead=limits.workers),
-        strict=True,
-    ):
-        for run in _unpacked(source, item, readers):
-            runs.append(run)
-            if isinstance(run, Run):
-                rows, held = rows + run.rows, held + run.columns.held
-            if spill is None and held + readers.held > limits.memory:
-                fix = "Raise the limit, or use irmeta ingest, which needs less memory."
-                problem = "its rows and names exceed the memory limit"
-                raise DataError(problem, fix=fix)
-            if spill is not None and (rows > MOST_ROWS or held + readers.held > limits.memory):
-                runs = [_spilled(run, spill / f"rows-{i}") for i, run in enumerate(runs)]
-                rows = held = 0
-        hashes[name] = stored_sha256(item.file) if isinstance(item, _Archive) else item.sha256
-        if count is not None:
-            count(source.name)
-    return runs, hashes
+    def _add(self, run: Run | SkippedRun) -> None:
+        self.runs.append(run)
+        self._extent = self._extent.with_run(run)
+        if isinstance(run, Run):
+            self._rows, self._held = self._rows + run.rows, self._held + run.columns.held
+
+    def _keep_limits(self, unread: Iterator[Run | SkippedRun]) -> None:
+        """Take the next step that the limits demand; `unread` are the further runs."""
+        if self._spill is not None and (self._rows > MOST_ROWS or self._is_short()):
+            self._spill_rows(self._spill)
+        if not self._is_short():
+            return
+        if self.workers > 1:
+            self.workers = 1
+        elif self._is_alone and self._spill is None:
+            fix = "Raise the limit, or use irmeta ingest, which needs less memory."
+            raise DataError("its rows and names exceed the memory limit", fix=fix)
+        elif self._is_alone and self._limits.is_strict:
+            raise self._limits.refusal(self._least(unread))
+
+    def _is_short(self) -> bool:
+        needed = self._readers.held
+        if self._limits.is_strict:
+            needed = self._extent.with_names(self._readers.docs).needed(self.workers)
+        return self._held + needed > self._limits.memory
+
+    def _spill_rows(self, folder: Path) -> None:
+        self.runs = [_spilled(run, folder / f"rows-{i}") for i, run in enumerate(self.runs)]
+        self._rows = self._held = 0
+
+    def _least(self, unread: Iterator[Run | SkippedRun]) -> int:
+        """Return the bytes that the track needs; read further runs to count their names."""
+        sketch, extent, size = NameSketch(), self._extent, 0.0
+        for run in chain([None], unread):
+            extent = extent if run is None else extent.with_run(run)
+            for names in self._readers.docs:
+                sketch.add(names)
+                size = max(size, names.used / max(1, len(names)))
+                names.clear()
+        count = round(sketch.count() * COUNTED)
+        return replace(extent, names=count, name_bytes=round(count * size)).needed()
 
 
 def _unpacked(

@@ -1,6 +1,10 @@
 """Ingest gives the same store for any threads, processes and memory limit."""
 
 import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -11,9 +15,12 @@ import pytest
 
 import irmeta
 from irmeta.policies import ReadPolicy
+from irmeta.store import memory_limit
 from irmeta.store import read_track as room
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
+from irmeta.store.memory_limit import START
+from irmeta.store.readers import Readers
 from irmeta.store.spill import KINDS, InMemory, Spilled
 from support.ingesting import content, outcomes, put
 
@@ -60,15 +67,99 @@ def test_ingest__bytes_do_not_depend_on_executor(collections, store, alone, pool
         assert {o.state for o in states} == {"unchanged"}
 
 
-@pytest.mark.parametrize("means", [{"memory": 0}, {"memory": 1 << 19, "workers": 2}])
-def test_ingest__rows_beyond_the_memory_limit_are_spilled(
-    collections, store, alone, means, monkeypatch
+def least(collection: Path, store: Path, workers: int = 1) -> int:
+    """Return the limit that the refusal of a smaller one names, for the largest track."""
+    refused = ingest_collection(collection, Layout(store), ReadPolicy(), memory=0, workers=workers)
+    assert {o.state for o in refused} == {"failed"}
+    assert Layout(store).tracks() == []
+    return max(int(re.findall(r"`memory=(\d+)`", str(o.error))[0]) for o in refused)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_ingest__refusal_names_the_least_memory_that_works(
+    collections, store, tmp_path, alone, workers
 ):
-    spilled = []
-    whole = room._spilled
-    monkeypatch.setattr(room, "_spilled", lambda run, path: spilled.append(run) or whole(run, path))
-    assert stored(collections, store, **means) == alone
-    assert spilled
+    memory = least(collections, tmp_path / "refused", workers)
+    assert stored(collections, store, memory=memory, workers=workers) == alone
+    found = ingest_collection(
+        collections, Layout(tmp_path / "less"), ReadPolicy(), memory=memory - (2 << 20)
+    )
+    assert "failed" in {o.state for o in found}
+
+
+def test_ingest__names_of_unread_runs_count_in_the_least_memory(tmp_path, store, monkeypatch):
+    """The first run alone exceeds the limit; the others have other docs."""
+    files = {f"t/runs/{s}": run_of(range(s * 3000, s * 3000 + 6000)) for s in range(5)}
+    collection = put(tmp_path / "c", files | {"t/qrels": "1 0 doc0 1\n"})
+    monkeypatch.setattr(memory_limit, "_MEBIBYTE", 1)  # an exact number
+    memory = least(collection, tmp_path / "refused")
+    stored(collection, store, memory=memory)
+    assert stored(collection, tmp_path / "free") == content(store)
+    (few,) = ingest_collection(
+        collection,
+        Layout(tmp_path / "few"),
+        ReadPolicy(),
+        memory=START + (memory - START) * 9 // 10,
+    )
+    assert "do not fit into the memory limit" in str(few.error)
+
+
+def run_of(docs: Iterable[int]) -> str:
+    return "".join(f"1 Q0 doc{doc} 1 {-place} s\n" for place, doc in enumerate(docs))
+
+
+def test_ingest__threads_share_one_dictionary_of_docs_when_memory_is_short(
+    tmp_path, store, monkeypatch
+):
+    files = {f"t/runs/{s}": run_of(range(s, 6000 + s)) for s in range(6)}
+    collection = put(tmp_path / "c", files | {"t/qrels": "1 0 doc0 1\n1 0 other 1\n"})
+    united, whole = [], Readers.unite
+    monkeypatch.setattr(Readers, "unite", lambda self: united.append(len(self.all)) or whole(self))
+    free = stored(collection, tmp_path / "free", workers=2)
+    assert len(united) == 1
+    memory = least(collection, tmp_path / "refused")
+    united.clear()
+    assert stored(collection, store, memory=memory, workers=2) == free
+    assert len(united) == 2
+
+
+def test_ingest__tracks_that_do_not_fit_together_are_read_one_by_one(tmp_path, store):
+    files = {f"{t}/runs/s": run_of(range(9000)) for t in "ab"}
+    collection = put(tmp_path / "c", files | {f"{t}/qrels": "1 0 doc0 1\n" for t in "ab"})
+    memory = least(collection, tmp_path / "refused", workers=2)
+    stored(collection, store, memory=memory, workers=2)
+
+
+def test_ingest_command__refusal_names_its_option(collections, store, run):
+    ran = run("ingest", collections, "--out", store, "--memory", "1M")
+    assert ran.status == 1
+    assert "do not fit into the memory limit of 1 MiB" in ran.err
+    assert re.search(r"The least that works is \d+ MiB: `--memory \d+`", ran.err)
+
+
+@pytest.mark.slow
+def test_ingest__peak_memory_is_within_a_fifth_of_the_limit(tmp_path):
+    """4.5 million rows with 2 million docs; kernels are compiled before."""
+    random = np.random.default_rng(0)
+    folder = tmp_path / "c" / "t" / "runs"
+    folder.mkdir(parents=True)
+    (folder.parent / "qrels").write_text("0 0 clueweb09-en0000000001 1\n")
+    for s in range(9):
+        with (folder / str(s)).open("w") as file:
+            for query in range(500):
+                docs = np.unique(random.integers(0, 2_000_000, 1000)).tolist()
+                lines = (f"{query} Q0 clueweb09-en{d:010} 1 {-i} s\n" for i, d in enumerate(docs))
+                file.writelines(lines)
+    limit = least(tmp_path / "c", tmp_path / "refused")
+    for memory in (limit, limit * 5 // 4):
+        code = (
+            "import irmeta, re\n"
+            f"irmeta.ingest({str(tmp_path / 'c')!r}, {str(tmp_path / str(memory))!r}, "
+            f"memory={memory}, workers=2)\n"
+            "print(*re.findall(r'VmHWM:\\s*(\\d+) kB', open('/proc/self/status').read()))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        assert int(done.stdout) * 1024 <= 1.2 * memory
 
 
 @pytest.mark.parametrize("most", [1, 700])
@@ -81,6 +172,7 @@ def test_ingest__rows_beyond_the_row_limit_are_spilled(
 
 def test_ingest__truncated_spill_file_fails_the_track(collections, store, monkeypatch):
     """The file is truncated, as when a full disk refuses the last bytes of a buffer."""
+    monkeypatch.setattr(room, "MOST_ROWS", 1)
     whole, refused = InMemory.spill, []
 
     def cut_short(self: InMemory, path: Path) -> Spilled:
@@ -91,7 +183,7 @@ def test_ingest__truncated_spill_file_fails_the_track(collections, store, monkey
         return spilled
 
     monkeypatch.setattr(InMemory, "spill", cut_short)
-    found = ingest_collection(collections, Layout(store), ReadPolicy(), memory=0, workers=1)
+    found = ingest_collection(collections, Layout(store), ReadPolicy(), workers=1)
     assert {o.track: o.state for o in found}.pop("news") == "failed"
     (error,) = [o.error for o in found if o.error is not None]
     assert "track news: cannot be written to the store" in str(error)
@@ -108,7 +200,7 @@ def test_spill__full_disk_is_an_error(tmp_path):
         InMemory(arrays).spill(Path("/dev/full"))
 
 
-def test_ingest__spilled_lists_of_interleaved_queries_are_merged(tmp_path, store):
+def test_ingest__spilled_lists_of_interleaved_queries_are_merged(tmp_path, store, monkeypatch):
     """Lists adjacent in the store are not adjacent in the run files."""
     queries = [str(q) for q in range(40)]
     files = {"t/qrels": "".join(f"{q} 0 d{q} 1\n" for q in queries)}
@@ -122,7 +214,9 @@ def test_ingest__spilled_lists_of_interleaved_queries_are_merged(tmp_path, store
             for i in range(half)
         )
     collection = put(tmp_path / "c", files)
-    assert stored(collection, store, memory=0) == stored(collection, tmp_path / "held")
+    held = stored(collection, tmp_path / "held")
+    monkeypatch.setattr(room, "MOST_ROWS", 1)
+    assert stored(collection, store) == held
 
 
 def test_ingest__very_deep_list(tmp_path, store):

@@ -138,7 +138,7 @@ def test_name_systems__skipped_runs_share_no_tag(tmp_path):
 
 def test_read_track__slow_pattern_fails_the_track(tmp_path, monkeypatch):
     monkeypatch.setattr("irmeta.trec.system_names.MATCH_SECONDS", 0.05)
-    monkeypatch.setattr(reading, "_read_runs", None)  # before any run is read
+    monkeypatch.setattr(reading, "_Runs", None)  # before any run is read
     pattern = r"(?:\\w|[a-z])*([0-9])[A-Z]"
     config = CONFIG.replace("[tracks.t]", f'[tracks.t]\nnames = "{pattern}"')
     files = {f"runs/{'a' * 60}": RUN, "qrels": QRELS, "collection.toml": config}

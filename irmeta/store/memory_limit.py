@@ -1,0 +1,115 @@
+"""The memory that reading a track into a store takes, and the refusal of a limit below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from irmeta.errors import DataError
+from irmeta.store.groups import GROUP_ROWS
+from irmeta.store.read_run import Run, SkippedRun
+from irmeta.trec.numbered_names import Names
+
+START = 256 << 20
+"""Bytes of a process that has loaded irmeta and its compiled kernels, before it reads."""
+_MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits for one track.
+
+    Attributes
+    ----------
+    workers
+        Threads.
+    memory
+        Bytes for the track's names and rows, without those of the process's start.
+    is_strict
+        Whether a track that needs more is refused, since the user has set the limit.
+    at_once, processes
+        Tracks that share the user's limit, and processes that read them.
+    """
+
+    workers: int
+    memory: int
+    is_strict: bool = False
+    at_once: int = 1
+    processes: int = 1
+
+    @classmethod
+    def strict(cls, workers: int, total: int, at_once: int, processes: int) -> Limits:
+        """Return the limits of each of several tracks that are read at once in `total` bytes."""
+        memory = (total - processes * START) // at_once
+        return cls(workers, memory, True, at_once, processes)
+
+    def refusal(self, needed: int) -> DataError:
+        """Return the error that a track needs more bytes than `memory`, with the least limit."""
+        start = self.processes * START
+        least = -(-(needed * self.at_once + start) // _MEBIBYTE)
+        given = (self.memory * self.at_once + start) // _MEBIBYTE
+        error = DataError(
+            f"its names and longest lists do not fit into the memory limit of {given} MiB, of "
+            f"which irmeta itself takes {start // _MEBIBYTE} MiB",
+            fix=f"The least that works is {least} MiB: `memory={least * _MEBIBYTE}`.",
+        )
+        error.exceeds_memory = True
+        return error
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What the memory for reading a track with all rows in a file depends on.
+
+    Attributes
+    ----------
+    names, name_bytes
+        Number and bytes of the distinct docs.
+    judged_bytes
+        Bytes of the qrels.
+    longest_run
+        Rows of the largest run.
+    list_rows, rows
+        Rows of the longest list of each run, in total, which bound those of a query; all rows.
+    """
+
+    names: int = 0
+    name_bytes: int = 0
+    judged_bytes: int = 0
+    longest_run: int = 0
+    list_rows: int = 0
+    rows: int = 0
+
+    def with_run(self, run: Run | SkippedRun) -> Extent:
+        """Return the extent with one more run."""
+        if isinstance(run, SkippedRun):
+            return self
+        return replace(
+            self,
+            longest_run=max(self.longest_run, run.rows),
+            list_rows=self.list_rows + int(np.diff(run.starts).max()),
+            rows=self.rows + run.rows,
+        )
+
+    def with_names(self, names: Iterable[Names]) -> Extent:
+        """Return the extent with the names of all readers, each counted in each reader."""
+        several = list(names)
+        return replace(
+            self,
+            names=sum(len(one) for one in several),
+            name_bytes=sum(one.used for one in several),
+        )
+
+    def needed(self, workers: int = 1) -> int:
+        """Return the largest number of bytes that reading, sorting or writing takes.
+
+        The bytes per name and row are measured; a test compares the sum with a process's peak.
+        """
+        group_rows = min(self.rows, GROUP_ROWS + self.list_rows)
+        reading = self.name_bytes * 5 // 4 + 32 * self.names + 200 * workers * self.longest_run
+        sorting = self.name_bytes + 76 * self.names
+        writing = self.name_bytes + (60 + 10 * workers) * self.names
+        writing += workers * (200 * group_rows + 400 * min(group_rows, self.names))
+        return 3 * self.judged_bytes + max(reading, sorting, writing)
