@@ -115,6 +115,12 @@ def test_package__every_file_is_in_a_known_subpackage():
     }
 
 
+def test_contributing__names_every_subpackage():
+    text = (TWINS.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert [room for room in sorted(rooms) if f"`irmeta/{room}/`" not in text] == []
+
+
 @in_rooms(*FLOOR)
 def test_imports__only_from_lower_layers(file: Path):
     room = room_of(file)
