@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from statistics import mean, stdev
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -68,6 +71,14 @@ def test_max_t_test__interval_excludes_0_where_p_is_small(queries: int):
         assert pairs.high is not None
         outside = (pairs.low[:, 5] > 0) | (pairs.high[:, 5] < 0)
         np.testing.assert_array_equal(outside, pairs.p[:, 5] <= 1 - confidence + 1e-12)
+
+
+def test_max_t_test__margin_is_the_naive_quantile_of_t_in_standard_errors():
+    difference = np.random.default_rng(5).normal(0.1, 0.2, 9)
+    (_, margin) = max_t_test(np.stack([np.zeros(9), difference], axis=1), 0, confidence=0.9)[1]
+    flipped = [difference * signs for signs in product((-1, 1), repeat=9)]
+    ts = sorted(abs(mean(d)) / (stdev(d) / 3) for d in flipped)
+    assert margin == pytest.approx(ts[-52] * stdev(difference) / 3)  # 51 of 512 may exceed it
 
 
 def test_max_t_test__edges():
