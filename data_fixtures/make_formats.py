@@ -1,4 +1,4 @@
-"""Write one made run and one made qrels set in every form that irmeta reads.
+"""Write one made run, one qrels set and one table of values in every form that irmeta reads.
 
     python data_fixtures/make_formats.py [--out DIR]
 
@@ -54,6 +54,46 @@ def records(names: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
     return "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows)
 
 
+def value_files() -> dict[str, str]:
+    """Return the values of two systems by two measures per query, as other tools write them."""
+    rng, texts = random.Random(SEED), dict[str, str]()
+    values = {
+        system: {
+            m: {f"{701 + i}": round(rng.random(), 4) for i in range(QUERIES)} for m in measures
+        }
+        for system in ("bm25", "dense")
+        for measures in [("AP", "RR")]
+    }
+    rows = [
+        (system, query, measure, value)
+        for system, of_system in values.items()
+        for measure, of_query in of_system.items()
+        for query, value in of_query.items()
+    ]
+    for system, of_system in values.items():
+        own = [row for row in rows if row[0] == system]
+        means = {m: sum(of.values()) / len(of) for m, of in of_system.items()}
+        names = {"AP": "map", "RR": "recip_rank"}
+        texts[f"values/trec_eval/{system}.txt"] = "".join(
+            f"{names[m]:<22}\t{query}\t{value:.4f}\n" for _, query, m, value in own
+        ) + "".join(
+            [f"{'runid':<22}\tall\t{system}\n"]
+            + [f"{names[m]:<22}\tall\t{mean:.4f}\n" for m, mean in means.items()]
+        )
+        texts[f"values/ir_measures/{system}.tsv"] = lines(
+            [*((q, m, v) for _, q, m, v in own), *(("all", *one) for one in means.items())], "\t"
+        )
+    texts["values/ranx.json"] = json.dumps(values)
+    texts["values/long.csv"] = lines([("run", "qid", "metric", "score"), *rows], ",")
+    wide = [
+        (system, query, of["AP"][query], of["RR"][query])
+        for system, of in values.items()
+        for query in of["AP"]
+    ]
+    texts["values/measures.tsv"] = lines([("model", "query_id", "AP", "RR"), *wide], "\t")
+    return texts
+
+
 def write(out: Path) -> None:
     """Write all files."""
     qrels, run = draw()
@@ -76,6 +116,7 @@ def write(out: Path) -> None:
         "runs/records.jsonl": records(frame, run),
         "runs/named.csv": lines([("qid", "docno", "score"), *run], ","),
         "runs/ranks.csv": lines([("qid", "pid", "rank"), *ranked], ","),
+        **value_files(),
         "selves/run.json": json.dumps(nested([*((q, q, 9.0) for q in nested(run)), *run])),
     }
     for name, text in texts.items():

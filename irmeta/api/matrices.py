@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from irmeta.api.namespaces.pools import StorePools
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, location
 from irmeta.measures.evaluate import evaluate, how_made
-from irmeta.measures.names import measure_texts, parse_call, parse_measure, parse_measures
+from irmeta.measures.names import measure_texts, parse_call, parse_measure
 from irmeta.measures.unjudged_docs import UnjudgedDocs
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
-from irmeta.results.matrix import Matrix, read_matrices
+from irmeta.results.matrix import Matrix, read_matrices, read_several
 from irmeta.results.tidy_files import provenance
+from irmeta.stats.tables import NO_RESULTS, directed, is_measure, matrices_of_frame, spellings
 from irmeta.store.layout import is_store, store_folder
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import SummaryList
+from irmeta.trec.streams import is_stream
 
 Results = OpenedStore | AnyLocation
 """A store, or where one lies; a folder that `reanalyze` made; a file."""
+ValueFiles = Sequence[AnyLocation]
+"""Files with values per query of different systems."""
 
 
 def matrices(
-    results: Results,
+    results: Results | ValueFiles | object,
     measures: str | Iterable[str] | None = None,
     *,
     track: Tracks = None,
@@ -40,9 +43,12 @@ def matrices(
 
     Parameters
     ----------
-    results : Store, str or Path
+    results : Store, str, Path, sequence of str or Path, or frame
         A store, whose measures are computed; a folder that `reanalyze` made; a file of per-query
-        values; or a CSV or Parquet table with one column per system. Paths may be URLs.
+        values (of irmeta; of trec_eval -q or ir_measures; JSON; CSV or Parquet with the columns
+        system, query, measure, value, or with one column per measure), or several of different
+        systems; a CSV or Parquet table with one column per system; or a frame of such columns.
+        Paths may be URLs, and ``-`` is standard input.
     measures : str or iterable of str, optional
         Names; default: all of a file or folder or, for a store opened by such a folder, all of
         the folder; ``default`` of any other store.
@@ -71,10 +77,28 @@ def matrices(
     path = opened(results, choices)
     if isinstance(path, OpenedStore):
         return _of_store(path, measures, track, workers, choices)
+    return SummaryList(_of_values(path, measures, track, workers, choices))
+
+
+def _of_values(
+    path: Any,
+    measures: str | Iterable[str] | None,
+    track: Tracks,
+    workers: int | None,
+    choices: EvalChoices,
+) -> list[Matrix]:
+    """Return the matrices of a folder, of files, or of a frame."""
     if workers is not None or (choices and not _is_made_with(path, choices)):
         given = ", ".join([*choices, *(["workers"] if workers is not None else [])])
         raise UsageError(f"{path} holds values without a store: {given} apply only to stores.")
-    found = [_directed(m) for file in _files(path) for m in read_matrices(file)]
+    if isinstance(path, Location):
+        read = [m for file in _files(path) for m in read_matrices(file, is_measure=is_measure)]
+    elif isinstance(path, list):
+        read = read_several(path, is_measure)
+        path = " ".join(map(str, path))
+    else:
+        read, path = matrices_of_frame(path), "the table"
+    found = [directed(m) for m in read]
     if not found:
         raise UsageError(f"{path} holds no values.")
     if measures is not None:
@@ -84,11 +108,11 @@ def matrices(
         hint = did_you_mean(name, {m.track for m in found})
         raise UsageError(f"{path} has no track {name!r}. {hint}")
     kept = [m for m in found if asked is None or m.track in asked]
-    return SummaryList(_plain(kept, named=measures is not None))
+    return _plain(kept, named=measures is not None)
 
 
 def made_from(
-    results: Results,
+    results: Results | ValueFiles,
     measures: Iterable[str],
     tracks: Iterable[str],
     **choices: Unpack[EvalChoices],
@@ -98,14 +122,16 @@ def made_from(
     if isinstance(path, OpenedStore):
         specs, policy = parse_call(measures, path.merged(choices))
         return how_made(path.reader, specs, policy, tracks_of(path.reader, named))
-    if path.is_file():
-        return provenance(path) or {"file": path.name}
+    if isinstance(path, list):
+        return {"files": [file.name for file in path]}
+    if path.is_file() or is_stream(path):
+        return (None if is_stream(path) else provenance(path)) or {"file": path.name}
     made = {file.stem: provenance(file) or {} for file in _files(path)}
     return {name: own for name, own in made.items() if named & own.get("tracks", {}).keys()}
 
 
 def unjudged_of(
-    results: Results, tracks: Iterable[str], **choices: Unpack[EvalChoices]
+    results: Results | ValueFiles, tracks: Iterable[str], **choices: Unpack[EvalChoices]
 ) -> list[UnjudgedDocs]:
     """Return the unjudged docs of some tracks of a store, or of a folder that `reanalyze` made.
 
@@ -117,7 +143,7 @@ def unjudged_of(
     path = opened(results, choices)
     if isinstance(path, OpenedStore):
         return StorePools(path).unjudged(tracks, **choices)
-    if not is_store(folder := store_folder(path)):
+    if isinstance(path, list) or not is_store(folder := store_folder(path)):
         fix = "name the store, or a folder of reanalyze with one"
         raise UsageError(f"{path} holds values without lists, so unjudged docs are unknown: {fix}.")
     pools, found = StorePools(OpenedStore(folder)), list[UnjudgedDocs]()
@@ -127,13 +153,20 @@ def unjudged_of(
     return found
 
 
-def opened(results: Results, choices: Mapping[str, Any] | None = None) -> OpenedStore | Location:
-    """Open a store; return any other folder or file as its path.
+def opened(results: Any, choices: Mapping[str, Any] | None = None) -> Any:
+    """Open a store; return any other folder or file as its path, and several files as a list.
+
+    A frame is returned as it is.
 
     The folder of `reanalyze`'s results holds values; where choices differ from the policies that
     these were made with, its store is opened instead.
     """
-    if isinstance(results, OpenedStore):
+    if isinstance(results, list | tuple):
+        files = cast("Sequence[object]", results)
+        if not all(isinstance(one, AnyLocation) for one in files):
+            raise UsageError(NO_RESULTS)
+        return [location(one) for one in cast("ValueFiles", files)]
+    if isinstance(results, OpenedStore) or not isinstance(results, AnyLocation):
         return results
     if is_store(results):
         return OpenedStore(results)
@@ -151,7 +184,7 @@ def _is_made_with(path: Location, choices: Mapping[str, Any]) -> bool:
 
 
 @contextmanager
-def consistent_read(results: Results, track: Tracks = None) -> Generator[Tracks]:
+def consistent_read(results: Results | ValueFiles, track: Tracks = None) -> Generator[Tracks]:
     """Read a store and its provenance without an ingest in between; see `undisturbed`.
 
     Yields the tracks of the store, or for other results the requested tracks.
@@ -172,28 +205,20 @@ def _files(path: Location) -> list[Location]:
     return files
 
 
-def _named(found: list[Matrix], measures: str | Iterable[str], path: Location) -> list[Matrix]:
+def _named(found: list[Matrix], measures: str | Iterable[str], path: object) -> list[Matrix]:
     """Those of the measures asked for: by the very name in the file, or by another spelling."""
     names = [name for text in measure_texts(measures) for name in split_names(text)]
     if not names:
         raise UsageError("no measure was given")
     kept: dict[int, Matrix] = {}
     for name in names:
-        wanted = {name} if name in {m.measure for m in found} else set(_spellings(name))
-        places = [i for i, m in enumerate(found) if wanted & {m.measure, *_spellings(m.measure)}]
+        wanted = {name} if name in {m.measure for m in found} else set(spellings(name))
+        places = [i for i, m in enumerate(found) if wanted & {m.measure, *spellings(m.measure)}]
         if not places:
             hint = did_you_mean(name, {m.measure for m in found})
             raise UsageError(f"{path} has no measure {name!r}. {hint}")
         kept |= {i: found[i] for i in places}
     return [kept[i] for i in sorted(kept)]
-
-
-def _spellings(name: str) -> list[str]:
-    """Return the canonical names that a name stands for; none if it names no measure."""
-    try:
-        return [spec.name for spec in parse_measures(name)]
-    except MeasureError:
-        return []
 
 
 def _of_store(
@@ -239,12 +264,3 @@ def _own_average(name: str) -> bool:
     except MeasureError:
         return False
     return spec.average != spec.measure.average
-
-
-def _directed(matrix: Matrix) -> Matrix:
-    """Return the matrix with the direction of its measure, which result files do not hold."""
-    try:
-        direction = parse_measure(matrix.measure).measure.direction
-    except MeasureError:
-        return matrix
-    return replace(matrix, direction=direction)

@@ -9,10 +9,11 @@ from irmeta.api.opened_store import OpenedStore
 from irmeta.api.read_outcomes import whole
 from irmeta.errors import UsageError, shown
 from irmeta.inputs.given import given_qrels, given_runs, name_of, name_text
-from irmeta.locations import AnyLocation
+from irmeta.locations import AnyLocation, location
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import DataChoices, EvalChoices
-from irmeta.results.matrix import Matrix
+from irmeta.results.matrix import Matrix, holds_values
+from irmeta.stats.tables import has_measures, is_measure
 from irmeta.store.ingest import Outcome
 from irmeta.store.memory import MemoryStore
 from irmeta.store.read_data import read_data
@@ -99,5 +100,11 @@ def results_or_data(
 def _is_results(source: object) -> bool:
     """Check whether a source is results or matrices instead of qrels in memory."""
     if isinstance(source, list | tuple):
-        return all(isinstance(one, Matrix) for one in cast("Sequence[object]", source))
+        several = cast("Sequence[object]", source)
+        paths = [location(one) for one in several if isinstance(one, AnyLocation)]
+        if paths and len(paths) == len(several):
+            return all(holds_values(path, is_measure) for path in paths)
+        return all(isinstance(one, Matrix) for one in several)
+    if has_measures(source):
+        return True
     return isinstance(source, OpenedStore | Matrix | AnyLocation | Iterator)

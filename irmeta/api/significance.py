@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
 from irmeta.api.comparisons import Comparison, Comparisons, comparison, correction_text
-from irmeta.api.matrices import Results, matrices
-from irmeta.api.opened_store import OpenedStore
+from irmeta.api.matrices import Results, ValueFiles, matrices
 from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
-from irmeta.locations import RemotePath, location
+from irmeta.inputs.frames import as_frame
+from irmeta.locations import AnyLocation, RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
 from irmeta.policy_keywords import DataPolicies
@@ -30,6 +30,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
 from irmeta.stats.discriminative_power import LEVELS, asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import default_correction, pairwise
+from irmeta.stats.tables import NO_RESULTS
 from irmeta.store.folder_names import folder_name
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary
@@ -134,7 +135,7 @@ def compare(
     source, measures, given = results_or_data(results, runs, measures, workers, choices)
     found = _given(source, measures, track, workers, given)
     named = sorted({m.measure for m in found})
-    if len(named) > 1 and measures is None and isinstance(source, Results):
+    if len(named) > 1 and measures is None and not _are_matrices(source):
         raise UsageError(f"say which measures: {', '.join(named)}.")
     if less_is_better:
         found = [_reversed(m) for m in found]
@@ -156,7 +157,7 @@ def compare(
 
 
 def _given(
-    results: Results | Matrix | Iterable[object],
+    results: object,
     measures: str | Iterable[str] | None,
     track: Tracks,
     workers: int | None,
@@ -165,17 +166,28 @@ def _given(
     """Return the matrices of results; matrices are returned as they are."""
     if isinstance(results, Results):
         return matrices(results, measures, track=track, workers=workers, **choices)
-    found = [results] if isinstance(results, Matrix) else list(results)
-    matrices_given = [one for one in found if isinstance(one, Matrix)]
-    if len(matrices_given) < len(found):
-        raise UsageError(
-            "no results: pass a store, a folder, a file or matrices; or qrels, runs and measures."
-        )
+    if isinstance(results, Mapping):
+        raise UsageError(NO_RESULTS)
+    if isinstance(results, Matrix):
+        found: list[Any] = [results]
+    else:
+        is_list = isinstance(results, Iterable) and as_frame(results, "the table") is None
+        found = list(cast("Iterable[Any]", results)) if is_list else []
+        if not is_list or not all(isinstance(one, Matrix) for one in found):
+            table = found if is_list else results
+            return matrices(table, measures, track=track, workers=workers, **choices)
     if measures is not None or track is not None or workers is not None or choices:
         raise UsageError("a matrix has its measure and track: name neither, nor how it was made.")
     if not found:
         raise UsageError("no matrix was given.")
-    return matrices_given
+    return found
+
+
+def _are_matrices(source: object) -> bool:
+    """Check whether a source is matrices, which a caller has chosen."""
+    return isinstance(source, Matrix | Iterator) or (
+        isinstance(source, list | tuple) and isinstance(next(iter(source), None), Matrix)
+    )
 
 
 def _reversed(matrix: Matrix) -> Matrix:
@@ -241,9 +253,9 @@ def power(
     return Power(separation(pairs, alpha=at), pl.concat(map(asp, pairs)))
 
 
-def default_folder(results: Results, *names: str) -> Path | None:
+def default_folder(results: Results | ValueFiles, *names: str) -> Path | None:
     """Return the folder for output inside one that `reanalyze` made; None for other results."""
-    if isinstance(results, OpenedStore):
+    if not isinstance(results, AnyLocation):
         return None
     folder = location(results)
     if isinstance(folder, RemotePath):

@@ -143,7 +143,7 @@ def compare(
                 resamples=testing.resamples,
                 rng=testing.seed,
                 less_is_better=less_is_better,
-                workers=None if isinstance(source, Location) else workers,
+                workers=None if isinstance(source, Location | list) else workers,
                 **choices,
             )
             names = list(dict.fromkeys(one.pairs.measure for one in comparisons))
@@ -200,7 +200,7 @@ def power(
                 correction=testing.correction,
                 resamples=testing.resamples,
                 rng=testing.seed,
-                workers=None if isinstance(source, Location) else workers,
+                workers=None if isinstance(source, Location | list) else workers,
                 **choices,
             )
             names, compared = shares["measure"].unique(), shares["track"].unique()

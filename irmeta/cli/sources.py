@@ -43,8 +43,9 @@ ResultsArgument = Annotated[
     typer.Argument(
         metavar="SOURCE [RUN]",
         show_default=False,
-        help="A store, a folder of reanalyze, per-query values, or a table with systems in "
-        "columns; or a collection, or a qrels file, then its runs, which are read into memory.",
+        help="A store, a folder of reanalyze, files of per-query values (of irmeta, trec_eval -q, "
+        "ir_measures, JSON, CSV), or a table with systems in columns; or a collection, or a qrels "
+        "file, then its runs, which are read into memory.",
     ),
 ]
 
@@ -58,19 +59,26 @@ def open_results(
     *,
     choices: Given | None = None,
     strict: bool | None = None,
-) -> Generator[Store | Location]:
-    """Yield a folder or file with values as it is; open any other source: see `open_source`.
+) -> Generator[Store | Location | list[Location]]:
+    """Yield a folder or files with values as they are; open any other source: see `open_source`.
 
     Where choices differ from the policies of a folder's values, the store inside is opened.
     """
     from irmeta.api.matrices import opened
+    from irmeta.results.matrix import holds_values
+    from irmeta.stats.tables import is_measure
     from irmeta.studies.framework.recorded_files import PARTS, recorded_policy
 
     first, *runs = map(location, source)
     is_results = (first / "scores").is_dir() and (first / PARTS).is_dir()
     if is_results and not runs:
         is_results = isinstance(opened(first, choices), Location)
-    if runs or not (first.is_file() or is_results):
+    is_file = first.is_file() or is_stream(first)
+    if runs and all(holds_values(file, is_measure) for file in (first, *runs)):
+        is_file = True
+    elif runs:
+        is_file = False
+    if not (is_file or is_results):
         with open_source(source, policy, tracks, workers, choices=choices, strict=strict) as store:
             yield store
         return
@@ -80,7 +88,7 @@ def open_results(
         raise UsageError(f"{first} holds values: reading options are for runs.")
     if strict is not None:
         raise UsageError(f"{first} holds values: --strict and --no-strict are for runs.")
-    yield first
+    yield [first, *runs] if runs else first
 
 
 def report_policies(

@@ -198,7 +198,7 @@ def read_json(text: str, file: str) -> dict[str, dict[str, Any]] | FileTable:
     DataError
         If the text is not JSON, a key occurs twice, or it holds something else.
     """
-    content = _parse_json(text, file, 1)
+    content = parse_json(text, file, 1)
     shape = "Write {query: {doc: value}}, or a list of records."
     if isinstance(content, list):
         records = cast(list[Any], content)
@@ -231,7 +231,7 @@ def table_of_jsonl(text: str, file: str) -> FileTable:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        content = _parse_json(line, file, number)
+        content = parse_json(line, file, number)
         values = cast(dict[str, Any], content) if isinstance(content, dict) else {}
         if values and all(isinstance(docs, dict) for docs in values.values()):
             nested = [
@@ -246,7 +246,14 @@ def table_of_jsonl(text: str, file: str) -> FileTable:
     return _table_of_records(records, numbers, file, "line")
 
 
-def _parse_json(text: str, file: str, first: int) -> object:
+def parse_json(text: str, file: str, first: int) -> object:
+    """Parse JSON that begins in the line `first` of a file.
+
+    Raises
+    ------
+    DataError
+        If the text is not JSON, or a key occurs twice in an object.
+    """
     try:
         return json.loads(text, object_pairs_hook=_distinct)
     except json.JSONDecodeError as error:

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from io import TextIOWrapper
-from itertools import takewhile
+from itertools import compress, takewhile
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
-from irmeta.locations import Location, readable
+from irmeta.locations import Location
 from irmeta.phrases import count
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.tidy_files import read_parquet
+from irmeta.results.value_tables import (
+    MEANS,
+    SUMMARIES,
+    IsMeasure,
+    no_measure,
+    tidy_values,
+    values_of_text,
+)
 from irmeta.schema.arrow import DAMAGED
 from irmeta.summaries import Summarized, Summary
+from irmeta.trec.streams import is_stream, read_stream
 
 _KEYS = ["track", "system", "query", "measure"]
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
@@ -119,7 +129,7 @@ def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
         The query names are in a column named query, topic, qid, query_id, topic number or similar,
         in a first column without a name, or in a non-numeric first column; otherwise queries are
         numbered from 1. Numbers may be text; blank, NaN, NA, N/A, null and None, in any case, are
-        missing values.
+        missing values. A row called all, amean, average, avg or mean, in any case, is no query.
     measure : str, default 'value'
         Name of the measure.
 
@@ -145,9 +155,9 @@ def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
     if (index := _query_column(frame)) is not None:
         names = tuple(frame.to_series(index).cast(pl.String).fill_null("").to_list())
         frame = frame.drop(frame.columns[index])
-        if "all" in names and len(names) > 1:
-            fix = "It is trec_eval's mean and no query: leave that row out."
-            raise DataError("a query is called `all`", fix=fix)
+        is_query = [name.lower() not in SUMMARIES for name in names]
+        if not all(is_query) and any(is_query):
+            frame, names = frame.filter(is_query), tuple(compress(names, is_query))
     if not frame.width:
         fix = "A table has a column for each system, with commas between them."
         raise DataError("no column of numbers", fix=fix)
@@ -196,18 +206,25 @@ def _read(column: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     return values.fill_null(np.nan).to_numpy(), invalid.to_numpy()
 
 
-def read_matrices(path: Location, measures: tuple[str, ...] | None = None) -> list[Matrix]:
-    """Read the matrices of a result file with per-query values, or of a user's table.
+def read_matrices(
+    path: Location,
+    measures: tuple[str, ...] | None = None,
+    is_measure: IsMeasure = no_measure,
+) -> list[Matrix]:
+    """Read the matrices of a file with per-query values, or of a user's table.
 
     Parameters
     ----------
     path
         A Parquet or CSV file with the columns track, system, query, measure, value (one matrix per
-        track and measure; track is optional), or with the first three and one column per measure,
-        or a table with one column per system: see `matrix_of`.
+        track and measure; track is optional), or with the first three and one column per measure;
+        output of trec_eval -q or ir_measures, or nested JSON: see irmeta.results.value_tables; or a
+        table with one column per system: see `matrix_of`.
     measures
         Measures to read, by canonical name; None: all. The measure of a user's table is the file's
         name.
+    is_measure
+        Function that knows names of measures, which tell queries from measures.
 
     Raises
     ------
@@ -217,37 +234,100 @@ def read_matrices(path: Location, measures: tuple[str, ...] | None = None) -> li
         If the file cannot be read, `matrix_of` rejects its table, two columns have one name, or a
         system, query and measure have two values.
     """
-    if not path.is_file():
-        raise UsageError(f"{path} is not a file.")
+    with _in_file(path):
+        frame = _read_frame(path, is_measure)
+        tidy = tidy_values(frame, _stem(path), is_measure)
+        if tidy is None:
+            _check_known(str(path), measures, [_stem(path)])
+            return [matrix_of(frame, _stem(path))]
+        return tidy_matrices(tidy, str(path), measures)
+
+
+def read_several(paths: Sequence[Location], is_measure: IsMeasure = no_measure) -> list[Matrix]:
+    """Read files with per-query values of different systems as the matrices of all of them.
+
+    Raises
+    ------
+    UsageError
+        As `read_matrices`.
+    DataError
+        As `read_matrices`, or if a file has one column per system.
+    """
+    frames = [_tidy_of(path, is_measure) for path in paths]
+    for path, frame in zip(paths, frames, strict=True):
+        if frame is None:
+            fix = "Name one such table alone, or write the columns system,query,measure,value."
+            raise DataError("no column of measures beside other files", file=str(path), fix=fix)
+    found = [frame for frame in frames if frame is not None]
+    return tidy_matrices(pl.concat(found, how="diagonal"), f"{len(paths)} files")
+
+
+def holds_values(path: Location, is_measure: IsMeasure) -> bool:
+    """Check whether a file is recognised as values per query, and not as a run or qrels."""
     try:
-        frame = read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
-        return _matrices(frame, path, measures)
+        return path.is_file() and _tidy_of(path, is_measure) is not None
+    except (DataError, UsageError):
+        return False
+
+
+def _tidy_of(path: Location, is_measure: IsMeasure) -> pl.DataFrame | None:
+    with _in_file(path):
+        tidy = tidy_values(_read_frame(path, is_measure), _stem(path), is_measure)
+        keys = [key for key in _KEYS if tidy is not None and key in tidy.columns]
+        return None if tidy is None else tidy.select(pl.col(keys).cast(pl.String), _values(tidy))
+
+
+def _values(frame: pl.DataFrame) -> pl.Series:
+    return pl.Series("value", _numbers(frame["value"]))
+
+
+@contextmanager
+def _in_file(path: Location) -> Generator[None]:
+    """Name the file in errors of its content."""
+    try:
+        yield
     except DataError as error:
-        raise DataError(error.problem, file=str(path), value=error.value, fix=error.fix) from None
+        if error.problem == MEANS:
+            raise UsageError(f"{path} {MEANS}.") from None
+        error.file = str(path)
+        raise
     except DAMAGED as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"cannot be read as CSV ({reason})", file=str(path)) from None
 
 
-def _matrices(
-    frame: pl.DataFrame, path: Location, measures: tuple[str, ...] | None
+def _stem(path: Location) -> str:
+    if is_stream(path):
+        return "stdin"
+    return path.stem
+
+
+def _read_frame(path: Location, is_measure: IsMeasure) -> pl.DataFrame:
+    if not (path.is_file() or is_stream(path)):
+        raise UsageError(f"{path} is not a file.")
+    if path.suffix == ".parquet":
+        return read_parquet(path)
+    content = read_stream(path) if is_stream(path) else path.read_bytes()
+    found = values_of_text(content, _stem(path), str(path), is_measure)
+    return _read_csv(content) if found is None else found
+
+
+def tidy_matrices(
+    frame: pl.DataFrame, place: str, measures: tuple[str, ...] | None = None
 ) -> list[Matrix]:
-    columns = set(frame.columns)
-    tidy, spread = {"system", "measure", "value"} <= columns, {"track", "system"} <= columns
-    if not tidy and not spread:
-        _check_known(path, measures, [path.stem])
-        return [matrix_of(frame, path.stem)]
-    if "query" not in columns:
-        raise UsageError(
-            f"{path} holds means: a test needs values per query, as "
-            "`irmeta evaluate STORE --per-query --out scores.parquet` writes them."
-        )
-    if not tidy:
-        frame = frame.unpivot(index=_KEYS[:3], variable_name="measure", value_name="value")
-    if "track" not in columns:
+    """Return the matrices of rows of values, see `tidy_values`.
+
+    Raises
+    ------
+    UsageError
+        If a measure of `measures` is missing.
+    DataError
+        If a name is missing, or a system, query and measure have two values.
+    """
+    if "track" not in frame.columns:
         frame = frame.with_columns(track=pl.lit(""))
     frame = frame.with_columns(pl.col(_KEYS).cast(pl.String))
-    _check_known(path, measures, frame["measure"].unique(maintain_order=True).to_list())
+    _check_known(place, measures, frame["measure"].unique(maintain_order=True).to_list())
     if measures is not None:
         frame = frame.filter(pl.col("measure").is_in(list(measures)))
     _check_keys(frame)
@@ -257,7 +337,7 @@ def _matrices(
     ]
 
 
-def _check_known(path: Location, measures: tuple[str, ...] | None, known: list[str]) -> None:
+def _check_known(path: str, measures: tuple[str, ...] | None, known: list[str]) -> None:
     for name in measures or ():
         if name not in known:
             raise UsageError(f"{path} has no measure {name!r}. {did_you_mean(name, known)}")
@@ -283,11 +363,13 @@ def _tidy_matrix(frame: pl.DataFrame, track: str, measure: str) -> Matrix:
     return Matrix(values, tuple(queries), tuple(systems), measure, track)
 
 
-def _read_csv(path: Location) -> pl.DataFrame:
+def _read_csv(content: bytes) -> pl.DataFrame:
     """Read all columns as text, to preserve names such as 007; skip empty lines."""
-    with TextIOWrapper(path.open("rb"), encoding="utf-8", errors="replace") as file:
-        comments = sum(1 for _ in takewhile(lambda line: line.startswith("# "), file))
-    frame = pl.read_csv(readable(path), infer_schema=False, skip_lines=comments)
+    lines = content.splitlines()
+    comments = sum(1 for _ in takewhile(lambda line: line.startswith(b"# "), lines))
+    header = lines[comments] if comments < len(lines) else b""
+    separator = "\t" if b"\t" in header and b"," not in header else ","
+    frame = pl.read_csv(content, infer_schema=False, skip_lines=comments, separator=separator)
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     for column in frame.columns[1:]:
         # Polars renames a column with a duplicate name.

@@ -16,6 +16,7 @@ from irmeta.kernels.query_samples import add_swaps, add_wins, subset_means
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.stats.query_sets import checked_query_sets, draw_query_sets
+from irmeta.stats.tables import as_matrix
 from irmeta.summaries import Summarized, Summary
 
 Ties = Literal["against", "out", "half"]
@@ -138,7 +139,7 @@ class Stability(Summarized):
 
 
 def stability(
-    matrix: Matrix,
+    matrix: Matrix | object,
     *,
     size: int | None = None,
     trials: int = 1000,
@@ -153,8 +154,8 @@ def stability(
 
     Parameters
     ----------
-    matrix : Matrix
-        Values of one measure.
+    matrix : Matrix or frame
+        Values of one measure; a table may have the columns system, query, measure, value.
     size : int, optional
         Number of queries drawn for a trial, without replacement; default: half of the queries,
         rounded down, as in [1]_ (its code rounds 22.5 to 22 and 11.5 to 12).
@@ -203,7 +204,7 @@ def stability(
         )
     if not (fuzziness >= 0 and tolerance >= 0):
         raise UsageError(f"fuzziness {fuzziness}, tolerance {tolerance}: neither may be negative.")
-    complete = _complete(matrix)
+    complete = _complete(as_matrix(matrix))
     if subsets is None:
         subsets = draw_query_sets(len(complete.queries), _half(complete, size), 1, trials, rng)[
             :, 0

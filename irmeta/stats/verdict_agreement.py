@@ -11,8 +11,10 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.phrases import count
+from irmeta.results.matrix import Matrix
 from irmeta.results.preference import Preference, Source
-from irmeta.results.verdicts import TIE
+from irmeta.results.verdicts import TIE, Verdicts
+from irmeta.stats.tables import as_matrix
 from irmeta.summaries import Summarized, Summary
 
 __all__ = [
@@ -97,14 +99,15 @@ class Agreement(Summarized):
         return count / self.points if self.points else np.nan
 
 
-def agreement(a: Source, b: Source) -> Agreement:
+def agreement(a: Source | object, b: Source | object) -> Agreement:
     """Compare the preferences of two measures on every query and pair of systems.
 
     Parameters
     ----------
-    a, b : Matrix, Verdicts or Preference
+    a, b : Matrix, Verdicts, Preference or frame
         Differences of values (positive where better), signs, or preferences such as RPP that are
-        not differences of values. Only queries and systems that both have, by name, are used.
+        not differences of values; or tables of one measure, see `irmeta.matrices`. Only queries
+        and systems that both have, by name, are used.
 
     Returns
     -------
@@ -131,7 +134,7 @@ def agreement(a: Source, b: Source) -> Agreement:
     >>> result.points, round(result.sign_agreement, 3)
     (12, 0.417)
     """
-    first, second = _aligned([a, b])
+    first, second = _aligned([_source(a), _source(b)])
     counts = np.zeros((len(OUTCOMES), len(first[1])), np.int64)
     products = np.zeros(3)
     for column, (q, r) in enumerate(zip(first[1], second[1], strict=True)):
@@ -148,6 +151,12 @@ def agreement(a: Source, b: Source) -> Agreement:
     # Decided from counts, because differences that tie may be rounding instead of 0.
     varied = min(same + opposite + tied_a, same + opposite + tied_b) > 0
     return Agreement(names, queries, len(first[2]), counts, _cosine(products) if varied else np.nan)
+
+
+def _source(source: Source | object) -> Source:
+    if isinstance(source, Matrix | Verdicts | Preference):
+        return source
+    return as_matrix(source)
 
 
 def agreements(sources: Sequence[Source]) -> pl.DataFrame:

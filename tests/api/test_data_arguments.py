@@ -48,7 +48,7 @@ def test_compare__data_are_read_from_files_and_in_a_tie_order(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((QRELS,), "no results: pass a store, a folder, a file or matrices; or qrels, runs"),
+        ((QRELS,), "no results: pass a store, a folder, files, matrices or a table of values; or"),
         ((QRELS, RUNS), "say which measures"),
         ((irmeta.from_data(QRELS, RUNS), RUNS, "AP"), "results have their runs"),
     ],

@@ -234,9 +234,12 @@ def test_compare__less_is_better_option(tmp_path: Path):
     assert orders == [["a", "b"], ["b", "a"]]
 
 
-def test_compare__row_of_means_is_refused(tmp_path: Path):
-    with pytest.raises(DataError, match="called `all`"):
-        significance.compare(table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\nall,.7,.2\n"))
+def test_compare__row_of_means_is_no_query(tmp_path: Path):
+    rows = "topic,a,b\n1,.9,.1\n2,.8,.2\n"
+    (expected,) = significance.compare(table(tmp_path, rows))
+    for name in ("all", "Average", "mean"):
+        (found,) = significance.compare(table(tmp_path, f"{rows}{name},.7,.2\n"))
+        assert found.systems.equals(expected.systems)
 
 
 def test_compare__store_in_memory_equals_store_on_disk(made_store: irmeta.Store, collections: Path):

@@ -1,0 +1,252 @@
+"""Tables of values per query that other tools write, as columns system, query, measure, value.
+
+Known are trec_eval -q, ir_measures (TSV, JSONL), JSON as of ranx and pytrec_eval, and CSV with a
+row for each value, or with a column for each measure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+import polars as pl
+
+from irmeta.errors import DataError
+from irmeta.inputs.file_tables import as_text, parse_json
+from irmeta.trec.rows import NUMBER
+
+KEYS = ("track", "system", "query", "measure")
+SUMMARIES = ("all", "amean", "average", "avg", "mean")
+"""Names, in any case, of the row of means, which is no query."""
+IsMeasure = Callable[[str], bool]
+_ALIASES = {
+    "system": ("system", "run", "run_id", "runid", "model", "system_id"),
+    "query": ("query", "query_id", "qid", "q_id", "topic", "topic_id"),
+    "measure": ("measure", "metric"),
+    "value": ("value", "score"),
+    "track": ("track", "dataset"),
+}
+MEANS = (
+    "holds means: a test needs values per query, as "
+    "`irmeta evaluate STORE --per-query --out scores.parquet` writes them"
+)
+_FIX = "Write CSV with the columns system,query,measure,value."
+
+
+def no_measure(name: str) -> bool:
+    """Return False: where names of measures are not known."""
+    return False
+
+
+def tidy_values(
+    frame: pl.DataFrame, name: str, is_measure: IsMeasure = no_measure
+) -> pl.DataFrame | None:
+    """Return the values of a frame as rows; None for a frame with one column per system.
+
+    Parameters
+    ----------
+    frame
+        Columns of systems, queries, measures and values, or one column per measure beside systems
+        and queries. Without a column of systems, all values are of the system `name`.
+    is_measure
+        Function that knows names of measures.
+
+    Raises
+    ------
+    DataError
+        If there are means instead of values per query.
+    """
+    renamed = _renamed(frame)
+    columns = set(renamed.columns)
+    if {"measure", "value"} <= columns:
+        tidy = renamed
+    elif {"track", "system"} <= columns or {"system", "query"} <= columns:
+        keys = [key for key in KEYS[:3] if key in columns]
+        tidy = renamed.unpivot(index=keys, variable_name="measure", value_name="value")
+    elif "query" in columns and len(columns) > 1 and _are(is_measure, columns - {"query"}):
+        tidy = renamed.unpivot(index="query", variable_name="measure", value_name="value")
+    else:
+        return None
+    if "query" not in tidy.columns:
+        raise DataError(MEANS)
+    if "system" not in tidy.columns:
+        tidy = tidy.with_columns(system=pl.lit(name))
+    return without_summaries(tidy)
+
+
+def without_summaries(frame: pl.DataFrame) -> pl.DataFrame:
+    """Drop rows of means, see `SUMMARIES`.
+
+    Raises
+    ------
+    DataError
+        If there is no other row.
+    """
+    is_summary = frame["query"].cast(pl.String).str.to_lowercase().is_in(SUMMARIES)
+    if frame.height and is_summary.all():
+        raise DataError(MEANS)
+    return frame.filter(~is_summary.fill_null(value=False))
+
+
+def _renamed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rename columns to `KEYS` and value; the first name that a frame has counts."""
+    known = {name.strip().lower().replace("-", "_"): name for name in reversed(frame.columns)}
+    names: dict[str, str] = {}
+    for key, aliases in _ALIASES.items():
+        if key in frame.columns:
+            continue
+        found = next((known[one] for one in aliases if one in known), None)
+        if key == "system" and found is not None and _is_numeric(frame[found]):
+            found = None  # values of a system called run or model
+        if found is not None and found not in names:
+            names[found] = key
+    if "measure" not in {*frame.columns, *names.values()}:
+        names = {name: key for name, key in names.items() if key != "value"}  # a name of a system
+    return frame.rename(names)
+
+
+def _is_numeric(column: pl.Series) -> bool:
+    numbers = column.cast(pl.String).cast(pl.Float64, strict=False)
+    return numbers.null_count() == column.null_count() < len(column)
+
+
+def _are(is_measure: IsMeasure, names: set[str]) -> bool:
+    return bool(names) and all(map(is_measure, names))
+
+
+def values_of_text(
+    content: bytes, name: str, file: str, is_measure: IsMeasure = no_measure
+) -> pl.DataFrame | None:
+    """Return the values in text that is no CSV: lines of three fields, or JSON; None for others.
+
+    `name` is the system of values that do not say theirs.
+
+    Raises
+    ------
+    DataError
+        If a line is malformed, or measures cannot be told from queries.
+    """
+    start = content.lstrip()[:1]
+    if start in (b"{", b"["):
+        return _json_values(as_text(content, file), name, file, is_measure)
+    rows = [line.split() for line in content.splitlines() if line.strip()]
+    if not rows or not _is_line(rows[0]):
+        return None
+    return _line_values(as_text(content, file), name, file, is_measure)
+
+
+def _is_line(fields: list[bytes]) -> bool:
+    is_value = len(fields) == 3 and (NUMBER.match(fields[2]) or fields[2].lower() == b"nan")
+    return bool(is_value) or (len(fields) > 2 and fields[0] == b"runid")
+
+
+def _line_values(text: str, name: str, file: str, is_measure: IsMeasure) -> pl.DataFrame:
+    """Return the values of lines ``measure query value`` or ``query measure value``.
+
+    The values of a system end with its summary, in which a line ``runid all NAME`` may name it.
+    """
+    rows = list(_fields(text, file))
+    order = _order(rows, is_measure)
+    if order is None:
+        problem = "neither of two columns has only names of measures"
+        raise DataError(problem, file=file, line=1, value=text.split("\n", 1)[0], fix=_FIX)
+    measure, query = order
+    found: list[tuple[str, str, str, str]] = []
+    block: list[tuple[str, str, str]] = []
+    system, in_summary = name, False
+    for _, fields in rows:
+        is_all = fields[query] == "all"
+        if in_summary and not is_all:
+            found += [(system, *row) for row in block]
+            block, system, in_summary = [], name, False
+        in_summary = is_all
+        if fields[measure] == "runid":
+            system = fields[2]
+        else:
+            block.append((fields[query], fields[measure], fields[2]))
+    found += [(system, *row) for row in block]
+    schema = dict.fromkeys([*KEYS[1:], "value"], pl.String)
+    return without_summaries(pl.DataFrame(found, schema=schema, orient="row"))
+
+
+def _fields(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        fields = [field.strip() for field in line.split(None, 2)]
+        if fields and not _is_line([field.encode() for field in fields]):
+            problem, fix = "not a measure, a query and a number", "Mend the line."
+            raise DataError(problem, file=file, line=number, value=line, fix=fix)
+        if fields:
+            yield number, fields
+
+
+def _order(rows: list[tuple[int, list[str]]], is_measure: IsMeasure) -> tuple[int, int] | None:
+    """Return the places of the measure and of the query."""
+    columns = [{fields[place] for _, fields in rows} for place in (0, 1)]
+    has_all = ["all" in column for column in columns]
+    if has_all[0] != has_all[1]:
+        return (1, 0) if has_all[0] else (0, 1)
+    are = [_are(is_measure, column - {"runid", "all"}) for column in columns]
+    if are[0] == are[1]:
+        return None
+    return (0, 1) if are[0] else (1, 0)
+
+
+def _json_values(text: str, name: str, file: str, is_measure: IsMeasure) -> pl.DataFrame:
+    first = text.lstrip().split("\n", 1)[0]
+    if re.match(r"\{.*\}\s*\Z", first) and text.count("\n") > 1:
+        lines = [(n, one) for n, one in enumerate(text.split("\n"), 1) if one.strip()]
+        content: Any = [parse_json(one, file, n) for n, one in lines]
+    else:
+        content = parse_json(text, file, 1)
+    if isinstance(content, dict):
+        by_name = cast(dict[str, Any], content)
+        if "model_names" in by_name and "metrics" in by_name:
+            raise DataError("a report of ranx, which holds means", file=file, fix=_FIX)
+        if found := list(_nested(by_name, name, file, is_measure)):
+            return without_summaries(pl.concat(found))
+    elif isinstance(content, list):
+        records = cast(list[Any], content)
+        if all(isinstance(one, dict) for one in records):
+            tidy = tidy_values(pl.DataFrame(records, infer_schema_length=None), name, is_measure)
+            if tidy is not None:
+                return tidy
+    problem = "neither records of values nor dicts by measure and query"
+    raise DataError(problem, file=file, line=1, value=first, fix=_FIX)
+
+
+def _nested(
+    content: Mapping[str, Any], name: str, file: str, is_measure: IsMeasure
+) -> Iterator[pl.DataFrame]:
+    """Yield the values of each system in nested dicts.
+
+    Forms are {system: {query: value}}, {measure: {query: value}}, {query: {measure: value}}, and
+    {system: ...} of the latter two.
+    """
+    inner = [cast(Mapping[str, Any], one) for one in content.values() if isinstance(one, dict)]
+    if not inner or len(inner) < len(content):
+        return
+    if any(isinstance(value, dict) for one in inner for value in one.values()):
+        for system, values in content.items():
+            of_system = list(_nested(values, system, file, is_measure))
+            if not of_system:
+                raise DataError("not values of queries", file=file, value=system, fix=_FIX)
+            yield from of_system
+        return
+    outer_are = _are(is_measure, set(content))
+    inner_are = _are(is_measure, {key for one in inner for key in one})
+    if outer_are == inner_are:
+        return
+    rows = [
+        (name, *((b, a) if outer_are else (a, b)), value)
+        for a, one in content.items()
+        for b, value in one.items()
+    ]
+    schema = {"system": pl.String, "query": pl.String, "measure": pl.String, "value": pl.Float64}
+    try:
+        yield pl.DataFrame(rows, schema=schema, orient="row")
+    except (TypeError, pl.exceptions.PolarsError):
+        wrong = next(row for row in rows if not isinstance(row[3], int | float | None))
+        place = {"query": wrong[1], "measure": wrong[2]}
+        problem = "query {query}, measure {measure}: the value is not a number"
+        raise DataError(problem, file=file, ids=place, value=wrong[3], fix=_FIX) from None

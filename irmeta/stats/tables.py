@@ -1,0 +1,91 @@
+"""Tables of values by system, query and measure as matrices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from irmeta.errors import MeasureError, UsageError
+from irmeta.inputs.frames import as_frame
+from irmeta.measures.names import parse_measure, parse_measures
+from irmeta.results.matrix import Matrix, matrix_of, tidy_matrices
+from irmeta.results.value_tables import tidy_values
+
+_TREC_EVAL_ONLY = ("num_q", "gm_map", "gm_bpref", "num_nonrel_judged_ret", "utility", "binG", "G")
+NO_RESULTS = (
+    "no results: pass a store, a folder, files, matrices or a table of values; or qrels, runs and "
+    "measures."
+)
+"""Message for results of another kind."""
+
+
+def matrices_of_frame(table: object) -> list[Matrix]:
+    """Return the matrix of each track and measure of a frame of any library.
+
+    Parameters
+    ----------
+    table : frame
+        Columns system, query, measure, value; or system, query, and a column per measure; or one
+        column per system, see `matrix_of`.
+
+    Raises
+    ------
+    UsageError
+        If the object is no frame.
+    DataError
+        If a value is missing or not numeric, or a system, query and measure have two values.
+    """
+    found = as_frame(table, "the table")
+    if found is None:
+        raise UsageError(NO_RESULTS)
+    frame = found.lazy().collect("polars").to_native()
+    tidy = tidy_values(frame, "system", is_measure)
+    if tidy is None:
+        return [matrix_of(frame)]
+    return [directed(one) for one in tidy_matrices(tidy, "the table")]
+
+
+def has_measures(table: object) -> bool:
+    """Check whether an object is a frame with a column of measures, and so no qrels."""
+    if isinstance(table, str | list | tuple | dict) or (frame := as_frame(table, "")) is None:
+        return False
+    names: list[object] = frame.collect_schema().names()
+    return any(isinstance(name, str) and name.lower() in ("measure", "metric") for name in names)
+
+
+def as_matrix(source: object) -> Matrix:
+    """Return a matrix as it is, and a table of values of one measure as a matrix.
+
+    Raises
+    ------
+    UsageError
+        If the table has several measures or tracks.
+    """
+    if isinstance(source, Matrix):
+        return source
+    found = matrices_of_frame(source)
+    if len(found) != 1:
+        names = ", ".join(f"{one.measure} {one.track}".strip() for one in found) or "none"
+        raise UsageError(f"one measure of one track expected, found {names}: select one.")
+    return found[0]
+
+
+def directed(matrix: Matrix) -> Matrix:
+    """Return the matrix with the direction of its measure, which tables do not hold."""
+    try:
+        direction = parse_measure(matrix.measure).measure.direction
+    except MeasureError:
+        return matrix
+    return replace(matrix, direction=direction)
+
+
+def spellings(name: str) -> list[str]:
+    """Return the canonical names that a name stands for; none if it names no measure."""
+    try:
+        return [spec.name for spec in parse_measures(name)]
+    except MeasureError:
+        return []
+
+
+def is_measure(name: str) -> bool:
+    """Check whether a name is that of a measure, of irmeta or of trec_eval alone."""
+    return bool(spellings(name)) or name in _TREC_EVAL_ONLY
