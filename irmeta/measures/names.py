@@ -108,7 +108,7 @@ PRESETS: dict[str, tuple[str, ...]] = {
 """Names that stand for several measures; trec_eval stands for its all_trec."""
 
 
-registry = Registry(
+registry: Registry[Measure] = Registry(
     Measure,
     "measure",
     (measure for family in FAMILIES for measure in family.MEASURES),

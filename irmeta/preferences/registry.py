@@ -35,7 +35,7 @@ ALIASES = {
 """Names in the paper and in pref_eval, in lower case; ``@k`` may follow."""
 
 
-preference_registry = Registry(
+preference_registry: Registry[PreferenceRule] = Registry(
     PreferenceRule, "preference", (rule for family in FAMILIES for rule in family.RULES)
 )
 """All preferences by name, when called."""

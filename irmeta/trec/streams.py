@@ -98,8 +98,8 @@ class HashedFile(io.RawIOBase):
     """A file hashed during reading."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file = cast(Any, file)
-        self.digest = hashlib.sha256()
+        self._file: Any = file
+        self._digest = hashlib.sha256()
 
     def readable(self) -> bool:
         """Return True."""
@@ -109,8 +109,12 @@ class HashedFile(io.RawIOBase):
         """Read bytes into a buffer, hash them, and return their number."""
         check_stopped()
         count = self._file.readinto(buffer) or 0
-        self.digest.update(memoryview(buffer)[:count])
+        self._digest.update(memoryview(buffer)[:count])
         return count
+
+    def sha256(self) -> str:
+        """Return the SHA-256 of the bytes that were read."""
+        return self._digest.hexdigest()
 
     def close(self) -> None:
         """Close the file."""
@@ -160,7 +164,7 @@ class TextStream:
                 pass
         except _DAMAGED as error:
             raise _unreadable(self._name, error) from None
-        return self._hashed.digest.hexdigest()
+        return self._hashed.sha256()
 
     def close(self) -> None:
         """Close the file."""
@@ -203,7 +207,7 @@ def stored_sha256(file: InputFile) -> str | None:
             buffer = memoryview(bytearray(1 << 17))
             while stored.readinto(buffer):
                 pass
-            return stored.digest.hexdigest()
+            return stored.sha256()
     except (*_DAMAGED, DataError):
         return None
 
