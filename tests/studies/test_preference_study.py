@@ -406,6 +406,44 @@ def test_label_noise__turned_pairs_by_hand(tmp_path: Path):
     assert frame.select("tau_b", "pairs", "turned", "share").unique().rows() == [(-1.0, 1, 1, 1.0)]
 
 
+def test_label_noise__both_orders_are_by_the_queries_of_both_sets(tmp_path: Path):
+    toml = (
+        '[tracks.t]\nruns = "t/runs/*"\n'
+        '[[tracks.t.qrels]]\nname = "first"\nfile = "t/qrels"\n'
+        '[[tracks.t.qrels]]\nname = "second"\nfile = "t/other"\n'
+    )
+    first, last = down("x", "n1"), down("n1", "x")  # a leads on two queries, b on the third
+    runs = {
+        "a": {"1": first, "2": first, "3": last},
+        "b": {"1": last, "2": last, "3": first},
+    }
+    folder = Track(runs, {q: {"x": 1} for q in "123"}).write(tmp_path)
+    (folder / "t" / "other").write_text("3 0 x 1\n")
+    (folder / "collection.toml").write_text(toml)
+    store = irmeta.ingest(folder, tmp_path / "store")
+    frame = irmeta.studies.preference(store, tmp_path / "results", **FEW).tables["label_noise"]
+    assert frame.select("queries", "tau_b", "turned").unique().rows() == [(1, 1.0, 0)]
+
+
+def test_table_2__both_orders_are_by_the_queries_where_both_are_defined(tmp_path: Path):
+    first, last = down("x", *(f"n{i}" for i in range(30))), down(*(f"n{i}" for i in range(30)), "x")
+    runs = {
+        "a": {"1": first, "2": first, "3": last},
+        "b": {"1": last, "2": last, "3": first},
+    }
+    grades = {"1": 1, "2": 1, "3": 2}  # by rel=2 only the third query has a preference
+    track = Track(
+        runs,
+        {q: {"x": grade, "n1": 0} for q, grade in grades.items()},
+        diversity={q: {"s": {"x": grade}} for q, grade in grades.items()},
+    )
+    frame = studied(track, tmp_path, rel=2).tables["table_2"].filter(part="subtopic", order="mc4")
+    of_both = frame.filter(measure_a="AP_IA", measure_b="STRPP(rel=2)")
+    assert of_both.select("queries", "tau_b").rows() == [(1, 1.0)]
+    of_measures = frame.filter(measure_a="AP_IA", measure_b="ERR_IA@20")
+    assert of_measures.select("queries", "tau_b").rows() == [(3, 1.0)]
+
+
 def test_figure_5__points_are_drawn_without_repetition(tmp_path: Path):
     results = studied(TRACK, tmp_path)
     points = results.scan("figure_5_points").collect().filter(measure="AP")

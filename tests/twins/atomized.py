@@ -296,4 +296,6 @@ def depth_sensitivity(track: Track, measure: str, depth: int = 100, **choices) -
     rel = choices.get("rel", 1)
     row |= {"short": misses(track, measure, best, rel)["short"]}
     row |= {"short_cut": misses(shallow, measure, best_cut, rel)["short"]}
-    return {**row, "tau": tau_b(whole, part, (less, less))}
+    # Both orders are by the same queries: a cut changes no judgment.
+    queries = relevant_queries(track, rel) if less else track["qrels"]
+    return {**row, "queries": len(queries), "tau": tau_b(whole, part, (less, less))}

@@ -257,6 +257,7 @@ def test_depth_sensitivity__cut_may_change_the_best_system():
         "value": 60.0,
         "best_cut": "split",
         "value_cut": (1 + 99) / 2,  # 99 of the first 100 are not relevant
+        "queries": 1,
         "tau": -1.0,
     }
     # The deepest rank is cut too: 100 - 1 + 1 for a doc out of the first 100.

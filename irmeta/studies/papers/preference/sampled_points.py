@@ -62,6 +62,7 @@ def _agreement(a: str, b: str, found: Row, drawn: int) -> Row:
         "measure_a": a,
         "measure_b": b,
         "points": found["points"],
+        "queries": found["queries"],
         "r": found["pearson"],
         "sa": found["sign_agreement"],
         "opposite": found["opposite"],

@@ -129,6 +129,8 @@ def _orders(tables: Tables, options: Options) -> Section:
         "The limit of the chain is not used: where one system beats all others, it has the score "
         f"1 and all others tie at 0. {limit} Repeating the chain without the systems that are "
         "ranked (mc4-rounds) orders them all, and so does Borda.",
+        "Two orders are correlated by the queries where both are defined: a preference needs a "
+        "relevant doc, a measure by its own grades. Their number is in the table by track.",
     ]
     columns = ("measure_a", "measure_b", "tau_b", "tracks")
     parts = {"single": "a", "subtopic": "b"}

@@ -15,7 +15,7 @@ STUDY = Study(
     paper=SOURCE,
     gives="Preferences between ranked lists beside measures: orders of systems, significantly "
     "different pairs, and missing queries and judgments.",
-    revision=2,
+    revision=3,
     options=PreferenceOptions,
     tables=TABLES,
     printed=NUMBERS,

@@ -16,7 +16,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import TIE, Verdicts
 from irmeta.stats.aggregation import borda, mc4
 from irmeta.stats.bootstrap_ranks import rank_rows
-from irmeta.stats.correlation import correlate
+from irmeta.stats.correlation import correlate, in_common
 from irmeta.stats.preference_orders import STEPS
 from irmeta.studies.framework.study import TableRows, Tables
 from irmeta.studies.framework.track_view import TrackView
@@ -70,7 +70,7 @@ class SystemOrders:
     Attributes
     ----------
     frames
-        By preference: see `order_frame`.
+        By preference: see `order_frame`, for all queries with the preference.
     """
 
     def __init__(self, track: ComparedTrack, options: Options) -> None:
@@ -81,14 +81,37 @@ class SystemOrders:
             for n in named
             if n in track.preferences
         }
+        self._fewer: dict[tuple[str, tuple[str, ...]], pl.DataFrame] = {}
 
-    def places(self, method: str, rule: str) -> np.ndarray:
-        """Return the negated ranks of the systems: float64 [system]; ties share a rank."""
-        if method not in self.frames:
-            matrix = self._track.scores.matrix(method)
-            return places(matrix.means * matrix.direction)
+    def values(self, method: str) -> Matrix:
+        """Return the win rates or the values, for the queries where all systems have one."""
+        if method in self.frames:
+            return self._track.rates[method]
+        return self._track.scores.matrix(method).complete()
+
+    def places(self, values: Matrix, rule: str) -> np.ndarray:
+        """Return the negated ranks of the systems: float64 [system]; ties share a rank.
+
+        Parameters
+        ----------
+        values
+            Some queries of `SystemOrders.values`.
+        rule
+            One of `RULES` or win-rate, for preferences; a measure orders systems by mean.
+        """
+        if values.measure not in self.frames:
+            return places(values.means * values.direction)
         column = f"rank_{rule.replace('-', '_')}"
-        return -self.frames[method][column].cast(pl.Float64).to_numpy()
+        return -self._frame(values)[column].cast(pl.Float64).to_numpy()
+
+    def _frame(self, rates: Matrix) -> pl.DataFrame:
+        """Return the orders by a preference, once for each set of queries."""
+        if rates.queries == self._track.rates[rates.measure].queries:
+            return self.frames[rates.measure]
+        key = rates.measure, rates.queries
+        if key not in self._fewer:
+            self._fewer[key] = order_frame(rates, self._options.majority)
+        return self._fewer[key]
 
     def orders(self) -> Iterator[pl.DataFrame]:
         """Yield the rows of the table `orders`."""
@@ -98,22 +121,25 @@ class SystemOrders:
     def agreement(self) -> Iterator[Row]:
         """Yield the rows of the table `order_agreement`."""
         for name in self.frames:
-            verdicts = Verdicts.of(self._track.rates[name])
-            limit = mc4(verdicts, majority=self._options.majority)["score"]
+            rates = self._track.rates[name]
+            limit = mc4(Verdicts.of(rates), majority=self._options.majority)["score"]
             for rule in (*RULES[1:], "win-rate"):
                 yield {
                     "preference": name,
                     "rule": rule,
-                    "tau_b": tau_b(self.places(name, "mc4"), self.places(name, rule)),
+                    "queries": len(rates.queries),
+                    "tau_b": tau_b(self.places(rates, "mc4"), self.places(rates, rule)),
                     "limit_zeros": int((limit <= TIE).sum()),
                 }
 
     def table_2(self) -> Iterator[Row]:
-        """Yield the rows of the table `table_2`."""
+        """Yield the rows of the table `table_2`: both orders are by the queries in common."""
         for part, methods in self._track.parts(self._options).items():
+            values = {method: self.values(method) for method in sorted(methods)}
             for rule in RULES:
-                for a, b in combinations(sorted(methods), 2):
-                    both = self.places(a, rule), self.places(b, rule)
+                for a, b in combinations(values, 2):
+                    common = in_common(values[a], values[b])
+                    both = [self.places(one, rule) for one in common]
                     known = ~np.isnan(both[0]) & ~np.isnan(both[1])
                     yield {
                         "part": part,
@@ -121,6 +147,7 @@ class SystemOrders:
                         "measure_a": a,
                         "measure_b": b,
                         "systems": int(known.sum()),
+                        "queries": len(common[0].queries),
                         "tau_b": tau_b(*both),
                     }
 
@@ -175,24 +202,29 @@ def _mean(total: int, number: int) -> float:
 def label_noise(
     track: TrackView, compared: ComparedTrack, orders: SystemOrders, options: Options
 ) -> Iterator[Row]:
-    """Yield the rows of the table `label_noise`: RPP under the other qrels sets."""
+    """Yield the rows of the table `label_noise`: RPP under the other qrels sets.
+
+    Both sets are compared on the queries with a preference under both.
+    """
     specs = parse_preferences(options.preferences)
     for qrels in (one["name"] for one in track.record["qrels"]):
         if qrels == compared.facts.qrels:
             continue
         blocks = [(v.queries, compare_block(v, specs)) for v in track.blocks(qrels=qrels)]
         for other in join_blocks(compared.facts, specs, blocks):
-            rates = other.win_rates().complete()
-            before, after = compared.preferences[other.name].means(), other.means()
+            rates = in_common(compared.rates[other.name], other.win_rates().complete())
+            both = compared.preferences[other.name], other
+            before, after = (one.only_queries(rates[0].queries).means() for one in both)
             upper = np.triu_indices(len(before), 1)
             with np.errstate(invalid="ignore"):  # of undefined means
                 product = _sign(before[upper]) * _sign(after[upper])
             turned = int((product < 0).sum())
-            ranks = order_frame(rates, options.majority)["rank_mc4"].cast(pl.Float64).to_numpy()
+            ranks = order_frame(rates[1], options.majority)["rank_mc4"].cast(pl.Float64).to_numpy()
             yield {
                 "qrels": qrels,
                 "preference": other.name,
-                "tau_b": tau_b(orders.places(other.name, "mc4"), -ranks),
+                "queries": len(rates[0].queries),
+                "tau_b": tau_b(orders.places(rates[0], "mc4"), -ranks),
                 "pairs": len(product),
                 "turned": turned,
                 "share": _mean(turned, len(product)),

@@ -90,6 +90,7 @@ TABLES = (
         "track": TRACK,
         "preference": PREFERENCE,
         "rule": Column("name", "other rule: mc4-rounds, borda or win-rate"),
+        "queries": Column("count", "queries of both orders: those with the preference"),
         "tau_b": Column("real", "tau-b of the order by 10 steps of MC4 with the order by the other "
                         "rule; NaN: undefined", format=".3f", label="tau-b"),
         "limit_zeros": Column("count", "systems with the score 0 in the limit of MC4, where all of "
@@ -102,6 +103,7 @@ TABLES = (
         "measure_a": METHOD,
         "measure_b": METHOD,
         "systems": stored("count", "systems in both orders"),
+        "queries": Column("count", "queries of both orders: those where both are defined"),
         "tau_b": TAU,
     }, caption="Correlation of orders of systems, by track.", folded=True, latex=False),
     Table("table_2_mean", ("part", "order", "measure_a", "measure_b"), {
@@ -159,6 +161,7 @@ TABLES = (
         "measure_a": METHOD,
         "measure_b": METHOD,
         "points": Column("big", "(unordered pair, query) with a preference by both"),
+        "queries": Column("count", "queries of these points"),
         "r": Column("real", "Pearson's correlation over both directions of each pair; NaN: only "
                     "ties", format=".3f"),
         "sa": Column("real", "share of points with equal signs, where 0 is a sign", format=".3f",
@@ -205,6 +208,8 @@ TABLES = (
         "track": TRACK,
         "qrels": Column("name", "other qrels set"),
         "preference": PREFERENCE,
+        "queries": Column("count", "queries of both orders: those with the preference under both "
+                          "sets"),
         "tau_b": TAU,
         "pairs": stored("count", "unordered pairs of systems"),
         "turned": Column("count", "pairs whose mean preference has the opposite sign"),

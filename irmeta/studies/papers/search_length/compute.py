@@ -206,6 +206,7 @@ def _depth_sensitivity(gathered: Gathered, options: Options) -> Iterator[Row]:
             "value": full.mean_of(measure, best),
             "best_cut": best_cut,
             "value_cut": cut.mean_of(measure, best_cut),
+            "queries": int((~np.isnan(both[0].values)).any(axis=1).sum()),
             "tau": float(correlate(orders, "tau-b").values[0, 1]),
             "short": is_length and gathered.missed.is_short(best),
             "short_cut": is_length and gathered.missed_cut.is_short(best_cut),

@@ -216,6 +216,7 @@ TABLES = (
         "best_cut": Column("name", "best system by cut lists", label="best by cut lists",
                            dagger="short_cut"),
         "value_cut": measured("mean of the best system by cut lists", "value by cut lists"),
+        "queries": Column("count", "queries of both orders: those where both values are defined"),
         "tau": Column("real", "Kendall's tau-b of the two orders; NaN: undefined", label="tau-b"),
         "short": _IS_SHORT,
         "short_cut": stored("yes", "whether the best by cut lists misses more than the median"),
