@@ -207,6 +207,25 @@ def test_label_confirmations__worked_example(tmp_path: Path):
             assert tau == pytest.approx(naive.tau(a, b))
 
 
+def test_label_sets__orders_are_of_the_queries_that_both_sets_judge(tmp_path: Path):
+    """Query 2, which only the other set judges, would turn the order of the systems."""
+    runs = {"s0": {"1": down("x"), "2": down("n")}, "s1": {"1": down("n"), "2": down("y")}}
+    folder = Track(runs, {"1": {"x": 1, "n": 0}}).write(tmp_path)
+    other = "1 0 x 1\n1 0 n 0\n" + "".join(f"{q} 0 y 1\n" for q in (2, 3))
+    (folder / "t" / "other").write_text(other)
+    (folder / "collection.toml").write_text(
+        '[tracks.t]\nruns = ["t/runs/*"]\n'
+        '[[tracks.t.qrels]]\nname = "a"\nfile = "t/qrels"\n'
+        '[[tracks.t.qrels]]\nname = "b"\nfile = "t/other"\n'
+    )
+    options = InnovationOptions(k=1)
+    track = TrackView(irmeta.read(folder).reader, "t", options)
+    (name, rows), *_ = other_labels(track, RareTrack.of(track, options))
+    frame = rows_of(name, rows)
+    assert frame["queries"].unique().to_list() == [1]
+    assert frame["tau_b"].to_list() == [1.0] * frame.height
+
+
 EXAMPLES_2 = Track(
     {"s0": {"1": down("x", "y")}, "s1": {"1": down("y", "x", "z")},
      "s2": {"1": down("v", "x", "y")}, "s3": {"1": down("x", "n")},

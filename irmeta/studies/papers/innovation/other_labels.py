@@ -35,7 +35,9 @@ def other_labels(track: TrackView, rare: RareTrack) -> TableRows:
 
 
 def _orders(one: RareTrack, other: RareTrack, qrels: str) -> Iterator[Row]:
-    """Yield the rows of the table `label_sets` of one other set."""
+    """Yield the rows of the table `label_sets` of one other set, over the queries of both."""
+    common = _averaged(one) & _averaged(other)
+    one, other = _only(one, common), _only(other, common)
     pairs = zip(one.options.families(), one.means(MARKED), other.means(MARKED), strict=True)
     for measure, ours, theirs in pairs:
         for alpha, a, b in zip(MARKED, ours, theirs, strict=True):
@@ -43,8 +45,27 @@ def _orders(one: RareTrack, other: RareTrack, qrels: str) -> Iterator[Row]:
                 "qrels": qrels,
                 "measure": measure,
                 "alpha": alpha,
-                "tau_b": tau_b(a, b[None])[0],
+                "queries": len(common),
+                "tau_b": tau_b(a, b[None])[0] if common else np.nan,
             }
+
+
+def _averaged(rare: RareTrack) -> set[str]:
+    """Return the queries that the policy of the options averages."""
+    least = 1 if rare.options.policy.queries == "relevant" else 0
+    return {
+        query
+        for view in rare.views
+        for query, relevant in zip(view.queries, view.counts(rare.options.rel), strict=True)
+        if relevant >= least
+    }
+
+
+def _only(rare: RareTrack, queries: set[str]) -> RareTrack:
+    """Return the track with only some queries, in the blocks that have any of them."""
+    blocks = [view for view in rare.views if queries.intersection(view.queries)]
+    views = [view.only_queries(queries) for view in blocks or rare.views[:1]]
+    return replace(rare, views=views, parts=parts_of(views, rare.options))
 
 
 def _confirmations(one: RareTrack, other: RareTrack, name: str, judged_in: str) -> Iterator[Row]:

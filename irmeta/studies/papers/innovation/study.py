@@ -15,7 +15,7 @@ STUDY = Study(
     paper=SOURCE,
     gives="Measures that reward relevant docs which few systems retrieve: orders of systems, "
     "significantly different pairs, stability, and who retrieves what no other does.",
-    revision=2,
+    revision=3,
     options=InnovationOptions,
     tables=TABLES,
     printed=NUMBERS,

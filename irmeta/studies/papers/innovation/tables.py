@@ -237,6 +237,8 @@ TABLES = (
         "qrels": Column("name", "other qrels set"),
         "measure": FAMILY,
         "alpha": ALPHA,
+        "queries": Column("count", "queries that both sets judge (or for queries=relevant, with a "
+                          "relevant doc in both)"),
         "tau_b": Column("real", "tau-b of the orders of systems by both sets; NaN: undefined",
                         format=".3f", label="tau-b"),
     }, caption="Orders of systems under the other qrels sets of a track."),
