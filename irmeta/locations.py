@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -343,3 +344,16 @@ def _other(scheme: str) -> Any:
         raise UsageError(f"{scheme}:// is read with fsspec ({error}): {fix}.") from None
     except ValueError as error:
         raise UsageError(f"{scheme}:// is no storage that fsspec knows ({error}).") from None
+
+
+def is_stream(path: object) -> bool:
+    """Check whether a path is standard input (``-``), a pipe or a device, which is read once."""
+    if not isinstance(path, str | os.PathLike):
+        return False
+    if str(path) == "-":
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)

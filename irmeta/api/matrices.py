@@ -9,7 +9,7 @@ from typing import Any, Unpack, cast
 from irmeta.api.namespaces.pools import StorePools
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import MeasureError, UsageError, did_you_mean
-from irmeta.locations import AnyLocation, Location, location
+from irmeta.locations import AnyLocation, Location, is_stream, location
 from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
 from irmeta.measures.unjudged_docs import UnjudgedDocs
@@ -23,7 +23,6 @@ from irmeta.store.layout import is_store, store_folder
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import SummaryList
-from irmeta.trec.streams import is_stream
 
 Results = OpenedStore | AnyLocation
 """A store, or where one lies; a folder that `reanalyze` made; a file."""

@@ -13,10 +13,9 @@ import typer
 from irmeta.cli.app import FAILED, STRICT, progress_bar
 from irmeta.cli.declared import Given
 from irmeta.errors import IrmetaError, UsageError, first_few
-from irmeta.locations import Location, location
+from irmeta.locations import Location, is_stream, location
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.notes import error_line, note
-from irmeta.trec.streams import is_stream
 
 if TYPE_CHECKING:
     from irmeta.api import Store

@@ -15,8 +15,9 @@ from irmeta.inputs.columns import QrelsColumns, RunColumns
 from irmeta.inputs.dicts import qrels_of_dict, run_of_dict
 from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.inputs.records import frame_of_records, is_record
+from irmeta.locations import is_stream
 from irmeta.trec.datasets import is_dataset, records_of_dataset
-from irmeta.trec.streams import InputFile, is_stream, read_stream
+from irmeta.trec.streams import InputFile, read_stream
 from irmeta.trec.system_names import stem
 
 FORMS = (

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
-from irmeta.locations import Location
+from irmeta.locations import Location, is_stream
 from irmeta.phrases import count
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.tidy_files import read_parquet
@@ -27,7 +27,7 @@ from irmeta.results.value_tables import (
 )
 from irmeta.schema.arrow import DAMAGED
 from irmeta.summaries import Summarized, Summary
-from irmeta.trec.streams import is_stream, read_stream
+from irmeta.trec.streams import read_stream
 
 _KEYS = ["track", "system", "query", "measure"]
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path, PurePath
 
 from irmeta.errors import DataError, UsageError, printable
-from irmeta.locations import LOCAL_INPUT, AnyLocation, local
+from irmeta.locations import LOCAL_INPUT, AnyLocation, is_stream, local
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.trec.datasets import dataset_file, is_dataset
 from irmeta.trec.qrels import QrelsFormat
-from irmeta.trec.streams import InputFile, is_stream, read_stream
+from irmeta.trec.streams import InputFile, read_stream
 from irmeta.trec.system_names import stem
 
 

@@ -8,7 +8,6 @@ import gzip
 import hashlib
 import io
 import lzma
-import os
 import stat
 import sys
 import zlib
@@ -55,19 +54,6 @@ class InputFile:
     def at(cls, path: Path, name: str) -> InputFile:
         """Return the file of the file system at `path`."""
         return cls(name, partial(_open_path, path))
-
-
-def is_stream(path: object) -> bool:
-    """Check whether a path is standard input (``-``), a pipe or a device, which is read once."""
-    if not isinstance(path, str | os.PathLike):
-        return False
-    if str(path) == "-":
-        return True
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
 
 
 def read_stream(path: object) -> bytes:

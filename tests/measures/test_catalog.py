@@ -140,7 +140,7 @@ def test_describe__page_lists_aliases_and_presets():
     facts = describe("AP").facts
     assert facts["in trec_eval"] == "map, gm_map = AP(average=geometric), map_cut_k = AP@k"
     assert facts["ir_measures also writes"] == "MAP"
-    assert facts["presets with it"].startswith("default (AP); trec_eval (AP, ")
+    assert facts["presets with it"].startswith("default (AP); basic (AP); trec_eval (AP, ")
     assert describe("Rprec").facts["in trec_eval"] == "Rprec, Rprec_mult_m = Rprec(mult=m)"
     presets = describe("ASL").facts["presets with it"]
     assert presets.startswith("default (ASL(unretrieved=depth), ASL, ")
@@ -155,5 +155,7 @@ def test_list_preset__rows_are_its_measures(preset: str):
 
 
 def test_list_preset__unknown_preset_is_refused():
-    with pytest.raises(MeasureError, match=r"'all' is not a preset\. Known: default, trec_eval"):
+    with pytest.raises(
+        MeasureError, match=r"'all' is not a preset\. Known: default, basic, trec_eval"
+    ):
         list_preset("all")

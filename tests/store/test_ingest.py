@@ -142,7 +142,7 @@ def test_ingest__bytes_do_not_depend_on_workers_or_path(made_store, collections,
     assert again.fingerprint == made_store.fingerprint
 
 
-READER = "parse_qrels"
+READER = "read_qrels"
 WRITERS = ["write_qrels", "write_docs_and_runs", "write_systems"]
 MOVES = [*FOLDERS, "tracks"]
 
