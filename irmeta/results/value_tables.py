@@ -14,7 +14,9 @@ import polars as pl
 
 from irmeta.errors import DataError
 from irmeta.inputs.file_tables import as_text, parse_json
+from irmeta.inputs.frames import column_of
 from irmeta.trec.rows import NUMBER
+from irmeta.trec.text import first_fields
 
 KEYS = ("track", "system", "query", "measure")
 SUMMARIES = ("all", "amean", "average", "avg", "mean")
@@ -62,6 +64,8 @@ def tidy_values(
     if {"measure", "value"} <= columns:
         tidy = renamed
     elif {"track", "system"} <= columns or {"system", "query"} <= columns:
+        if column_of(renamed.columns, "doc") is not None:
+            raise DataError("holds docs, as a run or qrels, where values per query are expected")
         keys = [key for key in KEYS[:3] if key in columns]
         tidy = renamed.unpivot(index=keys, variable_name="measure", value_name="value")
     elif "query" in columns and len(columns) > 1 and _are(is_measure, columns - {"query"}):
@@ -130,8 +134,7 @@ def values_of_text(
     start = content.lstrip()[:1]
     if start in (b"{", b"["):
         return _json_values(as_text(content, file), name, file, is_measure)
-    rows = [line.split() for line in content.splitlines() if line.strip()]
-    if not rows or not _is_line(rows[0]):
+    if not _is_line(first_fields(content)):
         return None
     return _line_values(as_text(content, file), name, file, is_measure)
 

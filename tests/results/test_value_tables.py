@@ -104,6 +104,7 @@ def test_matrices__several_systems_in_output_of_trec_eval(tmp_path: Path):
         ('{"AP": {"q1": "x"}}', "query q1, measure AP: the value is not a number: 'x'"),
         ('{"model_names": ["a"], "metrics": ["map"], "a": {}}', "a report of ranx, which holds"),
         ('{"AP": {"q": 1, "q": 2}}', "line 1: a key occurs twice: 'q'"),
+        ("run,qid,docno,score\na,q,1,2\n", "holds docs, as a run or qrels"),
         ("one two 1\n", "line 1: neither of two columns has only names of measures: 'one two 1'"),
         ('{"a": {"b": 1}}', "line 1: neither records of values nor dicts by measure and query"),
         (
