@@ -68,7 +68,7 @@ def large_track(folder: Path, repeat: int) -> list[str]:
     lines = ["| command | job | wall s | CPU s |", "|---|---|---|---|"]
     source, store, out = (folder / name for name in ("archive", "store", "out"))
     spawn(sys.executable, str(HERE / "archive.py"), str(source), "--track", LARGE)
-    spawn(*IRMETA, "ingest", str(source), "--store", str(store))
+    spawn(*IRMETA, "ingest", str(source), "--out", str(store))
     shutil.rmtree(source)
     commands = {
         "`evaluate -m AP,nDCG@10`": ("evaluate", str(store), "-m", "AP,nDCG@10"),

@@ -65,12 +65,12 @@ def measure(collection: Path, repeat: int) -> dict[str, dict[str, float]]:
     found: dict[str, list[dict[str, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
-        spawn(irmeta, "ingest", str(collection), "--store", str(store))
+        spawn(irmeta, "ingest", str(collection), "--out", str(store))
         spawn(irmeta, "evaluate", str(store))  # compiles the kernels, once a machine
         for turn in range(repeat):
             fresh = Path(folder) / f"turn-{turn}"
             jobs = {
-                "ingest": (irmeta, "ingest", str(collection), "--store", str(fresh / "store")),
+                "ingest": (irmeta, "ingest", str(collection), "--out", str(fresh / "store")),
                 "evaluate": (irmeta, "evaluate", str(store), "-m", MEASURES),
                 "reanalyze": (irmeta, "reanalyze", str(collection), "--out", str(fresh / "out")),
             }

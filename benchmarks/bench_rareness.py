@@ -136,7 +136,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder, path = Path(name), str(Path(name) / "store")
         (folder / "collection").mkdir()
-        spawn(command, "ingest", str(linked(folder / "collection")), "--store", path)
+        spawn(command, "ingest", str(linked(folder / "collection")), "--out", path)
         study = (command, "study", "innovation", path, "--out")
         spawn(*study, str(folder / "warm"))  # compiles the kernels, once a machine
         runs = [spawn(*study, str(folder / f"results-{i}")) for i in range(repeat)]

@@ -113,7 +113,7 @@ def main() -> None:
         folder = Path(name)
         (folder / "collection").mkdir()
         store = str(folder / "store")
-        spawn(command, "ingest", str(linked(folder / "collection")), "--store", store)
+        spawn(command, "ingest", str(linked(folder / "collection")), "--out", store)
         rows, measured = inside("store", store), list[str]()
         for study, limit in LIMITS.items():
             study_of = (command, "study", study, store, "--out")

@@ -65,7 +65,7 @@ def ingest(scale: float, work: Path, store: Path, chosen: argparse.Namespace) ->
     for tracks in pieces(plan(scale), chosen.piece * 1e9):
         piece = work / "piece"
         found["text"] += make(tracks, piece, scale, chosen.seed)
-        command = (IRMETA, "ingest", str(piece), "--store", str(store), "--strict")
+        command = (IRMETA, "ingest", str(piece), "--out", str(store), "--strict")
         one = spawn(*command, *threads(chosen))
         shutil.rmtree(piece)
         found["wall"] += one["wall"]

@@ -44,7 +44,7 @@ def _short(tables: Tables, options: OverviewOptions) -> Iterator[str]:
         yield (
             "By ASL, as defined in Eq. 3 of its paper, the best system misses more relevant docs "
             f"than the median system (\u2020) on {listed(rows['track'].to_list(), most=5)}: "
-            "ASL(unretrieved=depth) counts these docs at the track's deepest rank."
+            "ASL(unretrieved=depth) counts these docs one rank below the track's deepest."
         )
 
 
