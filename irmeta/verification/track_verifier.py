@@ -25,7 +25,7 @@ from irmeta.verification.other_readings import (
 )
 
 DIGITS_OF_ONE = 3
-"""Digits by which one value alone tells a reading of its column; with fewer, chance does."""
+"""Fewest digits for which a single equal value identifies a reading; fewer may match by chance."""
 REPRODUCED, DIFFER, NOT_OURS = "reproduced", "differ", "not ours"
 _COLUMN = ("evaluator", "measure", pl.col("query").is_null().alias("is_mean"))
 COLUMNS = (
@@ -96,7 +96,7 @@ class TrackVerifier:
         yield differ.drop("reason").join(reasons, on="row", how="left", maintain_order="left")
 
     def _problems(self, names: list[str], policy: EvalPolicy) -> dict[str, str]:
-        """Return why measures cannot be computed, such as those by subtopic of an ad hoc track.
+        """Map measures that cannot be computed on the track to the reason, e.g. no subtopics.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class TrackVerifier:
         return {}
 
     def _reasons(self, rows: pl.DataFrame, every: pl.DataFrame, policy: EvalPolicy) -> pl.DataFrame:
-        """Return row and reason: the first other reading that reproduces each value.
+        """Find the first alternative reading that reproduces each differing value: row and reason.
 
         `every` has all values of the columns of `rows`.
         """
@@ -155,7 +155,7 @@ class TrackVerifier:
     def _accepted(
         self, rows: pl.DataFrame, every: pl.DataFrame, reading: Reading, policy: EvalPolicy
     ) -> pl.DataFrame:
-        """Return the rows that a reading reproduces, unless it may do so by chance."""
+        """Return the rows that a reading reproduces; none if they may match by chance."""
         explained, alike = self._explained(rows, reading, policy), pl.len().over(_COLUMN)
         if reading.of_column:
             return explained.filter(_is_told(alike), alike >= pl.col("differing") / 2)
@@ -187,7 +187,7 @@ class TrackVerifier:
         return concerned.filter(_equals(values))
 
     def _by_arithmetic(self, rows: pl.DataFrame, policy: EvalPolicy) -> Iterator[pl.DataFrame]:
-        """Yield the means of one column that other arithmetic reproduces, each with a reason."""
+        """Yield the rows of one column whose mean another average reproduces, each with a reason."""
         measure = rows["canonical"][0]
         (scores,) = self._values.scores([measure], policy)
         if measure in scores.averages:  # not arithmetic
@@ -211,7 +211,7 @@ class _Values:
         self._kept: dict[EvalPolicy, dict[str, Scores]] = {}
 
     def scores(self, names: Iterable[str], policy: EvalPolicy) -> list[Scores]:
-        """Return the scores that hold some measures; new measures are computed in one pass."""
+        """Return scores with the given measures; compute those that are missing in one pass."""
         kept = self._kept.setdefault(policy, {})
         names = dict.fromkeys(names)
         if new := [name for name in names if name not in kept]:
@@ -223,7 +223,7 @@ class _Values:
     def of_rows(
         self, rows: pl.DataFrame, names: Mapping[str, str], policy: EvalPolicy
     ) -> pl.DataFrame:
-        """Add the column value, of measure `names[canonical]`; null where there is none."""
+        """Add the column `value`, the value of measure `names[canonical]`; null if not computed."""
         measures = rows["canonical"].replace_strict(names, return_dtype=pl.String)
         is_mean = rows["query"].is_null().to_numpy()
         values, is_there = np.full(rows.height, np.nan), np.zeros(rows.height, bool)
@@ -246,14 +246,14 @@ class _Values:
 
 
 def _positions(texts: pl.Series, known: Sequence[str]) -> np.ndarray:
-    """Return the position of each text among the known ones, -1 if it is not there."""
+    """Return the index of each text in the known texts; -1 if absent."""
     numbers = pl.Series(np.arange(len(known)))
     found = texts.replace_strict(list(known), numbers, default=-1, return_dtype=pl.Int64)
     return found.fill_null(-1).to_numpy()
 
 
 def _is_told(alike: pl.Expr) -> pl.Expr:
-    """Return whether a reading is told by the values of a column that it reproduces."""
+    """Check whether the values that a reading reproduces suffice to identify it."""
     is_alone = (pl.col("size") == 1) & (pl.col("own_digits") >= DIGITS_OF_ONE)
     return (alike > 1) | is_alone
 
@@ -266,7 +266,7 @@ def _not_ours(rows: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
 
 
 def _equals(rows: pl.DataFrame) -> pl.Series:
-    """Return whether value, rounded to digits, is the published value; False where it is null."""
+    """Check whether each value, rounded to its digits, equals the published one; null: False."""
     values = rows["value"].to_numpy()
     is_equal = equal_as_printed(values, rows["published"].to_numpy(), rows["digits"].to_numpy())
     return pl.Series(is_equal & rows["value"].is_not_null().to_numpy())

@@ -153,7 +153,7 @@ def _nothing(rows: pl.DataFrame, systems: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class _Track:
-    """A track and its published values in the form of `published_values.SCHEMA`."""
+    """Track with its published values, a frame of schema `published_values.SCHEMA`."""
 
     verifier: TrackVerifier
     catalog: CatalogTrack | None

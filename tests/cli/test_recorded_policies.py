@@ -50,7 +50,7 @@ def test_results__evaluate_power_and_compare_give_their_values(run, out: Path) -
     evaluated = run("evaluate", out, "-m", "AP", "--out", out / "e.parquet")
     assert evaluated.err.startswith(note)
     assert pl.read_parquet(out / "e.parquet")["value"].to_list() == made
-    assert provenance(out / "e.parquet")["eval_policy"]["qrels"] == "second"  # type: ignore[index]
+    assert provenance(out / "e.parquet")["eval_policy"]["qrels"] == "second"
     compared = run("compare", out, "-m", "AP", "--format", "csv", "--test", "sign")
     assert compared.err.startswith(note)
     assert "b,1.0,1" in compared.out

@@ -139,7 +139,7 @@ class CallGraph:
                     attributes.add(part.attr)
             elif isinstance(part, ast.Constant) and str(part.value).startswith("irmeta."):
                 names.add(self._resolve(str(part.value).replace(":", ".")))
-        return names - {None}, attributes  # pyright: ignore[reportReturnType]
+        return names - {None}, attributes
 
     @cache  # noqa: B019 (there is one graph)
     def _family(self, name: str) -> tuple[str, ...]:
