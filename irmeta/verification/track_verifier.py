@@ -187,7 +187,7 @@ class TrackVerifier:
         return concerned.filter(_equals(values))
 
     def _by_arithmetic(self, rows: pl.DataFrame, policy: EvalPolicy) -> Iterator[pl.DataFrame]:
-        """Yield the rows of one column whose mean another average reproduces, each with a reason."""
+        """Yield rows of one column whose mean another average reproduces, each with a reason."""
         measure = rows["canonical"][0]
         (scores,) = self._values.scores([measure], policy)
         if measure in scores.averages:  # not arithmetic
