@@ -3,7 +3,8 @@
     python data_fixtures/make_formats.py [--out DIR]
 
 The seed is fixed, so the files are always the same. In `selves`, queries are docs of the collection
-and each is retrieved first for itself, as in BEIR's ArguAna.
+and each is retrieved first for itself, as in BEIR's ArguAna. In `decimals`, grades are means of
+five judges, some of whom give one grade less.
 """
 
 from __future__ import annotations
@@ -108,6 +109,9 @@ def write(out: Path) -> None:
         "qrels/three_columns.tsv": lines(qrels, "\t"),
         "qrels/ranx.json": json.dumps(nested(qrels)),
         "qrels/recommender.csv": lines([("user_id", "item_id", "rating"), *qrels], ","),
+        "decimals/means.txt": lines(
+            ((q, 0, d, round(g - int(d) % 5 / 5, 1) if g else 0) for q, d, g in qrels), " "
+        ),
         "runs/trec.run": lines(((q, "Q0", d, ranks[q, d], s, "made") for q, d, s in run), " "),
         "runs/msmarco.tsv": lines(ranked, "\t"),
         "runs/msmarco_scores.tsv": lines(((q, d, ranks[q, d], s) for q, d, s in run), "\t"),

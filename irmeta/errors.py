@@ -286,6 +286,20 @@ def check_whole(name: str, value: object, least: int = 1) -> int:
     return int(value)
 
 
+def check_positive(name: str, value: object) -> float:
+    """Return the value of an argument, such as a grade, as a number; an int if it is whole.
+
+    Raises
+    ------
+    UsageError
+        If the value is no finite number above 0.
+    """
+    number = 0.0 if value is True or not isinstance(value, Real) else float(value)
+    if not 0 < number < float("inf"):
+        raise UsageError(f"{name} = {shown(value)} is not a finite number above 0.")
+    return int(number) if number.is_integer() else number
+
+
 def check_share(name: str, value: object) -> None:
     """Check that the value of an argument, such as a level, is between 0 and 1.
 

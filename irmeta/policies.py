@@ -60,6 +60,9 @@ class ReadPolicy(Options):
     drop_self
         Whether docs with the id of their query are removed from the lists, as in BEIR's ArguAna and
         Quora, whose queries are docs of the collection.
+    grade_digits
+        Decimals to which the grades of qrels are rounded; None keeps them. A set of other grades
+        than whole numbers of -128 to 127 may have 255 distinct ones.
 
     Examples
     --------
@@ -79,14 +82,17 @@ class ReadPolicy(Options):
     )
     run_format: RunFormat = option("auto", "Form of run files; auto: recognised by content.")
     drop_self: bool = option(False, "Remove docs that have the id of their query.")
+    grade_digits: int | None = option(
+        None, "Round grades to DIGITS decimals.", least=0, most=15, metavar="DIGITS"
+    )
 
     def record(self) -> dict[str, Any]:
-        """Return the options; `run_format` and `drop_self` only where they are not the default.
+        """Return the options; those of later versions only where they are not the default.
 
-        Stores of earlier versions, which lack both, stay up to date.
+        Stores of earlier versions, which lack them, stay up to date.
         """
         changed = self.changed()
-        late = ("run_format", "drop_self")
+        late = ("run_format", "drop_self", "grade_digits")
         record = super().record().items()
         return {name: value for name, value in record if name not in late or name in changed}
 

@@ -36,6 +36,7 @@ class ReadChoices(TypedDict, total=False):
     names: str
     run_format: RunFormat
     drop_self: bool
+    grade_digits: int | None
 
 
 class DataChoices(TypedDict, total=False):
@@ -47,6 +48,7 @@ class DataChoices(TypedDict, total=False):
     malformed: Malformed
     run_format: RunFormat
     drop_self: bool
+    grade_digits: int | None
 
 
 class PoolChoices(TypedDict, total=False):
@@ -72,6 +74,7 @@ class DataPolicies(TypedDict, total=False):
     malformed: Malformed
     run_format: RunFormat
     drop_self: bool
+    grade_digits: int | None
     subtopics: bool
 
 
@@ -84,6 +87,7 @@ class Policies(TypedDict, total=False):
     malformed: Malformed
     run_format: RunFormat
     drop_self: bool
+    grade_digits: int | None
     queries: Averaged
     negative: Negative
     pool_order: TieOrder

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
-from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean, warn
+from irmeta.errors import UsageError, check_choice, check_positive, did_you_mean, warn
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
@@ -43,7 +43,7 @@ class SearchLengths(Summarized):
         A store, or its folder.
     track : str, optional
         Name of the track; optional if the store has only one.
-    rel : int, default 1
+    rel : float, default 1
         Smallest relevant grade.
     unretrieved : {'irrel', 'floor', 'irrel+1', 'depth'}, default 'irrel'
         Search length of a doc that is not retrieved: see measure ASL.
@@ -81,17 +81,17 @@ class SearchLengths(Summarized):
         store: OpenedStore | str | Path,
         track: str | None = None,
         *,
-        rel: int = 1,
+        rel: float = 1,
         unretrieved: str = "irrel",
         **policy: Unpack[EvalChoices],
     ) -> None:
         check_choice("unretrieved", unretrieved, UNRETRIEVED)
-        check_whole("rel", rel)
+        rel = check_positive("rel", rel)
         opened = store if isinstance(store, OpenedStore) else OpenedStore(store)
         if track is None and len(opened.tracks) != 1:
             raise UsageError(f"say which track of {opened.reader}: {', '.join(opened.tracks)}.")
         self.track: str = opened.tracks[0] if track is None else track
-        self.rel: int = rel
+        self.rel: float = rel
         self.unretrieved: str = unretrieved
         self._read(opened, EvalPolicy(**opened.merged(policy)))
         if 2 * self._without > self._lists:

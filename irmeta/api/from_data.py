@@ -46,7 +46,7 @@ def from_data(
         Threads over the runs; default: the usable cores.
     **choices
         Fields of `ReadPolicy` but `names`: tie_order, depth, duplicates, malformed, run_format,
-        drop_self.
+        drop_self, grade_digits.
 
     Returns
     -------
@@ -114,8 +114,8 @@ def evaluate(
         See `Store.evaluate`.
     **choices
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
-        duplicates, malformed, run_format, drop_self, queries, negative, pool_order, pool_depth,
-        pool_without.
+        duplicates, malformed, run_format, drop_self, grade_digits, queries, negative,
+        pool_order, pool_depth, pool_without.
 
     Returns
     -------

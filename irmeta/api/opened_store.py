@@ -257,7 +257,8 @@ class OpenedStore(Summarized):
                     "notes": track_notes(record),
                 }
             )
-        return pl.DataFrame(rows, schema_overrides={"pool_depth": pl.Int64, "notes": pl.String})
+        types = {"pool_depth": pl.Int64, "notes": pl.String}
+        return pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
 
     def to_trec(self, folder: str | Path, track: Tracks = None) -> Path:
         """Write runs and qrels as files in TREC form, a collection that `irmeta.read` reads.

@@ -103,6 +103,10 @@ def _read(
         text = str(error).partition(_SPOILT)[2] or str(error)
         text = _OTHER_OPTIONS.sub("", text)
         raise TrecEvalError(text, NO_QUERY if _ELSEWHERE in text else CANNOT_READ) from None
+    for level in store.read_record(source.name)["qrels"][0].get("levels", ()):
+        if level != int(level):
+            fix = "trec_eval would drop its decimals; irmeta evaluate keeps them"
+            raise TrecEvalError(f"{qrels}: grade {level} is not a whole number: {fix}", CANNOT_READ)
     (system,) = read_table(store, "systems", source.name).iter_rows(named=True)
     if system["duplicates"]:
         raise TrecEvalError(f"{run}: a doc is twice in a list", QUERY_FAILED)
@@ -254,7 +258,7 @@ def _relstrings(
         .then(pl.lit("."))
         .when(grade > 9)
         .then(pl.lit(">"))
-        .otherwise(grade.cast(pl.String))
+        .otherwise(grade.cast(pl.Int64).cast(pl.String))
     )
     first = rows.sort("query", "rank").group_by("query").agg(text=character.head(length))
     strings = first.select("query", pl.col("text").list.join("")).collect()

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from irmeta.store.scan import Tracks
     from irmeta.trec.source import AnyTrack
 
-WHOLE_LISTS = (ReadPolicy, ("names", "duplicates", "malformed", "run_format", "drop_self"))
+WHOLE_LISTS = (
+    ReadPolicy,
+    ("names", "duplicates", "malformed", "run_format", "drop_self", "grade_digits"),
+)
 """Read options of commands that have another option for the tie order, and read complete lists."""
 READING = (ReadPolicy, (*WHOLE_LISTS[1], "depth"))
 """Read options of commands that have another option for the tie order."""

@@ -98,6 +98,7 @@ TERMS = (
     Term("--names", "names", "Rule of the names of systems."),
     Term("--run-format", "run_format", "Format of run files that cannot be recognised."),
     Term("--drop-self", "drop_self", "Remove docs with the id of their query."),
+    Term("--grade-digits", "grade_digits", "Decimals that the grades of qrels are rounded to."),
     Term("--strict", "", "Exit with status 3 if something could not be read."),
     Term("--rehash", "rehash", "Compare files by content."),
     Term("--memory", "memory", "Memory for reading; in Python a number of bytes."),

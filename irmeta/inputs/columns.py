@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import DataError
+from irmeta.trec.grades import GRADES_FIX, narrowed
 from irmeta.trec.rows import NO_RANK
 
 
@@ -65,8 +66,8 @@ class QrelsColumns:
     place
         What the user passed, for messages: ``qrels``.
     frame
-        query, doc, grade (Int8) and, if the data have one, `subtopic`; or, unless `is_subtopic`,
-        an iteration in its place.
+        query, doc, grade (Int8 or Float64) and, if the data have one, `subtopic`; or, unless
+        `is_subtopic`, an iteration in its place.
     """
 
     place: str
@@ -158,27 +159,24 @@ def check_ranks(column: pl.Series | None, rows: int) -> np.ndarray:
 
 
 def check_grades(column: pl.Series, place: str) -> pl.Series:
-    """Return a column of grades as Int8; negative grades are kept.
+    """Return a column of grades as Int8 if all fit, else as Float64; negative grades are kept.
 
     Raises
     ------
     DataError
-        At the first grade that is missing, not a whole number or outside of -128 to 127.
+        At the first grade that is missing or not a finite number.
     """
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        fix = "Convert it to whole numbers first, 1 and above relevant."
+        fix = "Convert it to numbers first, 1 and above relevant by default."
         raise DataError(
             f"column {column.name!r} is {column.dtype}, not numeric", file=place, fix=fix
         )
     if column.null_count():
         refuse(column, column.is_null(), place, "has no value", "Drop the row, or judge the doc.")
     numbers = column.cast(pl.Float64)
-    fix = "Grades are whole numbers, 1 and above relevant: translate the labels."
-    if not (is_whole := numbers == numbers.floor()).all() or numbers.is_infinite().any():
-        refuse(column, ~is_whole | numbers.is_infinite(), place, "is not a whole number", fix)
-    if not (inside := numbers.is_between(-128, 127)).all():
-        refuse(column, ~inside, place, "is outside -128..127", "Map the grades to fewer steps.")
-    return numbers.cast(pl.Int8)
+    if not (finite := numbers.is_finite()).all():
+        refuse(column, ~finite, place, "is not a finite number", GRADES_FIX)
+    return narrowed(numbers)
 
 
 def refuse(column: pl.Series, where: pl.Series, place: str, problem: str, fix: str) -> None:

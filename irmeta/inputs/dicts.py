@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from irmeta.errors import DataError
 from irmeta.inputs.columns import QrelsColumns, RunColumns, check_grades
+from irmeta.trec.grades import GRADES_FIX
 from irmeta.trec.rows import NO_RANK
 
 ByQuery = Mapping[Any, Mapping[Any, Any]]
@@ -42,14 +43,14 @@ def qrels_of_dict(data: ByQuery, place: str) -> QrelsColumns:
     Raises
     ------
     DataError
-        If there is no judgment, an id is neither text nor a whole number, or a grade is not a whole
-        number of -128 to 127.
+        If there is no judgment, an id is neither text nor a whole number, or a grade is not a
+        finite number.
     """
     queries, lengths, docs = _ids(data, place)
     grades = _numbers(data, len(docs), place)
-    if not (valid := (grades == np.floor(grades)) & (np.abs(grades + 0.5) < 128)).all():
-        row, fix = int(np.argmin(valid)), "Grades are whole numbers, 1 and above relevant."
-        raise _invalid(data, row, place, "the grade is not a whole number of -128..127", fix)
+    if not (finite := np.isfinite(grades)).all():
+        row = int(np.argmin(finite))
+        raise _invalid(data, row, place, "the grade is not a finite number", GRADES_FIX)
     columns = {
         "query": pl.Series(queries, dtype=pl.String).gather(
             np.repeat(np.arange(len(queries)), lengths)

@@ -28,6 +28,7 @@ from irmeta.inputs.file_tables import (
 )
 from irmeta.inputs.frames import qrels_of_frame, runs_of_frame
 from irmeta.inputs.recognition import FORMS, Form, recognize
+from irmeta.trec.grades import grade_column
 from irmeta.trec.qrels import SUBTOPICS_FIX, QrelsFormat, QrelsText, once_each, parse_qrels
 from irmeta.trec.streams import InputFile
 from irmeta.trec.text import first_fields
@@ -78,7 +79,11 @@ def read_run_file(file: InputFile, form: Form, *, is_given: bool) -> tuple[RunCo
 
 
 def read_qrels(
-    file: InputFile, form: QrelsFormat = "trec", *, subtopics: bool = False
+    file: InputFile,
+    form: QrelsFormat = "trec",
+    *,
+    subtopics: bool = False,
+    grade_digits: int | None = None,
 ) -> QrelsText:
     """Read a qrels file: in TREC form, or in another that is recognised by content.
 
@@ -86,7 +91,7 @@ def read_qrels(
     ----------
     form
         A format of five fields, which is not recognised; or ``trec``, for every other form.
-    subtopics
+    subtopics, grade_digits
         See `parse_qrels`.
 
     Raises
@@ -95,7 +100,7 @@ def read_qrels(
         If the file is malformed.
     """
     try:
-        return parse_qrels(file, form, subtopics=subtopics)
+        return parse_qrels(file, form, subtopics=subtopics, grade_digits=grade_digits)
     except DataError:
         if form != "trec" or (other := recognize(file, "qrels")) == "trec":
             raise
@@ -104,15 +109,15 @@ def read_qrels(
         text = as_text(content, file.name)
         found = read_json(text, file.name)
         if isinstance(found, FileTable):
-            return _judged(_qrels_of(found), sha256, other, subtopics, found)
+            return _judged(_qrels_of(found), sha256, other, subtopics, found, grade_digits)
         with _located_in_json(text):
             columns = qrels_of_dict(found, file.name)
-        return _judged(columns, sha256, other, subtopics, None)
+        return _judged(columns, sha256, other, subtopics, None, grade_digits)
     if other == "msmarco":
         table = numeric(table_of_fields(content, file.name, ("query", "doc", "grade")))
     else:
         table = _table(content, file.name, other)
-    return _judged(_qrels_of(table), sha256, other, subtopics, table)
+    return _judged(_qrels_of(table), sha256, other, subtopics, table, grade_digits)
 
 
 def _table(content: bytes, file: str, form: Form) -> FileTable:
@@ -176,10 +181,15 @@ def _qrels_of(table: FileTable) -> QrelsColumns:
 
 
 def _judged(
-    columns: QrelsColumns, sha256: str, form: Form, subtopics: bool, table: FileTable | None
+    columns: QrelsColumns,
+    sha256: str,
+    form: Form,
+    subtopics: bool,
+    table: FileTable | None,
+    grade_digits: int | None,
 ) -> QrelsText:
     name = "three columns: query doc grade" if form == "msmarco" else FORMS[form]
-    text = qrels_text(columns, subtopics, sha256, table)
+    text = qrels_text(columns, subtopics, sha256, table, grade_digits=grade_digits)
     return replace(text, notes=(f"read as {name}", *text.notes))
 
 
@@ -189,6 +199,7 @@ def qrels_text(
     sha256: str,
     table: FileTable | None = None,
     fix: str = SUBTOPICS_FIX,
+    grade_digits: int | None = None,
 ) -> QrelsText:
     """Return qrels in columns as those of a file: each judgment once.
 
@@ -208,7 +219,8 @@ def qrels_text(
     lines = None if table is None else table.lines
     unit = "row" if lines is None else "line"
     frame = frame.with_columns(line=pl.Series(np.arange(frame.height) if lines is None else lines))
-    frame, notes = once_each(frame, columns.place, subtopics, unit, fix)
+    grades = grade_column(frame["grade"], columns.place, grade_digits)
+    frame, notes = once_each(frame.with_columns(grades), columns.place, subtopics, unit, fix)
     return QrelsText(frame, sha256, notes)
 
 

@@ -58,7 +58,7 @@ class Atomized(NamedTuple):
         return cls(*(np.concatenate(values) for values in zip(*blocks, strict=True)))
 
 
-def atomized(view: JudgedRanks, chain: Chain, rel: int, lengths: np.ndarray) -> Atomized:
+def atomized(view: JudgedRanks, chain: Chain, rel: float, lengths: np.ndarray) -> Atomized:
     """Return a block's values; `lengths` are at least 1, from `lengths_by_doc` for `rel`."""
     rows = view.relevant_rows(rel)
     bounds = np.searchsorted(view.query_of(rows), np.arange(len(view.queries) + 1))

@@ -43,14 +43,14 @@ def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) ->
     return per_query(_precision_sums(view, params["rel"], ks), divisors(view, params, ks), 0.0)
 
 
-def _precision_sums(view: JudgedRanks, rel: int, ks: Cutoffs) -> np.ndarray:
+def _precision_sums(view: JudgedRanks, rel: float, ks: Cutoffs) -> np.ndarray:
     ranks, offsets = view.sorted_ranks(rel)
     out = empty_values(view, ks)
     precision_sum(ranks, offsets, rank_cuts(view, ks), out)
     return out
 
 
-def _pooled(view: JudgedRanks, rel: int, k: int) -> np.ndarray:
+def _pooled(view: JudgedRanks, rel: float, k: int) -> np.ndarray:
     """Compute AP@k under the pool of depth k: [query, system]."""
     pool = pooled_at(view, k)
     values = over_pool(view, pool, _precision_sums(pool, rel, [k])[0], rel, k)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from irmeta.kernels.judged_only import bpref_sum
@@ -51,7 +53,7 @@ def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace Bpref as one term per relevant doc retrieved."""
     rel = params["rel"]
-    lowest = -128 if one.negative == "nonrelevant" else 0
+    lowest = -math.inf if one.negative == "nonrelevant" else 0
     nonrelevant = [rank for rank, _, grade in one.judged if lowest <= grade < rel]
     relevant, form = one.relevant(rel), params["form"]
     most = len(relevant) + _MORE.get(form, 0)

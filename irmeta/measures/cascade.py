@@ -35,7 +35,7 @@ STOP = Parameter(
 )
 
 
-def _stops(grades: np.ndarray, stop: str, highest: int) -> np.ndarray:
+def _stops(grades: np.ndarray, stop: str, highest: float) -> np.ndarray:
     if stop == "ntcir":
         return gains(grades, "linear", highest=highest + 1)
     return gains(grades, stop, highest=highest)
@@ -130,7 +130,7 @@ def _residual_with_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> n
     return compute_err(best, params, ks) - compute_err(view, params, ks) + tail
 
 
-def _stop_of(one: OneList, doc: str, grade: int, params: Params) -> float:
+def _stop_of(one: OneList, doc: str, grade: float, params: Params) -> float:
     highest = highest_grade(one.highest_grade, params["stop"], params["gmax"])
     if doc == UNJUDGED_DOC and one.assumed_gain is not None:
         if one.assumed_gain == "one":
@@ -141,7 +141,7 @@ def _stop_of(one: OneList, doc: str, grade: int, params: Params) -> float:
 
 def _stopping(
     one: OneList, params: Params, k: int | None
-) -> list[tuple[int, str, int, float, float]]:
+) -> list[tuple[int, str, float, float, float]]:
     """List (rank, doc, grade, P(reading the doc), P(stopping there)) of docs down to k."""
     stops, reading = [], 1.0
     for rank, doc, grade in one.within(k):

@@ -162,7 +162,7 @@ def example(m: Measure) -> str:
 def _other_values(p: Parameter) -> Iterator[str]:
     """Yield values that are not the default and may be valid."""
     yield from (c for c in p.choices if c != p.default)
-    if p.kind in ("whole", "number") and p.default is not None:
+    if p.kind in ("whole", "number", "grade") and p.default is not None:
         yield from (printed(v) for v in (2, 0.5, 3) if v != p.default)
 
 

@@ -40,9 +40,9 @@ def _worth(view: JudgedRanks, params: Params) -> Worth:
     return discounted(view.facts.deepest_rank, params["discount"], params["b"])
 
 
-def _least(params: Params) -> int:
+def _least(params: Params) -> float:
     """Return the least grade with a gain; under the default rel, gains by grade include grade 0."""
-    return params["rel"] if params["rel"] > REL.default else 0
+    return params["rel"] if params["rel"] != REL.default else 0
 
 
 def _gains(view: JudgedRanks, params: Params) -> np.ndarray:

@@ -59,7 +59,7 @@ def divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.
 
 
 def over_pool(
-    view: JudgedRanks, pool: JudgedRanks, sums: np.ndarray, rel: int, k: int
+    view: JudgedRanks, pool: JudgedRanks, sums: np.ndarray, rel: float, k: int
 ) -> np.ndarray:
     """Divide sums [query, system] by R_k; NaN where R_k = 0, but 0 where all judgments count."""
     return divide(sums, pool.counts(rel)[:, None], undefined_at(view, k)[:, None])

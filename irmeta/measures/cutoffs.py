@@ -32,9 +32,9 @@ def per_query(values: np.ndarray, by: np.ndarray, undefined: float) -> np.ndarra
     return divide(values, by[..., None], undefined)
 
 
-def retrieved(view: JudgedRanks, low: int, high: int = 127) -> np.ndarray:
-    """Count the docs with a grade in low..high in each list: float64 [query, system]."""
-    ranks, offsets = view.sorted_ranks(low, high)
+def retrieved(view: JudgedRanks, low: float, below: float | None = None) -> np.ndarray:
+    """Count the docs with a grade from `low`, and less than `below`: float64 [query, system]."""
+    ranks, offsets = view.sorted_ranks(low, below)
     counts = empty_values(view, [None])
     count_within(ranks, offsets, rank_cuts(view, [None]), counts)
     return counts[0]

@@ -17,7 +17,7 @@ from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import RowBlock, StoreReader, read_table, row_blocks, undisturbed
 from irmeta.trec.tie_orders import TIE_RULES
 
-NO_GRADE = -129  # below every grade
+NO_GRADE = -np.inf  # below every grade
 _BITS = 40.0  # precision of a weight: 12 significant digits
 
 
@@ -50,7 +50,7 @@ class Request:
 
     def is_judged(self, grades: np.ndarray) -> np.ndarray:
         """Return which grades, or `NO_GRADE`, are judgments."""
-        return grades >= (0 if self.negative == "unjudged" else NO_GRADE + 1)
+        return grades >= 0 if self.negative == "unjudged" else grades > NO_GRADE
 
 
 def docs_to_judge(store: StoreReader, request: Request) -> pl.DataFrame:
@@ -87,7 +87,7 @@ class _Docs:
     depth
         The smallest rank in a list.
     grade
-        int16; `NO_GRADE` for docs that are not in the qrels.
+        float64; `NO_GRADE` for docs that are not in the qrels.
     """
 
     query: np.ndarray
@@ -100,7 +100,7 @@ class _Docs:
     @classmethod
     def none(cls) -> _Docs:
         whole = np.empty(0, np.int32)
-        return cls(whole, whole, whole, whole, np.empty(0), np.empty(0, np.int16))
+        return cls(whole, whole, whole, whole, np.empty(0), np.empty(0))
 
     @classmethod
     def concat(cls, parts: Sequence[_Docs]) -> _Docs:
@@ -145,7 +145,7 @@ def _docs_of_block(
     np.maximum.at(widths, query, doc_id.astype(np.int64) + 1)
     np.maximum.at(widths, known_query, known.doc_ids.astype(np.int64) + 1)
     first = np.cumsum(widths) - widths  # numbers docs through the block, query after query
-    grade = np.full(int(widths.sum()), NO_GRADE, np.int16)
+    grade = np.full(int(widths.sum()), NO_GRADE)
     grade[first[known_query] + known.doc_ids] = known.grades
     number, depth, retrieved_by, weight = _by_doc(first[query] + doc_id, rank)
     query = np.searchsorted(first, number, "right") - 1
@@ -197,7 +197,8 @@ def _named(
         }
     )
     names = read_table(store, "docs", track).select("query", "doc_id", "doc")
-    grade = pl.when(pl.col("grade") > NO_GRADE).then("grade").cast(pl.Int8).alias("grade")
+    kind = pl.Float64 if request.facts.levels else pl.Int8
+    grade = pl.when(pl.col("grade") > NO_GRADE).then("grade").cast(kind).alias("grade")
     return (
         frame.join(names, on=["query", "doc_id"], how="left")
         .sort("rounded", "query", "doc", descending=[True, False, False])

@@ -16,6 +16,7 @@ from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs
+from irmeta.naming.parameters import REL
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import Averaged, EvalPolicy
 from irmeta.rankings.holders import totals
@@ -65,9 +66,11 @@ def warn_above_highest_grade(
 ) -> None:
     """Warn once about measures for which no doc of the qrels set is relevant."""
     facts = track_facts(store, track, policy.qrels)
-    names = dict[tuple[str, int], list[str]]()
+    has_levels = any("levels" in one for one in store.read_record(track)["qrels"])
+    names = dict[tuple[str, float], list[str]]()
     for spec in specs:
-        if spec.rel > 1:  # the highest grade is at least 1
+        # The highest grade is at least 1, unless it is decimal.
+        if spec.rel > 1 or (has_levels and _is_thresholded(spec)):
             used = facts
             if "subtopics" in needs_of([spec]):
                 used = track_facts(store, track, subtopic_set(store, facts))
@@ -227,6 +230,12 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
         difficulty=_difficulty(view) if any(s.average == "difficulty" for s in specs) else None,
         asked={spec.name: spec.names for spec in specs if spec.names != (spec.name,)},
     )
+
+
+def _is_thresholded(spec: Spec) -> bool:
+    """Check whether no doc counts for a measure if all grades are below its `rel`."""
+    binary = spec.settings.get("gain", "binary") == "binary" or "beta" in spec.settings
+    return binary and REL in spec.measure.parameters
 
 
 class SeenViews:

@@ -139,16 +139,18 @@ def trace_value(
 
 
 def _docs(
-    store: StoreReader, track: str, one: OneList, rel: int, system: str, query: str
+    store: StoreReader, track: str, one: OneList, rel: float, system: str, query: str
 ) -> pl.DataFrame:
     of_list = (pl.col("query") == query) & (pl.col("system") == system)
     rows = read_table(store, "runs", track, of_list)
     compared = as_float32(rows["score"].to_numpy())
     rows = rows.select("doc", "score", "rank_given", compared=pl.Series(compared))
     rows = rows.with_columns(tied=pl.len().over("compared").cast(pl.Int32)).drop("compared")
+    is_whole = all(isinstance(grade, int) for *_, grade in one.judged)
+    grades = pl.Int8 if is_whole else pl.Float64
     judged = pl.DataFrame(
         [d for d in one.judged if d[0] is not None or d[2] >= rel],
-        schema={"rank": pl.Int32, "doc": pl.String, "grade": pl.Int8},
+        schema={"rank": pl.Int32, "doc": pl.String, "grade": grades},
         orient="row",
     )
     if one.subtopics:
@@ -157,7 +159,7 @@ def _docs(
     return judged.join(rows, on="doc", how="left", maintain_order="left")
 
 
-def _relevant_to(one: OneList, doc: str, rel: int) -> str:
+def _relevant_to(one: OneList, doc: str, rel: float) -> str:
     """Return the names of the subtopics that a doc is relevant to, as one text."""
     grades = one.subtopic_grades.get(doc, {})
     return ", ".join(name for name, grade in grades.items() if grade >= rel)

@@ -12,14 +12,16 @@ from irmeta.rankings.judged import JudgedRanks
 
 GAINS = ("grade", "binary", "linear", "exp")
 GAIN_OF = "gain of a doc of grade g: linear g / highest grade, exp (2^g - 1) / 2^highest"
+MOST_EXPONENT = 127
+"""Highest grade for which exponential gains are divided as in their formula."""
 OF_QUERY = "trec_eval10"
 """The kind of gain that divides grades by the highest grade of the query, as trec_eval 10's rbp."""
 
 
 def gains(
-    grades: np.ndarray, kind: str, rel: int = 1, highest: int = 1, least: int = 0
+    grades: np.ndarray, kind: str, rel: float = 1, highest: float = 1, least: float = 0
 ) -> np.ndarray:
-    """Compute the gain of each grade, float64; grades below 1 (`rel` for binary) have gain 0.
+    """Compute the gain of each grade, float64; grades below 0 (`rel` for binary) have gain 0.
 
     Parameters
     ----------
@@ -38,7 +40,10 @@ def gains(
     elif kind == "linear":
         gain /= highest
     elif kind == "exp":
-        gain = (2.0**gain - 1.0) / 2.0**highest
+        if highest > MOST_EXPONENT:  # powers of 2 would overflow
+            gain = 2.0 ** (gain - highest) - 2.0**-highest
+        else:
+            gain = (2.0**gain - 1.0) / 2.0**highest
     elif kind != "grade":
         for named, given in gain_map(kind).items():
             gain[grades == named] = given
@@ -47,7 +52,7 @@ def gains(
 
 
 def doc_gains(
-    view: JudgedRanks, kind: str, rel: int = 1, gmax: int | None = None, least: int = 0
+    view: JudgedRanks, kind: str, rel: float = 1, gmax: float | None = None, least: float = 0
 ) -> np.ndarray:
     """Compute the gain of each row of a view; for `least` see `gains`.
 
@@ -68,18 +73,18 @@ def doc_gains(
     return by_row
 
 
-def doc_gain(one: OneList, doc: str, grade: int, params: Params, least: int = 0) -> float:
+def doc_gain(one: OneList, doc: str, grade: float, params: Params, least: float = 0) -> float:
     """Compute the gain of one doc of a list, for traces, under the measure's `params`."""
     kind, rel, gmax = params["gain"], params.get("rel", 1), params.get("gmax")
     highest = highest_grade(one.highest_grade, kind, gmax)
     if doc == UNJUDGED_DOC and one.assumed_gain is not None:
         return _assumed(one.assumed_gain, kind, rel, highest, least)
     if kind == OF_QUERY:
-        return max(grade, 0) / max(1, *(judged for _, _, judged in one.judged))
+        return max(grade, 0) / (max(0, *(judged for _, _, judged in one.judged)) or 1)
     return float(gains(np.array([grade]), kind, rel, highest, least)[0])
 
 
-def highest_grade(track_highest: int, kind: str, gmax: int | None) -> int:
+def highest_grade(track_highest: float, kind: str, gmax: float | None) -> float:
     """Return the grade that gains are divided by: the track's highest, or `gmax`."""
     if gmax is None:
         return track_highest
@@ -92,15 +97,18 @@ def highest_grade(track_highest: int, kind: str, gmax: int | None) -> int:
 
 
 def _highest_of_queries(view: JudgedRanks) -> np.ndarray:
-    """Return, for each row of a view, the highest grade of its query, at least 1."""
+    """Return, for each row of a view, the highest grade of its query; 1 if it is not above 0."""
     queries = view.query_of(np.arange(len(view.grades)))
-    highest = np.ones(len(view.queries), np.int64)
+    highest = np.zeros(len(view.queries))
     np.maximum.at(highest, queries, view.grades)
-    return highest[queries]
+    return np.where(highest > 0, highest, 1)[queries]
 
 
-def _assumed(gain: str, kind: str, rel: int, highest: int, least: int) -> float:
+def _assumed(gain: str, kind: str, rel: float, highest: float, least: float) -> float:
     if gain == "one" or kind in ("binary", OF_QUERY):
         return 1.0
     # The greatest gain, because gains by grade need not be greatest at the highest grade.
-    return float(gains(np.arange(highest + 1), kind, rel, highest, least).max())
+    top, named = int(highest), [] if kind in GAINS else list(gain_map(kind))
+    whole = range(max(top - len(named), 0), top + 1)  # named grades may be those of less gain
+    grades = np.array([*(grade for grade in named if grade <= highest), *whole, highest])
+    return float(gains(grades, kind, rel, highest, least).max())

@@ -43,11 +43,11 @@ def compute_first_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np
     return np.broadcast_to(out, (len(ks), *out.shape))
 
 
-def _judged(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
+def _judged(one: OneList, k: int | None) -> list[tuple[int, str, float]]:
     return [d for d in one.within(k) if one.counts_as_judged(d[2])]
 
 
-def _unjudged(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
+def _unjudged(one: OneList, k: int | None) -> list[tuple[int, str, float]]:
     """List the unjudged docs at ranks up to k, by rank; docs not in the qrels have no name."""
     last = one.length if k is None else min(k, one.length)
     judged = {rank for rank, *_ in _judged(one, k)}

@@ -15,10 +15,10 @@ EPSILON = 0.00001  # trec_eval's INFAP_EPSILON
 
 def compute_inferred(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Sum the expected precisions at the relevant docs retrieved, over all relevant docs."""
-    lowest, highest = view.nonrelevant(params["rel"])
-    relevant, relevant_offsets = view.sorted_ranks(params["rel"])
-    nonrelevant, nonrelevant_offsets = view.sorted_ranks(lowest, highest)
-    unjudged, unjudged_offsets = view.sorted_ranks(-128, lowest - 1)
+    lowest, rel = view.nonrelevant(params["rel"])
+    relevant, relevant_offsets = view.sorted_ranks(rel)
+    nonrelevant, nonrelevant_offsets = view.sorted_ranks(lowest, rel)
+    unjudged, unjudged_offsets = view.sorted_ranks(-np.inf, lowest)
     out = np.zeros(view.lengths.shape)
     inferred_sum(
         relevant,

@@ -59,7 +59,7 @@ def _amounts(
     view: JudgedRanks, ideal_of: JudgedRanks, params: Params
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute ranks, offsets, and the ratio at each relevant doc, with the ideal list of a view."""
-    rows = view.grades >= 1
+    rows = view.grades > 0
     grades, first, labels = np.unique(view.grades[rows], return_index=True, return_inverse=True)
     gains = _gains(view, params)[rows][first]
     ranks, labels, offsets = view.sort_by_rank(rows, labels.astype(np.uint8))

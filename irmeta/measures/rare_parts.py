@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from irmeta.errors import UsageError, check_whole
+from irmeta.errors import UsageError, check_positive, check_whole
 from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.cutoffs import divide
 from irmeta.measures.precision import compute_precision
@@ -219,7 +219,7 @@ class RareParts:
 def rare_parts(
     views: Iterable[JudgedRanks],
     k: int,
-    rel: int = 1,
+    rel: float = 1,
     depth: int | None = None,
     queries: Averaged = "judged",
 ) -> RareParts:
@@ -245,7 +245,7 @@ def rare_parts(
         ``retrieved``: other means cover other queries, so no sum over docs gives them.
     """
     check_whole("k", k)
-    check_whole("rel", rel)
+    rel = check_positive("rel", rel)
     depth = k if depth is None else check_whole("depth", depth)
     if queries == "retrieved":
         raise UsageError(

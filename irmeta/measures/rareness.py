@@ -188,7 +188,7 @@ def _counts(one: OneList, doc: str, params: Params, k: int | None) -> tuple[floa
     return alpha, len(held & counted), len(counted), bool(held)
 
 
-def _rows(one: OneList, params: Params, k: int | None) -> list[tuple[int, str, int, float, str]]:
+def _rows(one: OneList, params: Params, k: int | None) -> list[tuple[int, str, float, float, str]]:
     return [
         (rank, doc, grade, *rare_weight(one, doc, params, k))
         for rank, doc, grade in one.within(k)

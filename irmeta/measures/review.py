@@ -29,7 +29,7 @@ def docs_to_review(view: JudgedRanks, params: Params) -> np.ndarray:
     return np.diff(view.offsets_of(view.is_judged))
 
 
-def found_within(view: JudgedRanks, rel: int, cuts: np.ndarray) -> np.ndarray:
+def found_within(view: JudgedRanks, rel: float, cuts: np.ndarray) -> np.ndarray:
     """Count the relevant docs at ranks up to a cutoff per query: float64 [query, system]."""
     ranks, offsets = view.sorted_ranks(rel)
     counts = np.zeros(view.lengths.shape)
@@ -37,7 +37,7 @@ def found_within(view: JudgedRanks, rel: int, cuts: np.ndarray) -> np.ndarray:
     return counts
 
 
-def _nth_rank(view: JudgedRanks, rel: int, nth: np.ndarray) -> np.ndarray:
+def _nth_rank(view: JudgedRanks, rel: float, nth: np.ndarray) -> np.ndarray:
     """Return the rank of the nth relevant doc, 0 for the 0th: float64 [query, system].
 
     `nth` is int64 [query, 1 or system], at most the number of relevant docs; the rank is infinite
@@ -134,7 +134,7 @@ def to_review(one: OneList, params: Params) -> int:
     return sum(one.counts_as_judged(grade) for *_, grade in one.judged)
 
 
-def found_by(one: OneList, params: Params, last: float) -> list[tuple[int, str, int]]:
+def found_by(one: OneList, params: Params, last: float) -> list[tuple[int, str, float]]:
     """Return the relevant docs at ranks up to `last`, by rank."""
     return [d for d in one.within(None) if d[2] >= params["rel"] and d[0] <= last]
 

@@ -108,7 +108,7 @@ def compute_stat_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.
     return np.broadcast_to(relevant[:, None], (len(ks), *view.lengths.shape))
 
 
-def doc_weight(one: OneList, params: Params, doc: str, grade: int) -> float:
+def doc_weight(one: OneList, params: Params, doc: str, grade: float) -> float:
     """Return the inverse inclusion probability of a doc, 0 for a doc to ignore."""
     if not one.counts_as_judged(grade):
         return 0.0
@@ -123,7 +123,7 @@ def doc_weight(one: OneList, params: Params, doc: str, grade: int) -> float:
     return 1.0 if params["mtc"] == "certain" and method in BY_MTC else 1 / probability
 
 
-def _relevant(one: OneList, params: Params) -> list[tuple[int | None, str, int, float]]:
+def _relevant(one: OneList, params: Params) -> list[tuple[int | None, str, float, float]]:
     """List rank, doc, grade and weight of the relevant docs with a weight, by rank."""
     relevant = one.relevant(params["rel"])
     weighted = ((*doc, doc_weight(one, params, doc[1], doc[2])) for doc in relevant)

@@ -21,12 +21,12 @@ from irmeta.rankings.judged import JudgedRanks
 UNRETRIEVED = get_args(Unretrieved)
 
 
-def irrelevant_retrieved(view: JudgedRanks, rel: int) -> np.ndarray:
+def irrelevant_retrieved(view: JudgedRanks, rel: float) -> np.ndarray:
     """Count the docs of the list that are not relevant, irrel_q of Eq. 3: int64 [query, system]."""
     return view.lengths.astype(np.int64) - retrieved(view, rel).astype(np.int64)
 
 
-def unretrieved_length(view: JudgedRanks, rel: int, choice: str) -> np.ndarray:
+def unretrieved_length(view: JudgedRanks, rel: float, choice: str) -> np.ndarray:
     """Compute the search length of a relevant doc not retrieved: float64 [query, system].
 
     Parameters
@@ -55,7 +55,7 @@ def unretrieved_length(view: JudgedRanks, rel: int, choice: str) -> np.ndarray:
 
 
 def relevant_lengths(
-    view: JudgedRanks, rel: int, unretrieved: str
+    view: JudgedRanks, rel: float, unretrieved: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute all search lengths of a block, by rank within (query, system), and the offsets."""
     ranks, offsets = view.sorted_ranks(rel)
@@ -65,7 +65,7 @@ def relevant_lengths(
     return out, offsets
 
 
-def lengths_by_doc(view: JudgedRanks, rel: int, unretrieved: str) -> np.ndarray:
+def lengths_by_doc(view: JudgedRanks, rel: float, unretrieved: str) -> np.ndarray:
     """Compute the search length of each of `relevant_rows`: float64 [doc, system]."""
     rows = view.relevant_rows(rel)
     ranks, query = view.ranks[rows], view.query_of(rows)
@@ -80,7 +80,7 @@ def lengths_by_doc(view: JudgedRanks, rel: int, unretrieved: str) -> np.ndarray:
     return np.where(ranks == view.missing, filler, lengths)
 
 
-def precision_lengths(view: JudgedRanks, rel: int) -> np.ndarray:
+def precision_lengths(view: JudgedRanks, rel: float) -> np.ndarray:
     """Compute 1/P of Eq. 6, rank / (relevant docs above + 1): float64 [relevant doc, system].
 
     Values ascend within a query and system, so rows do not match particular docs; values are

@@ -92,7 +92,7 @@ def compute_judged_nonrelevant(view: JudgedRanks, params: Params, ks: Cutoffs) -
     return _for_each(ks, retrieved(view, *view.nonrelevant(params["rel"])), view)
 
 
-def _hits(one: OneList, params: Params) -> list[tuple[int | None, str, int]]:
+def _hits(one: OneList, params: Params) -> list[tuple[int | None, str, float]]:
     return [d for d in one.relevant(params["rel"]) if d[0] is not None]
 
 

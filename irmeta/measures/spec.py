@@ -38,7 +38,7 @@ class Term:
 
     rank: int | None
     doc: str
-    grade: int
+    grade: float
     arithmetic: str
     amount: float
 

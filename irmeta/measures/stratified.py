@@ -75,7 +75,7 @@ _FORM = Parameter(
 _GAIN = Parameter("gain", "grade", GAIN_OF, kind="gain", choices=GAINS)
 
 
-def _relevant(view: JudgedRanks, rel: int) -> np.ndarray:
+def _relevant(view: JudgedRanks, rel: float) -> np.ndarray:
     return (view.grades >= rel) & view.is_judged
 
 
@@ -89,7 +89,7 @@ def _by_query(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return out
 
 
-def _estimated_relevant(view: JudgedRanks, strata: Strata, rel: int) -> np.ndarray:
+def _estimated_relevant(view: JudgedRanks, strata: Strata, rel: float) -> np.ndarray:
     """Estimate the number of relevant docs of each query: float64 [query]."""
     rows = _relevant(view, rel)
     relevant = np.bincount(strata.of_row[rows], minlength=len(strata.docs))
@@ -246,7 +246,7 @@ def _stratum(one: OneList, doc: str) -> str:
     return "" if one.sampled is None else one.sampled[doc][0]
 
 
-def _count(one: OneList, rel: int, k: float | None = math.inf) -> dict[str, Seen]:
+def _count(one: OneList, rel: float, k: float | None = math.inf) -> dict[str, Seen]:
     """Count docs by stratum: of the list to rank k (None: all of it), or of the pool (infinity)."""
     pooled = k == math.inf
     seen: dict[str, Seen] = {}
@@ -256,7 +256,7 @@ def _count(one: OneList, rel: int, k: float | None = math.inf) -> dict[str, Seen
     return seen
 
 
-def _traced_relevant(one: OneList, rel: int) -> float:
+def _traced_relevant(one: OneList, rel: float) -> float:
     strata = _count(one, rel).values()
     return sum(s.relevant * s.docs / s.judged for s in strata if s.judged)
 

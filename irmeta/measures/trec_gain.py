@@ -131,7 +131,7 @@ def compute_bin_g(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     return per_query(out, view.counts(params["rel"]), 0.0)
 
 
-def _gaining_docs(one: OneList, params: Params) -> list[tuple[int, str, int, float]]:
+def _gaining_docs(one: OneList, params: Params) -> list[tuple[int, str, float, float]]:
     """List (rank, doc, grade, gain) of the docs of the list that have a gain."""
     gained = [(*doc, doc_gain(one, *doc[1:], params)) for doc in one.within(None)]
     return [doc for doc in gained if doc[3] > 0]

@@ -124,7 +124,7 @@ def weighted_terms(
     k: int | None,
     weight: Callable[[int], float],
     write: Callable[[int, float], str],
-    least: int = 0,
+    least: float = 0,
 ) -> Iterator[Term]:
     """Yield gain times weight of judged docs if both are positive; `write` formats untied docs.
 

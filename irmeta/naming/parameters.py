@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from irmeta.errors import MeasureError, did_you_mean
 
-Kind = Literal["whole", "number", "choice", "gain", "levels", "set"]
+Kind = Literal["whole", "number", "grade", "choice", "gain", "levels", "set"]
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Parameter:
     Attributes
     ----------
     kind
-        ``whole`` or ``number`` with `low` and `high` as bounds (`open` ones excluded), or one of
-        `choices`; ``choice``;
+        ``whole``, ``number`` or ``grade`` (a number that is an int if it is whole) with `low` and
+        `high` as bounds (`open` ones excluded), or one of `choices`; ``choice``;
         ``gain``: one of `choices`, or gains by grade such as ``1:3;2:9``; ``levels``: numbers
         within the bounds, such as ``0;0.5;1``; ``set``: one of `choices`, or the name of a qrels
         set.
@@ -46,8 +46,8 @@ class Parameter:
         if self.kind == "set":
             return " | ".join((*self.choices, "SET"))
         named = "".join(f"{choice} | " for choice in self.choices)
-        what = {"whole": "whole number", "number": "number", "levels": "NUMBER;NUMBER;..."}
-        return f"{named}{what[self.kind]}, {self._between}"
+        what = {"whole": "whole number", "levels": "NUMBER;NUMBER;..."}.get(self.kind, "number")
+        return f"{named}{what}, {self._between}"
 
     @property
     def default_text(self) -> str:
@@ -102,18 +102,18 @@ class Parameter:
         inside = self.low < value < self.high if self.open else self.low <= value <= self.high
         if not inside:
             raise MeasureError(f"{of}: {self.name}={text} is not {self._between}.")
-        return value
+        return _plain(value) if self.kind == "grade" else value
 
     def _gain_map(self, text: str, of: str) -> str:
-        gains: dict[int, float] = {}
+        gains: dict[float, float] = {}
         for part in text.split(";"):
             grade, colon, gain = part.partition(":")
             try:
-                pair = int(grade), float(gain) + 0.0
-            except ValueError:
+                pair = _plain(float(grade) + 0.0), float(gain) + 0.0
+            except (ValueError, OverflowError):
                 colon = ""
                 pair = 0, 0.0
-            if not colon or not (0 <= pair[0] <= 127 and 0 <= pair[1] < float("inf")):
+            if not colon or not (pair[0] >= 0 and 0 <= pair[1] < float("inf")):
                 hint = did_you_mean(text, self.choices)
                 raise MeasureError(
                     f"{of}: {self.name}={text} is neither a choice nor gains of at least 0 by "
@@ -122,7 +122,9 @@ class Parameter:
             if pair[0] in gains:
                 raise MeasureError(f"{of}: {self.name}={text} gives grade {pair[0]} twice.")
             gains[pair[0]] = pair[1]
-        return ";".join(f"{grade}:{printed(gain)}" for grade, gain in sorted(gains.items()))
+        return ";".join(
+            f"{printed(grade)}:{printed(gain)}" for grade, gain in sorted(gains.items())
+        )
 
 
 def printed(value: object) -> str:
@@ -135,13 +137,18 @@ def numbers(levels: str) -> list[float]:
     return [float(part) for part in levels.split(";")]
 
 
-def gain_map(text: str) -> dict[int, float]:
+def gain_map(text: str) -> dict[float, float]:
     """Return the gains by grade of a ``gain`` value that is not a choice."""
     pairs = (part.split(":") for part in text.split(";"))
-    return {int(grade): float(gain) for grade, gain in pairs}
+    return {_plain(float(grade)): float(gain) for grade, gain in pairs}
 
 
-REL = Parameter("rel", 1, "least grade that is relevant", high=127)
+def _plain(grade: float) -> float:
+    """Return a grade as int if it is a whole number, so that names print it as one."""
+    return int(grade) if grade == int(grade) else grade
+
+
+REL = Parameter("rel", 1, "least grade that is relevant", kind="grade", low=0, open=True)
 
 
 def unjudged_parameter(choices: Sequence[str]) -> Parameter:
@@ -155,7 +162,7 @@ def unjudged_parameter(choices: Sequence[str]) -> Parameter:
     )
 
 
-GMAX = Parameter("gmax", None, "highest grade; default the track's", low=1, high=127)
+GMAX = Parameter("gmax", None, "highest grade; default the track's", kind="grade", low=0, open=True)
 TIES = Parameter(
     "ties",
     "order",

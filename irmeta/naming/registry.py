@@ -131,7 +131,7 @@ class NamedSpec(ABC):
         return format_name(self.registration, self.settings, self.cutoff)
 
     @property
-    def rel(self) -> int:
+    def rel(self) -> float:
         """Least grade that counts as relevant."""
         return self.settings.get("rel", 1)
 

@@ -62,7 +62,7 @@ def trace_interleaved(one: OneList, other: OneList, params: Params, k: int | Non
     return PairTrace(tuple(terms))
 
 
-def _ranks(one: OneList, rel: int, k: int | None) -> dict[str, float]:
+def _ranks(one: OneList, rel: float, k: int | None) -> dict[str, float]:
     """Return the rank of each relevant doc; infinity where it is not retrieved up to `k`."""
     most = float("inf") if k is None else k
     ranks = ((doc, float("inf") if r is None else r) for r, doc, _ in one.relevant(rel))

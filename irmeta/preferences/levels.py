@@ -84,7 +84,7 @@ class DocSets:
         return np.diff(self.offsets)
 
 
-def graded_sets(view: JudgedRanks, rel: int, grades: str = "graded") -> DocSets:
+def graded_sets(view: JudgedRanks, rel: float, grades: str = "graded") -> DocSets:
     """Return the docs of each grade or above, for the grades of each query from `rel` up.
 
     With ``binary`` there is one set per query, the docs of grade `rel` or above.
@@ -102,7 +102,7 @@ def graded_sets(view: JudgedRanks, rel: int, grades: str = "graded") -> DocSets:
     return DocSets(view, _ranges(starts, sizes), _offsets(sizes), query[last])
 
 
-def subtopic_sets(view: JudgedRanks, rel: int) -> DocSets:
+def subtopic_sets(view: JudgedRanks, rel: float) -> DocSets:
     """Return the docs relevant to each subtopic, for the subtopics with any."""
     subtopics = view.require("subtopics")
     relevant = np.flatnonzero(subtopics.grade >= rel)
@@ -252,7 +252,7 @@ Found = tuple[int | None, str | None]
 """Rank and name of a relevant doc; None: not retrieved."""
 
 
-def found_docs(docs: Iterable[tuple[int | None, str, int]], k: int | None) -> list[Found]:
+def found_docs(docs: Iterable[tuple[int | None, str, float]], k: int | None) -> list[Found]:
     """Return rank and name of docs by rank; docs that are not retrieved up to `k` follow."""
     within = [(r, doc) for r, doc, _ in docs if r is not None and (k is None or r <= k)]
     number = sum(1 for _ in docs) - len(within)

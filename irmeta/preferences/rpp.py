@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -27,7 +28,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import OneList
 from irmeta.results.pair_preferences import BlockPreferences
 
-Docs = list[tuple[int | None, str, int]]
+Docs = list[tuple[int | None, str, float]]
 
 
 def compare_by_grade(view: JudgedRanks, params: Params, k: int | None) -> BlockPreferences:
@@ -86,8 +87,8 @@ def trace_by_subtopic(one: OneList, other: OneList, params: Params, k: int | Non
     return _trace({name: docs for name, docs in parts.items() if docs[0]}, params, k)
 
 
-def _of_subtopic(one: OneList, name: str, rel: int) -> Docs:
-    return [d for d in one.judged if one.subtopic_grades[d[1]].get(name, rel - 1) >= rel]
+def _of_subtopic(one: OneList, name: str, rel: float) -> Docs:
+    return [d for d in one.judged if one.subtopic_grades[d[1]].get(name, -math.inf) >= rel]
 
 
 def _trace(parts: Mapping[str, tuple[Docs, Docs]], params: Params, k: int | None) -> PairTrace:

@@ -15,6 +15,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.rankings.pool import PooledLists
 from irmeta.rankings.track_facts import NumberedNames, TrackFacts
 from irmeta.summaries import Summary
+from irmeta.trec.grades import MOST_LEVELS, WHOLE, narrowed, plain
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
@@ -66,7 +67,7 @@ def view_arrays(
     systems: Sequence[str] | None,
     docs: Sequence[str] | None,
     pooled: Sequence[bool] | None,
-    highest_grade: int | None,
+    highest_grade: float | None,
     deepest_rank: int | None,
     track: str,
 ) -> dict[str, Any]:
@@ -82,7 +83,8 @@ def view_arrays(
         deepest_rank=_at_least("deepest_rank", deepest_rank, int(lengths.max(initial=1))),
         deepest_ranks=() if deepest_rank else tuple(lengths.max(axis=0, initial=0).tolist()),
         qrels="arrays",
-        highest_grade=_at_least("highest_grade", highest_grade, max(1, grades.max(initial=1))),
+        highest_grade=_highest(highest_grade, grades),
+        levels=() if grades.dtype == np.int8 else tuple(np.unique(grades).tolist()),
         policy=ReadPolicy(tie_order="file").record(),
         pooled=() if pooled is None else _pooled(pooled, count),
         pool_known=pooled is not None,
@@ -130,12 +132,18 @@ def _offsets(given: Any, rows: int) -> np.ndarray:
 
 
 def _grades(given: Any, offsets: np.ndarray) -> np.ndarray:
-    grades = _whole_numbers("grades", given, 1)
+    grades = np.asarray(given)
+    if not np.issubdtype(grades.dtype, np.floating):
+        grades = _whole_numbers("grades", given, 1)
+    elif grades.ndim != 1 or not np.isfinite(grades).all():
+        raise UsageError("grades must be a list of finite numbers.")
     if len(grades) != offsets[-1]:
         raise UsageError(f"{len(grades)} grades do not fit {offsets[-1]} rows of ranks.")
-    if len(grades) and not -128 <= grades.min() <= grades.max() <= 127:
-        raise UsageError("grades must be from -128 to 127.")
-    rises = np.flatnonzero(np.diff(grades.astype(np.int64)) > 0) + 1
+    if len(grades) > MOST_LEVELS and len(np.unique(grades)) > MOST_LEVELS:
+        whole = (grades == np.floor(grades)).all()
+        if not (whole and WHOLE[0] <= grades.min() <= grades.max() <= WHOLE[1]):
+            raise UsageError(f"grades have more than {MOST_LEVELS} distinct values: round them.")
+    rises = np.flatnonzero(np.diff(grades.astype(np.float64)) > 0) + 1
     inside = rises[~np.isin(rises, offsets)]
     if len(inside):
         row = int(inside[0])
@@ -143,7 +151,7 @@ def _grades(given: Any, offsets: np.ndarray) -> np.ndarray:
             f"grades must descend within a query: row {row} has grade {grades[row]}, the row "
             f"before {grades[row - 1]}. Sort the rows of ranks and grades by grade, descending."
         )
-    return grades.astype(np.int8)
+    return narrowed(pl.Series(grades.astype(np.float64) + 0.0)).to_numpy().copy()
 
 
 def _lengths(ranks: np.ndarray, offsets: np.ndarray, given: Any) -> np.ndarray:
@@ -275,7 +283,23 @@ def _pooled(given: Sequence[object], count: int) -> tuple[bool, ...]:
     return tuple(bool(one) for one in given)
 
 
-def _at_least(name: str, given: object, least: int) -> int:
+def _highest(given: object, grades: np.ndarray) -> float:
+    """Return the highest grade, given or of the arrays; 1 if that is not above 0."""
+    highest = plain(grades.max(initial=0))
+    if given is None:
+        return highest if highest > 0 else 1
+    if isinstance(given, bool) or not isinstance(given, int | float | np.integer | np.floating):
+        raise UsageError(f"highest_grade = {given!r} is not a number.")
+    if not max(highest, 0) <= given < np.inf or given == 0:
+        raise UsageError(
+            f"highest_grade = {given} is less than {highest}, a value in the arrays."
+            if given > 0
+            else f"highest_grade = {given} is not a finite number above 0."
+        )
+    return plain(float(given))
+
+
+def _at_least(name: str, given: object, least: float) -> int:
     if given is None:
         return int(least)
     if not isinstance(given, int | np.integer):

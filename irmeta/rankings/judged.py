@@ -35,7 +35,8 @@ class JudgedRanks(Summarized):
     ranks
         uint16 or uint32 [rows, systems], C order; `missing` where the doc is not retrieved.
     grades
-        int8 [rows], descending within a query: its relevant docs are its leading rows at any `rel`.
+        int8 [rows], float64 if the set has other grades than whole numbers of -128 to 127;
+        descending within a query: its relevant docs are its leading rows at any `rel`.
     docs, doc_ids
         [rows], names and their int32 numbers in the store, in the same order within a query.
     lengths
@@ -128,7 +129,7 @@ class JudgedRanks(Summarized):
         systems: Sequence[str] | None = None,
         docs: Sequence[str] | None = None,
         pooled: Sequence[bool] | None = None,
-        highest_grade: int | None = None,
+        highest_grade: float | None = None,
         deepest_rank: int | None = None,
         negative: Negative = "unjudged",
         track: str = "arrays",
@@ -142,7 +143,8 @@ class JudgedRanks(Summarized):
             each system, 0 where it is not retrieved. In uint16 and uint32 the greatest value stands
             for that too; without zeros, such an array in C order is not copied.
         grades
-            Whole numbers [rows] from -128 to 127, descending within a query.
+            Numbers [rows], at most 255 distinct ones unless all are whole numbers from -128 to 127;
+            descending within a query.
         offsets
             [queries + 1]: the rows of query q are ``offsets[q]:offsets[q + 1]``. Default: all rows
             are of one query.
@@ -232,17 +234,22 @@ class JudgedRanks(Summarized):
             return np.ones(len(self.grades), bool)
         return self.grades >= 0
 
-    def counts(self, low: int, high: int = 127) -> np.ndarray:
-        """Count the judged docs of each query with a grade in low..high: int64 [queries]."""
-        in_range = (self.grades >= low) & (self.grades <= high)
-        return np.diff(self.offsets_of(in_range))
+    def counts(self, low: float, below: float | None = None) -> np.ndarray:
+        """Count the judged docs of each query by grade, as `sorted_ranks`: int64 [queries]."""
+        return np.diff(self.offsets_of(self._with_grade(low, below)))
+
+    def _with_grade(self, low: float, below: float | None) -> np.ndarray:
+        rows = self.grades >= low
+        return rows if below is None else rows & (self.grades < below)
 
     def offsets_of(self, selected: np.ndarray) -> np.ndarray:
         """Return the `offsets` of the rows selected by a bool array."""
         return np.concatenate([[0], np.cumsum(selected)])[self.offsets]
 
-    def sorted_ranks(self, low: int, high: int = 127) -> tuple[np.ndarray, np.ndarray]:
-        """Sort the ranks of the docs with a grade in low..high within each query and system.
+    def sorted_ranks(self, low: float, below: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Sort the ranks of docs with a grade from `low` within each query and system.
+
+        Grades are less than `below`, if it is given.
 
         Returns
         -------
@@ -252,7 +259,7 @@ class JudgedRanks(Summarized):
         offsets
             int64 [queries + 1]: the rows of each query.
         """
-        ranks, _, offsets = self.sort_by_rank((self.grades >= low) & (self.grades <= high))
+        ranks, _, offsets = self.sort_by_rank(self._with_grade(low, below))
         return ranks, offsets
 
     def sort_by_rank(
@@ -332,7 +339,7 @@ class JudgedRanks(Summarized):
         """
         return self if self.subtopics is not None else self.require("diversity")
 
-    def relevant_rows(self, rel: int) -> np.ndarray:
+    def relevant_rows(self, rel: float) -> np.ndarray:
         """Return the rows of the relevant docs, sorted by query, then doc."""
         rows = np.flatnonzero(self.grades >= rel)
         return rows[np.lexsort((self.doc_ids[rows], self.query_of(rows)))]
@@ -341,6 +348,6 @@ class JudgedRanks(Summarized):
         """Return the index in `queries` of the query of each row."""
         return np.searchsorted(self.offsets, rows, side="right") - 1
 
-    def nonrelevant(self, rel: int) -> tuple[int, int]:
-        """Return the range of grades that counts as judged non-relevant at `rel`."""
-        return (-128 if self.negative == "nonrelevant" else 0), rel - 1
+    def nonrelevant(self, rel: float) -> tuple[float, float]:
+        """Return the lowest grade that counts as judged non-relevant at `rel`, and `rel`."""
+        return (-np.inf if self.negative == "nonrelevant" else 0), rel

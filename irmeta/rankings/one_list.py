@@ -13,6 +13,7 @@ import numpy as np
 from irmeta.rankings.holders import groups_of
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
+from irmeta.trec.grades import plain
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,10 @@ class OneList:
         not need it.
     """
 
-    judged: tuple[tuple[int | None, str, int], ...]
+    judged: tuple[tuple[int | None, str, float], ...]
     length: int
     deepest_rank: int
-    highest_grade: int
+    highest_grade: float
     negative: str
     condensed: bool = False
     assumed_gain: str | None = None
@@ -81,7 +82,7 @@ class OneList:
     retrieved: int = 0
     unretrieved_by_all: frozenset[str] = frozenset()
     subtopics: tuple[str, ...] = ()
-    subtopic_grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    subtopic_grades: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     subtopic_weights: Mapping[str, float] = field(default_factory=dict)
     subtopic_types: Mapping[str, str | None] = field(default_factory=dict)
     alone: Callable[[], tuple[OneList, ...]] = tuple
@@ -89,19 +90,19 @@ class OneList:
     all_ranks: Callable[[str], Sequence[int | None]] = lambda doc: ()
     groups: tuple[int, ...] = ()
     contributors: tuple[int, ...] = ()
-    background: tuple[tuple[int | None, str, int], ...] = ()
+    background: tuple[tuple[int | None, str, float], ...] = ()
     sampled: Mapping[str, tuple[str, int, float]] | None = None
 
-    def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:
+    def relevant(self, rel: float) -> list[tuple[int | None, str, float]]:
         """Return the relevant docs, retrieved docs first, by rank."""
         return [d for d in self.judged if d[2] >= rel]
 
-    def within(self, k: int | None) -> list[tuple[int, str, int]]:
+    def within(self, k: int | None) -> list[tuple[int, str, float]]:
         """Return the judged docs at ranks up to k, by rank."""
         last = self.length if k is None else k
         return [(r, doc, grade) for r, doc, grade in self.judged if r is not None and r <= last]
 
-    def counts_as_judged(self, grade: int) -> bool:
+    def counts_as_judged(self, grade: float) -> bool:
         """Check whether a doc of this grade is judged, under the policy for negative grades."""
         return grade >= 0 or self.negative == "nonrelevant"
 
@@ -123,7 +124,7 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
     rows = slice(int(view.offsets[q]), int(view.offsets[q + 1]))
     docs = view.docs[rows].to_list()
     ranks = [None if r == view.missing else r for r in view.ranks[rows, s].tolist()]
-    judged = list(zip(ranks, docs, view.grades[rows].tolist(), strict=True))
+    judged = list(zip(ranks, docs, map(plain, view.grades[rows].tolist()), strict=True))
     judged.sort(key=lambda d: (d[0] is None, d[0] or 0))
     ties, pool_depth = {}, {}
     if view.ties is not None:
@@ -199,14 +200,14 @@ def _subtopics(view: JudgedRanks, q: int, s: int) -> dict[str, Any]:
     }
 
 
-def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, int]]:
+def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, float]]:
     """Return the grades of each doc of a query by subtopic; empty for a view without subtopics."""
     if (subtopics := view.subtopics) is None:
         return {}
     names, pairs = subtopics.of_query(q), subtopics.starts.tolist()
     return {
         view.docs[row]: {
-            names[subtopics.subtopic[i]]: int(subtopics.grade[i])
+            names[subtopics.subtopic[i]]: plain(subtopics.grade[i])
             for i in range(pairs[row], pairs[row + 1])
         }
         for row in range(int(view.offsets[q]), int(view.offsets[q + 1]))

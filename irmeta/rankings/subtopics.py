@@ -29,7 +29,7 @@ class Subtopics:
     subtopic
         int32 [pairs]; index of the subtopic among those of its query, ascending within a row.
     grade
-        int8 [pairs]; the grade of the doc for that subtopic, as judged.
+        int8 or float64 [pairs]; the grade of the doc for that subtopic, as judged.
     weights
         float64 [names]; from the collection's `subtopics_file`, NaN if missing.
     types
@@ -96,10 +96,10 @@ class Subtopics:
 
         Returns
         -------
-        int8 [rows, subtopics].
+        int8 or float64 [rows, subtopics].
         """
         pairs = slice(int(self.starts[first_row]), int(self.starts[last_row]))
-        out = np.full((last_row - first_row, count), fill, np.int8)
+        out = np.full((last_row - first_row, count), fill, self.grade.dtype)
         out[self.rows[pairs] - first_row, self.subtopic[pairs]] = self.grade[pairs]
         return out
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.store.scan import StoreReader, read_table
+from irmeta.trec.grades import plain
 from irmeta.trec.qrels import SAMPLED
 
 
@@ -26,8 +27,8 @@ class TrackFacts:
     qrels
         Name of the qrels set.
     highest_grade
-        The highest grade of that set; at least 1, so that gains can be divided by it. Views with
-        fewer judgments keep it as the scale of grades.
+        The highest grade of that set, or 1 if that is not above 0, so that gains can be divided by
+        it. Views with fewer judgments keep it as the scale of grades.
     lowest_grade
         The lowest grade of that set; None if unknown.
     policy
@@ -45,13 +46,16 @@ class TrackFacts:
         Whether the contributing systems are known. If not, all systems count as contributing.
     deepest_ranks
         The deepest rank of each system; empty if unknown.
+    levels
+        The distinct grades of that set, ascending, if they are not all whole numbers of -128 to
+        127; grades in arrays are then float64 instead of int8.
     """
 
     track: str
     systems: Sequence[str]
     deepest_rank: int
     qrels: str
-    highest_grade: int
+    highest_grade: float
     policy: Mapping[str, Any]
     pool_depth: int | None = None
     groups: Sequence[str | None] = ()
@@ -59,9 +63,10 @@ class TrackFacts:
     pooled: Sequence[bool | None] = ()
     pool_known: bool = False
     deepest_ranks: Sequence[int] = ()
-    lowest_grade: int | None = None
+    lowest_grade: float | None = None
     pool_depth_by_query: Mapping[str, int] = field(default_factory=dict)
     sampled: str | None = None
+    levels: tuple[float, ...] = ()
 
     @property
     def pool_depth_note(self) -> int | str:
@@ -146,7 +151,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         systems=tuple(record["systems"]),
         deepest_rank=record["deepest_rank"],
         qrels=name,
-        highest_grade=max(1, sets[name]["highest"]),
+        highest_grade=plain(highest) if (highest := sets[name]["highest"]) > 0 else 1,
         policy=record["config"]["policy"],
         pool_depth=record["config"].get("pool_depth"),
         groups=tuple(systems["group"]),
@@ -157,6 +162,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         lowest_grade=sets[name].get("lowest"),
         pool_depth_by_query=record.get("pool_depths", {}),
         sampled=formats[name] if formats[name] in SAMPLED else None,
+        levels=tuple(sets[name].get("levels", ())),
     )
 
 

@@ -278,7 +278,8 @@ def format_value(value: Any, column: Column, form: str = "", bare: bool = False)
     if math.isinf(value):
         return "\u221e" if value > 0 else "\u2212\u221e"
     unit = column.unit if column.unit in BEHIND and not bare else ""
-    form = form or column.format or ("score" if column.kind == "real" else "count")
+    default = "score" if column.kind == "real" else "g" if column.may_be_real else "count"
+    form = form or column.format or default
     if form == "ratio":
         text = "<0.001" if 0 < value < 1e-3 else f"{value:.2g}"
     else:

@@ -36,7 +36,7 @@ class Contributions:
     union: int
 
 
-def count_contributions(view: JudgedRanks, depth: int, rel: int) -> Contributions:
+def count_contributions(view: JudgedRanks, depth: int, rel: float) -> Contributions:
     """Count the relevant docs that each system retrieves at ranks up to `depth`."""
     ranks = np.ascontiguousarray(view.ranks[view.relevant_rows(rel)])
     depth, (groups, sizes) = min(depth, view.missing - 1), groups_of(view.facts)

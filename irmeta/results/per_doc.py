@@ -11,11 +11,11 @@ import pyarrow as pa
 from irmeta.policies import Counted, Rarity
 from irmeta.rankings.holders import holders_within
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.schema.arrow import column, constant, dictionary, strings
+from irmeta.schema.arrow import column, constant, dictionary, strings, with_grades
 from irmeta.schema.result_tables import SEARCH_LENGTHS
 
 
-def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.Table:
+def search_length_table(view: JudgedRanks, rel: float, lengths: np.ndarray) -> pa.Table:
     """Return one row per query, system and relevant doc, sorted in this order: see irmeta.schema.
 
     `lengths` is float64 [doc, system], for the docs of `JudgedRanks.relevant_rows`.
@@ -47,14 +47,14 @@ def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.
         "rank": column(rank.astype(np.int32), rank != view.missing),
         "search_length": column(by_list(lengths)),
     }
-    schema = SEARCH_LENGTHS.arrow(dictionary=True)
+    schema = with_grades(SEARCH_LENGTHS.arrow(dictionary=True), columns["grade"].type)
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
 def rarity_frame(
     view: JudgedRanks,
     depth: int,
-    rel: int = 1,
+    rel: float = 1,
     counted: Counted = "systems",
     rarity: Rarity = "linear",
 ) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from irmeta.errors import DataError, UsageError
 from irmeta.files import remove_temporaries, replacing, write_text
 from irmeta.locations import Location, RemotePath, local, source_of
 from irmeta.results.csv_text import to_csv
-from irmeta.schema.arrow import DAMAGED
+from irmeta.schema.arrow import DAMAGED, with_grades
 from irmeta.schema.columns import Table
 
 KEY = b"irmeta"
@@ -161,7 +161,11 @@ def _schema(frame: Rows, table: Table | None) -> pa.Schema:
     if isinstance(frame, pa.Table):
         return frame.schema
     if table is not None:
-        return table.arrow()
+        schema = table.arrow()
+        for name, column in table.columns.items():
+            if column.may_be_real and frame.schema[name] == pl.Float64:
+                schema = with_grades(schema, pa.float64(), name)
+        return schema
     plain = frame.head(0).to_arrow().schema
     text = pa.string()
     fields = [f.with_type(text) if pa.types.is_large_string(f.type) else f for f in plain]

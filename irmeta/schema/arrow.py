@@ -81,6 +81,12 @@ def strings(names: pl.Series, indices: np.ndarray) -> pa.StringArray:
     return text(names[indices])
 
 
+def with_grades(schema: pa.Schema, kind: pa.DataType, name: str = "grade") -> pa.Schema:
+    """Return a schema with another type of grades: float64 where they are not int8."""
+    place = schema.get_field_index(name)
+    return schema.set(place, schema.field(place).with_type(kind))
+
+
 def nullable(values: np.ndarray, null: int) -> pa.Array:
     """Return integers as an Arrow array, null where they equal `null`."""
     return column(values, values != null)

@@ -51,7 +51,8 @@ class Column:
     Attributes
     ----------
     kind
-        ``text``; ``name``, repeated text; ``grade``, int8; ``count``, int32; ``big``, int64;
+        ``text``; ``name``, repeated text; ``grade``, int8, or float64 if some grades are not whole
+        numbers of -128 to 127; ``count``, int32; ``big``, int64;
         ``real``, float64; ``yes``, bool.
     null
         Whether the column may be null.
@@ -72,6 +73,8 @@ class Column:
         A column of ranks: where it is 1, the value prints bold.
     show
         ``all``; ``page``: not in LaTeX; ``none``: stored only.
+    of_grades
+        Whether a value is a grade, so that values may be float64 as those of kind ``grade``.
     """
 
     kind: Kind
@@ -84,6 +87,12 @@ class Column:
     dagger: str = ""
     best: str = ""
     show: Shown = "all"
+    of_grades: bool = False
+
+    @property
+    def may_be_real(self) -> bool:
+        """Whether values are grades, which are float64 if some are not whole numbers."""
+        return self.kind == "grade" or self.of_grades
 
     @property
     def is_text(self) -> bool:
@@ -194,8 +203,10 @@ class Table:
         frame = self._with_paper(frame)
         if odd := sorted(set(frame.columns) ^ set(self.columns)):
             raise IrmetaError(f"table {self.name}: columns missing or not declared: {odd}")
-        types = self.empty().schema
+        types = dict(self.empty().schema)
         frame = frame.select(*self.columns)
+        real = [n for n, c in self.columns.items() if c.may_be_real]
+        types |= {n: pl.Float64() for n in real if frame.schema[n] == pl.Float64}
         frame = frame.cast({n: kind for n, kind in types.items() if frame.schema[n] != kind})
         nulls = frame.null_count()  # of all columns, because a single one would be copied
         for name, column in self.columns.items():

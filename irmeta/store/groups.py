@@ -32,8 +32,8 @@ class Group:
     lists
         None if no system has a list for any of the queries.
     numbers, grades
-        int32 and int16, by row of `lists`: the number of its doc, and its grade in the primary set,
-        or `Judgments.NO_GRADE`.
+        int32 and int16, by row of `lists`: the number of its doc, and its value in
+        `Judgments.primary`.
     """
 
     queries: np.ndarray

@@ -21,11 +21,14 @@ class Judgments:
     pairs
         ``query << 32 | doc`` (indices into the sorted names), sorted and distinct.
     primary
-        int16 grade of each pair in the primary set; `NO_GRADE` for a pair not in it.
+        int16 grade of each pair in the primary set, or index in `levels`; `NO_GRADE` for a pair
+        not in it.
     frames
         One frame per set: set, query, subtopic, doc, grade (as read) and doc_id.
     samples
         One frame per set of a sampled pool: set, query, doc, doc_id, stratum, method, probability.
+    levels
+        float64, ascending: the distinct grades of the primary set, if they are not int8.
     """
 
     NO_GRADE = 999
@@ -33,6 +36,7 @@ class Judgments:
     primary: np.ndarray
     frames: tuple[pl.DataFrame, ...]
     samples: tuple[pl.DataFrame, ...] = ()
+    levels: np.ndarray | None = None
 
     def bounds(self, queries: np.ndarray) -> np.ndarray:
         """Return the first pair of each query, and the end of the last query's pairs.
@@ -65,6 +69,7 @@ def judgments(
     pairs_of = np.split(_pairs(query, doc), ends[:-1])
     pairs = np.unique(np.concatenate(pairs_of))
     starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
+    levels = None
     primary = np.full(len(pairs), Judgments.NO_GRADE, np.int16)
     frames: list[pl.DataFrame] = []
     samples: list[pl.DataFrame] = []
@@ -72,7 +77,10 @@ def judgments(
         rows = np.searchsorted(pairs, set_pairs)
         if index == 0:
             primary[rows] = np.iinfo(np.int8).min
-            np.maximum.at(primary, rows, parsed.frame["grade"].to_numpy().astype(np.int16))
+            grades = parsed.frame["grade"].to_numpy()
+            if grades.dtype == np.float64:
+                levels, grades = np.unique(grades, return_inverse=True)
+            np.maximum.at(primary, rows, grades.astype(np.int16))
         judged = parsed.frame.select(
             pl.lit(source.name).alias("set"),
             "query",
@@ -85,7 +93,7 @@ def judgments(
         if parsed.sample is not None:
             sample = judged.select("set", "query", "doc", "doc_id").hstack(parsed.sample)
             samples.append(sample.sort("query", "doc"))
-    return Judgments(pairs, primary, tuple(frames), tuple(samples))
+    return Judgments(pairs, primary, tuple(frames), tuple(samples), levels)
 
 
 def _pairs(query: np.ndarray, doc: np.ndarray) -> np.ndarray:

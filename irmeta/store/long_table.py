@@ -21,12 +21,13 @@ from irmeta.trec.rows import NO_RANK
 
 
 class Names(NamedTuple):
-    """Names by the numbers of a track's groups."""
+    """Names by the numbers of a track's groups; `levels` as in `Judgments`."""
 
     track: str
     systems: pl.Series
     queries: pl.Series
     docs: pl.Series
+    levels: np.ndarray | None = None
 
 
 class _Ready(NamedTuple):
@@ -134,12 +135,19 @@ def run_columns(
         "system": dictionary(group.lists.system, names.systems, lengths),
         "rank": column(ranks_from(group.lists.starts)),
         "doc": pa.DictionaryArray.from_arrays(column(doc_of_row), strings(names.docs, docs)),
-        "grade": column(group.grades.astype(np.int8), group.grades != Judgments.NO_GRADE),
+        "grade": column(_grades(names, group), group.grades != Judgments.NO_GRADE),
         "score": column(rows["score"]),
         "position": column(rows["position"]),
         "rank_given": nullable(rows["rank_given"], NO_RANK),
         "doc_id": column(group.numbers),
     }
+
+
+def _grades(names: Names, group: Group) -> np.ndarray:
+    """Return the grade of each row in the primary set, any for rows without one."""
+    if names.levels is None:
+        return group.grades.astype(np.int8)
+    return names.levels[np.where(group.grades == Judgments.NO_GRADE, 0, group.grades)]
 
 
 def doc_columns(

@@ -15,7 +15,6 @@ from irmeta.checksums import to_json
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.parallel import ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
-from irmeta.schema import TABLES
 from irmeta.schema.arrow import as_frame
 from irmeta.store.groups import Group
 from irmeta.store.ingest import Outcome, failed, failures
@@ -30,6 +29,7 @@ from irmeta.store.small_tables import (
     subtopics_columns,
     systems_columns,
 )
+from irmeta.store.writing import stored_schema
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
 # A row takes 20 bytes during reading and 26 in the store, temporarily both
@@ -66,8 +66,8 @@ class HeldTrack:
             return frame if where is None else frame.filter(where)
         groups = self._runs() if kind == "runs" else self._docs()
         parts = (_frame(kind, [columns]) for columns in groups)
-        filtered = parts if where is None else (part.filter(where) for part in parts)
-        return pl.concat([_frame(kind, []), *filtered]).lazy()
+        filtered = list(parts if where is None else (part.filter(where) for part in parts))
+        return pl.concat(filtered or [_frame(kind, [])]).lazy()
 
     def _runs(self) -> Iterator[dict[str, pa.Array]]:
         for group in self.groups:
@@ -270,7 +270,8 @@ def _held(group: Group) -> int:
 
 def _frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataFrame:
     """Return a table with the types that polars reads from Parquet."""
-    schema = TABLES[table].arrow(dictionary=True)
+    parts = list(parts)
+    schema = stored_schema(table, parts[0] if parts else {})
     columns = ([part[name] for name in schema.names] for part in parts)
     frames = [as_frame(pa.Table.from_arrays(arrays, schema=schema)) for arrays in columns]
     return pl.concat([as_frame(pa.Table.from_batches([], schema)), *frames])

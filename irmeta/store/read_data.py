@@ -20,6 +20,7 @@ from irmeta.store.memory import MemoryStore, hold
 from irmeta.store.read_run import Run, SkippedRun, read_run, run_of_columns
 from irmeta.store.read_track import read_with
 from irmeta.store.readers import Readers
+from irmeta.trec.grades import grade_column
 from irmeta.trec.qrels import QrelsText, once_each
 from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.streams import InputFile
@@ -57,7 +58,7 @@ def read_data(
         If the qrels, a run in memory, or all run files cannot be read.
     """
     workers, policy = thread_count(workers), replace(policy, names="tag")
-    sets = [_judged(one, subtopics) for one in qrels]
+    sets = [_judged(one, subtopics, policy.grade_digits) for one in qrels]
     files = tuple(run.place for run in runs)
     source = TrackSource(
         track,
@@ -80,26 +81,30 @@ def read_data(
     return MemoryStore(track, policy, {track: held}), Outcome(source, "read")
 
 
-def _judged(given: GivenQrels, subtopics: bool) -> tuple[QrelsSource, QrelsText]:
+def _judged(
+    given: GivenQrels, subtopics: bool, digits: int | None
+) -> tuple[QrelsSource, QrelsText]:
     """Return one qrels set, with the rows of all its parts."""
     in_memory = [part for part in given.parts if isinstance(part, QrelsColumns)]
     subtopics = subtopics or any(part.is_subtopic for part in in_memory)
-    read = [_part(part, subtopics) for part in given.parts]
+    read = [_part(part, subtopics, digits) for part in given.parts]
     first = given.parts[0]
     place = first.name if isinstance(first, InputFile) else first.place
     place = place if len(read) == 1 else f"qrels {given.name!r}"
     if len(read) > 1:
-        frame = pl.concat([text.frame for text in read]).drop("line").with_row_index("line")
+        frame = pl.concat([text.frame for text in read], how="vertical_relaxed")
+        frame = frame.with_columns(grade_column(frame["grade"], place, digits))
+        frame = frame.drop("line").with_row_index("line")
         frame, notes = once_each(frame, place, subtopics, "row", SUBTOPICS_FIX)
         sha256 = " ".join(text.sha256 for text in read)
         read = [QrelsText(frame, sha256, (*(n for text in read for n in text.notes), *notes))]
     return QrelsSource(given.name, place, subtopics=subtopics), read[0]
 
 
-def _part(part: QrelsColumns | InputFile, subtopics: bool) -> QrelsText:
+def _part(part: QrelsColumns | InputFile, subtopics: bool, digits: int | None) -> QrelsText:
     if isinstance(part, InputFile):
-        return read_qrels(part, subtopics=subtopics)
-    return qrels_text(part, subtopics, part.sha256(), fix=SUBTOPICS_FIX)
+        return read_qrels(part, subtopics=subtopics, grade_digits=digits)
+    return qrels_text(part, subtopics, part.sha256(), fix=SUBTOPICS_FIX, grade_digits=digits)
 
 
 def _read_run(source: TrackSource, readers: Readers, given: GivenRun) -> Run | SkippedRun:

@@ -100,7 +100,9 @@ class ReadTrack:
     def groups(self) -> tuple[Names, Groups]:
         """Return the names of the track and its lists, one group of queries at a time."""
         systems = pl.Series([run.system for run in self.rows.runs], dtype=pl.String)
-        names = Names(self.source.name, systems, self.names.queries, self.names.docs)
+        names = Names(
+            self.source.name, systems, self.names.queries, self.names.docs, self.pool.levels
+        )
         return names, Groups(self.rows, self.pool, self.names)
 
 
@@ -203,7 +205,12 @@ def _read_qrels(
     for given in source.qrels:
         file = source.input_file(given.file)
         try:
-            parsed = read_qrels(file, given.format, subtopics=given.subtopics)
+            parsed = read_qrels(
+                file,
+                given.format,
+                subtopics=given.subtopics,
+                grade_digits=source.policy.grade_digits,
+            )
         except DataError as error:
             problem = qrels_problem(source, file) or error
             if not source.may_quote(given.file):

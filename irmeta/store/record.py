@@ -212,5 +212,7 @@ def _set_record(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) 
         highest=grade.max(),
     ).row(0, named=True)
     facts["subtopics"] = facts["subtopics"] if given.subtopics else 0
+    if parsed.frame["grade"].dtype == pl.Float64:
+        facts["levels"] = parsed.frame["grade"].unique().sort().to_list()
     note = undescribed(given, parsed, described)
     return {"name": given.name, "notes": [*parsed.notes, *([note] if note else [])], **facts}

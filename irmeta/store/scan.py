@@ -226,9 +226,20 @@ def lazy(
 ) -> pl.LazyFrame:
     """Scan one of the store's tables (runs, qrels, docs, systems) of some or all tracks.
 
-    Only complete tracks are read: all rows, or those where `where` is true.
+    Only complete tracks are read: all rows, or those where `where` is true. Grades are float64 if
+    those of any of the tracks are.
     """
-    return pl.concat([store.table(kind, name, where) for name in tracks_of(store, track)])
+    names = tracks_of(store, track)
+    frames = [store.table(kind, name, where) for name in names]
+    if kind in ("runs", "qrels") and any(_has_levels(store, kind, name) for name in names):
+        frames = [frame.with_columns(pl.col("grade").cast(pl.Float64)) for frame in frames]
+    return pl.concat(frames)
+
+
+def _has_levels(store: StoreReader, kind: str, track: str) -> bool:
+    """Check whether a track's table has grades that are not int8."""
+    sets = store.read_record(track)["qrels"]
+    return any("levels" in one for one in (sets[:1] if kind == "runs" else sets))
 
 
 def read_table(

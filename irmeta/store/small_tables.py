@@ -38,11 +38,13 @@ def write_qrels(folder: Path, track: str, pool: Judgments) -> None:
 
 def qrels_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]]:
     """Yield all columns of the qrels table, set by set."""
+    types = {frame["grade"].dtype for frame in pool.frames}
+    kind = pl.Int8 if types == {pl.Int8} else pl.Float64  # one type for all sets of a file
     for frame in pool.frames:
         columns = {"track": constant(track, frame.height)}
         for name in ("set", "query", "subtopic", "doc"):
             columns[name] = encoded(frame[name])
-        columns["grade"] = frame["grade"].to_arrow()
+        columns["grade"] = frame["grade"].cast(kind).to_arrow()
         columns["doc_id"] = frame["doc_id"].to_arrow()
         yield columns
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from irmeta.schema import TABLES
+from irmeta.schema.arrow import with_grades
 
 PART_ROWS = 1 << 25  # a file is closed at the first row group after this many rows
 
@@ -28,7 +29,7 @@ class PartWriter:
 
     def write(self, columns: dict[str, pa.Array]) -> None:
         """Write one row group; the columns are those of the table's schema."""
-        schema = TABLES[self.table].arrow(dictionary=True)
+        schema = stored_schema(self.table, columns)
         if self._writer is None or self._rows >= PART_ROWS:
             self.close()
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -45,6 +46,12 @@ class PartWriter:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+
+def stored_schema(table: str, columns: Mapping[str, pa.Array]) -> pa.Schema:
+    """Return the schema of a table with these columns: grades are int8, or float64 if need be."""
+    schema = TABLES[table].arrow(dictionary=True)
+    return with_grades(schema, columns["grade"].type) if "grade" in columns else schema
 
 
 @contextmanager

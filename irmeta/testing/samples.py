@@ -41,6 +41,7 @@ def some_values(parameter: Parameter) -> list[str]:
         "levels": ("0;0.5;1", "1;2;10"),
         "whole": (*parameter.choices, 2, 5, 1000),
         "number": (*parameter.choices, 0.3, 2.5, 30, -3),
+        "grade": (*parameter.choices, 2, 5, 1000),
     }
     accepted = []
     for value in map(str, tried[parameter.kind]):

@@ -29,7 +29,9 @@ from irmeta.trec.source import AnyTrack, BrokenTrack, FactsSource, QrelsSource, 
 _Parsed = TypeVar("_Parsed", bound=Options)
 _Found = TypeVar("_Found")
 
-_POLICY_KEYS = ("names", "tie_order", "depth", "duplicates", "run_format", "drop_self")
+_POLICY_KEYS = (
+    "names", "tie_order", "depth", "duplicates", "run_format", "drop_self", "grade_digits",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,22 @@ Judgments of a sampled pool also have the stratum of each doc, or its inclusion 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 
 import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import DataError
+from irmeta.trec.grades import GRADES_FIX, grade_column, plain
+from irmeta.trec.rows import NUMBER
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import Text, first_fields, lines, read_columns
 
 QrelsFormat = Literal["trec", "prels", "sample-eval"]
 SAMPLED: tuple[QrelsFormat, ...] = ("prels", "sample-eval")
 """Formats of judgments of a sample of the pool."""
-_WHOLE = re.compile(rb"[+-]?\d+\Z")
 
 FIELDS: dict[str, tuple[str, ...]] = {
     "trec": ("query", "second", "doc", "grade"),
@@ -43,7 +44,7 @@ class QrelsText:
     Attributes
     ----------
     frame
-        Columns query, subtopic (null for ad hoc), doc, grade (Int8), line; distinct
+        Columns query, subtopic (null for ad hoc), doc, grade (see `grade_column`), line; distinct
         (query, subtopic, doc), in file order.
     sha256
         SHA-256 of the file as stored.
@@ -61,7 +62,11 @@ class QrelsText:
 
 
 def parse_qrels(
-    file: InputFile, form: QrelsFormat = "trec", *, subtopics: bool = False
+    file: InputFile,
+    form: QrelsFormat = "trec",
+    *,
+    subtopics: bool = False,
+    grade_digits: int | None = None,
 ) -> QrelsText:
     """Read a qrels file; negative grades are kept.
 
@@ -74,11 +79,13 @@ def parse_qrels(
         and ``sample-eval`` forms cannot be distinguished safely and are read only when named.
     subtopics
         Whether the second column is a subtopic.
+    grade_digits
+        Decimals that grades are rounded to; None: grades are not rounded.
 
     Raises
     ------
     DataError
-        If a line is malformed, a grade is not a whole number of -128..127, a
+        If a line is malformed, there are too many distinct grades (see `grade_column`), a
         (query, subtopic, doc) has two different grades, or, without `subtopics`, a (query, doc)
         has several values in the second column.
     """
@@ -86,9 +93,10 @@ def parse_qrels(
         text = Text(stream, file.name)
         frames = [_parse_piece(piece, form, file.name, first) for first, piece in text.pieces()]
         sha256 = stream.sha256()
-    frame = pl.concat(frames)
+    frame = pl.concat(frames, how="vertical_relaxed")  # some pieces may have only whole grades
     if frame.is_empty():
         raise DataError("holds no judgment", file=file.name, fix=_SHAPE[form])
+    frame = frame.with_columns(grade_column(frame["grade"], file.name, grade_digits))
     if "second" not in frame.columns:
         frame = frame.with_columns(second=pl.lit(None, pl.String))
     read = frame.rename({"second": "subtopic"})
@@ -107,14 +115,16 @@ def _parse_piece(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
 
 
 def _fast(data: bytes, form: str, first: int) -> pl.DataFrame | None:
-    types = dict.fromkeys(FIELDS[form], pa.string()) | {"grade": pa.int8()}
+    types = dict.fromkeys(FIELDS[form], pa.string())
     if form == "trec" and len(first_fields(data)) != 4:
         return None
-    table = read_columns(data, types)
-    if table is None:
-        return None
-    frame = pl.DataFrame(table).with_row_index("line", first)
-    return frame.select(*FIELDS[form], pl.col("line").cast(pl.Int64))
+    for kind in (pa.int8(), pa.float64()):
+        if (table := read_columns(data, types | {"grade": kind})) is not None:
+            frame = pl.DataFrame(table).with_row_index("line", first)
+            if kind == pa.float64() and not frame["grade"].is_finite().all():
+                return None
+            return frame.select(*FIELDS[form], pl.col("line").cast(pl.Int64))
+    return None
 
 
 def _by_line(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
@@ -123,13 +133,13 @@ def _by_line(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
         (*_row(fields, names, form, file, number), number)
         for number, fields in lines(data, file, first=first)
     ]
-    types = dict.fromkeys(names, pl.String) | {"grade": pl.Int8, "line": pl.Int64}
+    types = dict.fromkeys(names, pl.String) | {"grade": pl.Float64, "line": pl.Int64}
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
 def _row(
     fields: list[bytes], names: tuple[str, ...], form: str, file: str, line: int
-) -> tuple[str | int, ...]:
+) -> tuple[str | float, ...]:
     def error(problem: str, value: bytes, fix: str) -> DataError:
         return DataError(problem, file=file, line=line, value=value, fix=fix)
 
@@ -138,18 +148,10 @@ def _row(
         five = form == "trec" and len(fields) == 5
         raise error(problem, b" ".join(fields), _FIVE if five else _SHAPE[form])
     named = dict(zip(names, fields, strict=True))
-    if not _WHOLE.match(named["grade"]):
-        fix = "Grades are whole numbers, 1 and above relevant: translate the file's own labels."
-        raise error(
-            f"field {names.index('grade') + 1} (the grade) is not a whole number",
-            named["grade"],
-            fix,
-        )
-    grade = int(named["grade"]) if len(named["grade"]) < 9 else 999
-    if not -128 <= grade <= 127:
-        raise error(
-            "the grade is outside -128..127", named["grade"], "Map the grades to fewer steps."
-        )
+    grade = float(named["grade"]) if NUMBER.match(named["grade"]) else None
+    if grade is None or not isfinite(grade):
+        problem = f"field {names.index('grade') + 1} (the grade) is not a finite number"
+        raise error(problem, named["grade"], GRADES_FIX)
     return tuple(grade if name == "grade" else named[name].decode() for name in names)
 
 
@@ -251,7 +253,7 @@ def _check_duplicates(
         fix = f"If column 2 is a subtopic, {subtopics_fix}"
     else:
         problem += "has grades {first} and {second}"
-        ids |= {"first": row["first_grade"], "second": row["grade"]}
+        ids |= {"first": plain(row["first_grade"]), "second": plain(row["grade"])}
         fix = f"Keep one of the two {unit}s."
     problem += f", first in {unit} {row['first_line']}"
     raise DataError(problem, file=file, line=row["line"], unit=unit, ids=ids, fix=fix)

@@ -79,7 +79,7 @@ class Reading:
 
 
 def other_readings(
-    policy: EvalPolicy, tie_order: str, sets: list[str], highest_grade: int
+    policy: EvalPolicy, tie_order: str, sets: list[str], highest_grade: float
 ) -> Iterator[Reading]:
     """Yield readings of a track's values, the likelier first.
 
@@ -104,7 +104,7 @@ def other_readings(
             yield Reading(reason, {"queries": queries}, of_column=False)
     for name in sets:
         yield Reading(f"qrels set {name}", {"qrels": name})
-    for rel in range(1, highest_grade + 1):
+    for rel in range(1, int(highest_grade) + 1):
         yield Reading(f"relevant from grade {rel}", other=_setter("rel", rel))
     for name, values in _BY_PARAMETER:
         for value in values:

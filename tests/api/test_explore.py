@@ -286,7 +286,7 @@ def test_browse__subtitle_names_omitted_docs_and_systems(
         (lambda s: SearchLengths(s), "say which track of .*: news, passage, web"),
         (lambda s: SearchLengths(s, "newz"), "has no track 'newz'. Did you mean 'news'"),
         (lambda s: SearchLengths(s, "news", unretrieved="flor"), "Did you mean 'floor'"),
-        (lambda s: SearchLengths(s, "news", rel=0), "rel = 0 is not a whole number"),
+        (lambda s: SearchLengths(s, "news", rel=0), "rel = 0 is not a finite number above 0"),
         (lambda s: SearchLengths(s, "news", rel=9), "'news' has no doc of grade 9 or more"),
         (lambda s: SearchLengths(s, "news", qrels="adhoc"), "no qrels set 'adhoc'"),
     ],

@@ -116,7 +116,7 @@ def test_read_files__malformed_run_names_file_line_and_value(
         ),
         ("q a 1\nq b x\n", "line 2: column 'grade' is not a number: 'x'"),
         ("q a 1\nq a 2\n", "line 2: query q, doc a has grades 1 and 2, first in line 1"),
-        ('{"q": {"a": 1,\n"b": 900}}', "line 2: query q, doc b: the grade is not"),
+        ('{"q": {"a": 1,\n"b": 1e999}}', "line 2: query q, doc b: the grade is not"),
         (
             '{"query-id": "q", "corpus-id": "a", "score": "1"}\n',
             "line 1: score is not a number: '1'",

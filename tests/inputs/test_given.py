@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from decimal import Decimal
@@ -91,13 +92,12 @@ def test_from_data__invalid_run_is_refused(runs: object, said: str):
             r"no column of the grade.*relevance \(or label, grade, rel, rating, score\)",
         ),
         (with_values(JUDGED, label=[1, None]), "qrels, row 1: column 'label' has no value"),
-        (with_values(JUDGED, label=[1, 0.5]), "row 1: column 'label' is not a whole number: 0.5"),
-        (with_values(JUDGED, label=[1, 128]), "row 1: column 'label' is outside -128..127: 128"),
+        (with_values(JUDGED, label=[1, math.inf]), "row 1: column 'label' is not a finite number"),
         (with_values(JUDGED, label=["1", "0"]), "column 'label' is String, not numeric"),
         (with_values(JUDGED, docno=["a", "a"]), "qrels, row 1: query q, doc a has grades 1 and 0"),
-        ({"q": {"a": 0.5}}, "query q, doc a: the grade is not a whole number of -128..127: 0.5"),
-        ({"q": {"a": 200}}, "query q, doc a: the grade is not a whole number of -128..127: 200"),
-        ({"x": QRELS, "y": {"q": {"a": 0.5}}}, r"qrels\['y'\]: query q, doc a"),
+        ({"q": {"a": math.nan}}, "query q, doc a: the grade is not a finite number: nan"),
+        ({"q": {f"d{i}": i / 1000 for i in range(256)}}, "qrels: 256 distinct.*`grade_digits=2`"),
+        ({"x": QRELS, "y": {"q": {"a": math.inf}}}, r"qrels\['y'\]: query q, doc a"),
         ([JUDGED, with_values(JUDGED, label=[0, 0])], "row 2: query q, doc a has grades 1 and 0"),
     ],
 )

@@ -91,11 +91,16 @@ def test_judged_ranks__deepest_rank_includes_unjudged_queries(view):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [(1, 127, [3, 0, 1, 1]), (2, 127, [2, 0, 1, 0]), (0, 0, [2, 2, 0, 0]), (-128, 0, [3, 2, 0, 0])],
+    ("low", "below", "expected"),
+    [
+        (1, None, [3, 0, 1, 1]),
+        (1.5, None, [2, 0, 1, 0]),
+        (0, 1, [2, 2, 0, 0]),
+        (-np.inf, 0.5, [3, 2, 0, 0]),
+    ],
 )
-def test_counts__docs_per_query_within_a_range_of_grades(view, low, high, expected):
-    assert view.counts(low, high).tolist() == expected
+def test_counts__docs_per_query_within_a_range_of_grades(view, low, below, expected):
+    assert view.counts(low, below).tolist() == expected
 
 
 def test_sorted_ranks__ascending_with_missing_last(view):
@@ -144,7 +149,7 @@ def test_cut_to__keeps_the_ties_within_the_cut(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("negative", "expected"), [("unjudged", (0, 1)), ("nonrelevant", (-128, 1))]
+    ("negative", "expected"), [("unjudged", (0, 2)), ("nonrelevant", (-np.inf, 2))]
 )
 def test_nonrelevant__depends_on_the_policy_for_negative_grades(tmp_path, negative, expected):
     view = view_of(TRACK.ingest(tmp_path), negative=negative)

@@ -94,19 +94,45 @@ def test_parse_qrels__five_columns_without_format_list_the_choices():
 
 
 @FAST_AND_SLOW
-@pytest.mark.parametrize("grade", ["1.0", "0.-1", "", "NO", "1_0", "0x1", "١", "1e0", "--1"])
-def test_parse_qrels__noninteger_grade_error_names_line_and_field(head, grade):
+@pytest.mark.parametrize(
+    "grade", ["0.-1", "", "NO", "1_0", "0x1", "١", "nan", "inf", "1e999", "--1"]
+)
+def test_parse_qrels__malformed_grade_error_names_line_and_field(head, grade):
     said = refused(f"{head}1 0 a 1\n1 0 b {grade}\n")
     assert said.startswith(f"a.qrels, line {3 if head else 2}: ")
-    fields = "field 4 (the grade) is not a whole number" if grade else "3 fields where trec qrels"
+    fields = "field 4 (the grade) is not a finite number" if grade else "3 fields where trec qrels"
     assert fields in said
 
 
 @FAST_AND_SLOW
-@pytest.mark.parametrize("grade", [-129, 128, 1000, 99999999999])
-def test_parse_qrels__grade_outside_int8_is_refused(head, grade):
-    said = refused(f"{head}1 0 a {grade}\n")
-    assert f"line {2 if head else 1}: the grade is outside -128..127: '{grade}'" in said
+@pytest.mark.parametrize("grade", ["-129", "128", "99999999999", "0.05", "1.7", "-.5", "1e-3"])
+def test_parse_qrels__other_grades_than_int8_are_read_as_float64(head, grade):
+    frame = parse(f"{head}1 0 a {grade}\n1 0 b 1\n").frame
+    assert frame["grade"].dtype == pl.Float64
+    assert frame["grade"].to_list() == [float(grade), 1.0]
+
+
+@FAST_AND_SLOW
+def test_parse_qrels__whole_grades_written_as_decimals_are_int8(head):
+    frame = parse(f"{head}1 0 a 1.0\n1 0 b -0.0\n1 0 c 2e0\n").frame
+    assert frame["grade"].dtype == pl.Int8
+    assert frame["grade"].to_list() == [1, 0, 2]
+
+
+def test_parse_qrels__too_many_grades_are_refused_and_rounded_on_request():
+    text = "".join(f"1 0 d{i} {i / 1000}\n" for i in range(256))
+    said = refused(text)
+    assert said.startswith("a.qrels: 256 distinct grades, of which a set may have 255")
+    assert "`grade_digits=2`" in said
+    grades = parse(text, grade_digits=2).frame["grade"]
+    assert grades.n_unique() == 27
+    assert parse(text.partition("\n")[2]).frame["grade"].n_unique() == 255
+
+
+def test_parse_qrels__rounded_judgments_of_one_doc_may_be_equal():
+    text = "1 0 a 0.501\n1 0 a 0.502\n"
+    assert "has grades 0.501 and 0.502" in refused(text)
+    assert parse(text, grade_digits=2).frame["grade"].to_list() == [0.5]
 
 
 @FAST_AND_SLOW
@@ -212,8 +238,8 @@ def test_parse_qrels__readable_quirks(shared, file, form, count):
 @pytest.mark.parametrize(
     ("file", "problem", "fix"),
     [
-        ("fractional-grades", "field 4 (the grade) is not a whole number: '0.-1'", "Grades are"),
-        ("text-grades", "field 4 (the grade) is not a whole number: 'NO'", "translate the file's"),
+        ("fractional-grades", "field 4 (the grade) is not a finite number: '0.-1'", "Grades are"),
+        ("text-grades", "field 4 (the grade) is not a finite number: 'NO'", "translate the file's"),
         ("six-columns-non-ascii", "6 fields where trec qrels have 4: '21 clueweb09", "line is:"),
         ("prels-five-columns", "5 fields where trec qrels have 4: '1 clueweb09", '"prels"'),
         ("sample-eval-stratum", "5 fields where trec qrels have 4: '1 0 1007", '"sample-eval"'),

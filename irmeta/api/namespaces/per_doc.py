@@ -8,7 +8,7 @@ from typing import Unpack
 import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
-from irmeta.errors import UsageError, check_choice, check_whole
+from irmeta.errors import UsageError, check_choice, check_positive, check_whole
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.policies import Counted, EvalPolicy, Rarity
 from irmeta.policy_keywords import EvalChoices
@@ -39,7 +39,7 @@ class StorePerDoc:
         self,
         track: Tracks = None,
         *,
-        rel: int = 1,
+        rel: float = 1,
         unretrieved: str = "irrel",
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
@@ -50,7 +50,7 @@ class StorePerDoc:
         ----------
         track, workers, **choices
             See `Store.evaluate`, which also describes errors.
-        rel : int, default 1
+        rel : float, default 1
             Smallest relevant grade.
         unretrieved : {'irrel', 'floor', 'irrel+1', 'depth'}, default 'irrel'
             Search length of a doc that is not retrieved: see measure ASL.
@@ -72,7 +72,7 @@ class StorePerDoc:
         """
         policy = EvalPolicy(**self._store.merged(choices))
         check_choice("unretrieved", unretrieved, UNRETRIEVED)
-        check_whole("rel", rel)
+        rel = check_positive("rel", rel)
 
         def rows(view: JudgedRanks) -> pl.DataFrame:
             return as_frame(search_length_table(view, rel, lengths_by_doc(view, rel, unretrieved)))
@@ -84,7 +84,7 @@ class StorePerDoc:
         track: Tracks = None,
         *,
         depth: int = 100,
-        rel: int = 1,
+        rel: float = 1,
         counted: Counted = "systems",
         rarity: Rarity = "linear",
         workers: int | None = None,
@@ -98,7 +98,7 @@ class StorePerDoc:
             See `Store.evaluate`, which also describes errors.
         depth : int, default 100
             Deepest rank that counts.
-        rel : int, default 1
+        rel : float, default 1
             Smallest relevant grade.
         counted : {'systems', 'groups', 'pooled'}, default 'systems'
             What is counted: all systems; groups, which retrieve what one of their systems does (a
@@ -128,7 +128,7 @@ class StorePerDoc:
         """
         policy = EvalPolicy(**self._store.merged(choices))
         check_whole("depth", depth)
-        check_whole("rel", rel)
+        rel = check_positive("rel", rel)
         check_choice("rarity", rarity, RARITIES)
         if counted == "others":
             raise UsageError(
@@ -147,7 +147,7 @@ class StorePerDoc:
         track: Tracks = None,
         depth: int = 100,
         *,
-        rel: int = 1,
+        rel: float = 1,
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
@@ -159,7 +159,7 @@ class StorePerDoc:
             See `Store.evaluate`, which also describes errors.
         depth : int, default 100
             Deepest rank that counts.
-        rel : int, default 1
+        rel : float, default 1
             Smallest relevant grade.
 
         Returns
@@ -184,7 +184,7 @@ class StorePerDoc:
         """
         policy = EvalPolicy(**self._store.merged(choices))
         check_whole("depth", depth)
-        check_whole("rel", rel)
+        rel = check_positive("rel", rel)
 
         def counts(view: JudgedRanks) -> Contributions:
             return count_contributions(view, depth, rel)
@@ -206,8 +206,9 @@ def _joined(
     workers: int | None,
 ) -> pl.DataFrame:
     """Concatenate the rows of all blocks."""
-    return pl.concat(
+    frames = (
         found
         for name in tracks_of(store, track)
         for found in over_blocks(rows, store, name, policy, workers=workers)
     )
+    return pl.concat(frames, how="vertical_relaxed")  # grades of a track may be decimal

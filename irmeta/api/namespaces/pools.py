@@ -118,10 +118,11 @@ class StorePools:
         names = [system] if isinstance(system, str) else None if system is None else list(system)
         if names == []:
             raise UsageError("no system was given: omit `system` for all systems.")
-        return pl.concat(
+        frames = (
             self._docs_of(name, policy, names, depth, budget)
             for name in tracks_of(self._reader, track)
         )
+        return pl.concat(frames, how="vertical_relaxed")  # grades of a track may be decimal
 
     def _docs_of(
         self,

@@ -283,7 +283,7 @@ def bound_of(params: Params, k: int) -> tuple[int, int]:
     return iterations, (5 if params["per"] == "all" else params["per"]) * iterations + 1
 
 
-def _rating_of(one: OneList, params: Params) -> Callable[[int], float]:
+def _rating_of(one: OneList, params: Params) -> Callable[[float], float]:
     highest = 1
     if params.get("form") == "paper":
         highest = highest_grade(one.highest_grade, "linear", params["gmax"])

@@ -220,7 +220,7 @@ _DQ = (Q_BETA, GAIN, GMAX, REL, SUBTOPICS, WEIGHTS)
 _SAKAI = "Sakai and Song 2011, doi:10.1145/2009916.2010055"
 
 
-def _gain_of(one: OneList, params: Params) -> Callable[[int], float]:
+def _gain_of(one: OneList, params: Params) -> Callable[[float], float]:
     highest = highest_grade(one.highest_grade, params["gain"], params.get("gmax"))
     return lambda grade: float(gains(np.array([grade]), params["gain"], params["rel"], highest)[0])
 
@@ -255,7 +255,7 @@ def trace_dinndcg(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace DIN-nDCG as gains over discounts, over the ideal sum of D-nDCG."""
     gain_of, kinds = _gain_of(one, params), one.subtopic_types
 
-    def gain(subtopic: str, grade: int) -> tuple[float, float]:
+    def gain(subtopic: str, grade: float) -> tuple[float, float]:
         is_found = kinds[subtopic] == "nav" and grade >= params["rel"]
         return gain_of(grade), 0.0 if is_found else 1.0
 

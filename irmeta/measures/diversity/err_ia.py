@@ -47,7 +47,7 @@ GAIN = Parameter(
 )
 
 
-def _top_stop(highest: int, params: Params) -> float:
+def _top_stop(highest: float, params: Params) -> float:
     """Return the gain of the highest grade under ``gain=exp``."""
     best = highest_grade(highest, "exp", params["gmax"])
     return float(gains(np.array([best]), "exp", highest=best)[0])
@@ -113,10 +113,10 @@ def trace_err_ia(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(terms, top * perfect_sum(keep, reciprocal_weight, k), divisor_is)
 
 
-def _exp_gain(highest: int) -> Gain:
+def _exp_gain(highest: float) -> Gain:
     """Return the gain (2^g - 1) / 2^highest as a function of the grade."""
 
-    def gain(subtopic: str, grade: int) -> tuple[float, float]:
+    def gain(subtopic: str, grade: float) -> tuple[float, float]:
         stop = (2.0 ** max(grade, 0) - 1.0) / 2.0**highest
         return stop, 1.0 - stop
 

@@ -254,13 +254,13 @@ _CLARKE = "Clarke et al. 2008, Novelty and diversity, doi:10.1145/1390334.139044
 _NRBP = "Clarke, Kolla and Vechtomova 2009, doi:10.1007/978-3-642-04417-5_17"
 
 
-Gain = Callable[[str, int], tuple[float, float]]
+Gain = Callable[[str, float], tuple[float, float]]
 """Function from a subtopic and a grade to the gain, and the factor of the next gain."""
 RankWeight = Callable[[int], tuple[float, str]]
 """Function from a rank to its weight, and the text that applies it to a gain."""
 
 
-def relevant_gain(rel: int, keep: float) -> Gain:
+def relevant_gain(rel: float, keep: float) -> Gain:
     """Return gain 1 for grades from `rel` on."""
     return lambda subtopic, grade: (float(grade >= rel), keep)
 
@@ -309,7 +309,7 @@ def novelty_terms(
             yield Term(rank, doc, grade, f"{scaled}{text}{applied}", scale * total * by_rank)
 
 
-def greedy_gains_of(one: OneList, rel: int, keep: float) -> list[float]:
+def greedy_gains_of(one: OneList, rel: float, keep: float) -> list[float]:
     """Return the gain at each rank of the greedy ideal list."""
     relevant = {
         doc: [name for name, grade in of_doc.items() if grade >= rel]

@@ -55,7 +55,7 @@ class GainPairs:
         )
 
     @classmethod
-    def relevant(cls, view: JudgedRanks, rel: int, keep: float) -> GainPairs:
+    def relevant(cls, view: JudgedRanks, rel: float, keep: float) -> GainPairs:
         """Return the pairs of grade >= `rel`, each with gain 1."""
         grades = view.require("subtopics").grade
         return cls.of(view, (grades >= rel).astype(np.float64), keep)
@@ -100,7 +100,7 @@ def gains_by_rank(view: JudgedRanks, pairs: GainPairs, shares: np.ndarray) -> St
     return ranks, offsets, gains
 
 
-def greedy_ideal(view: JudgedRanks, rel: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+def greedy_ideal(view: JudgedRanks, rel: float, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """Compute the gain at each rank of the greedy ideal list of each query.
 
     The list has the docs of any subtopic: at each rank the doc of greatest gain, of equal ones the

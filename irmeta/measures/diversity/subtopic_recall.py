@@ -55,8 +55,8 @@ def trace_strecall(one: OneList, params: Params, k: int | None) -> Trace:
 
 
 def new_subtopics(
-    one: OneList, names: list[str], rel: int, k: int | None
-) -> list[tuple[int, str, int, int]]:
+    one: OneList, names: list[str], rel: float, k: int | None
+) -> list[tuple[int, str, float, int]]:
     """List (rank, doc, grade, number of new subtopics) of docs down to k with any, for traces."""
     uncovered, steps = set(names), []
     for rank, doc, grade in one.within(k):

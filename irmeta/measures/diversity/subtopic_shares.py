@@ -89,7 +89,7 @@ def counted_of(one: OneList, params: Params) -> list[str]:
         return [name for name in one.subtopics if name in one.subtopic_weights]
     rel = params.get("rel", 1)
     docs = one.subtopic_grades.values()
-    return [name for name in one.subtopics if any(of.get(name, -128) >= rel for of in docs)]
+    return [name for name in one.subtopics if any(of.get(name, -math.inf) >= rel for of in docs)]
 
 
 def shares_of(one: OneList, params: Params) -> dict[str, float]:

@@ -100,7 +100,7 @@ def drop_relevant(
     share: float,
     order: DropOrder = "random",
     *,
-    rel: int = 1,
+    rel: float = 1,
     rng: int | np.random.Generator = 0,
 ) -> JudgedRanks:
     """Drop the judgments of some relevant docs of each query, which become unjudged.
@@ -131,7 +131,7 @@ def drop_relevant_shares(
     shares: Sequence[float],
     order: DropOrder = "random",
     *,
-    rel: int = 1,
+    rel: float = 1,
     rng: int | np.random.Generator = 0,
 ) -> list[JudgedRanks]:
     """Drop several shares of the relevant docs: a view per share, as `drop_relevant` makes it.
@@ -156,7 +156,7 @@ def _is_part(share: object) -> bool:
 
 
 def _drop(
-    view: JudgedRanks, shares: Sequence[float], seed: int | None, rel: int
+    view: JudgedRanks, shares: Sequence[float], seed: int | None, rel: float
 ) -> list[JudgedRanks]:
     """Drop relevant docs at random; without a seed, the least retrieved first."""
     view = changed(view, NOT_SAMPLED)

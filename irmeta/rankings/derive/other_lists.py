@@ -139,7 +139,7 @@ NOT_COUNTED = {"retrieved": "a view of lists with other ends does not know their
 
 
 @also_diversity
-def cut_ends(view: JudgedRanks, rel: int = 1) -> JudgedRanks:
+def cut_ends(view: JudgedRanks, rel: float = 1) -> JudgedRanks:
     """End each list at its last relevant doc; a list without one keeps its first doc.
 
     The pool and the deepest rank are unchanged.

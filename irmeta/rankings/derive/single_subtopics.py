@@ -55,7 +55,7 @@ def _alone(view: JudgedRanks, kept: np.ndarray) -> JudgedRanks:
     place[kept] = np.arange(len(kept))
     rows = subtopics.rows
     query = place[subtopics.name_indices(view.offsets)]
-    order = np.lexsort((view.doc_ids[rows], -subtopics.grade.astype(np.int64), query))
+    order = np.lexsort((view.doc_ids[rows], -subtopics.grade.astype(np.float64), query))
     order = order[np.searchsorted(query[order], 0) :]
     rows, query, grades = rows[order], query[order], subtopics.grade[order]
     source = subtopics.queries[kept]

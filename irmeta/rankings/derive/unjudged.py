@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 UNJUDGED_DOC = "an unjudged doc"
 """Name of docs assumed to be relevant; ids of docs contain no spaces."""
-ASSUMED_GRADE = 127  # relevant at any `rel`
+ASSUMED_GRADE = 127  # the greatest of int8, relevant at any `rel`
 
 
 @also_diversity
@@ -65,7 +65,7 @@ def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
     rows = view.query_of(np.arange(len(view.grades)))
     order = np.argsort(np.concatenate([np.repeat(np.arange(queries), extra), rows]), kind="stable")
 
-    def merged(array: np.ndarray, new: int) -> np.ndarray:
+    def merged(array: np.ndarray, new: float) -> np.ndarray:
         added = np.full((first[-1], *array.shape[1:]), new, array.dtype)
         return np.concatenate([added, array])[order]
 
@@ -80,7 +80,7 @@ def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
         dict.fromkeys(("ties", "subtopics", "diversity", "sample"), unknown),
         offsets=view.offsets + first,
         ranks=np.concatenate([ranks, view.ranks])[order],
-        grades=merged(view.grades, ASSUMED_GRADE),
+        grades=merged(view.grades, ASSUMED_GRADE if view.grades.dtype == np.int8 else np.inf),
         docs=docs.gather(pl.Series(order)),
         doc_ids=merged(view.doc_ids, -1),
         pooled_lists=pooled_lists,

@@ -100,7 +100,7 @@ class TableWriter:
         joined = {}
         for name, frames in self._rows.items():
             table = self._tables[name]
-            joined[name] = pl.concat([table.empty(), *frames])
+            joined[name] = pl.concat([table.empty(), *frames], how="vertical_relaxed")
             _check_key(table, joined[name])
             with self._files.parquet(table, self._made) as file:
                 file.write(joined[name])
@@ -176,7 +176,10 @@ def joined_parts(
             root / name for one in recorded if (name := one.table_file(table)) in one.recorded()
         ]
         if paths:
-            yield table.name, pl.concat([table.empty(), *map(read_parquet, paths)])
+            yield (
+                table.name,
+                pl.concat([table.empty(), *map(read_parquet, paths)], how="vertical_relaxed"),
+            )
 
 
 def used_only(tables: Tables) -> dict[str, pl.DataFrame]:

@@ -27,7 +27,7 @@ STUDIED_TRACKS = Table(
         "queries": Column("count", "judged queries with a relevant doc"),
         "relevant": Column("big", "relevant (query, doc) pairs", label="relevant docs"),
         "deepest_rank": Column("count", "deepest rank of all lists"),
-        "highest_grade": Column("count", "highest grade of the qrels set"),
+        "highest_grade": Column("count", "highest grade of the qrels set", of_grades=True),
         "used": Column("yes", "whether results over tracks include the track"),
         "left_out": Column(
             "text", "why the track is excluded; null: it is not", null=True, show="none"

@@ -1,0 +1,61 @@
+"""Grades of a qrels set: whole numbers of -128 to 127 as int8, all others as float64."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from irmeta.errors import DataError
+
+MOST_LEVELS = 255
+"""Largest number of distinct grades of a set that has other grades than `WHOLE`."""
+WHOLE = (-128, 127)
+"""Range of whole grades that are kept as int8, however many a set has."""
+GRADES_FIX = "Grades are numbers, 1 and above relevant by default: translate the file's own labels."
+
+
+def grade_column(grades: pl.Series, place: str, digits: int | None) -> pl.Series:
+    """Return the finite grades of a set as Int8, or as Float64 if not all of them fit.
+
+    Parameters
+    ----------
+    grades
+        Int8, which is returned unchanged, or Float64.
+    place
+        The file or object that holds them, for messages.
+    digits
+        Decimals to round to; None: grades are not rounded.
+
+    Raises
+    ------
+    DataError
+        If a set of other grades than whole numbers of -128 to 127 has more than `MOST_LEVELS`.
+    """
+    if grades.dtype == pl.Int8:
+        return grades
+    grades = narrowed(_rounded(grades, digits))
+    if grades.dtype == pl.Int8:
+        return grades
+    if (count := grades.n_unique()) <= MOST_LEVELS:
+        return grades
+    enough = (d for d in (2, 1, 0) if _rounded(grades, d).n_unique() <= MOST_LEVELS)
+    fix = "Map the grades to fewer levels."
+    if (fewer := next(enough, None)) is not None:
+        fix = f"`grade_digits={fewer}` rounds them."
+    problem = f"{count:,} distinct grades, of which a set may have {MOST_LEVELS}"
+    raise DataError(problem, file=place, fix=fix)
+
+
+def narrowed(grades: pl.Series) -> pl.Series:
+    """Return finite grades as Int8 if all are whole numbers of -128 to 127, else unchanged."""
+    fits = ((grades == grades.floor()) & grades.is_between(*WHOLE)).all()
+    return grades.cast(pl.Int8) if fits else grades
+
+
+def _rounded(grades: pl.Series, digits: int | None) -> pl.Series:
+    rounded = grades if digits is None else grades.round(digits)
+    return rounded + 0.0  # -0.0 is 0.0
+
+
+def plain(grade: float) -> int | float:
+    """Return a grade or a threshold of grades as int if it is a whole number, for printing."""
+    return int(grade) if grade == int(grade) else float(grade)

@@ -1,0 +1,189 @@
+"""Grades that are decimals or above 127, from reading to values and tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.api.trec_eval import TrecEvalError, trec_eval
+from irmeta.errors import MeasureError
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import registry
+from irmeta.policies import EvalPolicy
+from irmeta.testing.samples import samples, view_for
+from twins import gain as twin
+
+RUNS = {
+    "one": {"q": {"a": 4.0, "b": 3.0, "x": 2.0, "c": 1.0}, "r": {"a": 2.0, "b": 1.0}},
+    "two": {"q": {"c": 4.0, "x": 3.0, "d": 2.0, "b": 1.0}, "r": {"x": 2.0, "b": 1.0}},
+}
+DECIMAL = {
+    "q": {"a": 0.05, "b": 1.7, "c": 0.5, "d": -0.5, "e": 1.25},
+    "r": {"a": 0.3, "b": 0.5, "c": 1.7},
+}
+GAINS = {0.5: 4, 1.7: 3}
+ORDERED = {name: {q: list(docs) for q, docs in run.items()} for name, run in RUNS.items()}
+
+
+def as_float(view):
+    """Return a view with the same grades as float64."""
+    subtopics = view.subtopics
+    if subtopics is not None:
+        subtopics = replace(subtopics, grade=subtopics.grade.astype(np.float64))
+    return replace(
+        view,
+        grades=view.grades.astype(np.float64),
+        subtopics=subtopics,
+        diversity=view.diversity and as_float(view.diversity),
+        _cache={},
+    )
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", sorted(registry()))
+def test_measures__equal_values_of_int8_and_float64_grades(name):
+    for spec in islice(samples(registry()[name]), None, None, 9):
+        for negative in ("unjudged", "nonrelevant"):
+            view, policy = view_for(spec, negative), EvalPolicy(negative=negative)
+            try:
+                expected = evaluate_block(view, [spec], policy).values
+            except MeasureError:
+                continue  # the parameters do not suit the crowd
+            found = evaluate_block(as_float(view), [spec], policy).values
+            assert np.array_equal(found, expected, equal_nan=True), spec.name
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("nDCG@3", lambda docs, qrels: twin.ndcg(docs, qrels, 3)),
+        ("nDCG(rel=0.5)", lambda docs, qrels: twin.ndcg(docs, qrels, rel=0.5)),
+        (
+            "nDCG(gain=0.5:4;1.7:3)",
+            lambda docs, qrels: twin.ndcg(docs, qrels, gain=GAINS),
+        ),
+        ("DCG(gain=linear)", lambda docs, qrels: twin.dcg(docs, qrels, gain="linear", gmax=1.7)),
+        ("DCG(gain=exp)", lambda docs, qrels: twin.dcg(docs, qrels, gain="exp", gmax=1.7)),
+        ("DCG(gain=exp,gmax=2.5)", lambda docs, qrels: twin.dcg(docs, qrels, gain="exp", gmax=2.5)),
+        ("ERR", lambda docs, qrels: twin.err(docs, qrels, gmax=1.7)),
+        ("Q(rel=0.5)", lambda docs, qrels: twin.q_measure(docs, qrels, rel=0.5, gmax=1.7)),
+    ],
+)
+def test_values__equal_the_twin_with_float_gains(name, expected):
+    found = irmeta.evaluate(DECIMAL, RUNS, name)
+    for system, query, value in found.select("system", "query", "value").iter_rows():
+        assert value == pytest.approx(expected(ORDERED[system][query], DECIMAL[query]), abs=1e-12)
+
+
+def test_rel__compares_with_values():
+    names = ["NumRel(rel=0.5)", "NumRel(rel=1.25)", "NumRel(rel=2)", "NumRel"]
+    with pytest.warns(irmeta.RelevanceWarning, match=r"NumRel\(rel=2\): .* is 1.7"):
+        found = irmeta.evaluate(DECIMAL, RUNS, names).filter(system="one", query="q")
+    assert found["value"].to_list() == [3, 2, 0, 2]
+    assert found["measure"].to_list() == names
+
+
+def test_rel__default_above_all_grades_is_reported_for_binary_measures():
+    low = {"q": {"a": 0.5, "b": 0.25}}
+    with pytest.warns(irmeta.RelevanceWarning, match=r"no doc is relevant for AP: .* is 0.5"):
+        irmeta.evaluate(low, RUNS, ["AP", "nDCG", "AP(rel=0.25)"])
+
+
+def test_grades_above_127__have_their_gains():
+    high = {"q": {"a": 1000, "b": 500, "c": 0}}
+    found = irmeta.evaluate(high, {"s": {"q": {"b": 2.0, "a": 1.0}}}, ["DCG(gain=exp)@1", "DCG@1"])
+    assert found["value"].to_list() == [2.0**-500, 500.0]
+
+
+def test_from_data__frames_dicts_and_files_agree_and_show_values(tmp_path):
+    text = "".join(f"{q} 0 {d} {g}\n" for q, docs in DECIMAL.items() for d, g in docs.items())
+    (tmp_path / "qrels").write_text(text)
+    rows = [(q, d, g) for q, docs in DECIMAL.items() for d, g in docs.items()]
+    frame = pl.DataFrame(rows, schema=["qid", "docno", "label"], orient="row")
+    stores = [irmeta.from_data(given, RUNS) for given in (DECIMAL, frame, tmp_path / "qrels")]
+    means = [store.means("nDCG,AP(rel=0.5)") for store in stores]
+    for found in means[1:]:
+        assert found.drop("track").equals(means[0].drop("track"))
+    rows = stores[0].runs().filter(system="one", query="q").collect()
+    assert dict(zip(rows["doc"], rows["grade"], strict=True)) == {
+        "a": 0.05, "b": 1.7, "x": None, "c": 0.5,
+    }  # fmt: skip
+    told = stores[0].explain("nDCG", system="one", query="q")
+    grades = {term.doc: term.grade for term in told.trace.terms}
+    assert grades == {"a": 0.05, "b": 1.7, "c": 0.5}
+
+
+def test_ingest__keeps_int8_where_grades_are_whole(tmp_path):
+    for track, grade in (("decimal", "0.5"), ("whole", "1")):
+        (tmp_path / "c" / track / "runs").mkdir(parents=True)
+        (tmp_path / "c" / track / "qrels.txt").write_text(f"q 0 a {grade}\nq 0 b -1\n")
+        (tmp_path / "c" / track / "runs" / "s.run").write_text("q Q0 a 1 2 s\nq Q0 c 2 1 s\n")
+    irmeta.ingest(tmp_path / "c", tmp_path / "store")
+    store = irmeta.open_store(tmp_path / "store")
+    kinds = {
+        (kind, track): pl.read_parquet_schema(tmp_path / f"store/{kind}/{track}/part-0.parquet")
+        for kind in ("runs", "qrels")
+        for track in ("decimal", "whole")
+    }
+    assert {key: schema["grade"] for key, schema in kinds.items()} == {
+        ("runs", "decimal"): pl.Float64,
+        ("qrels", "decimal"): pl.Float64,
+        ("runs", "whole"): pl.Int8,
+        ("qrels", "whole"): pl.Int8,
+    }
+    assert store.qrels().collect()["grade"].to_list() == [0.5, -1.0, 1.0, -1.0]
+    assert store.qrels("whole").collect()["grade"].dtype == pl.Int8
+    records = {track: store.reader.read_record(track)["qrels"][0] for track in store.tracks}
+    assert records["decimal"]["levels"] == [-1.0, 0.5]
+    assert "levels" not in records["whole"]
+    assert "grade_digits" not in records["whole"]
+
+
+def test_sets__a_whole_set_beside_a_decimal_one_is_unchanged():
+    whole = {"q": {"a": 1, "b": 2}, "r": {"b": 1}}
+    both = irmeta.from_data({"decimal": DECIMAL, "whole": whole}, RUNS)
+    alone = irmeta.from_data(whole, RUNS, track="data")
+    names = "nDCG,AP,ERR"
+    assert both.means(names, qrels="whole")["value"].equals(alone.means(names)["value"])
+
+
+def test_grade_digits__rounds_and_is_recorded():
+    fine = {"q": {f"d{i}": i / 1000 for i in range(300)}}
+    store = irmeta.from_data(fine, {"s": {"q": {"d299": 1.0}}}, grade_digits=1)
+    assert store.policy.grade_digits == 1
+    assert store.qrels().collect()["grade"].unique().sort().to_list() == [0.0, 0.1, 0.2, 0.3]
+
+
+def test_trec_eval__refuses_decimals(tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1.7\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 2 r\n")
+    with pytest.raises(TrecEvalError, match=r"grade 1.7 is not a whole number"):
+        list(trec_eval(tmp_path / "qrels", tmp_path / "run", ["map"]))
+
+
+def test_made_example__has_decimals():
+    made = Path(__file__).parents[2] / "data_fixtures" / "formats"
+    store = irmeta.from_data(made / "decimals" / "means.txt", made / "runs" / "trec.run")
+    assert store.info()["highest_grade"].to_list() == [2]
+    counts = store.means("NumRel,NumRel(rel=0.5)")["value"].to_list()
+    assert 0 < counts[0] < counts[1]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("judge", ["gpt4o-exam-graded-mean", "gpt4o-nuggets-weighted"])
+def test_machine_judges__mean_ndcg_equals_the_oracle(shared, judge):
+    root = shared / "judges" / "trec-dl-2021-passage"
+    oracle = pl.read_csv(shared / "oracles" / "judges" / "leaderboard.csv").filter(judge=judge)
+    rel = f"{oracle['rel_judge'][0]:g}"
+    names = {"nDCG@10": "nDCG@10", f"AP(rel={rel})@100": "AP", f"P(rel={rel})@10": "P@10"}
+    store = irmeta.read_files(root / "judges" / f"{judge}.txt", sorted((root / "runs").iterdir()))
+    means = store.means(list(names)).group_by("measure").agg(pl.col("value").mean())
+    expected = dict(oracle.select("measure", "mean_judge").iter_rows())
+    for name, value in means.iter_rows():
+        assert value == pytest.approx(expected[names[name]], abs=1e-9)
