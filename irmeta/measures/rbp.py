@@ -115,7 +115,7 @@ def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace((*terms, below), 1.0, "(nothing)")
 
 
-def _is_judged(one: OneList, doc: tuple[str, int] | None) -> bool:
+def _is_judged(one: OneList, doc: tuple[str, float] | None) -> bool:
     return doc is not None and one.counts_as_judged(doc[1])
 
 
