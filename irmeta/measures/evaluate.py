@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from irmeta._version import __version__
-from irmeta.errors import RelevanceWarning, UsageError, did_you_mean, first_few, warn
+from irmeta.errors import UsageError, did_you_mean
 from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
@@ -26,7 +26,7 @@ from irmeta.rankings.needs import needs_of
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.provenance import track_provenance
 from irmeta.rankings.subtopics import subtopic_set
-from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.track_facts import TrackFacts, track_facts, warn_without_relevant
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
@@ -67,7 +67,8 @@ def warn_above_highest_grade(
     """Warn once about measures for which no doc of the qrels set is relevant."""
     facts = track_facts(store, track, policy.qrels)
     has_levels = any("levels" in one for one in store.read_record(track)["qrels"])
-    names = dict[tuple[str, float], list[str]]()
+    names = dict[str, list[str]]()
+    sets = dict[str, TrackFacts]()
     for spec in specs:
         # The highest grade is at least 1, unless it is decimal.
         if spec.rel > 1 or (has_levels and _is_thresholded(spec)):
@@ -75,15 +76,10 @@ def warn_above_highest_grade(
             if "subtopics" in needs_of([spec]):
                 used = track_facts(store, track, subtopic_set(store, facts))
             if spec.rel > used.highest_grade:
-                names.setdefault((used.qrels, used.highest_grade), []).append(spec.name)
-    for (qrels, highest), measures in names.items():
-        listed = first_few(measures, "those of a higher rel")
-        warn(
-            f"track {facts.track}: no doc is relevant for {listed}: the highest grade of the qrels "
-            f"set {qrels!r} is {highest}.",
-            RelevanceWarning,
-            stacklevel=3,
-        )
+                sets[used.qrels] = used
+                names.setdefault(used.qrels, []).append(spec.name)
+    for qrels, measures in names.items():
+        warn_without_relevant(sets[qrels], measures)
 
 
 def _with_depths(

@@ -15,7 +15,7 @@ from irmeta.rankings.load import over_blocks
 from irmeta.rankings.needs import needs_of
 from irmeta.rankings.provenance import track_provenance
 from irmeta.rankings.subtopics import subtopic_set
-from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.rankings.track_facts import TrackFacts, track_facts, warn_without_relevant
 from irmeta.results.pair_preferences import BlockPreferences, TrackPreferences
 from irmeta.store.scan import StoreReader
 
@@ -37,6 +37,11 @@ def evaluate_preferences(
     ------
     UsageError
         If the track or a qrels set is unknown, or a track without subtopics is asked for them.
+
+    Warns
+    -----
+    RelevanceWarning
+        If the `rel` of a preference is above every grade of its qrels set.
     """
     check_queries(policy)
     found: dict[str, TrackPreferences] = {}
@@ -50,6 +55,8 @@ def evaluate_preferences(
         of_set = replace(policy, qrels=qrels)
         blocks = list(over_blocks(compared, store, track, of_set, needs, workers=workers))
         facts = track_facts(store, track, qrels)
+        if names := [spec.name for spec in chosen if spec.rel > facts.highest_grade]:
+            warn_without_relevant(facts, names)
         found |= {one.name: one for one in join_blocks(facts, chosen, blocks)}
     return [found[spec.name] for spec in specs]
 

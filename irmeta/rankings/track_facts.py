@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import RelevanceWarning, UsageError, did_you_mean, first_few, warn
 from irmeta.store.scan import StoreReader, read_table
 from irmeta.trec.grades import plain
 from irmeta.trec.qrels import SAMPLED
@@ -191,3 +191,14 @@ class NumberedNames(Sequence[str]):
 
 def _chosen(values: Sequence[Any], indices: Sequence[int]) -> tuple[Any, ...]:
     return tuple(values[i] for i in indices) if len(values) else ()
+
+
+def warn_without_relevant(facts: TrackFacts, names: Sequence[str]) -> None:
+    """Warn about measures or preferences whose `rel` is above every grade of a qrels set."""
+    listed = first_few(names, "those of a higher rel")
+    warn(
+        f"track {facts.track}: no doc is relevant for {listed}: the highest grade of the qrels "
+        f"set {facts.qrels!r} is {facts.highest_grade}.",
+        RelevanceWarning,
+        stacklevel=4,
+    )

@@ -231,6 +231,8 @@ HIGHEST = (
         ("AP(rel=2)", lambda s, m: s.stability.truncation(m, track="news")),
         ("AP(rel=2)", lambda s, m: s.pools.leave_out(m, track="news", depth=5)),
         ("AP(rel=2)", lambda s, m: s.explain(m, system="aldDFR", query=901, track="news")),
+        ("RPP(rel=2)", lambda s, m: s.prefer(m, track="news")),
+        ("RPP(rel=2)", lambda s, m: s.pairs.win_rates(m, track="news")),
     ],
 )
 def test_values__rel_above_the_highest_grade_is_one_warning(
