@@ -101,7 +101,7 @@ class ObjectPool(Generic[Item]):
             self._idle.put(item)
 
     def keep(self, item: Item) -> None:
-        """Lend only one object from now on; none is borrowed, and `all` remains."""
+        """Lend only one object from now on. No object may be borrowed; `all` remains."""
         self._idle = SimpleQueue()
         self._idle.put(item)
 
@@ -152,7 +152,7 @@ _TICK = 0.1
 
 
 class _Flag:
-    """Whether the results of a map are no longer needed, or those of a map around it."""
+    """Whether the results of this or an enclosing map are no longer needed."""
 
     def __init__(self) -> None:
         self._outer, self._is_set = _flag.get(), False

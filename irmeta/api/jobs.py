@@ -259,7 +259,7 @@ def reanalyze_tracks(
     memory: int | None = None,
     read_progress: Progress | None = None,
 ) -> Reanalysis:
-    """As `reanalyze`, but failures are in what it returns, and nothing is warned of.
+    """Analyse tracks like `reanalyze`; return failures instead of warning about them.
 
     `given` are options of the overview by name.
     """

@@ -481,7 +481,7 @@ class Store(OpenedStore):
     if not TYPE_CHECKING:  # type checkers would accept any name
 
         def __getattr__(self, name: str) -> Any:
-            """Raise an AttributeError, which tells in what namespace a method of this name is."""
+            """Raise an AttributeError that names the namespace of the method."""
             spaces = [space for space, cls in _NAMESPACES.items() if name in vars(cls)]
             hint = f": see store.{spaces[0]}.{name}" if spaces else ""
             message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"

@@ -102,7 +102,7 @@ class FileFetcher:
         return self._record(wanted, "up to date", wanted.address, content)
 
     def _known(self, wanted: Wanted) -> Fetched | None:
-        """Return the record of a file that is there and unchanged, and is what it should be."""
+        """Return the record of an existing, unchanged file with the expected content."""
         known = self.lock.current(wanted.path)
         if known is None or known.checks == CHECKS:
             return known

@@ -55,7 +55,7 @@ def main() -> NoReturn:
 
 
 def _flush() -> None:
-    """Write what standard output holds, whose reader may have closed the pipe."""
+    """Flush standard output; its reader may have closed the pipe."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:

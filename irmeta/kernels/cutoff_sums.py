@@ -88,7 +88,7 @@ def add_discounted_gains(ranks, labels, discounted, offsets, cuts, out):
 
 @jit
 def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
-    """Sum gain times shared weight over the docs of each list, for several cutoffs at once.
+    """Sum gain times shared weight over the docs of each list, at several cutoffs.
 
     The weight of a tied doc is the mean over its block of weights within the cutoff, the expected
     weight over random orders of the block.

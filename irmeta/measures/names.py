@@ -399,7 +399,7 @@ def canonical_names(names: str | Iterable[str]) -> tuple[str, ...]:
 
 
 class MeasureName(str):
-    """The name of a measure, to which parameters and a cutoff can be added.
+    """Name of a measure, to which parameters and a cutoff can be added.
 
     Examples
     --------

@@ -223,7 +223,7 @@ def compute_inf_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.n
 
 @dataclass
 class Seen:
-    """Docs of a stratum that have been seen: all, judged and relevant ones."""
+    """Counts of the docs of a stratum above a rank: all, judged and relevant."""
 
     docs: int = 0
     judged: int = 0

@@ -26,7 +26,7 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Registration:
-    """What the registrations of measures and of preferences have in common.
+    """Common fields of the registrations of measures and of preferences.
 
     Attributes
     ----------

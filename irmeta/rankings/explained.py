@@ -1,4 +1,4 @@
-"""What explanations of measures and of preferences share: the block, the policies, the check."""
+"""Shared parts of explanations of measures and preferences: block, policies, check."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def judged_by_rank(views: Iterable[JudgedRanks]) -> tuple[np.ndarray, np.ndarray
 
 
 def _added(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Add counts by rank, the shorter with zeros at its end."""
+    """Add two arrays of counts by rank; the shorter is padded with zeros."""
     total = np.zeros(max(len(a), len(b)), np.int64)
     total[: len(a)] += a
     total[: len(b)] += b

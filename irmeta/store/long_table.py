@@ -40,7 +40,7 @@ class _Ready(NamedTuple):
 
 @dataclass
 class Noticed:
-    """What is counted while lists are ordered.
+    """Counts of rows and lists, made while lists are ordered.
 
     Attributes
     ----------

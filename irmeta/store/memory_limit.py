@@ -61,7 +61,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Extent:
-    """What the memory for reading a track with all rows in a file depends on.
+    """Sizes of a track that determine the memory for reading it.
 
     Attributes
     ----------

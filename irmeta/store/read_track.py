@@ -320,7 +320,7 @@ class _Runs:
             self._rows, self._held = self._rows + run.rows, self._held + run.columns.held
 
     def _keep_limits(self, unread: Iterator[Run | SkippedRun]) -> None:
-        """Take the next step that the limits demand; `unread` are the further runs."""
+        """Use less memory where the limits demand it; `unread` are the runs still to read."""
         if self._spill is not None and (self._rows > MOST_ROWS or self._is_short()):
             self._spill_rows(self._spill)
         if not self._is_short():

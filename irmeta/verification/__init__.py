@@ -1,1 +1,1 @@
-"""Verification of published values: recomputed, and why those that differ do."""
+"""Verification of published values: recomputation, and reasons for differences."""

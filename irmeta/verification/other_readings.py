@@ -20,7 +20,7 @@ CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 DEPTHS = (1000, 100)
 """Depths to which evaluators cut lists."""
 ROUNDING = 1e-9
-"""Allowed beyond half a unit of the last printed digit, for sums in another order."""
+"""Tolerance beyond half a unit of the last printed digit, for sums in another order."""
 _BY_PARAMETER = (
     ("gain", (*GAINS, OF_QUERY)),
     ("stop", ("exp", "linear", "ntcir")),
@@ -28,7 +28,7 @@ _BY_PARAMETER = (
     ("form", ("2011", "2012")),  # of infNDCG
     ("norm", ("all", "min")),
 )
-"""Values of parameters that define a measure otherwise."""
+"""Values of parameters that other definitions of a measure use."""
 _LIKELY: tuple[TieOrder, ...] = ("trec_eval10", "file", "score-file", "rank", "trec_eval")
 _MEANS: tuple[Averaged, ...] = ("retrieved", "relevant", "judged")
 assert set(_LIKELY) == set(get_args(TieOrder))
@@ -164,7 +164,7 @@ def equal_as_printed(values: np.ndarray, printed: np.ndarray, digits: np.ndarray
 def other_means(
     values: np.ndarray, queries: Sequence[str], printed: np.ndarray, digits: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield other means and whether they are the printed ones.
+    """Yield alternative means, and whether they equal the published ones.
 
     Parameters
     ----------

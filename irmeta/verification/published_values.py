@@ -31,7 +31,7 @@ LEAST_SHARED = 0.5
 MEANS = ("all", "amean", "")
 """Names of the query of a mean, in trec_eval, in ndeval, and where there is none."""
 MOST_DIGITS = 15
-"""Decimals that a float64 between 0 and 1 holds: a value with more is compared as far."""
+"""Most decimals at which values are compared: those that a float64 between 0 and 1 holds."""
 _MEANINGS = pl.Schema(
     dict.fromkeys(("evaluator", "measure", "canonical", "qrels", "reason"), pl.String())
 )

@@ -31,7 +31,7 @@ from irmeta.studies.framework.study import Study
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a study: a track, or what reads no store.
+    """Part of a study: a track, or the part that reads no store.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ SOURCE = (
 DATA = Paper("4 collections of 21 to 42 contributing runs and 50 topics each", "Table 3")
 
 NUMBERS = read_printed("irmeta.studies.papers.depth")
-"""All printed numbers, as printed."""
+"""All numbers of the papers, with the digits that they print."""
 
 SLIPS: Mapping[str, tuple[str, ...]] = {
     "Table 4": (

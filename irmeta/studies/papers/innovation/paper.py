@@ -52,7 +52,7 @@ def _row(measure: str, alpha: float) -> str:
 
 
 NUMBERS = read_printed("irmeta.studies.papers.innovation")
-"""All printed numbers, as printed."""
+"""All numbers of the papers, with the digits that they print."""
 _VALUES = values_of(NUMBERS)
 
 FIRST_PLACES = {

@@ -18,7 +18,7 @@ SOURCE = (
 DATA = Paper("16 datasets of 21 to 110 runs and 43 to 17,564 requests", "Table 1")
 
 NUMBERS = read_printed("irmeta.studies.papers.preference")
-"""All printed numbers, as printed."""
+"""All numbers of the papers, with the digits that they print."""
 _PARTS = {"Table 2(a)": "single", "Table 2(b)": "subtopic"}
 
 TABLE_2: Mapping[tuple[Any, ...], Paper] = {

@@ -20,7 +20,7 @@ RELEVANT = 5
 """Relevant docs per subtopic of the worked example of AP-IA."""
 
 NUMBERS = read_printed("irmeta.studies.papers.properties")
-"""All printed numbers, as printed."""
+"""All numbers of the papers, with the digits that they print."""
 _VALUES = values_of(NUMBERS)
 WORKED: Mapping[tuple[str, str], str | None] = {
     (measure, ranking): _VALUES.get(("Section 4.3", measure, ranking))
