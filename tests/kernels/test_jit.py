@@ -79,6 +79,12 @@ irmeta.measure_properties("AP", length=3)
 import numpy as np
 from irmeta.kernels.recall_paired import preference_counts
 preference_counts(np.array([[1, 2], [3, 3]], np.uint16), 0, 2, np.empty((2, 2), np.int32))
+import polars as pl
+from irmeta.trec.numbered_names import Names, NameSketch
+names = Names()
+names.numbers(pl.Series(["a", "b"]))
+NameSketch().add(names)
+Names().absorb(names)
 for module in iter_modules(irmeta.kernels.__path__, "irmeta.kernels."):
     for name, value in vars(import_module(module.name)).items():
         if hasattr(value, "nopython_signatures"):
