@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from irmeta.report.charts.curve_panes import Pane, curve_panes
-from irmeta.report.charts.curves import curves, ecdf
+from irmeta.report.charts.curves import curves
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
@@ -300,12 +300,6 @@ def test_heat_map__prints_an_undefined_value_as_a_dash():
     shown = texts(to_svg(CHARTS["heat map"]()))
     assert "\n0.50\n" in shown
     assert "\n—\n" in shown
-
-
-def test_ecdf__reaches_one_at_the_greatest_value():
-    chart = ecdf(pl.DataFrame({"name": "a", "value": [2.0, 1.0, 2.0, math.nan]}), **WORDS)
-    points = [(row["x"], row["y"]) for data in chart.to_dict()["datasets"].values() for row in data]
-    assert sorted(points) == [(1.0, pytest.approx(1 / 3)), (2.0, 1.0)]
 
 
 def test_scatter__prints_the_correlation():

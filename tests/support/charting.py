@@ -11,7 +11,7 @@ import polars as pl
 
 from irmeta.report.charts.arcs import arcs
 from irmeta.report.charts.curve_panes import Pane, curve_panes
-from irmeta.report.charts.curves import curves, ecdf
+from irmeta.report.charts.curves import curves
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
@@ -206,7 +206,6 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "curve with band": lambda: curves(
         line("a", 5000, band=True), **WORDS, y_title="y", log=True, rules=[0.5]
     ),
-    "ecdf": lambda: ecdf(pl.DataFrame({"name": ["a", "a"], "value": [1.0, math.nan]}), **WORDS),
     "curve panes": lambda: curve_panes(
         panes_of(8), PANES, **WORDS, dashes=("solid", "dashed"), rules=[(5, "d = 5")], levels=[0.05]
     ),

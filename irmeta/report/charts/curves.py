@@ -26,7 +26,6 @@ def curves(
     y_title: str,
     domain: tuple[float, float] | None = None,
     log: bool = False,
-    steps: bool = False,
     rules: Sequence[float] = (),
 ) -> alt.LayerChart:
     """Draw one curve per name.
@@ -40,8 +39,6 @@ def curves(
         Smallest and largest y; default the range of the values.
     log
         Whether the x axis is logarithmic.
-    steps
-        Whether curves are step functions, constant from each x to the next.
     rules
         Values of y, drawn as dashed lines.
     """
@@ -68,46 +65,17 @@ def curves(
         ),
         color=alt.Color("name:N", sort=names, scale=colours, legend=legend),
     )
-    shape = "step-after" if steps else "linear"
     layers: list[Any] = []
     if "low" in frame.columns:
-        band = base.mark_area(opacity=0.18, interpolate=shape, aria=False)
+        band = base.mark_area(opacity=0.18, aria=False)
         layers.append(band.encode(alt.Y("low:Q"), alt.Y2("high:Q")))
     dash = alt.StrokeDash("name:N", sort=names, scale=dashes, legend=legend)
-    line = base.mark_line(interpolate=shape, strokeWidth=1.6).encode(dash)
+    line = base.mark_line(strokeWidth=1.6).encode(dash)
     layers.append(line.encode(alt.Y("y:Q", title=y_title, scale=scale)))
     if rules:
         level = alt.Chart(pl.DataFrame({"y": [float(value) for value in rules]}))
         layers.append(level.mark_rule(strokeDash=[2, 2], color=INK).encode(alt.Y("y:Q")))
     return finish(alt.layer(*layers), height=300, title=title, subtitle=subtitle)
-
-
-def ecdf(frame: pl.DataFrame, *, title: str, subtitle: str, x_title: str) -> alt.LayerChart:
-    """Draw the empirical distribution function of each name's values.
-
-    Parameters
-    ----------
-    frame
-        Columns name and value; null and NaN are ignored.
-    """
-    known = frame.with_columns(pl.col("value").cast(pl.Float64).fill_nan(None)).drop_nulls("value")
-    shares = (
-        known.sort("name", "value", maintain_order=True)
-        .with_columns(y=(pl.int_range(pl.len()) + 1).over("name") / pl.len().over("name"))
-        .select("name", pl.col("value").alias("x"), "y")
-        .unique(["name", "x"], keep="last", maintain_order=True)
-    )
-    order = known.select("name").unique(maintain_order=True)
-    shares = order.join(shares, on="name", how="left", maintain_order="left_right")
-    return curves(
-        shares,
-        title=title,
-        subtitle=subtitle,
-        x_title=x_title,
-        y_title="share of values up to x",
-        domain=(0.0, 1.0),
-        steps=True,
-    )
 
 
 def thinned(frame: pl.DataFrame, names: int) -> pl.DataFrame:
