@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -29,6 +30,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let tests of values ignore pools that are complete at no depth, and rel without docs."""
     config.addinivalue_line("filterwarnings", "ignore::irmeta.PoolDepthWarning")
     config.addinivalue_line("filterwarnings", "ignore::irmeta.RelevanceWarning")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the modules and tests, which live as long as the process."""
+    gc.collect()
+    gc.freeze()
 
 
 def shared_folder() -> Path:

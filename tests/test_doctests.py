@@ -49,7 +49,13 @@ def names(
     return names
 
 
-@pytest.mark.parametrize("name", MODULES)
+RUN_STUDIES = "irmeta.studies.framework.run_all"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.study) if n == RUN_STUDIES else n for n in MODULES],
+)
 def test_docstring_examples__output_is_correct(name: str, names: dict[str, Any]):
     assert not doctest.testmod(import_module(name), extraglobs=names).failed
 

@@ -272,6 +272,7 @@ def test_measure_option__is_repeatable(run, two_tracks: Path, tmp_path: Path) ->
     assert (done.status, done.err) == (2, "irmeta: one measure at a time, not AP, P@5.\n")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_study_command__folder_of_another_study_is_refused(
     run, two_tracks: Path, tmp_path: Path

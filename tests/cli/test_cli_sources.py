@@ -21,6 +21,7 @@ def test_commands__folder_that_is_not_a_store_is_refused(run, tmp_path: Path) ->
         assert done.err.startswith(f"irmeta: {tmp_path}: no sub-folder holds runs/.")
 
 
+@pytest.mark.exhaustive
 def test_commands__collection_gives_the_output_of_its_store(
     run, made_store: irmeta.Store, collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
@@ -41,6 +42,7 @@ def test_commands__collection_gives_the_output_of_its_store(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_evaluate_command__reads_the_store_in_results(
     run, two_tracks: Path, tmp_path: Path
@@ -200,6 +202,7 @@ def test_ingest_command__track_option_updates_selected_tracks(
     assert "has no track 'wed'. Did you mean 'web'?" in done.err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_reanalyze_command__track_option_analyses_selected_tracks(
     run, collections: Path, tmp_path: Path
@@ -225,6 +228,7 @@ def test_reanalyze_command__track_option_analyses_selected_tracks(
         assert "has no track 'wed'. Did you mean 'web'?" in done.err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_reanalyze_command__damaged_track_fails_alone(
     run, two_tracks: Path, tmp_path: Path

@@ -92,6 +92,7 @@ def of_explained(kind: str) -> Sampled:
     return Sampled(prels=all_docs(EXPLAINED, lambda: kinds[next(turn) % 5]))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", FORMATS)
 def test_explain__arithmetic_of_samples_equals_values(kind: str, tmp_path: Path):
     sampled = of_explained(kind)

@@ -33,6 +33,7 @@ CHECKED_ABOVE = {"trace", "sums", "dominance"}
 """Slow checks, which RPP has passed."""
 
 
+@pytest.mark.exhaustive
 def test_check_preference__accepts_a_twin():
     def twin(a, b, qrels, k):
         return naive.graded_rpp((a, b), qrels, k=k)

@@ -22,6 +22,7 @@ OTHERS = {
 corrections = pytest.mark.parametrize("correction", OTHERS)
 
 
+@pytest.mark.exhaustive
 @corrections
 @pytest.mark.parametrize("number", [1, 2, 30, 1830])
 def test_adjusted__equals_statsmodels(correction, number):

@@ -27,6 +27,7 @@ def parts(real_store):
     return rare_parts(real_store.views("robust-2003"), 100)
 
 
+@pytest.mark.real
 def test_greedy_cover__robust_2003_equals_reference(parts, reference):
     order, added = greedy_cover(parts.hits)
     found = [[parts.systems[s], int(n)] for s, n in zip(order, added, strict=True)]

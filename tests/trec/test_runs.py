@@ -295,6 +295,7 @@ def test_parse_run__clean_files_equal_naive_reader(content, data):
     assert (commented.tag, commented.notes) == (run.tag, run.notes)
 
 
+@pytest.mark.exhaustive
 def test_parse_run__kernel_equals_line_reader_on_large_file():
     rng = np.random.default_rng(1)
     query, rank = rng.integers(0, 900, 60_000), rng.integers(0, 1000, 60_000)

@@ -38,6 +38,7 @@ def reasons(found: irmeta.Verification) -> set[str | None]:
     return set(found.values.filter(verdict="differ")["reason"])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("track", "published", "computed", "choices", "reason"),
     [

@@ -44,6 +44,7 @@ def content(out: Path, *without: str) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.exhaustive
 def test_run__bytes_are_reproducible(store: irmeta.Store, tmp_path: Path):
     one, two = run(store, tmp_path / "one", workers=1), run(store, tmp_path / "two", workers=3)
     assert one.batch is not None
@@ -100,6 +101,7 @@ def test_run__without_titles_draws_again_and_computes_nothing(store: irmeta.Stor
         assert recorded(tmp_path / "out") == (names, titled)
 
 
+@pytest.mark.exhaustive
 def test_run__without_figures_writes_tables_that_are_drawn_later(
     store: irmeta.Store, tmp_path: Path
 ):
@@ -161,6 +163,7 @@ def test_run__changed_input_is_computed_again(
         assert set(again.tables["values"]["text"]) == {"two"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("change", ["column", "type", "table"])
 def test_run__changed_table_is_computed_again_without_a_new_revision(
@@ -396,6 +399,7 @@ def test_run__results_of_an_earlier_irmeta_are_refused(store: irmeta.Store, tmp_
     assert [p.name for p in (tmp_path / "out").rglob("*")] == [".parts", "a", "done.json"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("damage", ["", "{}", "[]", "null", '{"files": 3}', "{"])
 def test_run__damaged_record_is_rewritten(store: irmeta.Store, tmp_path: Path, damage: str):
