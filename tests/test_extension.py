@@ -80,7 +80,9 @@ def test_evaluate_and_explain_commands__accept_installed_measure(
 ):
     of_news = (made_store.path, "--track", "news", "-m", "FirstFound@10")
     frame = pl.read_csv(io.StringIO(command(installed, "evaluate", *of_news, "--per-query")))
-    ranks = made_store.evaluate("RR@10", track="news").with_columns(rank=1 / pl.col("value"))
+    ranks = made_store.evaluate("RR@10", track="news", per_query=True).with_columns(
+        rank=1 / pl.col("value")
+    )
     expected = ranks.select(pl.max_horizontal(0.0, (11 - pl.col("rank")) / 10)).to_series()
     assert frame["value"].to_list() == pytest.approx(expected.to_list())
     assert frame["value"].n_unique() > 5

@@ -50,7 +50,9 @@ def test_measures__have_the_values_of_irmeta():
     values = {
         (m.query_id, str(m.measure)): m.value for m in ir_measures.iter_calc(asked, QRELS, RUN)
     }
-    theirs = store.scores(names, track="t").to_frame().select("query", "asked", "value")
+    theirs = (
+        store.scores(names, track="t").to_frame(per_query=True).select("query", "asked", "value")
+    )
     assert values == {(q, m): v for q, m, v in theirs.iter_rows()}
 
 
@@ -88,7 +90,7 @@ def test_register__irmeta_computes_what_no_other_provider_does(pipeline: list[An
     assert pyterrier.register() is ir_measures.providers.registry["irmeta"]
     assert pipeline.count(provider) == 1
     measure = ir_measures.RBP(p=0.5, rel=1) @ 2
-    expected = irmeta.evaluate(QRELS, RUN, "RBP(p=0.5)@2")["mean"][0]
+    expected = irmeta.evaluate(QRELS, RUN, "RBP(p=0.5)@2")["value"][0]
     assert ir_measures.calc_aggregate([measure], QRELS, RUN) == {measure: expected}
 
 
@@ -97,7 +99,9 @@ def test_provider__iterations_are_subtopics():
     frame = pl.DataFrame(
         qrels, schema=["query_id", "doc_id", "relevance", "iteration"], orient="row"
     )
-    expected = irmeta.evaluate(frame, RUN, "alpha_nDCG@10", subtopics=True)["value"].to_list()
+    expected = irmeta.evaluate(frame, RUN, "alpha_nDCG@10", subtopics=True, per_query=True)[
+        "value"
+    ].to_list()
     rows = [ir_measures.Qrel(*row) for row in qrels]
     found = pyterrier.register().iter_calc([ir_measures.alpha_nDCG @ 10], rows, RUN)
     assert [metric.value for metric in found] == expected

@@ -100,11 +100,12 @@ def evaluate(
     runs: object,
     measures: Measures = "default",
     *,
+    per_query: bool = False,
     subtopics: bool = False,
     workers: int | None = None,
     **choices: Unpack[Policies],
 ) -> pl.DataFrame:
-    """Compute one value per system, query and measure, with the means beside them.
+    """Compute the mean of each system by each measure, or the values of queries.
 
     Parameters
     ----------
@@ -112,6 +113,8 @@ def evaluate(
         See `from_data`.
     measures : str or iterable of str, default 'default'
         See `Store.evaluate`.
+    per_query : bool, default False
+        Whether rows are values of queries instead of means.
     **choices
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
         duplicates, malformed, run_format, drop_self, grade_digits, queries, negative,
@@ -120,8 +123,8 @@ def evaluate(
     Returns
     -------
     DataFrame
-        system, query, measure, asked (the name as written; a row for each name), value, mean (of
-        the system by this measure); NaN: undefined.
+        system, measure, asked (the name as written; a row for each name), value, queries (number
+        in the mean); with `per_query`: system, query, measure, asked, value. NaN: undefined.
 
     Warns
     -----
@@ -139,8 +142,10 @@ def evaluate(
     --------
     >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 2}}
     >>> run = {"q1": {"d1": 0.5, "d2": 1.0}, "q2": {"d1": 0.7}}
-    >>> irmeta.evaluate(qrels, run, "map").select("query", "asked", "value", "mean").rows()
-    [('q1', 'map', 0.5, 0.75), ('q2', 'map', 1.0, 0.75)]
+    >>> irmeta.evaluate(qrels, run, "map").rows()
+    [('run', 'AP', 'map', 0.75, 2)]
+    >>> irmeta.evaluate(qrels, run, "map", per_query=True).select("query", "value").rows()
+    [('q1', 0.5), ('q2', 1.0)]
     """
     refuse_names(choices)
     given: Any = dict(choices)
@@ -149,4 +154,5 @@ def evaluate(
     reading |= {"subtopics": subtopics, "tie_order": policy.tie_order}
     store = read_in_order(qrels, runs, workers, reading)
     policy = replace(policy, tie_order=None)  # the lists are in this order
-    return evaluate_track(store.reader, store.tracks[0], specs, policy, workers).to_frame()
+    scores = evaluate_track(store.reader, store.tracks[0], specs, policy, workers)
+    return scores.to_frame(per_query=per_query)

@@ -170,11 +170,12 @@ class Store(OpenedStore):
         *,
         track: Tracks = None,
         system: str | Sequence[str] | None = None,
+        per_query: bool = False,
         workers: int | None = None,
         executor: Executor | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
-        """Compute one value per system, query and measure.
+        """Compute the mean of each system by each measure, or the values of queries.
 
         Parameters
         ----------
@@ -182,6 +183,8 @@ class Store(OpenedStore):
             Names (`AP`, `P@20`, `ASL@g10`), a comma-separated text, or a preset (`default`).
         track, system : str or iterable of str, optional
             Only these tracks or systems.
+        per_query : bool, default False
+            Whether rows are values of queries instead of means.
         workers, executor : int and Executor, optional
             Threads, default the usable cores; or an executor, such as of `dask_executor`, whose
             workers read blocks of queries of a store in a folder. No value depends on them.
@@ -191,7 +194,9 @@ class Store(OpenedStore):
         Returns
         -------
         DataFrame
-            track, system, query, measure, value, sorted so; NaN: undefined.
+            track, system, measure, value, queries (number in the mean), no_list (of them, queries
+            without a list of the system), lists_without_nonrelevant (null: not a search length).
+            With `per_query`: track, system, query, measure, value. Sorted so; NaN: undefined.
 
         Warns
         -----
@@ -208,12 +213,14 @@ class Store(OpenedStore):
 
         Examples
         --------
-        >>> store.evaluate("AP", track="news").height
+        >>> store.evaluate("AP", track="news", system="aldBM25").select("value", "queries").row(0)
+        (0.2844052544141275, 25)
+        >>> store.evaluate("AP", track="news", per_query=True).height
         500
         """
         specs, policy = parse_call(measures, self.merged(choices))
         found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
-        return pl.concat([scores.per_query() for scores in found])
+        return pl.concat([one.per_query() if per_query else one.means() for one in found])
 
     def means(
         self,
@@ -225,22 +232,16 @@ class Store(OpenedStore):
         executor: Executor | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
-        """Compute means over queries; parameters and errors as of `evaluate`.
-
-        Returns
-        -------
-        DataFrame
-            track, system, measure, value, queries (number in the mean), no_list (of them, queries
-            without a list of the system), lists_without_nonrelevant (null: not a search length).
+        """Compute means over queries: `evaluate` without `per_query`.
 
         Examples
         --------
         >>> store.means("AP", track="news", system="aldBM25")["value"].round(3).to_list()
         [0.284]
         """
-        specs, policy = parse_call(measures, self.merged(choices))
-        found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
-        return pl.concat([scores.means() for scores in found])
+        return self.evaluate(
+            measures, track=track, system=system, workers=workers, executor=executor, **choices
+        )
 
     def curve(
         self,

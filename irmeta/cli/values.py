@@ -104,12 +104,11 @@ def evaluate(
         ) as store,
         cluster(dask, workers) as executor,
     ):
-        compute = store.evaluate if per_query else store.means
         with consistent_read(store, track or None) as tracks:
             made = store.provenance(asked, track=tracks, **choices)
             given: Any = {"track": tracks, "system": system or None, "workers": workers, **choices}
             sent: Any = {**given, "executor": executor}
-            frame = compute(asked, **sent)
+            frame = store.evaluate(asked, per_query=per_query, **sent)
             is_trec_eval = display.format == "trec_eval"
             summary = store.means(asked, **sent) if per_query and is_trec_eval else frame
             found = store.pools.unjudged(**given) if unjudged else []

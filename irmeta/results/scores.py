@@ -139,49 +139,48 @@ class Scores(Summarized):
             "value",
         )
 
-    def to_frame(self) -> pl.DataFrame:
-        """Return one row per included cell, with the mean of its system and measure beside it.
+    def to_frame(self, *, per_query: bool = False) -> pl.DataFrame:
+        """Return the means, or the values per query, with the measures' names as written.
+
+        Parameters
+        ----------
+        per_query : bool, default False
+            Whether rows are values of queries instead of means.
 
         Returns
         -------
         DataFrame
-            system, query, measure, asked (the measure's name as it was written; a row for each
-            name), value, mean; sorted as `per_query`. NaN: undefined.
+            system, measure, asked (the measure's name as it was written; a row for each name),
+            value, queries (number in the mean); per query: system, query, measure, asked, value.
+            Sorted as `means` and `per_query`. NaN: undefined.
 
         Examples
         --------
-        >>> store.scores("map", track="news").to_frame().columns
-        ['system', 'query', 'measure', 'asked', 'value', 'mean']
+        >>> store.scores("map", track="news").to_frame().row(0)
+        ('aldBM25', 'AP', 'map', 0.2844052544141275, 25)
         """
-        means = self.mean_values().T.ravel()
-        measures = len(self.measures)
-        of_system = pl.Series("system", [*self.systems], dtype=pl.String)
-        mean_of = pl.DataFrame(
-            {
-                "system": of_system.gather(np.repeat(np.arange(len(self.systems)), measures)),
-                "measure": pl.Series([*self.measures] * len(self.systems), dtype=pl.String),
-                "mean": means,
-            }
+        found = _with_asked(self.per_query() if per_query else self.means(), self.asked)
+        keys = ("system", "query") if per_query else ("system",)
+        return found.select(
+            *keys, "measure", "asked", "value", *(() if per_query else ("queries",))
         )
-        keys = ["system", "measure"]
-        found = self.per_query().join(mean_of, on=keys, how="left", maintain_order="left")
-        found = _with_asked(found, self.asked)
-        return found.select("system", "query", "measure", "asked", "value", "mean")
 
-    def to_dict(self, system: str | None = None) -> dict[str, Any]:
-        """Return the included values as dicts, in the shape of pytrec_eval.
+    def to_dict(self, system: str | None = None, *, per_query: bool = False) -> dict[str, Any]:
+        """Return the means, or the values per query, as dicts.
 
         Parameters
         ----------
         system : str, optional
             Name of a system; default: all.
+        per_query : bool, default False
+            Whether values are of queries, as pytrec_eval's `evaluate` returns them.
 
         Returns
         -------
         dict
-            ``{query: {measure: value}}`` of one system, as pytrec_eval's `evaluate` returns;
-            without `system` these by system. Measures have their names as written. A query is
-            there if the policy averages it.
+            Of one system ``{measure: mean}``; with `per_query` ``{query: {measure: value}}``, the
+            queries being those that the policy averages. Without `system`, these by system.
+            Measures have their names as written.
 
         Raises
         ------
@@ -190,16 +189,22 @@ class Scores(Summarized):
 
         Examples
         --------
-        >>> store.scores("P_5", track="news").to_dict("aldBM25")["901"]
+        >>> scores = store.scores("P_5", track="news")
+        >>> scores.to_dict("aldBM25")
+        {'P_5': 0.608}
+        >>> scores.to_dict("aldBM25", per_query=True)["901"]
         {'P_5': 0.8}
         """
         if system is None:
-            return {name: self.to_dict(name) for name in self.systems}
+            return {name: self.to_dict(name, per_query=per_query) for name in self.systems}
         if system not in self.systems:
             hint = did_you_mean(system, self.systems)
             raise UsageError(f"no system {system!r} among these scores. {hint}")
         index = self.systems.index(system)
         named = [self.asked.get(measure, (measure,)) for measure in self.measures]
+        if not per_query:
+            means = self.mean_values()[:, index].tolist()
+            return {name: mean for names, mean in zip(named, means, strict=True) for name in names}
         values, included = self.values[..., index].T.tolist(), self.included[..., index].T.tolist()
         rows = zip(self.queries, values, included, strict=True)
         return {

@@ -133,7 +133,9 @@ def worked(name: str, stores: Iterable[irmeta.Store]) -> Iterator[str]:
     for store in stores:
         for track in store.tracks:
             try:
-                values = store.evaluate(name, track=track).filter(pl.col("value") > 0)
+                values = store.evaluate(name, track=track, per_query=True).filter(
+                    pl.col("value") > 0
+                )
             except IrmetaError:
                 continue  # measures by subtopic need a track with subtopics
             if values.is_empty():

@@ -132,13 +132,21 @@ QRELS: dict[str, Callable[[Files], object]] = {
 @pytest.mark.parametrize("form", RUNS)
 def test_from_data__runs_in_any_form_give_the_values_of_files(form: str, files: Files):
     store = irmeta.from_data(files.qrels, RUNS[form](files))
-    assert_frame_equal(store.evaluate(MEASURES), files.store.evaluate(MEASURES), check_exact=True)
+    assert_frame_equal(
+        store.evaluate(MEASURES, per_query=True),
+        files.store.evaluate(MEASURES, per_query=True),
+        check_exact=True,
+    )
 
 
 @pytest.mark.parametrize("form", QRELS)
 def test_from_data__qrels_in_any_form_give_the_values_of_files(form: str, files: Files):
     store = irmeta.from_data(QRELS[form](files), files.dicts, track="qrels")
-    assert_frame_equal(store.evaluate(MEASURES), files.store.evaluate(MEASURES), check_exact=True)
+    assert_frame_equal(
+        store.evaluate(MEASURES, per_query=True),
+        files.store.evaluate(MEASURES, per_query=True),
+        check_exact=True,
+    )
 
 
 CHOSEN: Any = {"system": "kestBM25", "query": "443396"}
@@ -149,7 +157,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "curve": lambda s: s.curve("AP", [5, 10], ds=[3]),
     "docs": lambda s: s.docs(),
     "eval_policy": lambda s: s.eval_policy,
-    "evaluate": lambda s: s.evaluate("default"),
+    "evaluate": lambda s: s.evaluate("default", per_query=True),
     "explain": lambda s: str(s.explain("AP", **CHOSEN)),
     "pairs.explain": lambda s: str(s.pairs.explain("RPP", baseline="kestRM3", **CHOSEN)),
     "failures": lambda s: s.failures,
@@ -166,7 +174,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "per_doc.rarity": lambda s: s.per_doc.rarity(depth=7),
     "results": lambda s: s.results,
     "runs": lambda s: s.runs(),
-    "scores": lambda s: s.scores("AP,RR", track="qrels").to_frame(),
+    "scores": lambda s: s.scores("AP,RR", track="qrels").to_frame(per_query=True),
     "per_doc.search_lengths": lambda s: s.per_doc.search_lengths(),
     "samples": lambda s: s.samples(),
     "subtopics": lambda s: s.subtopics(),
@@ -238,7 +246,7 @@ def test_from_data__random_track_gives_the_values_of_files(made: Track):
     ours = irmeta.from_data(made.qrels, dicts, track="t", workers=1)
     theirs = made.read()
     for order in ("trec_eval", "trec_eval10", "score-file", "file"):
-        values = [s.evaluate(MEASURES, tie_order=order) for s in (ours, theirs)]
+        values = [s.evaluate(MEASURES, tie_order=order, per_query=True) for s in (ours, theirs)]
         assert_frame_equal(*values, check_exact=True)
 
 
@@ -251,8 +259,10 @@ def test_from_data__names_of_files_are_no_option(call: Callable[..., object]):
 def test_from_data__ties_are_those_of_float32():
     qrels = {"q": {"a": 1, "b": 0}}
     run = {"q": {"a": 16777217.0, "b": 16777216}}  # tied as float32, so b comes first
-    assert irmeta.evaluate(qrels, run, "RR")["value"].to_list() == [0.5]
-    assert irmeta.evaluate(qrels, run, "RR", tie_order="trec_eval10")["value"].to_list() == [1.0]
+    assert irmeta.evaluate(qrels, run, "RR", per_query=True)["value"].to_list() == [0.5]
+    assert irmeta.evaluate(qrels, run, "RR", tie_order="trec_eval10", per_query=True)[
+        "value"
+    ].to_list() == [1.0]
     scores = {"q": dict(zip("ab", np.array([0.1, 0.2], np.float32), strict=True))}
     assert irmeta.from_data(qrels, scores).runs().collect()["score"].to_list() == [
         float(np.float32(0.2)),
@@ -280,7 +290,11 @@ def test_from_data__whole_ids_are_text():
 def test_from_data__own_tables_are_read(files: Files):
     runs, qrels = files.store.runs().collect(), files.store.qrels()
     store = irmeta.from_data(qrels, runs, track="qrels")
-    assert_frame_equal(store.evaluate(MEASURES), files.store.evaluate(MEASURES), check_exact=True)
+    assert_frame_equal(
+        store.evaluate(MEASURES, per_query=True),
+        files.store.evaluate(MEASURES, per_query=True),
+        check_exact=True,
+    )
 
 
 def test_from_data__column_subtopic_makes_subtopics(collections: Path):
@@ -344,7 +358,9 @@ def test_from_data__negative_grades_are_unjudged_by_default():
 def test_evaluate__equals_pytrec_eval(files: Files):
     names = {"map", "ndcg_cut_10", "P_5", "recip_rank", "bpref"}
     evaluator = pytrec_eval.RelevanceEvaluator(files.qrels_dict, names)
-    found = irmeta.evaluate(files.qrels_dict, files.dicts, names, queries="retrieved")
+    found = irmeta.evaluate(
+        files.qrels_dict, files.dicts, names, queries="retrieved", per_query=True
+    )
     for system, run in files.dicts.items():
         rows = found.filter(system=system).select("query", "asked", "value").iter_rows()
         expected = evaluator.evaluate(run)
@@ -352,40 +368,54 @@ def test_evaluate__equals_pytrec_eval(files: Files):
     assert found.height == sum(map(len, files.dicts.values())) * len(names)
 
 
-def test_evaluate__has_the_means_beside_the_values(files: Files):
-    found = irmeta.evaluate(files.qrels_dict, files.frame, "map,AP@5,AP(average=geometric)")
-    assert found.columns == ["system", "query", "measure", "asked", "value", "mean"]
+def test_evaluate__means_are_a_frame_as_those_of_the_store(files: Files):
+    names = "map,AP@5,AP(average=geometric)"
+    found = irmeta.evaluate(files.qrels_dict, files.frame, names)
+    assert found.columns == ["system", "measure", "asked", "value", "queries"]
     assert found["asked"].unique().sort().to_list() == ["AP(average=geometric)", "AP@5", "map"]
-    means = found.select("system", "measure", value="mean").unique(maintain_order=True)
-    expected = files.store.means("map,AP@5,AP(average=geometric)")
-    assert_frame_equal(means, expected.select("system", "measure", "value"), check_exact=True)
+    expected = files.store.evaluate(names)
+    assert_frame_equal(expected, files.store.means(names), check_exact=True)
+    assert_frame_equal(found.drop("asked"), expected.select(*found.drop("asked").columns))
+
+
+def test_evaluate__per_query_has_no_repeated_mean(files: Files):
+    found = irmeta.evaluate(files.qrels_dict, files.frame, "map", per_query=True)
+    assert found.columns == ["system", "query", "measure", "asked", "value"]
 
 
 def test_evaluate__policies_apply(files: Files):
     policies: Any = {"queries": "relevant", "depth": 20, "pool_depth": 5}
     policies["pool_order"] = "trec_eval"  # the lists are cut under this order
-    found = irmeta.evaluate(files.qrels, files.frame, "AP", **policies)
+    found = irmeta.evaluate(files.qrels, files.frame, "AP", **policies, per_query=True)
     read = irmeta.read_files(files.qrels, files.runs.values(), depth=policies.pop("depth"))
-    expected = read.evaluate("AP", **policies).drop("track")
+    expected = read.evaluate("AP", **policies, per_query=True).drop("track")
     assert_frame_equal(found.select(expected.columns), expected, check_exact=True)
 
 
 def test_evaluate__preset_trec_eval10_has_its_tie_order():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 16777217.0, "b": 16777216.0}}
     for preset in ("trec_eval10", "TREC_EVAL10"):
-        found = irmeta.evaluate(qrels, run, preset, depth=5)
+        found = irmeta.evaluate(qrels, run, preset, depth=5, per_query=True)
         assert found.filter(measure="RR")["value"].to_list() == [1.0]
 
 
 def test_to_dict__has_the_shape_of_pytrec_eval(files: Files):
     evaluator = pytrec_eval.RelevanceEvaluator(files.qrels_dict, {"map", "P_5"})
     scores = files.store.scores("map,P_5", track="qrels", queries="retrieved")
-    assert list(scores.to_dict()) == list(SYSTEMS)
+    assert list(scores.to_dict(per_query=True)) == list(SYSTEMS)
     for system in SYSTEMS:
         expected = evaluator.evaluate(files.dicts[system])
-        assert scores.to_dict(system) == {q: pytest.approx(v) for q, v in expected.items()}
+        assert scores.to_dict(system, per_query=True) == {
+            q: pytest.approx(v) for q, v in expected.items()
+        }
     with pytest.raises(irmeta.UsageError, match=r"no system 'kestBM'.*'kestBM25'"):
         scores.to_dict("kestBM")
+
+
+def test_to_dict__has_means_by_name_as_written(files: Files):
+    found = files.store.scores("map", track="qrels").to_dict()
+    means = files.store.means("AP").select("system", "value").iter_rows()
+    assert found == {system: {"map": value} for system, value in means}
 
 
 def test_to_dict__has_the_queries_that_the_policy_averages():
@@ -393,11 +423,13 @@ def test_to_dict__has_the_queries_that_the_policy_averages():
     store = irmeta.from_data(qrels, {"1": {"a": 1}})
     scores = store.scores("RR,RR(rel=2)", track="data", queries="relevant")
     expected = {"1": {"RR": 1.0}, "2": {"RR": 0.0, "RR(rel=2)": 0.0}}
-    assert scores.to_dict("run") == expected
+    assert scores.to_dict("run", per_query=True) == expected
 
 
 def test_evaluate__measure_with_several_names_has_a_row_for_each():
-    found = irmeta.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "map,P_5,AP,P@5,map")
+    found = irmeta.evaluate(
+        {"q": {"a": 1}}, {"q": {"a": 1.0}}, "map,P_5,AP,P@5,map", per_query=True
+    )
     assert found.select("measure", "asked", "value").rows() == [
         ("AP", "map", 1.0),
         ("AP", "AP", 1.0),
@@ -405,4 +437,4 @@ def test_evaluate__measure_with_several_names_has_a_row_for_each():
         ("P@5", "P@5", 0.2),
     ]
     scores = irmeta.from_data({"q": {"a": 1}}, {"q": {"a": 1.0}}).scores("map,AP,RR", track="data")
-    assert scores.to_dict("run") == {"q": {"map": 1.0, "AP": 1.0, "RR": 1.0}}
+    assert scores.to_dict("run", per_query=True) == {"q": {"map": 1.0, "AP": 1.0, "RR": 1.0}}

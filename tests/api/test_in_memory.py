@@ -45,8 +45,8 @@ def test_read_files__values_equal_collection(collections: Path) -> None:
     store = irmeta.read_files(qrels, (news / "runs").iterdir(), workers=2)
     assert store.tracks == ["qrels"]
     measures = "trec_eval,ASL,Judged@10"
-    expected = irmeta.read(news).evaluate(measures).drop("track")
-    assert_frame_equal(store.evaluate(measures).drop("track"), expected)
+    expected = irmeta.read(news).evaluate(measures, per_query=True).drop("track")
+    assert_frame_equal(store.evaluate(measures, per_query=True).drop("track"), expected)
 
 
 def test_read_files__result_does_not_depend_on_paths_and_order(

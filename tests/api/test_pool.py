@@ -71,7 +71,7 @@ def test_pool__of_a_depth_equals_twin(track: Track, depth: int, order: Any, is_o
 @given(tracks(), st.sampled_from(["unjudged", "nonrelevant"]))
 def test_pool__weights_and_tails_add_up_to_the_residual(track: Track, negative: Any):
     store = track.read()
-    residual = store.evaluate("RBPResidual(p=0.8)", negative=negative)
+    residual = store.evaluate("RBPResidual(p=0.8)", negative=negative, per_query=True)
     for system in track.runs:
         weights = store.pools.to_judge(system=system, negative=negative)["weight"].sum()
         tails = [0.8 ** len(track.runs[system].get(query, [])) for query in track.qrels]
@@ -204,7 +204,7 @@ def test_pool__sizes_by_depth_equal_the_oracle(shared: Path, real_store: irmeta.
 @pytest.mark.real
 def test_pool__weights_of_a_real_track_add_up_to_residuals(real_store: irmeta.Store):
     asked = {"track": "trec-covid-r1", "system": "BBGhelani1"}
-    residual = real_store.evaluate("RBPResidual(p=0.8),NumRet", **asked)
+    residual = real_store.evaluate("RBPResidual(p=0.8),NumRet", **asked, per_query=True)
     values = {measure: rows["value"] for (measure,), rows in residual.group_by("measure")}
     tails = (0.8 ** values["NumRet"]).sum()
     weights = real_store.pools.to_judge(**asked)["weight"].sum()

@@ -38,7 +38,7 @@ def test_matrices__every_source_gives_equal_values(
     of_folder = irmeta.matrices(results, "AP", track="news")
     of_store = irmeta.matrices(made_store.path, "AP", track="news")
     file = tmp_path / "scores.csv"
-    made_store.evaluate("AP", track="news").write_csv(file)
+    made_store.evaluate("AP", track="news", per_query=True).write_csv(file)
     for (found,) in (of_folder, of_store, irmeta.matrices(file, "map")):
         assert (found.measure, found.track, found.direction) == ("AP", "news", 1)
         np.testing.assert_allclose(found.values, of_store[0].values)
@@ -261,9 +261,9 @@ def test_compare__measure_with_other_average_is_refused(made_store: irmeta.Store
     (counts,) = irmeta.compare(made_store, "NumRelRet", track="news")
     assert counts.pairs.measure == "NumRelRet"
     file = tmp_path / "scores.parquet"
-    made_store.evaluate("AP,gm_map", track="news").write_parquet(file)
+    made_store.evaluate("AP,gm_map", track="news", per_query=True).write_parquet(file)
     assert [m.measure for m in irmeta.matrices(file)] == ["AP"]
-    made_store.evaluate("gm_map", track="news").write_parquet(file)
+    made_store.evaluate("gm_map", track="news", per_query=True).write_parquet(file)
     with pytest.raises(UsageError, match="without average="):
         irmeta.matrices(file)
 

@@ -134,7 +134,9 @@ def test_explain_command__shows_ranks_ties_and_sum(run, made_store: irmeta.Store
         "explain", made_store.path, "-m", "AP", "--system", "aldDFR", "--query", "901",
         "--track", "news",
     )  # fmt: skip
-    value = made_store.evaluate("AP", track="news", system="aldDFR").row(0, named=True)["value"]
+    value = made_store.evaluate("AP", track="news", system="aldDFR", per_query=True).row(
+        0, named=True
+    )["value"]
     assert f"= {value:.6g}" in done.out.splitlines()[0]
     assert f"/ 53 (relevant docs of the query) = {value:.6g}" in done.out.splitlines()[-1]
     assert "with 1" in done.out, "a tied doc"
@@ -304,15 +306,15 @@ def test_evaluate_command__track_replaced_while_read_writes_nothing(
     """Provenance would otherwise describe the track before its replacement."""
     store, out = tmp_path / "store", tmp_path / "scores.parquet"
     run("ingest", two_tracks, "--out", store)
-    means = irmeta.Store.means
+    evaluate = irmeta.Store.evaluate
 
     def changed(self, *arguments, **choices):
         (file,) = (two_tracks / "ties").glob("*qrels*")
         file.write_text(file.read_text() + "new 0 doc 1\n")
         irmeta.ingest(two_tracks, store)
-        return means(self, *arguments, **choices)
+        return evaluate(self, *arguments, **choices)
 
-    monkeypatch.setattr(irmeta.Store, "means", changed)
+    monkeypatch.setattr(irmeta.Store, "evaluate", changed)
     done = run("evaluate", store, "-m", "AP", "--out", out)
     assert "track ties: was replaced while it was read" in done.err
     assert not out.exists()

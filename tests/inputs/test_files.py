@@ -36,7 +36,9 @@ GOOD_RUN = "q Q0 d 1 1.5 t\n"
 
 def values(qrels: object, run: object, **choices: object) -> list[float]:
     store = irmeta.read_files(qrels, run, **choices)
-    return store.evaluate(["AP", "nDCG@5"]).sort("measure", "query")["value"].to_list()
+    return (
+        store.evaluate(["AP", "nDCG@5"], per_query=True).sort("measure", "query")["value"].to_list()
+    )
 
 
 def write(folder: Path, **texts: str | bytes) -> list[Path]:

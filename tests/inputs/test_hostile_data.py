@@ -96,5 +96,5 @@ def test_from_data__columns_without_text_names_are_ignored():
 @pytest.mark.parametrize("measures", [LONG, f"P@{'9' * 5000}", Unprintable(), [Unprintable()]])
 def test_evaluate__unusable_measures_are_one_short_error(measures: Any):
     with pytest.raises(irmeta.MeasureError) as error:
-        irmeta.evaluate(QRELS, RUN, measures)
+        irmeta.evaluate(QRELS, RUN, measures, per_query=True)
     assert len(str(error.value)) < 800

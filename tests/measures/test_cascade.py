@@ -26,7 +26,7 @@ def test_err_residual__equals_gain_of_highest_grade_at_next_rank(tmp_path: Path)
     store = Track(lists, {"q": {"a": 1, "b": 3, "c": 4}}).ingest(tmp_path)
     cell = {(s, m): v for _, s, _, m, v in store.evaluate(
         ["ERR(stop=linear)", "ERRResidual(stop=linear)@2"]
-    ).iter_rows()}  # fmt: skip
+    , per_query=True).iter_rows()}  # fmt: skip
     added = cell["more", "ERR(stop=linear)"] - cell["s", "ERR(stop=linear)"]
     assert cell["s", "ERRResidual(stop=linear)@2"] == pytest.approx(added, abs=1e-15)
     assert added == pytest.approx(3 / 4 * 1 / 4 / 3)
@@ -36,7 +36,7 @@ def test_err_residual__query_without_a_list_has_largest_residual(tmp_path: Path)
     lists = {"s": {"q": down("a")}, "absent": {"r": down("a")}}
     store = Track(lists, {"q": {"a": 1}, "r": {"a": 1}}).ingest(tmp_path)
     names = ["ERRResidual", "ERRResidual@4", "ERRResidual(form=bound)"]
-    frame = store.evaluate(names).rows()
+    frame = store.evaluate(names, per_query=True).rows()
     assert [v for _, s, q, _, v in frame if (s, q) == ("absent", "q")] == [1.0, 0.2, 1.0]
 
 
@@ -68,7 +68,7 @@ def test_err__equals_gdeval(
     """gdeval omits queries without relevant docs."""
     case = shared / "oracles" / "case1_adhoc"
     track = Track({run: read_run(case / f"{run}.txt")}, read_qrels(case / f"{qrels}.txt"))
-    frame = track.ingest(tmp_path).evaluate(f"ERR(gmax=4)@{k}", queries=queries)
+    frame = track.ingest(tmp_path).evaluate(f"ERR(gmax=4)@{k}", queries=queries, per_query=True)
     kept = {q for q, docs in track.qrels.items() if naive.relevant_docs(docs, 1)}
     found = {q: v for _, _, q, _, v in frame.iter_rows() if q in kept}
     found["amean"] = sum(found.values()) / len(found)
@@ -85,7 +85,7 @@ def test_nerr__equals_ntcir_13(shared: Path, tmp_path: Path):
     names = [f"RMIT-E-NU-Own-{number}" for number in range(1, 5)]
     runs = {name: read_run(folder / f"{name}.run.gz") for name in names}
     track = Track(runs, read_qrels(folder / "wwwE.trec.qrels"))
-    frame = track.ingest(tmp_path).evaluate("nERR(stop=ntcir)@10", tie_order="file")
+    frame = track.ingest(tmp_path).evaluate("nERR(stop=ntcir)@10", tie_order="file", per_query=True)
     found = {(s, q): v for _, s, q, _, v in frame.iter_rows()}
     printed = (folder / "wwwE.official.nERR@0010.topic-by-run.csv").read_text().splitlines()
     expected = {(n, row[""]): float(row[n]) for row in csv.DictReader(printed) for n in names}

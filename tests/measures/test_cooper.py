@@ -40,12 +40,14 @@ def test_cooper_measures__missing_list_equals_worst_list(tmp_path):
     values = {}
     for name, runs in (("none", other), ("late", late)):
         store = Track({"s": runs}, qrels).ingest(tmp_path / name)
-        values[name] = store.evaluate("ISL,TSL,AvgSL").filter(query="1")["value"].to_list()
+        values[name] = (
+            store.evaluate("ISL,TSL,AvgSL", per_query=True).filter(query="1")["value"].to_list()
+        )
     assert values["none"] == values["late"] == [3, 4, 3.5]
 
 
 def test_cooper_measures__mean_excludes_queries_without_relevant_docs(figure):
-    values = figure.evaluate("ISL,TSL,AvgSL").filter(query="empty")["value"]
+    values = figure.evaluate("ISL,TSL,AvgSL", per_query=True).filter(query="empty")["value"]
     assert all(math.isnan(value) for value in values)
     assert figure.means("ISL")["queries"].to_list() == [1, 1]
 

@@ -82,5 +82,5 @@ def test_ndcg__custom_gains_equal_trec_eval(shared: Path, tmp_path: Path, name: 
 
 def values_of(track: Track, folder: Path, name: str, **policy: str) -> dict[tuple[str, str], float]:
     """Map (system, query) to the value of a measure."""
-    frame = track.ingest(folder).evaluate(name, **policy)
+    frame = track.ingest(folder).evaluate(name, **policy, per_query=True)
     return {(system, query): value for _, system, query, _, value in frame.iter_rows()}

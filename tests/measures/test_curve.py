@@ -185,7 +185,7 @@ def test_ap__pool_norm_with_condensed_lists(tmp_path):
     )
     store = irmeta.ingest(source, tmp_path / "store")
     measure = "AP(norm=pool,unjudged=condensed)"
-    assert store.evaluate(f"{measure}@2", system="out")["value"].to_list() == [1.0]
+    assert store.evaluate(f"{measure}@2", system="out", per_query=True)["value"].to_list() == [1.0]
     explained = store.explain(f"{measure}@2", system="out", query="q")
     assert explained.trace.value == 1.0
     curve = store.curve("AP(unjudged=condensed,norm=min)", [2], [2]).filter(system="out")

@@ -47,7 +47,7 @@ def test_evaluate__equals_cwl_eval_utilities_and_residuals(shared: Path, tmp_pat
     qrels = read_qrels(folder / "qrels_bin.txt")
     track = Track({"run": read_run(folder / f"{run}.txt")}, qrels)
     values: dict[str, dict[str, float]] = {}
-    frame = track.ingest(tmp_path, tie_order="file").evaluate(MEASURES)
+    frame = track.ingest(tmp_path, tie_order="file").evaluate(MEASURES, per_query=True)
     for query, measure, value in frame.select("query", "measure", "value").iter_rows():
         values.setdefault(query, {})[measure] = value
     compared = 0

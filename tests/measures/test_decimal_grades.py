@@ -76,7 +76,7 @@ def test_measures__equal_values_of_int8_and_float64_grades(name):
     ],
 )
 def test_values__equal_the_twin_with_float_gains(name, expected):
-    found = irmeta.evaluate(DECIMAL, RUNS, name)
+    found = irmeta.evaluate(DECIMAL, RUNS, name, per_query=True)
     for system, query, value in found.select("system", "query", "value").iter_rows():
         assert value == pytest.approx(expected(ORDERED[system][query], DECIMAL[query]), abs=1e-12)
 
@@ -84,7 +84,9 @@ def test_values__equal_the_twin_with_float_gains(name, expected):
 def test_rel__compares_with_values():
     names = ["NumRel(rel=0.5)", "NumRel(rel=1.25)", "NumRel(rel=2)", "NumRel"]
     with pytest.warns(irmeta.RelevanceWarning, match=r"NumRel\(rel=2\): .* is 1.7"):
-        found = irmeta.evaluate(DECIMAL, RUNS, names).filter(system="one", query="q")
+        found = irmeta.evaluate(DECIMAL, RUNS, names, per_query=True).filter(
+            system="one", query="q"
+        )
     assert found["value"].to_list() == [3, 2, 0, 2]
     assert found["measure"].to_list() == names
 
@@ -92,12 +94,14 @@ def test_rel__compares_with_values():
 def test_rel__default_above_all_grades_is_reported_for_binary_measures():
     low = {"q": {"a": 0.5, "b": 0.25}}
     with pytest.warns(irmeta.RelevanceWarning, match=r"no doc is relevant for AP: .* is 0.5"):
-        irmeta.evaluate(low, RUNS, ["AP", "nDCG", "AP(rel=0.25)"])
+        irmeta.evaluate(low, RUNS, ["AP", "nDCG", "AP(rel=0.25)"], per_query=True)
 
 
 def test_grades_above_127__have_their_gains():
     high = {"q": {"a": 1000, "b": 500, "c": 0}}
-    found = irmeta.evaluate(high, {"s": {"q": {"b": 2.0, "a": 1.0}}}, ["DCG(gain=exp)@1", "DCG@1"])
+    found = irmeta.evaluate(
+        high, {"s": {"q": {"b": 2.0, "a": 1.0}}}, ["DCG(gain=exp)@1", "DCG@1"], per_query=True
+    )
     assert found["value"].to_list() == [2.0**-500, 500.0]
 
 

@@ -133,7 +133,7 @@ def test_measures_by_subtopic__hundreds_of_subtopics():
     nuggets = {f"n{i:03}": {docs[i % 40]: 1, docs[i * 7 % 40]: 2} for i in range(300)}
     track = Track({"s": {"q": down(*docs[::-1])}}, {}, diversity={"q": nuggets})
     names = ("alpha_nDCG@10", "StRecall@10", "NRBP", "P_IA@5")
-    found = track.read().evaluate(names)
+    found = track.read().evaluate(names, per_query=True)
     ranking = docs[::-1]
     expected = {
         "alpha_nDCG@10": naive.over_greedy(ranking, nuggets, 10, naive.log_discount),

@@ -226,7 +226,10 @@ HIGHEST = (
     ("names", "call"),
     [
         ("AP(rel=2)", lambda s, m: s.means(["AP", m], track="news")),
-        ("AP(rel=2), nDCG(gain=exp,rel=3)@5", lambda s, m: s.evaluate(m, track=["news"])),
+        (
+            "AP(rel=2), nDCG(gain=exp,rel=3)@5",
+            lambda s, m: s.evaluate(m, track=["news"], per_query=True),
+        ),
         ("AP(rel=2)", lambda s, m: s.curve([m, "P"], [5, 10], track="news")),
         ("AP(rel=2)", lambda s, m: s.stability.truncation(m, track="news")),
         ("AP(rel=2)", lambda s, m: s.pools.leave_out(m, track="news", depth=5)),

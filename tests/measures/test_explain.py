@@ -83,8 +83,8 @@ def same(a: float, b: float) -> bool:
 
 @pytest.fixture(scope="module")
 def evaluated(made_store):
-    ad_hoc = made_store.evaluate(MEASURES)
-    by_subtopic = made_store.evaluate(BY_SUBTOPIC, track="web")
+    ad_hoc = made_store.evaluate(MEASURES, per_query=True)
+    by_subtopic = made_store.evaluate(BY_SUBTOPIC, track="web", per_query=True)
     return {row[:4]: row[4] for frame in (ad_hoc, by_subtopic) for row in frame.iter_rows()}
 
 
@@ -164,7 +164,9 @@ def test_explain__system_without_a_list_has_only_unretrieved_docs(store):
 def test_explain__uses_chosen_qrels_set(made_store):
     choices = {"track": "web", "qrels": "diversity"}
     found = made_store.explain("AP", system="finchDiv", query="301", **choices)
-    value = made_store.evaluate("AP", system="finchDiv", **choices).filter(query="301")["value"][0]
+    value = made_store.evaluate("AP", system="finchDiv", **choices, per_query=True).filter(
+        query="301"
+    )["value"][0]
     assert same(found.value, value)
     assert found.policies["qrels set"] == "diversity"
 

@@ -16,7 +16,7 @@ def test_judged__equals_ir_measures(track: Track):
     """ir_measures counts a doc with a negative grade as judged."""
     measures = {f"Judged@{k}": ir_measures.Judged @ k for k in (1, 3, 10)}
     store = track.read()
-    frame = store.evaluate(list(measures), negative="nonrelevant")
+    frame = store.evaluate(list(measures), negative="nonrelevant", per_query=True)
     found = {row[1:4]: row[4] for row in frame.iter_rows()}
     for system, lists in track.runs.items():
         run = {

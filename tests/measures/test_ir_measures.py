@@ -73,7 +73,7 @@ def test_evaluate__equals_ir_measures(measure: str, track, made_store: irmeta.St
     ours = OTHERWISE.get(measure, measure)
     negative = "nonrelevant" if ours.startswith("Judged") else "unjudged"
     chosen = {"queries": "retrieved", "negative": negative}
-    values = made_store.evaluate(ours, track=name, system=list(runs), **chosen)
+    values = made_store.evaluate(ours, track=name, system=list(runs), **chosen, per_query=True)
     found = {(s, q): v for s, q, v in values.select("system", "query", "value").iter_rows()}
     digits = 5.1e-6 if measure in PERL else 1e-9  # gdeval prints five digits
     assert len(found) > 20

@@ -62,6 +62,6 @@ def test_other_measures__decrease_on_a_counterexample(measure: str, tmp_path: Pa
         {"q": {"a": 1, "b": 3, "x": 0}},
     )
     store = track.ingest(tmp_path)
-    frame = store.evaluate([measure.format(k) for k in (1, 2)], system="own")
+    frame = store.evaluate([measure.format(k) for k in (1, 2)], system="own", per_query=True)
     assert frame["value"].to_list() == pytest.approx(FALLING[measure], rel=1e-12)
     assert frame["value"][1] < frame["value"][0]

@@ -64,7 +64,9 @@ def printed(path: Path) -> Cells:
 def computed(store: irmeta.Store, names: Iterable[str], **choices: object) -> Cells:
     """Return values, and means as query ``amean``."""
     names = list(names)
-    values = store.evaluate(names, **choices).select("system", "query", "measure", "value")
+    values = store.evaluate(names, **choices, per_query=True).select(
+        "system", "query", "measure", "value"
+    )
     means = store.means(names, **choices)
     cells = {(s, q, m): v for s, q, m, v in values.rows()}
     return cells | {

@@ -25,7 +25,9 @@ def test_trec_eval10_preset__breaks_ties_as_trec_eval_10(tmp_path: Path):
     assert reciprocal_rank(store, "trec_eval") == 0.5
     for preset in ("trec_eval10", ["trec_eval10"], iter(["trec_eval10"])):
         assert reciprocal_rank(store, preset) == 1.0
-    assert store.evaluate("trec_eval10").filter(measure="RR")["value"].to_list() == [1.0]
+    assert store.evaluate("trec_eval10", per_query=True).filter(measure="RR")[
+        "value"
+    ].to_list() == [1.0]
     scores = store.scores("trec_eval10", track="t")
     assert scores.values[scores.measures.index("RR")].tolist() == [[1.0]]
     record = store.provenance("trec_eval10")

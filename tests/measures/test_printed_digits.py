@@ -28,7 +28,7 @@ def test_set_ap__half_digit_rounds_as_in_trec_eval():
     """9 / 4000 in one division is a little less than 0.00225; (3/1000)(3/4) is a little more."""
     docs = [f"d{i}" for i in range(1000)]
     track = Track({"s": {"q": down(*docs)}}, {"q": {"d0": 1, "d1": 1, "d2": 1, "elsewhere": 1}})
-    (value,) = track.read().evaluate("set_map")["value"]
+    (value,) = track.read().evaluate("set_map", per_query=True)["value"]
     assert (value, f"{value:.4f}") == (9 / 4000, "0.0022")
 
 
@@ -39,7 +39,9 @@ def test_bpref__sums_in_the_order_of_trec_eval():
     lists = {f"q{i}": chance.sample(docs, 30) for i in range(50)}
     qrels = {q: {d: chance.randint(0, 1) for d in chance.sample(docs, 30)} for q in lists}
     track = Track({"s": {q: down(*own) for q, own in lists.items()}}, qrels)
-    found = dict(track.read().evaluate("bpref").select("query", "value").iter_rows())
+    found = dict(
+        track.read().evaluate("bpref", per_query=True).select("query", "value").iter_rows()
+    )
     for query, own in lists.items():
         grades = qrels[query]
         relevant = sum(grades.values())
@@ -62,7 +64,7 @@ def test_evaluate__real_tracks_equal_pytrec_eval_bit_for_bit(real_store: irmeta.
         qrels, pytrec_eval.supported_nicknames["all_trec"] - NO_NUMBER
     )
     expected = {
-        system: theirs.evaluate(_lists(rows))
+        system: theirs.evaluate(_lists(rows), per_query=True)
         for (system,), rows in real_store.runs(name)
         .collect()
         .partition_by("system", as_dict=True)
@@ -71,7 +73,7 @@ def test_evaluate__real_tracks_equal_pytrec_eval_bit_for_bit(real_store: irmeta.
     names = sorted(next(iter(next(iter(expected.values())).values())))
     specs = {n: parse_measure(n) for n in names}
     asked = sorted({spec.name for spec in specs.values()})
-    values = real_store.evaluate(asked, track=name, queries="retrieved")
+    values = real_store.evaluate(asked, track=name, queries="retrieved", per_query=True)
     found = {
         tuple(row): v for *row, v in values.select("system", "query", "measure", "value").rows()
     }

@@ -72,7 +72,7 @@ def test_q__equals_ntcir_13(shared: Path, tmp_path: Path):
     names = [f"RMIT-E-NU-Own-{number}" for number in range(1, 5)]
     runs = {name: read_run(folder / f"{name}.run.gz") for name in names}
     track = Track(runs, read_qrels(folder / "wwwE.trec.qrels"))
-    frame = track.ingest(tmp_path).evaluate("Q(norm=min)@10", tie_order="file")
+    frame = track.ingest(tmp_path).evaluate("Q(norm=min)@10", tie_order="file", per_query=True)
     found = {(s, q): v for _, s, q, _, v in frame.iter_rows()}
     printed = (folder / "wwwE.official.Q@0010.topic-by-run.csv").read_text().splitlines()
     expected = {(n, row[""]): float(row[n]) for row in csv.DictReader(printed) for n in names}

@@ -42,7 +42,9 @@ def table(path: Path) -> list[dict[str, str]]:
 def values_of(store: irmeta.Store, measures: Iterable[str], **choices) -> dict[tuple, float]:
     """Return values by system, query, and name of the measure as written in `measures`."""
     written = {parse_measure(name).name: name for name in measures}
-    rows = store.evaluate(list(written), **choices).select("system", "query", "measure", "value")
+    rows = store.evaluate(list(written), **choices, per_query=True).select(
+        "system", "query", "measure", "value"
+    )
     return {(s, q, written[m]): v for s, q, m, v in rows.iter_rows()}
 
 
@@ -242,8 +244,8 @@ def test_rareness__clone_in_a_group_changes_no_value_by_groups(track: Track, dat
 
 def test_rareness__selected_systems_do_not_change_the_counts(made_store):
     names = [name.format("1/R") for name in ALL]
-    every = made_store.evaluate(names, track="news")
-    alone = made_store.evaluate(names, track="news", system="aldBM25")
+    every = made_store.evaluate(names, track="news", per_query=True)
+    alone = made_store.evaluate(names, track="news", system="aldBM25", per_query=True)
     assert alone.rows() == every.filter(system="aldBM25").rows()
 
 

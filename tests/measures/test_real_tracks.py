@@ -160,7 +160,7 @@ def test_evaluate__clef_tar_equals_pytrec_eval_with_zero_for_absent_lists(
 ):
     """The queries with lists of all tracks are compared in test_printed_digits."""
     track = clef_tar
-    frame = real_store.evaluate(PYTREC_EVAL.values(), track=track.name)
+    frame = real_store.evaluate(PYTREC_EVAL.values(), track=track.name, per_query=True)
     found = {row[1:4]: row[4] for row in frame.iter_rows()}
     evaluator = pytrec_eval.RelevanceEvaluator(track.qrels, PYTREC_EVAL.keys())
     expected = dict.fromkeys(found, 0.0)  # a query without a list

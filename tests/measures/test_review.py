@@ -51,7 +51,9 @@ WORKED = {
 def test_review__values_equal_worked_numbers(tmp_path):
     store = Track(RUNS, QRELS).ingest(tmp_path)
     for (system, name), expected in WORKED.items():
-        value = store.evaluate(name, system=system).filter(query="q")["value"].item()
+        value = (
+            store.evaluate(name, system=system, per_query=True).filter(query="q")["value"].item()
+        )
         assert value == pytest.approx(expected, abs=1e-12), (system, name)
 
 

@@ -134,13 +134,13 @@ def test_samples_table__only_sampled_tracks_have_one(stored, made_store):
 def test_xinfap__inclusion_probabilities_without_strata_are_refused(stored):
     for name in ("xinfAP", "infNDCG", "infP@5"):
         with pytest.raises(UsageError, match="inclusion probabilities instead of strata"):
-            stored["prels"].evaluate(name)
+            stored["prels"].evaluate(name, per_query=True)
 
 
 @pytest.mark.parametrize("name", ["statAP", "statNumRel"])
 def test_stat_ap__smaller_pool_of_a_sample_is_refused(stored, name: str):
     with pytest.raises(UsageError, match="does not know how they were sampled"):
-        stored["prels"].evaluate(name, pool_depth=1)
+        stored["prels"].evaluate(name, pool_depth=1, per_query=True)
 
 
 def test_ingest__sampled_track_of_an_earlier_version_is_read_again(tmp_path: Path):
@@ -153,11 +153,11 @@ def test_ingest__sampled_track_of_an_earlier_version_is_read_again(tmp_path: Pat
     file.write_bytes(add_checksum(to_json(record)))
     shutil.rmtree(tmp_path / "store" / "samples")
     store = irmeta.open_store(tmp_path / "store")
-    assert store.evaluate("AP").height
+    assert store.evaluate("AP", per_query=True).height
     with pytest.raises(UsageError, match="ingest the collection again"):
-        store.evaluate("statAP")
+        store.evaluate("statAP", per_query=True)
     irmeta.ingest(source, tmp_path / "store")
-    assert store.evaluate("statAP").height
+    assert store.evaluate("statAP", per_query=True).height
 
 
 # Ten docs of the pool in two strata: the first is judged in full, a third of the second.
@@ -295,7 +295,7 @@ def test_stat_num_rel__real_prels_equal_output_of_statap_mq_eval(shared: Path, t
         'file = "web/prels.web.1-50.txt.gz", format = "prels" }]\n',
         encoding="utf-8",
     )
-    values = irmeta.read(tmp_path).evaluate("statNumRel").filter(query="1")
+    values = irmeta.read(tmp_path).evaluate("statNumRel", per_query=True).filter(query="1")
     assert round(values["value"].item(), 6) == 220.290989  # printed as Relevant=220.290989
 
 

@@ -40,10 +40,12 @@ def test_pool_policy__equals_ingesting_rewritten_qrels(
     without = () if removed is None else (removed,)
     changed = with_smaller_pool(track, depth, removed)
     assume(any(changed.qrels.values()))  # qrels without a doc cannot be ingested
-    scores = track.read().evaluate(MEASURES, pool_depth=depth, pool_without=without, **CHOICES)
+    scores = track.read().evaluate(
+        MEASURES, pool_depth=depth, pool_without=without, **CHOICES, per_query=True
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of runs that have no judged query left
-        expected = changed.read().evaluate(MEASURES, **CHOICES)
+        expected = changed.read().evaluate(MEASURES, **CHOICES, per_query=True)
     rows = scores.join(expected, on=["system", "query", "measure"], suffix="_expected")
     assert rows.height == expected.height
     for row in rows.iter_rows(named=True):

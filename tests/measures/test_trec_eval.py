@@ -92,7 +92,7 @@ def test_evaluate__equals_trec_eval_output(case: Case, shared: Path, tmp_path: P
     names = [spec.name for spec in specs.values()]
     values = {
         (row["query"], row["measure"]): row["value"]
-        for row in store.evaluate(names, queries=queries).iter_rows(named=True)
+        for row in store.evaluate(names, queries=queries, per_query=True).iter_rows(named=True)
     }
     means = store.means(names, queries=queries)
     values |= {("all", m): v for m, v in means.select("measure", "value").iter_rows()}

@@ -82,7 +82,10 @@ def test_gain_measures__equal_trec_eval_output(
     complete = ".c." in output or output.endswith("aqc")
     choices = {"queries": "judged" if complete else "retrieved"}
     store = track.ingest(tmp_path)
-    found = {(q, m): v for _, _, q, m, v in store.evaluate(names.values(), **choices).iter_rows()}
+    found = {
+        (q, m): v
+        for _, _, q, m, v in store.evaluate(names.values(), **choices, per_query=True).iter_rows()
+    }
     means = store.means(names.values(), **choices)
     found |= {("all", m): v for m, v in means.select("measure", "value").iter_rows()}
     expected = {}

@@ -23,7 +23,7 @@ def expected(worked_examples):
 
 def test_evaluate__equals_worked_examples(store, expected):
     measures = list(dict.fromkeys(row["measure"] for row in expected))
-    frame = store.evaluate(measures)
+    frame = store.evaluate(measures, per_query=True)
     found = {row[:4]: row[4] for row in frame.iter_rows()}
     wrong = {}
     for row in expected:
@@ -37,9 +37,13 @@ def test_worked_examples__cover_every_list_and_default_measure(store, expected):
     default = {name for name in PRESETS["default"] if "unretrieved=depth)@" not in name}
     assert default <= {row["measure"] for row in expected}
     by_hand = {(row["track"], row["system"], row["query"]) for row in expected}
-    every = store.evaluate("ASL").filter(value=float("nan")).select("track", "system", "query")
+    every = (
+        store.evaluate("ASL", per_query=True)
+        .filter(value=float("nan"))
+        .select("track", "system", "query")
+    )
     without_relevant = set(every.rows())
-    lists = set(store.evaluate("ASL").select("track", "system", "query").rows())
+    lists = set(store.evaluate("ASL", per_query=True).select("track", "system", "query").rows())
     assert by_hand == lists - without_relevant
     assert len(expected) > 500
 

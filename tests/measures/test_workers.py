@@ -40,9 +40,9 @@ def store(request, collections: Path, tmp_path: Path, monkeypatch) -> irmeta.Sto
 
 
 def test_workers__values_do_not_depend_on_thread_count(store: irmeta.Store) -> None:
-    alone = store.evaluate(MEASURES, workers=1), store.means(MEASURES, workers=1)
+    alone = store.evaluate(MEASURES, workers=1, per_query=True), store.means(MEASURES, workers=1)
     for workers in (3, None):
-        assert_frame_equal(store.evaluate(MEASURES, workers=workers), alone[0])
+        assert_frame_equal(store.evaluate(MEASURES, workers=workers, per_query=True), alone[0])
         assert_frame_equal(store.means(MEASURES, workers=workers), alone[1])
 
 

@@ -202,7 +202,9 @@ def test_judged_ranks__dtype_fits_the_deepest_list(tmp_path, depth, dtype):
         f"d{depth}": [depth, 2],
         "gone": [view.missing, view.missing],
     }
-    found = store.evaluate(f"AP,RR,R@{depth},R@{depth - 1},ASL,Bpref,P@{depth}", system="deep")
+    found = store.evaluate(
+        f"AP,RR,R@{depth},R@{depth - 1},ASL,Bpref,P@{depth}", system="deep", per_query=True
+    )
     assert dict(found.select("measure", "value").rows()) == {
         "AP": (1 / 7 + 2 / depth) / 3,
         "RR": 1 / 7,
@@ -274,7 +276,7 @@ def test_store__results_independent_of_block_size(many, monkeypatch):
         means = [store.means(queries=q) for q in ("judged", "relevant", "retrieved")]
         return [
             *means,
-            store.evaluate(),
+            store.evaluate(per_query=True),
             store.per_doc.search_lengths(),
             store.per_doc.rarity(depth=3),
         ]

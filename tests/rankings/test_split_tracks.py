@@ -108,9 +108,9 @@ def test_over_blocks__executor_yields_every_query_once_in_order(store, sent):
 
 def test_evaluate__executor_and_threads_give_equal_frames(store, executor, sent):
     choices = {"tie_order": "file", "pool_order": "file"}
-    found = store.evaluate(MEASURES, executor=executor, **choices)
+    found = store.evaluate(MEASURES, executor=executor, **choices, per_query=True)
     assert sorted(sent) == sorted([*range(8), *range(2)])
-    assert_frame_equal(found, store.evaluate(MEASURES, **choices), check_exact=True)
+    assert_frame_equal(found, store.evaluate(MEASURES, **choices, per_query=True), check_exact=True)
     means = store.means("map,P", system="s1", executor=executor)
     assert_frame_equal(means, store.means("map,P", system="s1", workers=1), check_exact=True)
     scores = store.scores("AP", track="big", executor=executor)
@@ -178,7 +178,7 @@ def test_evaluate__executor_and_store_in_memory_is_an_error(worked_examples: Pat
     store = irmeta.read(worked_examples / "ties")
     said = pytest.raises(UsageError, match="is in memory, where no other process reads it: ingest")
     with ThreadPoolExecutor(1) as executor, said:
-        store.evaluate("AP", executor=executor)
+        store.evaluate("AP", executor=executor, per_query=True)
 
 
 def test_spec__pickles_as_its_name():

@@ -139,8 +139,8 @@ def test_check_measure__accepts_a_measure_of_subtopics():
 def test_evaluate__reads_the_qrels_set_required_by_each_measure(track: Track):
     store = track.read()
     with registered(RECALL):
-        found = store.evaluate(["P@2", "MySRecall@2", "MySRecall(rel=2)"])
-        alone = store.evaluate("P@2", qrels="qrels") if track.qrels else None
+        found = store.evaluate(["P@2", "MySRecall@2", "MySRecall(rel=2)"], per_query=True)
+        alone = store.evaluate("P@2", qrels="qrels", per_query=True) if track.qrels else None
     values = {tuple(row[:-1]): row[-1] for row in found.drop("track").rows()}
     recall = {key: v for key, v in values.items() if key[2] != "P@2"}
     assert {query for _, query, _ in recall} == set(track.diversity)

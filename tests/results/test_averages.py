@@ -75,7 +75,7 @@ def test_average_parameter__changes_names_and_means_but_not_query_values(tmp_pat
             "NumRet(average=median)": 2.0,
         }
     )
-    per_query = store.evaluate("AP,AP(average=median)")
+    per_query = store.evaluate("AP,AP(average=median)", per_query=True)
     assert per_query.filter(measure="AP")["value"].equals(
         per_query.filter(measure="AP(average=median)")["value"]
     )

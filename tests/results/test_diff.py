@@ -113,7 +113,10 @@ def test_diff__csv_and_parquet_of_the_same_results_are_equal(
     made_store: irmeta.Store, tmp_path: Path
 ):
     record = made_store.provenance("default")
-    for kind, frame in (("means", made_store.means()), ("values", made_store.evaluate())):
+    for kind, frame in (
+        ("means", made_store.means()),
+        ("values", made_store.evaluate(per_query=True)),
+    ):
         files = [tmp_path / f"{kind}.csv", tmp_path / f"{kind}.parquet"]
         for file in files:
             write_out(frame, file, record, force=False)

@@ -360,7 +360,7 @@ def test_read_matrices__reads_results_written_by_irmeta(made_store, tmp_path):
 
 def test_read_matrices__flipped_bit_fails_the_checksum(made_store, tmp_path):
     file = tmp_path / "scores.parquet"
-    write_out(made_store.evaluate("AP", track="news"), file, {}, force=False)
+    write_out(made_store.evaluate("AP", track="news", per_query=True), file, {}, force=False)
     before = read_matrices(file)[0].values
     found = pq.read_metadata(file).row_group(0)
     column = found.column(found.num_columns - 1)

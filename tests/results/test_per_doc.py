@@ -136,7 +136,7 @@ def test_search_lengths__mean_equals_asl(made_store):
     lengths = made_store.per_doc.search_lengths("web", unretrieved="floor")
     by_list = lengths.group_by("system", "query").agg(pl.col("search_length").mean())
     means = {(s, q): value for s, q, value in by_list.iter_rows()}
-    asl = made_store.evaluate("ASL(unretrieved=floor)", track="web")
+    asl = made_store.evaluate("ASL(unretrieved=floor)", track="web", per_query=True)
     found = {(s, q): value for _, s, q, _, value in asl.iter_rows()}
     assert found == pytest.approx(means, rel=1e-12)
 

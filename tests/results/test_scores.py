@@ -153,7 +153,9 @@ def test_wide__null_for_missing_values():
 
 def test_store__scores_equal_evaluate_and_means(made_store):
     arrays = made_store.scores("AP,ASL", track="passage")
-    assert_frame_equal(arrays.per_query(), made_store.evaluate("AP,ASL", track="passage"))
+    assert_frame_equal(
+        arrays.per_query(), made_store.evaluate("AP,ASL", track="passage", per_query=True)
+    )
     assert_frame_equal(arrays.means(), made_store.means("AP,ASL", track="passage"))
     q = arrays.queries.index("264014")
     assert np.isnan(arrays.values[1, q]).all()
@@ -180,4 +182,4 @@ def test_store_means__suggests_the_nearest_system_or_track(made_store):
     with pytest.raises(IrmetaError, match=r"no system 'finchDvi'.*Did you mean 'finchDiv'"):
         made_store.means("AP", system=["aldBM25", "finchDvi"])
     with pytest.raises(IrmetaError, match=r"no track 'wbe'.*Did you mean 'web'"):
-        made_store.evaluate("AP", track="wbe")
+        made_store.evaluate("AP", track="wbe", per_query=True)

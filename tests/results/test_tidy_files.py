@@ -132,7 +132,7 @@ def test_write_out__csv_has_full_precision(means, tmp_path):
 
 
 def test_write_out__undefined_value_is_nan_in_csv_and_parquet(tmp_path, made_store):
-    frame = made_store.evaluate("ASL", track="passage", system="larkSplade")
+    frame = made_store.evaluate("ASL", track="passage", system="larkSplade", per_query=True)
     for name in ("out.csv", "out.parquet"):
         write_out(frame, tmp_path / name, RECORD, force=False)
     for found in (pl.read_csv(tmp_path / "out.csv"), pl.read_parquet(tmp_path / "out.parquet")):

@@ -187,7 +187,7 @@ def test_ingest__interrupted_ingest_keeps_complete_tracks_and_resumes(
     still_there = before == "an older b" and point not in MOVES
     assert opened.tracks == (["a", "b"] if still_there else ["a"])
     assert opened.runs().collect().height == 3 * len(opened.tracks)
-    assert sorted(set(opened.evaluate("AP")["track"])) == opened.tracks
+    assert sorted(set(opened.evaluate("AP", per_query=True)["track"])) == opened.tracks
     assert states(two, store) == {"a": "unchanged", "b": "written"}
     states(two, tmp_path / "anew")
     assert content(store) == content(tmp_path / "anew")

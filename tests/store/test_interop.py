@@ -118,6 +118,6 @@ def test_open_store__reads_tracks_with_unusual_names(store):
     assert opened.tracks == sorted(TRACKS)
     for track in TRACKS:
         assert set(opened.runs(track).collect()["track"]) == {track}
-    values = opened.evaluate("AP")
+    values = opened.evaluate("AP", per_query=True)
     assert values.height == len(TRACKS) * 2 * 3
     assert values["query"].unique().sort().to_list() == ["0301", "2004-05-01", "true"]

@@ -258,7 +258,9 @@ def test_layout__parts_are_sorted_by_number(tmp_path):
 
 def test_evaluate__values_do_not_depend_on_parts(parts, made_store):
     measures = "AP,nDCG@10,ASL,Bpref"
-    assert parts.evaluate(measures).equals(made_store.evaluate(measures), null_equal=True)
+    assert parts.evaluate(measures, per_query=True).equals(
+        made_store.evaluate(measures, per_query=True), null_equal=True
+    )
     assert parts.per_doc.rarity().equals(made_store.per_doc.rarity())
 
 

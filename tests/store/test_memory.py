@@ -57,7 +57,7 @@ def test_read__metadata_equals_store(held: Store, made_store: Store):
 
 @pytest.mark.parametrize("order", [None, "trec_eval10", "score-file", "file"])
 def test_read__values_equal_store(held: Store, made_store: Store, order):
-    ours, theirs = (s.evaluate(NEEDY, tie_order=order) for s in (held, made_store))
+    ours, theirs = (s.evaluate(NEEDY, tie_order=order, per_query=True) for s in (held, made_store))
     assert_frame_equal(ours, theirs, check_exact=True)
 
 
@@ -118,7 +118,11 @@ def test_read__result_does_not_depend_on_groups_and_workers(
         for kind in KINDS:
             ours, theirs = (getattr(s, kind)().lazy().collect() for s in (other, held))
             assert_frame_equal(ours, theirs, check_exact=True)
-        assert_frame_equal(other.evaluate(NEEDY), held.evaluate(NEEDY), check_exact=True)
+        assert_frame_equal(
+            other.evaluate(NEEDY, per_query=True),
+            held.evaluate(NEEDY, per_query=True),
+            check_exact=True,
+        )
 
 
 def test_read__tracks_option_selects_tracks(collections: Path, monkeypatch):

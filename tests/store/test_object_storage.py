@@ -27,7 +27,9 @@ TRACK = Track(
 )
 NAME = "ü %20+#=1"
 ASKED: dict[str, Callable[[irmeta.Store], pl.DataFrame]] = {
-    "evaluate": lambda store: store.evaluate("AP,nDCG,Judged@10,Bpref,ERR-IA@10", track="web"),
+    "evaluate": lambda store: store.evaluate(
+        "AP,nDCG,Judged@10,Bpref,ERR-IA@10", track="web", per_query=True
+    ),
     "means": lambda store: store.means("AP", tie_order="file"),
     "info": lambda store: store.info(),
     "systems": lambda store: store.systems(),
@@ -82,7 +84,7 @@ def test_store__large_files_are_read_by_ranges(
 
 def test_store__few_requests(remote: irmeta.Store, bucket: Bucket):
     bucket.requests.clear()
-    remote.evaluate("AP", track="news")
+    remote.evaluate("AP", track="news", per_query=True)
     assert len(bucket.requests) <= 14  # the record may be requested twice
     assert not any("list-type" in line for line in bucket.requests)
     assert not any("/docs/" in line for line in bucket.requests)
@@ -104,7 +106,7 @@ def test_store__percent_encoded_track(tiny: tuple[irmeta.Store, str]):
     store, url = tiny
     remote = irmeta.Store(f"{url}/")
     assert remote.tracks == [NAME]
-    assert remote.evaluate("AP").equals(store.evaluate("AP"))
+    assert remote.evaluate("AP", per_query=True).equals(store.evaluate("AP", per_query=True))
     assert irmeta.check(url).is_empty()
 
 
@@ -148,7 +150,7 @@ def test_csv__is_read(bucket: Bucket, made_store: irmeta.Store, tmp_path: Path):
     made_store.means("AP").write_csv(tmp_path / "means.csv")
     bucket.upload(tmp_path, "csv")
     assert irmeta.diff("s3://bucket/csv/means.csv", tmp_path / "means.csv").same
-    made_store.evaluate("AP", track="web").write_csv(tmp_path / "values.csv")
+    made_store.evaluate("AP", track="web", per_query=True).write_csv(tmp_path / "values.csv")
     bucket.upload(tmp_path, "csv")
     (matrix,) = irmeta.matrices("s3://bucket/csv/values.csv")
     assert matrix.values.shape == (20, 12)
@@ -169,7 +171,7 @@ def test_check__damaged_object(tiny: tuple[irmeta.Store, str], bucket: Bucket, k
     bucket.delete(key)
     assert irmeta.check(url)["problem"].to_list() == ["is missing"]
     with pytest.raises(DataError, match="is missing"):
-        irmeta.open_store(url).evaluate("AP")
+        irmeta.open_store(url).evaluate("AP", per_query=True)
 
 
 def test_check__unknown_object(tiny: tuple[irmeta.Store, str], bucket: Bucket):
@@ -202,7 +204,7 @@ def test_evaluate__new_files_under_an_old_record(
     shutil.rmtree(new.path / "tracks")
     bucket.upload(new.path, url.rpartition("/")[2])
     with pytest.raises(DataError, match=r"was changed after it was written.*Copy the track again"):
-        irmeta.open_store(url).evaluate("AP")
+        irmeta.open_store(url).evaluate("AP", per_query=True)
 
 
 def test_open_store__errors(bucket: Bucket, remote: irmeta.Store, monkeypatch: pytest.MonkeyPatch):

@@ -45,7 +45,9 @@ def test_pool_depth_by_query__is_the_depth_of_each_query(collection: Path, tmp_p
     assert complete(store) == [3, 2, 1]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        values = store.evaluate("AP(norm=pool)@1,AP(norm=pool)@2")["value"].to_list()
+        values = store.evaluate("AP(norm=pool)@1,AP(norm=pool)@2", per_query=True)[
+            "value"
+        ].to_list()
     # At k below the stated depth the pool of depth k judges; otherwise all judgments do.
     assert values[:2] == pytest.approx([float("nan"), 1 / 2], nan_ok=True)
     assert values[2:4] == pytest.approx([1.0, 1 / 2])

@@ -39,7 +39,7 @@ def curve(runs: dict[str, list[str]], judged: dict[str, int], names: list[str]) 
     """Score one query, and return the values by system and measure, joined by a space."""
     lists = {system: {"q": down(*docs)} for system, docs in runs.items()}
     store = Track(lists, {"q": judged}).read()
-    rows = store.evaluate(names).select("system", "measure", "value").iter_rows()
+    rows = store.evaluate(names, per_query=True).select("system", "measure", "value").iter_rows()
     return {f"{system} {measure}": value for system, measure, value in rows}
 
 

@@ -35,7 +35,7 @@ def read(results: Path, table: str) -> pl.DataFrame:
 
 
 def test_overview__scores_and_means_equal_store(results: Path, made_store: irmeta.Store) -> None:
-    assert_frame_equal(read(results, "scores"), made_store.evaluate())
+    assert_frame_equal(read(results, "scores"), made_store.evaluate(per_query=True))
     assert_frame_equal(read(results, "means"), made_store.means())
 
 

@@ -146,7 +146,7 @@ Values = dict[tuple[str, str, str], float]
 
 def values_of(store: irmeta.Store, measures: object, **choices: object) -> Values:
     """Return the values of `evaluate`."""
-    frame = store.evaluate(measures, **choices)
+    frame = store.evaluate(measures, **choices, per_query=True)
     found = {(s, q, m): v for _, s, q, m, v in frame.iter_rows()}
     assert len(found) == frame.height
     return found

@@ -26,7 +26,7 @@ def read(collection: Path, folder: Path) -> irmeta.Store:
 
 
 def evaluate(store: irmeta.Store) -> None:
-    assert_type(store.evaluate(["AP", "P@5"], negative="nonrelevant"), pl.DataFrame)
+    assert_type(store.evaluate(["AP", "P@5"], negative="nonrelevant", per_query=True), pl.DataFrame)
     assert_type(store.means("AP"), pl.DataFrame)
     scores = store.scores([irmeta.nDCG @ 10, irmeta.AP(rel=2)], track="news")
     assert_type(scores, Scores)
@@ -40,7 +40,7 @@ def evaluate(store: irmeta.Store) -> None:
 def data_in_memory() -> None:
     qrels = {"q1": {"d1": 1, "d2": 0}}
     runs = {"one": {"q1": {"d1": 2.0, "d2": 1.0}}}
-    assert_type(irmeta.evaluate(qrels, runs, "nDCG@10"), pl.DataFrame)
+    assert_type(irmeta.evaluate(qrels, runs, "nDCG@10", per_query=True), pl.DataFrame)
     assert_type(irmeta.from_data(qrels, runs).means(["AP"]), pl.DataFrame)
 
 

@@ -173,7 +173,7 @@ def test_verify__missing_query_of_a_mean_is_found():
         for name, of in lists.items()
     }  # fmt: skip
     store = Track(lists, {q: {f"r{q}": 1} for q in queries}).read()
-    scores = store.evaluate("RR").filter(pl.col("query") != "q4")
+    scores = store.evaluate("RR", per_query=True).filter(pl.col("query") != "q4")
     values = dict(scores.group_by("system", maintain_order=True).agg(pl.col("value").mean()).rows())
     found = irmeta.verify(store, table("RR", values))
     assert reasons(found) == {"mean without query q4"}
@@ -199,7 +199,9 @@ def test_other_means__mean_of_rounded_values():
 
 
 def test_verify__values_per_query_and_means(made_store: irmeta.Store):
-    frame = made_store.evaluate("map,P_5", track="news", system=["aldBM25", "doumMan1"])
+    frame = made_store.evaluate(
+        "map,P_5", track="news", system=["aldBM25", "doumMan1"], per_query=True
+    )
     rows = frame.select(
         "system", "query", "measure", value=pl.col("value").map_elements("{:.4f}".format, pl.String)
     )
