@@ -32,7 +32,7 @@ import irmeta
 from irmeta.kernels.recall_paired import add_preferences, add_weighted_preferences
 from irmeta.rankings.derive.change import changed
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.stats.preference_tests import preference_pairs
+from irmeta.stats.preferences import preference_pairs
 
 VARIANTS = ",".join(
     f"RPP(p={p},grades={grades})"

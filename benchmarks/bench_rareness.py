@@ -29,7 +29,7 @@ from synthetic import judged_view
 
 import irmeta
 from irmeta.measures.rare_parts import RareParts, rare_parts
-from irmeta.stats.drawn_systems import system_subsets
+from irmeta.stats.resampling import system_subsets
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.added_runs import added_runs
 from irmeta.studies.papers.innovation.options import InnovationOptions

@@ -60,7 +60,7 @@ def scipy_loop() -> float:
 def job(name: str) -> Callable[[], object]:
     """What one line of the table measures."""
     from irmeta.stats.correlation import bootstrap_correlation, correlate
-    from irmeta.stats.system_reordering import reordering
+    from irmeta.stats.new_measure import reordering
     from irmeta.stats.verdict_agreement import agreement, unanimity
 
     kind, _, detail = name.partition(" ")

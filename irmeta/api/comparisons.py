@@ -19,7 +19,7 @@ from irmeta.report.plain_tables import to_markdown, to_text
 from irmeta.report.score_grid import score_grid
 from irmeta.report.table_grid import DAGGER, DOUBLE_DAGGER, Cell, Grid, Head
 from irmeta.results.matrix import Matrix
-from irmeta.stats.indistinguishable import indistinguishable_groups
+from irmeta.stats.discriminative_power import indistinguishable_groups
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
 from irmeta.summaries import Summarized, Summary, SummaryList

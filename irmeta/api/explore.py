@@ -23,7 +23,7 @@ from irmeta.report.browse import COLUMNS, MOST_DOCS, browser, fitting_bars
 from irmeta.report.figures.length_figures import length_differences, length_histogram
 from irmeta.report.offline import offline
 from irmeta.results.scores import Scores
-from irmeta.stats import buckets as cut
+from irmeta.stats import search_lengths as cut
 from irmeta.stats.orders import round_means
 from irmeta.summaries import Summarized, Summary
 
@@ -236,7 +236,7 @@ class SearchLengths(Summarized):
         -------
         DataFrame
             low, high, retrieved (both, first, second, neither), docs: see
-            `irmeta.stats.buckets.difference_buckets`. `a` is better below zero.
+            `irmeta.stats.search_lengths.difference_buckets`. `a` is better below zero.
         """
         check_choice("buckets", buckets, BUCKETS)
         compared = self.compared(a, b)

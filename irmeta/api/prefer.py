@@ -18,8 +18,7 @@ from irmeta.policy_keywords import DataPolicies
 from irmeta.results.pair_preferences import Opponents, check_opponents
 from irmeta.results.segments import Segments
 from irmeta.stats.leaderboards import Leaderboard, On, Rules
-from irmeta.stats.preference_orders import By, preference_order
-from irmeta.stats.preference_tests import preference_pairs
+from irmeta.stats.preferences import By, preference_order, preference_pairs
 from irmeta.store.scan import Tracks, lazy, tracks_of
 from irmeta.summaries import SummaryList
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from irmeta.results.pair_preferences import Opponents
     from irmeta.results.segments import Segments
     from irmeta.stats.leaderboards import Leaderboard, On
-    from irmeta.stats.preference_orders import By
+    from irmeta.stats.preferences import By
 
 Measures = str | Iterable[str]
 _NAMESPACES = {

@@ -18,34 +18,27 @@ from typing import TYPE_CHECKING, Any
 # Public names by module, loaded at first use, so that an import stays quick.
 _NAMES = {
     "irmeta.results.verdicts": ("Verdicts",),
-    "irmeta.stats.aggregation": ("borda", "mc4", "win_rate"),
-    "irmeta.stats.bootstrap_ranks": ("rank_intervals",),
-    "irmeta.stats.verdict_agreement": ("Agreement", "agreement", "agreements", "unanimity"),
+    "irmeta.stats.aggregation": ("borda", "mc4", "rank_intervals", "win_rate"),
+    "irmeta.stats.baselines": ("max_t_test", "reduction_in_error", "risk"),
     "irmeta.stats.corrections": ("adjusted",),
     "irmeta.stats.correlation": (
-        "Bootstrap", "Correlations", "bootstrap_correlation", "correlate", "measure_agreement",
+        "Bootstrap", "Correlations", "bootstrap_correlation", "correlate",
+        "measure_agreement", "volatility",
     ),
-    "irmeta.stats.coverage_ratios": ("coverage",),
-    "irmeta.stats.error_reduction": ("reduction_in_error",),
-    "irmeta.stats.indistinguishable": ("indistinguishable_groups",),
-    "irmeta.stats.leave_out": ("leave_out_effects",),
-    "irmeta.stats.max_t": ("max_t_test",),
-    "irmeta.stats.pairs": ("Pairs", "pairwise"),
+    "irmeta.stats.discriminative_power": ("asp", "indistinguishable_groups", "power", "separation"),
     "irmeta.stats.doc_overlap": ("cluster_order", "greedy_cover", "jaccard"),
-    "irmeta.stats.discriminative_power": ("asp", "power", "separation"),
-    "irmeta.stats.preference_orders": (
-        "intransitive_triples", "preference_order", "preference_subsets",
+    "irmeta.stats.leave_out": ("leave_out_effects",),
+    "irmeta.stats.new_measure": ("Reordering", "coverage", "reordering"),
+    "irmeta.stats.orders": ("Overlap", "rbo"),
+    "irmeta.stats.pairs": ("Pairs", "pairwise"),
+    "irmeta.stats.preferences": (
+        "intransitive_triples", "preference_order", "preference_pairs",
+        "preference_subsets",
     ),
-    "irmeta.stats.preference_tests": ("preference_pairs",),
-    "irmeta.stats.properties": ("Property", "properties_for"),
-    "irmeta.stats.property_counts": ("PropertyCounts", "count_violations"),
-    "irmeta.stats.rank_biased_overlap": ("Overlap", "rbo"),
-    "irmeta.stats.system_reordering": ("Reordering", "reordering"),
-    "irmeta.stats.drawn_systems": ("system_subsets",),
-    "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample"),
-    "irmeta.stats.risk_sensitive": ("risk",),
+    "irmeta.stats.properties": ("Property", "PropertyCounts", "count_violations", "properties_for"),
     "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
-    "irmeta.stats.volatility_matrix": ("volatility",),
+    "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample", "system_subsets"),
+    "irmeta.stats.verdict_agreement": ("Agreement", "agreement", "agreements", "unanimity"),
 }  # fmt: skip
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -64,8 +57,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     from irmeta.results.verdicts import Verdicts
-    from irmeta.stats.aggregation import borda, mc4, win_rate
-    from irmeta.stats.bootstrap_ranks import rank_intervals
+    from irmeta.stats.aggregation import borda, mc4, rank_intervals, win_rate
+    from irmeta.stats.baselines import max_t_test, reduction_in_error, risk
     from irmeta.stats.corrections import adjusted
     from irmeta.stats.correlation import (
         Bootstrap,
@@ -73,31 +66,24 @@ if TYPE_CHECKING:
         bootstrap_correlation,
         correlate,
         measure_agreement,
+        volatility,
     )
-    from irmeta.stats.coverage_ratios import coverage
-    from irmeta.stats.discriminative_power import asp, power, separation
+    from irmeta.stats.discriminative_power import asp, indistinguishable_groups, power, separation
     from irmeta.stats.doc_overlap import cluster_order, greedy_cover, jaccard
-    from irmeta.stats.drawn_systems import system_subsets
-    from irmeta.stats.error_reduction import reduction_in_error
-    from irmeta.stats.indistinguishable import indistinguishable_groups
     from irmeta.stats.leave_out import leave_out_effects
-    from irmeta.stats.max_t import max_t_test
+    from irmeta.stats.new_measure import Reordering, coverage, reordering
+    from irmeta.stats.orders import Overlap, rbo
     from irmeta.stats.pairs import Pairs, pairwise
-    from irmeta.stats.preference_orders import (
+    from irmeta.stats.preferences import (
         intransitive_triples,
         preference_order,
+        preference_pairs,
         preference_subsets,
     )
-    from irmeta.stats.preference_tests import preference_pairs
-    from irmeta.stats.properties import Property, properties_for
-    from irmeta.stats.property_counts import PropertyCounts, count_violations
-    from irmeta.stats.rank_biased_overlap import Overlap, rbo
+    from irmeta.stats.properties import Property, PropertyCounts, count_violations, properties_for
     from irmeta.stats.ranking_stability import Stability, stability, swap_rates
-    from irmeta.stats.resampling import Plan, Sample, query_subsets, resample
-    from irmeta.stats.risk_sensitive import risk
-    from irmeta.stats.system_reordering import Reordering, reordering
+    from irmeta.stats.resampling import Plan, Sample, query_subsets, resample, system_subsets
     from irmeta.stats.verdict_agreement import Agreement, agreement, agreements, unanimity
-    from irmeta.stats.volatility_matrix import volatility
 
 
 if not TYPE_CHECKING:  # type checkers report misspelled names

@@ -15,7 +15,7 @@ from irmeta.results.preference import Preference
 from irmeta.results.segments import Segments, usable_segments
 from irmeta.results.verdicts import TIE
 from irmeta.stats.pairs import Pairs
-from irmeta.stats.preference_orders import intransitive_triples
+from irmeta.stats.preferences import intransitive_triples
 from irmeta.summaries import Summarized, Summary
 
 On = Literal["preference", "win-rate"]

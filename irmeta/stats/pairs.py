@@ -11,11 +11,16 @@ import polars as pl
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
+from irmeta.stats.baselines import cross, max_t_test
 from irmeta.stats.corrections import SIMULTANEOUS, adjusted, interval_confidence
-from irmeta.stats.max_t import cross, max_t_test
-from irmeta.stats.paired import Differences, paired_differences, unpaired_differences
+from irmeta.stats.paired import (
+    Differences,
+    paired_differences,
+    sign_test,
+    unpaired_differences,
+    wilcoxon_test,
+)
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
-from irmeta.stats.signed import sign_test, wilcoxon_test
 from irmeta.summaries import Summarized, Summary
 
 PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap")

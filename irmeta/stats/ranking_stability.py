@@ -15,7 +15,7 @@ from irmeta.errors import UsageError, check_whole
 from irmeta.kernels.query_samples import add_swaps, add_wins, subset_means
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
-from irmeta.stats.query_sets import checked_query_sets, draw_query_sets
+from irmeta.stats.resampling import checked_query_sets, draw_query_sets
 from irmeta.stats.tables import as_matrix
 from irmeta.summaries import Summarized, Summary
 

@@ -13,7 +13,7 @@ import pytest
 import irmeta
 from irmeta.api.prefer import Leaderboard
 from irmeta.errors import MeasureError, UsageError
-from irmeta.stats.preference_tests import preference_pairs
+from irmeta.stats.preferences import preference_pairs
 
 
 def board_of(store: irmeta.Store, name: str = "RPP", **choices: object) -> Leaderboard:

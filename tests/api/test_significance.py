@@ -14,7 +14,7 @@ from irmeta.api.matrices import made_from
 from irmeta.errors import DataError, UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import provenance
-from irmeta.stats.coverage_ratios import coverage
+from irmeta.stats.new_measure import coverage
 
 
 @pytest.fixture(scope="module")

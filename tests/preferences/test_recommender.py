@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.stats.preference_tests import preference_pairs
+from irmeta.stats.preferences import preference_pairs
 from twins import preferences as naive
 
 NAME = "RPP(grades=binary,rel=4)"

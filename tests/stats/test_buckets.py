@@ -8,7 +8,7 @@ import pytest
 
 from irmeta.errors import UsageError
 from irmeta.policies import Buckets
-from irmeta.stats.buckets import (
+from irmeta.stats.search_lengths import (
     GREATEST,
     LENGTH_LOWS,
     bucket_ends,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
-from irmeta.stats.coverage_ratios import coverage
+from irmeta.stats.new_measure import coverage
 from support.examples import scaled
 from twins import significance as naive_significance
 from twins import stats as naive

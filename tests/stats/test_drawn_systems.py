@@ -7,7 +7,7 @@ import pytest
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.stats.drawn_systems import system_subsets
+from irmeta.stats.resampling import system_subsets
 
 VALUES = np.array([3.0, 1.0, 2.0, 2.0, 5.0, 4.0])
 

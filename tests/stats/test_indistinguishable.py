@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import irmeta
-from irmeta.stats.indistinguishable import indistinguishable_groups
+from irmeta.stats.discriminative_power import indistinguishable_groups
 from twins.significance import sets_without_difference
 
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
-from irmeta.stats.max_t import max_t_test
+from irmeta.stats.baselines import max_t_test
 from irmeta.stats.pairs import PLAIN_TESTS, pairwise
 from support.examples import scaled
 from twins import significance as naive

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irmeta.errors import UsageError
-from irmeta.stats.error_reduction import reduction_in_error
-from irmeta.stats.precision_means import (
+from irmeta.stats.baselines import reduction_in_error
+from irmeta.stats.search_lengths import (
     effective_counts,
     effective_weight,
     equivalent_lengths,

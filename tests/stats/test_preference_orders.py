@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.results.verdicts import Verdicts
-from irmeta.stats.aggregation import borda, mc4
-from irmeta.stats.bootstrap_ranks import rank_intervals, rank_rows
-from irmeta.stats.preference_orders import intransitive_triples, preference_order
+from irmeta.stats.aggregation import borda, mc4, rank_intervals, rank_rows
+from irmeta.stats.preferences import intransitive_triples, preference_order
 
 
 def matrix(values: object, direction: int = 1) -> irmeta.Matrix:

@@ -18,7 +18,7 @@ from irmeta.preferences.evaluate import evaluate_preferences
 from irmeta.preferences.registry import parse_preferences
 from irmeta.results.preference import Preference
 from irmeta.stats.pairs import pairwise
-from irmeta.stats.preference_tests import preference_pairs
+from irmeta.stats.preferences import preference_pairs
 
 
 def matrix(seed: int, queries: int, systems: int, ties: bool = False) -> irmeta.Matrix:

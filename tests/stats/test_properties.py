@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from irmeta.errors import UsageError
 from irmeta.naming.numbered_rankings import EMPTY, NumberedRankings
 from irmeta.stats import properties
-from irmeta.stats.properties import Pairs, Property, properties_for, strictly
-from irmeta.stats.property_counts import count_violations
+from irmeta.stats.properties import Pairs, Property, count_violations, properties_for, strictly
 from support.examples import scaled
 from twins import ranking_properties as naive
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from irmeta.errors import UsageError
 from irmeta.stats.correlation import correlate
-from irmeta.stats.rank_biased_overlap import rbo, rbo_of_scores
+from irmeta.stats.orders import rbo, rbo_of_scores
 from support.examples import scaled
 from twins import orders as naive
 

@@ -16,8 +16,8 @@ from hypothesis.extra import numpy as arrays
 
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
-from irmeta.stats.query_sets import draw_query_sets
 from irmeta.stats.ranking_stability import Stability, stability, swap_rates
+from irmeta.stats.resampling import draw_query_sets
 from support.examples import scaled
 from twins import stats as naive
 

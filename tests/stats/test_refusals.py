@@ -14,13 +14,12 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats import hsd
 from irmeta.stats.aggregation import mc4
 from irmeta.stats.correlation import correlate
-from irmeta.stats.coverage_ratios import coverage
 from irmeta.stats.discriminative_power import power
+from irmeta.stats.new_measure import better, coverage
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
 from irmeta.stats.ranking_stability import stability, swap_rates
 from irmeta.stats.resampling import query_subsets
-from irmeta.stats.system_reordering import better
 from irmeta.studies.reanalysis.options import OverviewOptions
 
 QUERIES, SYSTEMS = tuple("123456"), ("a", "b", "c")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from irmeta.stats.signed import sign_test, wilcoxon_test
+from irmeta.stats.paired import sign_test, wilcoxon_test
 from twins import significance as naive
 
 
@@ -90,11 +90,11 @@ def test_sign_test_and_wilcoxon_test__equal_naive_implementation(data):
 
 
 def test_wilcoxon_test__independent_of_chunk_size(monkeypatch):
-    from irmeta.stats import signed
+    from irmeta.stats import paired
 
     values = np.random.default_rng(3).random((20, 9))
     whole = wilcoxon_p(values)
-    monkeypatch.setattr(signed, "_CHUNK", 100)
+    monkeypatch.setattr(paired, "_CHUNK", 100)
     np.testing.assert_array_equal(wilcoxon_p(values), whole)
 
 

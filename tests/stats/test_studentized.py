@@ -7,8 +7,8 @@ import pytest
 from scipy.special import stdtr
 from scipy.stats import studentized_range
 
-from irmeta.stats import studentized
-from irmeta.stats.studentized import range_sf, studentized_range_isf, studentized_range_sf
+from irmeta.stats import hsd
+from irmeta.stats.hsd import range_sf, studentized_range_isf, studentized_range_sf
 
 pytestmark = pytest.mark.exhaustive
 
@@ -68,7 +68,7 @@ def test_studentized_range_sf__any_shape_and_special_values(monkeypatch: pytest.
     q = np.array([[np.nan, -1.0, np.inf], [0.0, 3.0, 1e6]])
     expected = np.array([[np.nan, np.nan, 0.0], [1.0, studentized_range.sf(3.0, 6, 35), 0.0]])
     np.testing.assert_allclose(studentized_range_sf(q, 6, 35), expected, rtol=0, atol=1e-12)
-    monkeypatch.setattr(studentized, "_BATCH", 50)
+    monkeypatch.setattr(hsd, "_BATCH", 50)
     many = np.tile(q, (60, 1))
     found = studentized_range_sf(many, 6, 35)
     np.testing.assert_allclose(found, np.tile(expected, (60, 1)), rtol=0, atol=1e-12)

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays
 
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
-from irmeta.stats.system_reordering import better, delta_sort, delta_value, reordering
+from irmeta.stats.new_measure import better, delta_sort, delta_value, reordering
 from twins import orders as naive_orders
 from twins import stats as naive
 from twins.significance import both

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 import irmeta
-from irmeta.stats.buckets import GREATEST
+from irmeta.stats.search_lengths import GREATEST
 from irmeta.studies import search_length
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.options import SearchLengthOptions

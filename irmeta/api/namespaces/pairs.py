@@ -25,7 +25,7 @@ from irmeta.results.pair_preferences import (
 )
 from irmeta.results.preference import Preference
 from irmeta.schema.result_tables import TIES, WIN_RATES
-from irmeta.stats.bootstrap_ranks import rank_intervals
+from irmeta.stats.aggregation import rank_intervals
 from irmeta.store.scan import Tracks, only_track, tracks_of
 from irmeta.summaries import SummaryList
 

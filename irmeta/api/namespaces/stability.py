@@ -16,7 +16,7 @@ from irmeta.measures.truncation_effects import truncation_effects
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.stats.correlation import Method
-from irmeta.stats.volatility_matrix import volatility as stats_volatility
+from irmeta.stats.correlation import volatility as stats_volatility
 from irmeta.store.scan import Tracks, tracks_of
 
 VOLATILITY: dict[str, type[pl.DataType]] = {

@@ -16,9 +16,9 @@ from irmeta.measures.search_length import lengths_by_doc
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores
-from irmeta.stats.buckets import length_buckets, length_frame
 from irmeta.stats.correlation import measure_agreement
 from irmeta.stats.orders import round_means
+from irmeta.stats.search_lengths import length_buckets, length_frame
 from irmeta.store.scan import track_notes
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.systems import Missed

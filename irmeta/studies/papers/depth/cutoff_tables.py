@@ -10,7 +10,7 @@ import numpy as np
 
 from irmeta.results.matrix import Matrix
 from irmeta.stats.correlation import correlate, in_common
-from irmeta.stats.coverage_ratios import covered_pairs
+from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.studies.papers.depth.options import cut

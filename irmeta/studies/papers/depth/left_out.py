@@ -11,11 +11,11 @@ from irmeta.errors import UsageError
 from irmeta.measures.names import parse_measures
 from irmeta.measures.reduced_pools import LEVELS, ReducedPool, parts_of, reduced_pools
 from irmeta.results.verdicts import TIE
-from irmeta.stats.coverage_ratios import covered_pairs
+from irmeta.stats.correlation import volatility
 from irmeta.stats.leave_out import left_out_rows
+from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import Pairs, pairwise
-from irmeta.stats.volatility_matrix import volatility
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.options import DepthOptions, cut

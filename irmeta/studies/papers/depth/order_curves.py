@@ -12,9 +12,8 @@ import polars as pl
 from irmeta.measures.curve import curves_of, spec_without_cutoff
 from irmeta.measures.paired_curves import paired_curves
 from irmeta.results.curve_means import Curve
-from irmeta.stats.correlation import correlate
+from irmeta.stats.correlation import correlate, volatility
 from irmeta.stats.orders import round_means
-from irmeta.stats.volatility_matrix import volatility
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.papers.depth.options import SQUARE, cut
 from irmeta.studies.papers.depth.pool_facts import growth_points

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.stats.drawn_systems import is_enumerated, system_subsets
-from irmeta.stats.resampling import spread
+from irmeta.stats.resampling import is_enumerated, spread, system_subsets
 from irmeta.studies.papers.innovation import paper
 from irmeta.studies.papers.innovation.options import MEASURES
 from irmeta.studies.papers.innovation.rare_track import RareTrack

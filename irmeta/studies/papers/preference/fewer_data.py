@@ -17,7 +17,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.scores import Scores
 from irmeta.results.verdicts import Verdicts
 from irmeta.stats.aggregation import mc4
-from irmeta.stats.preference_orders import STEPS, preference_subsets
+from irmeta.stats.preferences import STEPS, preference_subsets
 from irmeta.stats.resampling import query_subsets, spread
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options

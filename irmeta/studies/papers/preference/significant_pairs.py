@@ -10,7 +10,7 @@ import numpy as np
 from irmeta.results.matrix import Matrix
 from irmeta.results.preference import Preference
 from irmeta.stats.pairs import pairwise
-from irmeta.stats.preference_tests import preference_pairs
+from irmeta.stats.preferences import preference_pairs
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 from irmeta.studies.papers.preference.paper import PERCENT

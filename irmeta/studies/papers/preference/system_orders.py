@@ -14,10 +14,9 @@ from irmeta.preferences.evaluate import compare_block, join_blocks
 from irmeta.preferences.registry import parse_preferences
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import TIE, Verdicts
-from irmeta.stats.aggregation import borda, mc4
-from irmeta.stats.bootstrap_ranks import rank_rows
+from irmeta.stats.aggregation import borda, mc4, rank_rows
 from irmeta.stats.correlation import correlate, in_common
-from irmeta.stats.preference_orders import STEPS
+from irmeta.stats.preferences import STEPS
 from irmeta.studies.framework.study import TableRows, Tables
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.compared_track import ComparedTrack

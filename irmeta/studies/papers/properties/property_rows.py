@@ -14,8 +14,13 @@ from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.parallel import usable_memory
 from irmeta.phrases import count
 from irmeta.rankings.enumeration import RankingSpace
-from irmeta.stats.properties import INDUCTION, Property, count_induced
-from irmeta.stats.property_counts import PropertyCounts, count_violations
+from irmeta.stats.properties import (
+    INDUCTION,
+    Property,
+    PropertyCounts,
+    count_induced,
+    count_violations,
+)
 
 Row = dict[str, Any]
 

@@ -12,7 +12,7 @@ from irmeta.measures.names import Spec
 from irmeta.measures.spec import Trace
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
-from irmeta.stats.property_counts import CASES, Case, PropertyCounts
+from irmeta.stats.properties import CASES, Case, PropertyCounts
 from irmeta.studies.papers.properties.property_rows import Row
 
 

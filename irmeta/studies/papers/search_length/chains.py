@@ -20,7 +20,7 @@ import polars as pl
 
 from irmeta.measures.atomized import Atomized, Chain, Discount
 from irmeta.results.matrix import Matrix
-from irmeta.stats.system_reordering import Reordering, reordering
+from irmeta.stats.new_measure import Reordering, reordering
 from irmeta.studies.papers.search_length.options import PERSISTENCE
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 

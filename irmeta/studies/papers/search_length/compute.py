@@ -10,16 +10,16 @@ import polars as pl
 
 from irmeta.phrases import count
 from irmeta.results.scores import Scores
-from irmeta.stats.buckets import (
+from irmeta.stats.baselines import reduction_in_error
+from irmeta.stats.correlation import correlate, in_common
+from irmeta.stats.orders import round_means
+from irmeta.stats.search_lengths import (
     difference_buckets,
+    effective_fractions,
     length_buckets,
     length_frame,
     length_lows,
 )
-from irmeta.stats.correlation import correlate, in_common
-from irmeta.stats.error_reduction import reduction_in_error
-from irmeta.stats.orders import round_means
-from irmeta.stats.precision_means import effective_fractions
 from irmeta.studies.framework.sides import systems_of
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.systems import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from irmeta.stats.buckets import ROUNDING, value_buckets
+from irmeta.stats.search_lengths import ROUNDING, value_buckets
 from irmeta.stats.spread import mean_sd, spread
 from irmeta.studies.framework.study import TableRows, Tables
 from irmeta.studies.papers.search_length import paper

@@ -1,10 +1,13 @@
-"""Max-t permutation test of systems against a baseline."""
+"""Comparisons of systems with a baseline: max-t permutation test, risk-sensitive gain, RRIE."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from irmeta.errors import check_share, check_whole
+from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
+from irmeta.results.matrix import Matrix
 from irmeta.stats.permutation_bootstrap import is_enumerated, sign_flips
 
 SAME = 1e-12
@@ -123,3 +126,84 @@ def cross(values: np.ndarray, place: int, diagonal: float) -> np.ndarray:
     out[place] = out[:, place] = values
     out[place, place] = diagonal
     return out
+
+
+def risk(matrix: Matrix, baseline: str, alpha: float = 1.0) -> Matrix:
+    """Compute the risk-sensitive gain of each system over a baseline, by query.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Values of one measure.
+    baseline : str
+        A system of the matrix.
+    alpha : float, default 1.0
+        Weight of the risk, at least 0: a loss counts 1 + alpha times, a gain once. ndeval's
+        ``-riskAlpha``.
+
+    Returns
+    -------
+    Matrix
+        For each query and system the difference from the baseline, positive where the system is
+        better, times 1 + alpha where it is worse; 0 for the baseline, NaN where either value is
+        undefined. Its means are URisk of the systems.
+
+    Raises
+    ------
+    UsageError
+        If the matrix has no such system, or `alpha` is not a number from 0.
+
+    References
+    ----------
+    .. [1] Wang, Bennett and Collins-Thompson (2012). Robust ranking models via risk-sensitive
+       optimization. doi:10.1145/2348283.2348385
+
+    Examples
+    --------
+    >>> irmeta.stats.risk(ap, "b", alpha=2).means.round(3).tolist()
+    [0.075, 0.0, -1.275]
+    """
+    if baseline not in matrix.systems:
+        hint = did_you_mean(baseline, matrix.systems)
+        raise UsageError(f"baseline = {baseline!r} is not a system of the matrix. {hint}")
+    if not _is_weight(alpha):
+        raise UsageError(f"alpha = {alpha!r} is not a number from 0.")
+    column = matrix.values[:, [matrix.systems.index(baseline)]]
+    gains = matrix.direction * (matrix.values - column)
+    return replace(matrix, values=np.where(gains < 0, (1.0 + alpha) * gains, gains), direction=1)
+
+
+def _is_weight(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value < float("inf")
+
+
+def reduction_in_error(baseline: float, contender: float, direction: int) -> float:
+    """Compute RRIE: the relative reduction of the baseline's distance from a perfect system.
+
+    Parameters
+    ----------
+    baseline, contender : float
+        Means of both systems.
+    direction : {1, -1}
+        1: greater is better and 1 is perfect (Eq. 11); -1: search lengths, least 1 (Eq. 12).
+
+    Returns
+    -------
+    float
+        At most 1, negative where the contender is worse. NaN for a perfect baseline, and where
+        either value is beyond perfect: Eq. 3 gives lists without a non-relevant doc search lengths
+        below 1.
+
+    References
+    ----------
+    .. [1] Alex, Hall and Metzler (2022). Atomized search length: beyond user models, Section 4.3.
+
+    Examples
+    --------
+    >>> round(irmeta.stats.reduction_in_error(0.5, 0.6, 1), 3)
+    0.2
+    """
+    before, after = (
+        (1.0 - baseline, 1.0 - contender) if direction > 0 else (baseline - 1.0, contender - 1.0)
+    )
+    return (before - after) / before if before > 0 and after >= 0 else float("nan")
