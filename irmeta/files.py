@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import secrets
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
@@ -14,6 +15,7 @@ from irmeta.locations import Location, local
 
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a full disk, of a quota, and of a limit of the size of files."""
+_OUTPUT = "standard output"
 _TEMPORARY = re.compile(r"\..+\.(\d+)(?:-[0-9a-f]+)?\.irmeta\.tmp")  # the writer's process
 _TOKEN = secrets.token_hex(4)  # processes of other machines may have the same number
 _in_use: set[str] = set()  # temporary files that this process is writing
@@ -54,6 +56,26 @@ def naming(path: object) -> Generator[None]:
         if error.errno in FULL_DISK and error.filename is None:
             error.filename = str(path)
         raise
+
+
+@contextmanager
+def writing_output() -> Generator[None]:
+    """Name standard output in errors of a full disk, and discard what it still holds."""
+    try:
+        with naming(_OUTPUT):
+            yield
+    except OSError as error:
+        if error.filename == _OUTPUT:
+            discard_output()
+        raise
+
+
+def discard_output() -> None:
+    """Write what standard output still holds to the null device.
+
+    After a full disk or a closed pipe, the interpreter would report the same error again at exit.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_bytes(path: Location, data: bytes) -> None:

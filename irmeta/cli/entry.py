@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 import traceback
 import warnings
@@ -19,7 +18,7 @@ from irmeta.cli.vocabulary import renamed
 from irmeta.cli.warning_lines import WarningLines
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.escapes import escape_text, hide_passwords, print_line
-from irmeta.files import naming
+from irmeta.files import discard_output, writing_output
 from irmeta.show.advice import OPTIONS
 from irmeta.show.notes import LEVEL, error_line
 
@@ -34,7 +33,7 @@ def main() -> NoReturn:
         with warnings.catch_warnings():
             warnings.showwarning = lines.show
             try:
-                with naming("standard output"):  # files have their names already
+                with writing_output():  # files have their names already
                     status = app(standalone_mode=False, prog_name="irmeta")
                     _flush()
             finally:
@@ -59,7 +58,7 @@ def _flush() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
 
 
 def _refuse(error: Any) -> NoReturn:

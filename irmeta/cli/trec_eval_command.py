@@ -5,7 +5,6 @@ It is apart from the other commands and imports little, because scripts call it 
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
 import sys
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from irmeta.escapes import print_line
-from irmeta.files import naming
+from irmeta.files import discard_output, naming, writing_output
 
 if TYPE_CHECKING:
     from irmeta.measures.trec_eval_names import TrecEvalOptions
@@ -96,7 +95,7 @@ def run(arguments: Sequence[str]) -> int:
     except IrmetaError as error:
         return _fail(str(error), getattr(error, "status", FILES))
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return ARGUMENTS
     except OSError as error:
         return _fail(str(error), FILES)
@@ -175,7 +174,7 @@ def _write(lines: Iterator[str]) -> None:
     try:
         written.extend(lines)
     finally:
-        with naming("standard output"):
+        with writing_output():
             sys.stdout.flush()
             sys.stdout.buffer.write("".join(written).encode())
             sys.stdout.buffer.flush()

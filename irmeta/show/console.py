@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import polars as pl
@@ -12,6 +11,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from irmeta.escapes import escape_name, escape_text
+from irmeta.files import discard_output
 from irmeta.results.csv_text import to_csv
 from irmeta.show.advice import in_options
 
@@ -42,7 +42,7 @@ def write_to_pipe(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
 
 
 def open_console() -> Console:
