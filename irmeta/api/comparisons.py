@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
+from irmeta.api.gates import Gate, Tested, gate
 from irmeta.report.figures.significance_figures import baseline_differences, pairwise_significance
 from irmeta.report.latex import to_latex
 from irmeta.report.offline import offline
@@ -185,6 +186,33 @@ class Comparisons(SummaryList[Comparison]):
     def to_text(self, digits: int = 4) -> str:
         """Return `table` as aligned text, with a star at the best value of each measure."""
         return to_text(self.table(digits))
+
+    def gate(self, max_drop: float, *, significant: bool = False) -> Gate:
+        """Check whether systems are worse than the baseline by more than allowed.
+
+        Parameters
+        ----------
+        max_drop : float
+            Largest fall of the mean that passes, in units of the measure; of a measure whose
+            smaller values are better, the largest rise. Systems are compared over the queries on
+            which both have a value; without such a query a system fails.
+        significant : bool, default False
+            Whether a significantly worse system fails too, however small its drop.
+
+        Raises
+        ------
+        UsageError
+            If there is no baseline or no other system, or `max_drop` is below 0.
+
+        Examples
+        --------
+        >>> compared = irmeta.compare(store, "AP", track="news", baseline="aldBM25")
+        >>> checked = compared.gate(0.01)
+        >>> checked.passed, checked.rows.filter(system="aldDFR")["reason"].item()
+        (False, 'AP on news: aldDFR 0.2573, aldBM25 0.2844: worse by 0.0271, more than 0.01')
+        """
+        tested = (Tested(one.pairs, one.systems, one.alpha) for one in self)
+        return gate(tested, max_drop, significant=significant)
 
     def _legend(self) -> str:
         pairs, alpha = self[0].pairs, self[0].alpha

@@ -22,6 +22,7 @@ from irmeta.cli.app import (
     judged_share,
 )
 from irmeta.cli.declared import Given, with_options
+from irmeta.cli.gating import MaxDropOption, finish_gate, first_system
 from irmeta.cli.registered import command
 from irmeta.cli.significance_options import PairTesting, PowerTesting
 from irmeta.cli.sources import READING, ResultsArgument, open_results
@@ -80,6 +81,7 @@ def check(path: PathArgument, workers: WorkersOption = None) -> None:
     "irmeta compare results/ -m AP --test hsd-randomised",
     "irmeta compare collection/ -m AP,nDCG@10 --track news --baseline aldBM25 --format latex",
     "irmeta compare qrels.txt run1.gz run2.gz -m AP --test permutation",
+    "irmeta compare qrels.txt old.gz new.gz -m nDCG@10 --max-drop 0.01",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
 @with_options(reading=READING, choices=EvalPolicy, testing=PairTesting)
@@ -106,6 +108,7 @@ def compare(
         int, typer.Option(min=0, max=17, help="Decimal places in tables for a paper.")
     ] = 4,
     track: TracksOption = None,
+    max_drop: MaxDropOption = None,
     less_is_better: Annotated[
         bool,
         typer.Option(
@@ -131,15 +134,18 @@ def compare(
     out = None if out is None else local(out)
     opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
     with opened as source:
+        baseline = testing.baseline
+        if max_drop is not None and baseline is None:
+            baseline = first_system(source, results)
         with consistent_read(source, track or None) as tracks:
             comparisons = significance.compare(
                 source,
                 measures,
                 test=testing.test,
-                baseline=testing.baseline,
+                baseline=baseline,
                 track=tracks,
                 correction=testing.correction,
-                alpha=testing.alpha,
+                alpha=0.05 if testing.alpha is None else testing.alpha,
                 resamples=testing.resamples,
                 rng=testing.seed,
                 less_is_better=less_is_better,
@@ -152,12 +158,14 @@ def compare(
             found = unjudged_of(source, compared, **choices) if unjudged else []
         print_comparisons(comparisons, form, csv_safe=csv_safe, digits=digits)
         print_unjudged(found, at_least)
-        against = "" if testing.baseline is None else f".{testing.baseline}"
+        against = "" if baseline is None else f".{baseline}"
         name = f"{','.join(names)}.{testing.test}{against}"
         if out := out or significance.default_folder(source, "compare", name):
             write = significance.write_comparisons
             for path in write(comparisons, out, made, force=force, titles=titles):
                 note(str(path))
+    if max_drop is not None:
+        finish_gate(comparisons.gate(max_drop, significant=testing.alpha is not None))
 
 
 @command(

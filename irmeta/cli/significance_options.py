@@ -32,9 +32,13 @@ class PairTesting(Resampling):
     correction: Correction | None = option(
         None, f"{CORRECTION} Default holm; none for hsd tests and max-t, which need no correction."
     )
-    alpha: float = option(0.05, "Significance level.")
+    alpha: float | None = option(
+        None, "Significance level, default 0.05; with --max-drop, a significant drop fails too."
+    )
     baseline: str | None = option(
-        None, "Compare every other system with this one alone.", metavar="SYSTEM"
+        None,
+        "Compare every other system with this one alone; with --max-drop default the first run.",
+        metavar="SYSTEM",
     )
 
 

@@ -1,0 +1,63 @@
+"""`irmeta compare --max-drop`: the baseline that a command line implies, and the exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from irmeta.cli.app import FAILED
+from irmeta.errors import UsageError
+from irmeta.locations import Location, is_stream, location
+from irmeta.show.notes import error_line, note
+
+if TYPE_CHECKING:
+    from irmeta.api import Store
+    from irmeta.api.gates import Gate
+
+MaxDropOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="Exit with status 1 if the mean of a system is worse than the baseline's by more than "
+        "this.",
+        show_default=False,
+    ),
+]
+
+
+def first_system(source: Store | Location | list[Location], named: Sequence[Path]) -> str:
+    """Return the system of the first run, or of the first file of values, on the command line.
+
+    Raises
+    ------
+    UsageError
+        If that is no single system: a store, a table of several systems, an archive of runs.
+    """
+    systems = list[str]()
+    if isinstance(source, list):
+        from irmeta.results.matrix import read_matrices
+        from irmeta.stats.tables import is_measure
+
+        found = read_matrices(source[0], is_measure=is_measure)
+        systems = sorted({system for one in found for system in one.systems})
+    elif not isinstance(source, Location) and len(named) > 1 and not is_stream(location(named[1])):
+        first = named[1].absolute().as_posix()
+        files = source.systems().select("system", "file").iter_rows()
+        held = {file: system for system, file in files if first.endswith(f"/{file}")}
+        systems = [held[max(held, key=len)]] if held else []
+    if len(systems) != 1:
+        raise UsageError("--max-drop needs a baseline: name it by --baseline.")
+    return systems[0]
+
+
+def finish_gate(gate: Gate) -> None:
+    """Report why systems fail, a line each, and exit with status 1; or that all pass."""
+    for reason in gate.rows.filter(~gate.rows["passed"])["reason"]:
+        error_line(f"irmeta: failed: {reason}")
+    if not gate.passed:
+        raise typer.Exit(FAILED)
+    for reason in gate.rows["reason"]:
+        note(f"irmeta: passed: {reason}")
