@@ -134,6 +134,11 @@ class Table:
     paper
         The paper's numbers: by column, then by the values of `key` (without the track). Each such
         column gets a text column ``paper_NAME`` beside it.
+    rows
+        The function of a study that computes the rows, as "module:name"; see
+        `irmeta.studies.framework.study.declared_rows`. Empty: the study yields them itself.
+    section
+        Beginning of the heading of the section of a study's page that shows the table last.
     """
 
     name: str
@@ -146,6 +151,8 @@ class Table:
     folded: bool = False
     note: str = ""
     paper: Mapping[str, Mapping[tuple[Any, ...], Paper]] = field(default_factory=dict)
+    rows: str = ""
+    section: str = ""
 
     def __post_init__(self) -> None:
         beside = {

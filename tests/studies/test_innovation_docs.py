@@ -17,7 +17,6 @@ from irmeta.studies.papers.innovation.docs_by_rarity import (
     buckets,
     docs_by_holders,
     rare_grades,
-    relevant_docs,
 )
 from irmeta.studies.papers.innovation.example_docs import (
     example_queries,
@@ -89,13 +88,13 @@ def test_greedy_and_overlap__any_track_equal_sets_of_docs(track: Track, k: int):
 @settings(max_examples=scaled(8))
 @given(tracks(), st.integers(1, 6))
 def test_rare_grades__any_track_equals_naive_counts(track: Track, k: int):
-    docs, data = relevant_docs(rare_track(track, k=k)), data_of(track)
-    held = rows_of("docs_by_holders", docs_by_holders(docs))
+    rare, data = rare_track(track, k=k), data_of(track)
+    held = rows_of("docs_by_holders", docs_by_holders(rare))
     for row in held.iter_rows(named=True):
         number = row["retrieved_by"]
         assert row["docs"] == sum(naive.grade_counts(data, number, number, k).values())
         assert row["rarity"] == pytest.approx(rareness.rarity(number, len(track.runs)))
-    frame = rows_of("rare_grades", rare_grades(docs))
+    frame = rows_of("rare_grades", rare_grades(rare))
     assert held["docs"].sum() == frame.unique("low")["docs"].sum()
     for row in frame.iter_rows(named=True):
         counts = naive.grade_counts(data, row["low"], row["high"], k)
@@ -135,8 +134,7 @@ def test_table_4__worked_example(tmp_path: Path):
     texts = tmp_path / "texts.tsv"
     texts.write_text("a\tof robots\twith a tab\nz\tother\n", encoding="utf-8")
     rare = rare_track(EXAMPLES, examples=["1", "no"], texts=str(texts))
-    docs = relevant_docs(rare)
-    frame = rows_of("table_4", table_4(rare, docs)).sort("rarity", "doc")
+    frame = rows_of("table_4", table_4(rare)).sort("rarity", "doc")
     # S_d: a 5, b 4, c 3, d 2, e and f 1; f is the first of the rarest by doc
     assert frame["doc"].to_list() == ["a", "b", "c", "d", "e"]
     assert frame["rarity"].to_list() == pytest.approx([0, 0.2, 0.4, 0.6, 0.8])
@@ -150,11 +148,11 @@ def test_table_4__worked_example(tmp_path: Path):
 
 def test_table_4__random_queries_have_docs_of_most_different_rarity():
     rare = rare_track(EXAMPLES)
-    assert example_queries(relevant_docs(rare), rare.options) == ["1"]
+    assert example_queries(rare) == ["1"]
     few = rare_track(EXAMPLES, k=1)
-    assert example_queries(relevant_docs(few), few.options) == ["1"]
+    assert example_queries(few) == ["1"]
     none = rare_track(EXAMPLES, rel=3)
-    assert example_queries(relevant_docs(none), none.options) == []
+    assert example_queries(none) == []
 
 
 def test_read_texts__rejects_what_is_no_list_of_texts(tmp_path: Path):

@@ -13,7 +13,6 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.compute import compute
-from irmeta.studies.papers.innovation.docs_by_rarity import relevant_docs
 from irmeta.studies.papers.innovation.example_docs import table_4
 from irmeta.studies.papers.innovation.fewer_systems import table_3
 from irmeta.studies.papers.innovation.options import InnovationOptions
@@ -192,7 +191,7 @@ def test_tables__have_the_papers_values_where_the_track_is_the_papers():
     assert table.select("measure", "systems", "printed").rows() == [
         ("RareP@100", 2, "0.970"), ("RareAP@100", 2, "0.970"),
     ]  # fmt: skip
-    table = rows_of("table_4", table_4(rare, relevant_docs(rare)))
+    table = rows_of("table_4", table_4(rare))
     assert table.select("doc", "printed").rows() == [("FBIS4-44815", "0.08")]  # no other doc
 
 

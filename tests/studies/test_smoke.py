@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 
 import pytest
 
 import irmeta
+from irmeta.options import load
+from irmeta.studies.framework.registry import find
 from support.written import WRITTEN
 
 
@@ -21,3 +24,17 @@ def test_study__writes_tables_with_rows_and_a_page(written: Path, name: str):
     headings = re.findall(r"<h2[^>]*>(.+?)</h2>", page)
     assert len(headings) == len(set(headings)) >= 2
     assert "Traceback" not in page
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_study__tables_name_existing_sections_and_functions(written: Path, name: str):
+    study = find({"reanalysis": "overview"}.get(name, name.replace("_", "-")))
+    page = (written / name / "report.html").read_text(encoding="utf-8")
+    headings = re.findall(r"<h2[^>]*>(.+?)</h2>", page)
+    for table in study.tables:
+        if table.rows:
+            assert callable(load(table.rows))
+        if table.section:
+            (heading,) = (one for one in headings if one.startswith(table.section))
+            section = page.partition(f"{heading}</h2>")[2].partition("<h2")[0]
+            assert escape(table.caption) in section, table.name

@@ -48,6 +48,25 @@ track need no column track.
 Later = Callable[..., Any] | str | None
 
 
+def declared_rows(
+    tables: Iterable[Table], *arguments: Any, by: Literal["track", "all"] = "track"
+) -> TableRows:
+    """Yield the tables that name the function of their rows, in the order of declaration.
+
+    Parameters
+    ----------
+    *arguments
+        Arguments of the functions. A function returns None where the table has no rows.
+    by
+        The tables to compute: those of a track, or those over all tracks.
+    """
+    for table in tables:
+        if table.rows and table.by == by:
+            rows = load(table.rows)(*arguments)
+            if rows is not None:
+                yield table.name, rows
+
+
 @dataclass(frozen=True)
 class Figure:
     """A chart bound to tables.
@@ -112,6 +131,8 @@ class Show:
 @dataclass(frozen=True)
 class Section:
     """A section of the page: text, then tables and figures in the order of `show`.
+
+    Tables that name the section in their declaration follow.
 
     Attributes
     ----------

@@ -105,11 +105,12 @@ def _svg_bytes(files: RecordedFiles) -> int:
 def _block(
     study: Study, section: Section, tables: Tables, pictures: Mapping[str, Picture]
 ) -> Block:
-    items: list[Grid | Picture] = []
-    for shown in section.show:
+    items, heading = list[Grid | Picture](), section.heading
+    declared = [t.name for t in study.tables if t.section and heading.startswith(t.section)]
+    for shown in (*section.show, *declared):
         items += _items(study, section, shown, tables, pictures)
     text = [section.text] if isinstance(section.text, str) else section.text
-    return Block(section.heading, text, items, section.facts, section.notes)
+    return Block(heading, text, items, section.facts, section.notes)
 
 
 def _items(

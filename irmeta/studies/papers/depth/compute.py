@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from irmeta.measures.unjudged_docs import unjudged_docs, unjudged_measures
-from irmeta.studies.framework.study import TableRows
+from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.cutoff_tables import condensed_lengths, guidance, table_7, table_9
+from irmeta.studies.papers.depth.cutoff_tables import guidance, table_7
 from irmeta.studies.papers.depth.left_out import left_out
 from irmeta.studies.papers.depth.options import DepthOptions
 from irmeta.studies.papers.depth.order_curves import (
@@ -17,8 +17,9 @@ from irmeta.studies.papers.depth.order_curves import (
     pool_budget,
     score_curves,
 )
-from irmeta.studies.papers.depth.pool_facts import collection, judged_by_rank, pool_growth, table_4
+from irmeta.studies.papers.depth.pool_facts import collection
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
+from irmeta.studies.papers.depth.tables import TABLES
 from irmeta.studies.papers.depth.tie_effects import ties, under_orders
 
 
@@ -31,13 +32,10 @@ def compute(track: TrackView, options: DepthOptions) -> TableRows:
     _describe(track, pool)
     means, depths = under_orders(track, options)
     yield "collections", [collection(pool, track.systems, depths)]
-    yield "pool_growth", pool_growth(pool)
-    yield "judged_by_rank", judged_by_rank(pool)
-    yield "table_4", table_4(pool)
+    yield from declared_rows(TABLES, pool)
     yield from ties(track, options, means)
     rows = list(table_7(pool))
     yield "table_7", rows
-    yield "condensed_lengths", condensed_lengths(pool)
     curves = Curves(pool)
     for piece in score_curves(curves):
         yield "score_curves", piece
@@ -47,7 +45,6 @@ def compute(track: TrackView, options: DepthOptions) -> TableRows:
     yield "guidance", guidance(rows, pool, least_depths(budget, options.least_tau))
     yield from left_out(track, pool)
     if pool.has_nonrelevant:
-        yield "table_9", table_9(pool)
         yield from _unjudged(pool)
 
 

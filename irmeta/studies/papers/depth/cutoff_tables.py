@@ -162,6 +162,8 @@ def condensed_lengths(pool: StudiedPool) -> Iterator[Row]:
 
 def table_9(pool: StudiedPool) -> Iterator[Row]:
     """Yield the rows of the table `table_9`: means over systems and queries."""
+    if not pool.has_nonrelevant:
+        return
     for depth in pool.depths:
         for measure, residual in RESIDUALS.items():
             ks = pool.ks(depth)

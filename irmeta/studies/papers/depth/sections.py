@@ -145,7 +145,7 @@ def _ties(tables: Tables, options: Options) -> Section:
         "of systems by RBP(p=0.8) over full lists, where trec_eval reorders tied docs by their "
         "names and where docs stay in line order. If the lines of a run are not in order of score, "
         "tie order file differs from score-file: the paper's lowest values are probably such.",
-        ["table_6", _printed_row("Table 6"), "ties_tau"],
+        ["table_6", _printed_row("Table 6")],
         notes=_absent(tables, "table_6"),
     )
 

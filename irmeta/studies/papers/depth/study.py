@@ -5,9 +5,7 @@ from __future__ import annotations
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.depth.options import DepthOptions
 from irmeta.studies.papers.depth.paper import NUMBERS, SOURCE
-from irmeta.studies.papers.depth.tables import TABLES
-
-HOME = "irmeta.studies.papers.depth"
+from irmeta.studies.papers.depth.tables import HOME, TABLES
 
 STUDY = Study(
     name="depth",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Table, measured, percent, stored
 from irmeta.studies.framework.printed_numbers import printed_numbers
 
+HOME = "irmeta.studies.papers.depth"
+
 DEPTH = Column("count", "depth of the pool that judgments are cut to", label="d")
 DEPTH_OR_ALL = Column("count", "depth of the pool; null: all judgments", True, label="d")
 K = Column("count", "cutoff", label="k")
@@ -63,14 +65,16 @@ TABLES = (
                                      "depth; NaN: no new judged pair", "new relevant"),
         "new_relevant_rate_mean": stored("real", "mean over queries of that ratio; NaN: none"),
         "comprehensive": Column("yes", "whether the pool is complete to this depth", show="page"),
-    }, caption="Relevant docs by the depth of the pool (Figure 1).", folded=True),
+    }, caption="Relevant docs by the depth of the pool (Figure 1).", folded=True,
+       rows=f"{HOME}.pool_facts:pool_growth"),
     Table("judged_by_rank", ("track", "rank"), {
         "track": TRACK,
         "rank": Column("count", "rank in the contributing lists, down to 1,000"),
         "lists": Column("big", "contributing lists of judged queries with a doc at this rank"),
         "judged": stored("count", "of these docs, those that are judged"),
         "share": percent("share of these docs that are judged", "judged"),
-    }, caption="Judged docs of the contributing lists by rank.", folded=True),
+    }, caption="Judged docs of the contributing lists by rank.", folded=True,
+       rows=f"{HOME}.pool_facts:judged_by_rank"),
     Table("table_4", ("track", "depth", "quantity"), {
         "track": TRACK,
         "depth": DEPTH_OR_ALL,
@@ -81,7 +85,7 @@ TABLES = (
         "mean": Column("real", "mean over runs and queries", format=".1f"),
         "sd": Column("real", "sample standard deviation; NaN: one value", format=".1f"),
         "sd_population": stored("real", "population standard deviation"),
-    }, caption="Outcomes of pooling (Table 4)."),
+    }, caption="Outcomes of pooling (Table 4).", rows=f"{HOME}.pool_facts:table_4"),
     Table("leave_out", ("track", "level", "left_out", "system", "measure", "judgments", "depth"), {
         "track": TRACK,
         "level": LEVEL,
@@ -161,7 +165,7 @@ TABLES = (
         "order_b": Column("name", "tie order, or share: tied docs share their weights"),
         "tau_b": Column("real", "tau-b of the orders of systems by RBP(p=0.8); NaN: undefined",
                         format=".4f"),
-    }, caption="Orders of systems under different tie orders.", folded=True),
+    }, caption="Orders of systems under different tie orders.", folded=True, section="Tied scores"),
     Table("score_curves", ("track", "measure", "lists", "depth", "system", "k"), {
         "track": TRACK,
         "measure": MEASURE,
@@ -196,7 +200,8 @@ TABLES = (
         "depth": DEPTH,
         "mean": Column("real", "mean length of the condensed lists", format=".1f"),
         "longest": Column("count", "length of the longest condensed list"),
-    }, caption="Lengths of the lists without unjudged docs."),
+    }, caption="Lengths of the lists without unjudged docs.",
+       rows=f"{HOME}.cutoff_tables:condensed_lengths"),
     Table("table_9", ("track", "measure", "depth", "k"), {
         "track": TRACK,
         "measure": MEASURE,
@@ -204,7 +209,7 @@ TABLES = (
         "k": K,
         "score": Column("real", "mean over systems and queries", format=".3f"),
         "residual": Column("real", "mean residual: possible increase of the score", format=".3f"),
-    }, caption="Scores and residuals (Table 9)."),
+    }, caption="Scores and residuals (Table 9).", rows=f"{HOME}.cutoff_tables:table_9"),
     Table("volatility", ("track", "depth", "measure_a", "measure_b", "k_a", "k_b"), {
         "track": TRACK,
         "depth": DEPTH,

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from irmeta.phrases import count, listed
-from irmeta.studies.framework.study import TableRows
+from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.added_runs import added_runs
-from irmeta.studies.papers.innovation.docs_by_rarity import (
-    docs_by_holders,
-    rare_grades,
-    relevant_docs,
-)
-from irmeta.studies.papers.innovation.example_docs import example_queries, table_4
-from irmeta.studies.papers.innovation.fewer_systems import table_3
-from irmeta.studies.papers.innovation.found_docs import contributions, greedy, overlap
+from irmeta.studies.papers.innovation.example_docs import example_queries
 from irmeta.studies.papers.innovation.made_systems import (
     figure_1,
     first_places,
     query_of_figure_1,
 )
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
-from irmeta.studies.papers.innovation.orders_by_alpha import dethroned, figure_2, swaps
 from irmeta.studies.papers.innovation.other_labels import other_labels
 from irmeta.studies.papers.innovation.rare_track import RareTrack
-from irmeta.studies.papers.innovation.tested_pairs import table_1, table_2
-from irmeta.studies.papers.innovation.unpooled_groups import left_out_groups, pool_bias
+from irmeta.studies.papers.innovation.tables import TABLES
+from irmeta.studies.papers.innovation.unpooled_groups import left_out_groups
 
 
 def compute(track: TrackView, options: Options) -> TableRows:
     """Yield the tables of one track, from a single pass over its blocks."""
     rare = RareTrack.of(track, options)
-    docs, query = relevant_docs(rare), query_of_figure_1(rare)
-    _describe(track, rare, docs)
-    _describe_tables(track, rare, docs)
-
-    yield "docs_by_holders", docs_by_holders(docs)
+    query = query_of_figure_1(rare)
+    _describe(track, rare)
+    _describe_tables(track, rare)
     if query is None:
         named = f"query {options.query}" if options.query else "query"
         track.note(f"Figure 1 is absent: no {named} with a relevant doc")
@@ -44,27 +32,16 @@ def compute(track: TrackView, options: Options) -> TableRows:
         made = figure_1(rare, query)
         yield "figure_1", made
         yield "first_places", first_places(rare, made)
-    yield "figure_2", figure_2(rare)
-    yield "table_1", table_1(rare)
-    yield "table_2", table_2(rare)
-    yield "table_3", table_3(rare)
-    yield "table_4", table_4(rare, docs)
-    yield "contributions", contributions(rare)
-    yield "greedy", greedy(rare)
-    yield "overlap", overlap(rare)
-    yield "swaps", swaps(rare)
-    yield "dethroned", dethroned(rare)
+    yield from declared_rows(TABLES, rare)
     yield from added_runs(rare)
-    yield "rare_grades", rare_grades(docs)
-    yield "pool_bias", pool_bias(rare)
     yield from other_labels(track, rare)
 
 
-def _describe(track: TrackView, rare: RareTrack, docs: pl.DataFrame) -> None:
+def _describe(track: TrackView, rare: RareTrack) -> None:
     """Add notes on what the tables of a track do not say; exclude it if nothing is comparable."""
     options, facts = rare.options, rare.facts
     without = sum(int((view.counts(options.rel) == 0).sum()) for view in rare.views)
-    if docs.is_empty():
+    if rare.docs.is_empty():
         track.leave_out("no query has a relevant doc")
     elif len(facts.systems) < 2:
         track.leave_out("one system, so none to compare it with")
@@ -79,13 +56,13 @@ def _describe(track: TrackView, rare: RareTrack, docs: pl.DataFrame) -> None:
         _describe_pool(track, rare)
 
 
-def _describe_tables(track: TrackView, rare: RareTrack, docs: pl.DataFrame) -> None:
+def _describe_tables(track: TrackView, rare: RareTrack) -> None:
     """Add notes on queries and sizes that were asked for and that the tables lack."""
     options, systems = rare.options, len(rare.facts.systems)
     if large := sorted({size for size in options.sizes if size > systems}):
         has = count(systems, "system")
         track.note(f"Table 3 is without N = {listed([*map(str, large)])}: the track has {has}")
-    shown = example_queries(docs, options)
+    shown = example_queries(rare)
     absent = sorted({*options.examples}.difference(shown))
     if not shown:
         named = f"query {listed(absent)}" if absent else "query"

@@ -12,19 +12,18 @@ from irmeta.errors import DataError
 from irmeta.rankings.derive.other_lists import sample_queries
 from irmeta.studies.papers.innovation import paper
 from irmeta.studies.papers.innovation.options import DOCS, EXAMPLES
-from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.rare_track import RareTrack
 
 Row = dict[str, Any]
 
 
-def example_queries(docs: pl.DataFrame, options: Options) -> list[str]:
-    """Return the queries of Table 4, of those with a doc in `docs` that is retrieved.
+def example_queries(track: RareTrack) -> list[str]:
+    """Return the queries of Table 4, of those with a relevant doc that is retrieved.
 
     They are the named ones, or six at random of those whose relevant docs have five different S_d
     above 0; where no query has five, of those with the most.
     """
-    held = docs.filter(pl.col("retrieved_by") > 0)
+    options, held = track.options, track.docs.filter(pl.col("retrieved_by") > 0)
     if options.examples:
         return sorted(set(options.examples) & {*held["query"]})
     numbers = held.group_by("query").agg(pl.col("retrieved_by").n_unique().clip(0, DOCS))
@@ -33,17 +32,9 @@ def example_queries(docs: pl.DataFrame, options: Options) -> list[str]:
     return sorted(sample_queries(enough, min(EXAMPLES, len(enough)), options.seed))
 
 
-def table_4(track: RareTrack, docs: pl.DataFrame) -> Iterator[Row]:
-    """Yield the rows of the table `table_4`.
-
-    Parameters
-    ----------
-    docs
-        See `irmeta.studies.papers.innovation.docs_by_rarity.relevant_docs`.
-    """
-    chosen = [
-        row for query in example_queries(docs, track.options) for row in _chosen(track, docs, query)
-    ]
+def table_4(track: RareTrack) -> Iterator[Row]:
+    """Yield the rows of the table `table_4`."""
+    chosen = [row for query in example_queries(track) for row in _chosen(track, query)]
     file = track.options.texts
     texts = {} if file is None else read_texts(file, [row["doc"] for row in chosen])
     for row in chosen:
@@ -66,9 +57,9 @@ def table_4(track: RareTrack, docs: pl.DataFrame) -> Iterator[Row]:
         }
 
 
-def _chosen(track: RareTrack, docs: pl.DataFrame, query: str) -> Iterator[Row]:
+def _chosen(track: RareTrack, query: str) -> Iterator[Row]:
     """Yield the docs of a query with the paper's rarity; those of the paper, if it has any."""
-    of_query = docs.filter(pl.col("retrieved_by") > 0, query=query).rows(named=True)
+    of_query = track.docs.filter(pl.col("retrieved_by") > 0, query=query).rows(named=True)
     for row in of_query:
         row["printed"] = paper.RARITY.get((track.collection or "", query, row["doc"]))
     rows = [row for row in of_query if row["printed"]] or of_query

@@ -12,7 +12,6 @@ import polars as pl
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.innovation.docs_by_rarity import relevant_docs
 from irmeta.studies.papers.innovation.options import MARKED
 from irmeta.studies.papers.innovation.rare_track import RareTrack, parts_of, tau_b
 
@@ -71,7 +70,7 @@ def _only(rare: RareTrack, queries: set[str]) -> RareTrack:
 def _confirmations(one: RareTrack, other: RareTrack, name: str, judged_in: str) -> Iterator[Row]:
     """Yield the rows of the table `label_confirmations` for the relevant docs of `one`."""
     judged = _judged(other.views, one.options.rel)
-    docs = relevant_docs(one).join(judged, on=["query", "doc"], how="left")
+    docs = one.docs.join(judged, on=["query", "doc"], how="left")
     held, counted = pl.col("retrieved_by"), pl.col("counted")
     buckets = {"none": held == 0, "few": held.is_between(1, MOST_FEW), "many": 2 * held > counted}
     for bucket, is_in in buckets.items():

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.measures.rare_parts import RareParts, rare_parts
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.holders import holders_within
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
@@ -74,6 +76,31 @@ class RareTrack:
         """Return the means of RareP and RareAP for each alpha: float64 [2, alphas, systems]."""
         weights = np.array(alphas)[:, None]
         return self.parts.plain[:, None] + weights * self.rare[:, None]
+
+    @cached_property
+    def docs(self) -> pl.DataFrame:
+        """The relevant docs, sorted by query, then doc.
+
+        Columns: query, doc, grade, retrieved_by (S_d), counted (S), rarity; block, row: the doc's
+        row in ``views[block]``.
+        """
+        options, blocks = self.options, list[pl.DataFrame]()
+        for block, view in enumerate(self.views):
+            rows = view.relevant_rows(options.rel)
+            holders = holders_within(view, rows, options.held_to, options.counted_docs)
+            query = pl.Series(view.queries, dtype=pl.String)
+            columns = {
+                "query": query.gather(view.query_of(rows)),
+                "doc": view.docs.gather(rows),
+                "grade": view.grades[rows],
+                "retrieved_by": holders.retrieved_by[:, 0],
+                "counted": np.full(len(rows), holders.total[0]),
+                "rarity": holders.rarity(options.rarity)[:, 0],
+                "block": np.full(len(rows), block),
+                "row": rows,
+            }
+            blocks.append(pl.DataFrame(columns))
+        return pl.concat(blocks)
 
     @property
     def has_groups(self) -> bool:

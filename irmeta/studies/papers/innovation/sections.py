@@ -220,7 +220,7 @@ def _swaps(tables: Tables) -> Section:
             "that changes places for an alpha up to 1.",
             *sentences(tables, conclusions.swaps),
         ],
-        ["swaps*", "dethroned"],
+        ["swaps*"],
         notes=_absent(tables, "dethroned"),
     )
 
@@ -249,7 +249,6 @@ def _grades(tables: Tables) -> Section:
             "often docs of each S_d have a higher grade (Section 4.6 as a number).",
             *sentences(tables, conclusions.grades),
         ],
-        ["rare_grades"],
         notes=_absent(tables, "rare_grades"),
     )
 
@@ -264,7 +263,6 @@ def _pool(tables: Tables) -> Section:
             f"its other docs become rarer, for it does not count in S_d. {POINTER}",
             *sentences(tables, conclusions.pool),
         ],
-        ["pool_bias"],
         notes=[
             *_absent(tables, "pool_bias"),
             *_unknown(tables, "group", OWN),
@@ -281,7 +279,6 @@ def _label_sets(tables: Tables) -> Section:
             "docs that many do (S_d > S/2).",
             *sentences(tables, conclusions.labels),
         ],
-        ["label_sets", "label_confirmations"],
         notes=_absent(tables, "label_sets", reason="the track has one qrels set"),
     )
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.innovation.options import InnovationOptions
 from irmeta.studies.papers.innovation.paper import NUMBERS, SOURCE
-from irmeta.studies.papers.innovation.tables import TABLES
-
-HOME = "irmeta.studies.papers.innovation"
+from irmeta.studies.papers.innovation.tables import HOME, TABLES
 
 STUDY = Study(
     name="innovation",

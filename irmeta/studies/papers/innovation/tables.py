@@ -16,6 +16,8 @@ from irmeta.schema.columns import (
 )
 from irmeta.studies.framework.printed_numbers import printed_numbers
 
+HOME = "irmeta.studies.papers.innovation"
+
 FAMILY = Column("name", "measure without its alpha; at alpha = 0, RareP is P and RareAP is AP")
 ALPHA = Column("real", "weight of rarity", format="g")
 TAU = Column("real", "Kendall's tau-b; NaN: undefined", format=".3f", label="tau-b")
@@ -39,7 +41,8 @@ TABLES = (
         "counted": Column("count", "S: how many are counted", label="S"),
         "rarity": Column("real", "rarity of such a doc; 1 for S_d = 0", format=".3f"),
         "docs": Column("big", "relevant docs"),
-    }, caption="Relevant docs by the number of systems that retrieve them.", folded=True),
+    }, caption="Relevant docs by the number of systems that retrieve them.", folded=True,
+       rows=f"{HOME}.docs_by_rarity:docs_by_holders"),
     Table("figure_1", ("track", "query", "made", "alpha", "docs"), {
         "track": TRACK,
         "query": QUERY,
@@ -74,7 +77,7 @@ TABLES = (
         "value": Column("real", "correlation of the orders of systems by this alpha and by alpha "
                         "= 0; NaN: undefined", format=".3f"),
     }, caption="Correlation of the orders of systems by alpha (Figure 2).", folded=True,
-       latex=False),
+       latex=False, rows=f"{HOME}.orders_by_alpha:figure_2"),
     Table("table_1", ("track", "measure", "alpha", "test", "level"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -86,7 +89,7 @@ TABLES = (
         "percent": Column("real", "100 separated / pairs; NaN: no pairs, or fewer than two queries",
                           unit="%", format=".1f", label="share"),
         "printed": PRINTED,
-    }, caption="Significantly different pairs (Table 1)."),
+    }, caption="Significantly different pairs (Table 1).", rows=f"{HOME}.tested_pairs:table_1"),
     Table("table_2", ("track", "measure", "alpha", "ties"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -100,7 +103,7 @@ TABLES = (
         "size": stored("count", "queries of a trial"),
         "trials": stored("count", "trials"),
         "printed": PRINTED,
-    }, caption="Stability of measures (Table 2)."),
+    }, caption="Stability of measures (Table 2).", rows=f"{HOME}.tested_pairs:table_2"),
     Table("table_3", ("track", "measure", "alpha", "systems"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -113,7 +116,8 @@ TABLES = (
                         "their order among all; NaN: undefined", format=".3f", label="tau-b"),
         "sd": stored("real", "standard deviation over draws; NaN: fewer than two"),
         "printed": PRINTED,
-    }, caption="Orders of fewer systems, by Algorithm 1 (Table 3)."),
+    }, caption="Orders of fewer systems, by Algorithm 1 (Table 3).",
+       rows=f"{HOME}.fewer_systems:table_3"),
     Table("table_4", ("track", "query", "doc"), {
         "track": TRACK,
         "query": QUERY,
@@ -129,7 +133,7 @@ TABLES = (
                           "with its rank, best first; null: none", True, show="none"),
         "text": Column("text", "text of the doc; null: not given", True, label="relevant content"),
         "printed": PRINTED,
-    }, caption="Relevant docs of different rarity (Table 4)."),
+    }, caption="Relevant docs of different rarity (Table 4).", rows=f"{HOME}.example_docs:table_4"),
     Table("contributions", ("track", "level", "name"), {
         "track": TRACK,
         "level": Column("name", "system, group or type of run"),
@@ -144,7 +148,8 @@ TABLES = (
         "share": percent("found over the docs that any system retrieves; NaN: none", "share"),
         "mean_rarity": Column("real", "mean of 1 - S_d/S over the docs in found; NaN: none",
                               format=".3f", label="mean rarity"),
-    }, caption="Relevant docs that systems, groups and types of runs retrieve.", folded=True),
+    }, caption="Relevant docs that systems, groups and types of runs retrieve.", folded=True,
+       rows=f"{HOME}.found_docs:contributions"),
     Table("greedy", ("track", "order"), {
         "track": TRACK,
         "order": Column("count", "place of the system, from 1", label="place"),
@@ -152,7 +157,8 @@ TABLES = (
         "added": Column("big", "relevant docs that no system before it retrieves"),
         "covered": Column("big", "relevant docs that the systems so far retrieve"),
         "share": percent("covered over the docs that any system retrieves; NaN: none", "covered"),
-    }, caption="The order of systems that covers the relevant docs fastest.", folded=True),
+    }, caption="The order of systems that covers the relevant docs fastest.", folded=True,
+       rows=f"{HOME}.found_docs:greedy"),
     Table("overlap", ("track", "place_a", "place_b"), {
         "track": TRACK,
         "place_a": stored("count", "place of system_a in the clustered order, from 1"),
@@ -161,7 +167,8 @@ TABLES = (
         "system_b": SYSTEM,
         "jaccard": Column("real", "relevant docs that both retrieve over those that either does; "
                           "NaN: none", format=".3f", label="Jaccard"),
-    }, caption="Overlap of the relevant docs of systems.", folded=True, latex=False),
+    }, caption="Overlap of the relevant docs of systems.", folded=True, latex=False,
+       rows=f"{HOME}.found_docs:overlap"),
     Table("swaps", ("track", "measure", "system_a", "system_b"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -169,7 +176,7 @@ TABLES = (
         "system_b": Column("name", "system that is better above alpha"),
         "alpha": Column("real", "alpha at which both are equal, below 1", format=".4f"),
     }, caption="Pairs of systems that change places for an alpha up to 1.", folded=True,
-       latex=False),
+       latex=False, rows=f"{HOME}.orders_by_alpha:swaps"),
     Table("dethroned", ("track", "measure"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -179,7 +186,9 @@ TABLES = (
         "alpha": Column("real", "least alpha above which another system is better; null: none",
                         True, format=".4f"),
         "next": Column("name", "that system; null: none", True),
-    }, caption="The least alpha that dethrones the best system."),
+    }, caption="The least alpha that dethrones the best system.",
+       rows=f"{HOME}.orders_by_alpha:dethroned",
+       section="Beyond the paper: pairs that change places"),
     Table("gaming", ("track", "target", "attack", "counted", "measure", "system"), {
         "track": TRACK,
         "attack": ATTACK,
@@ -216,7 +225,8 @@ TABLES = (
         "share": percent("of_grade / docs; NaN: no docs", "of the grade"),
         "share_at_least": percent("share of docs of this grade or higher; NaN: no docs",
                                   "of the grade or higher"),
-    }, caption="Grades of relevant docs by the number of systems that retrieve them."),
+    }, caption="Grades of relevant docs by the number of systems that retrieve them.",
+       rows=f"{HOME}.docs_by_rarity:rare_grades", section="Beyond the paper: grades of rare docs"),
     Table("pool_bias", ("track", "left_out", "system", "measure"), {
         "track": TRACK,
         "left_out": Column("name", "group that is left out; a system without a group is its own"),
@@ -231,7 +241,8 @@ TABLES = (
         "judged": percent("mean share of judged docs within the cutoff, after", "judged"),
         "judged_lost": Column("big", "judged docs that become unjudged"),
         "relevant_lost": Column("big", "relevant docs that become unjudged"),
-    }, caption="Systems that neither the pool nor S_d knew.", folded=True, latex=False),
+    }, caption="Systems that neither the pool nor S_d knew.", folded=True, latex=False,
+       rows=f"{HOME}.unpooled_groups:pool_bias", section="Beyond the paper: systems that the pool"),
     Table("label_sets", ("track", "qrels", "measure", "alpha"), {
         "track": TRACK,
         "qrels": Column("name", "other qrels set"),
@@ -241,7 +252,8 @@ TABLES = (
                           "relevant doc in both)"),
         "tau_b": Column("real", "tau-b of the orders of systems by both sets; NaN: undefined",
                         format=".3f", label="tau-b"),
-    }, caption="Orders of systems under the other qrels sets of a track."),
+    }, caption="Orders of systems under the other qrels sets of a track.",
+       section="Beyond the paper: other judgments"),
     Table("label_confirmations", ("track", "relevant_in", "judged_in", "retrieved_by"), {
         "track": TRACK,
         "relevant_in": Column("name", "qrels set in which the docs are relevant"),
@@ -252,6 +264,7 @@ TABLES = (
         "confirmed": Column("big", "of them, docs that are relevant in the other set"),
         "unjudged": Column("big", "of them, docs that the other set does not judge"),
         "share": percent("confirmed / docs; NaN: no docs", "share confirmed"),
-    }, caption="Relevant docs that another qrels set confirms."),
+    }, caption="Relevant docs that another qrels set confirms.",
+       section="Beyond the paper: other judgments"),
     printed_numbers(),
 )  # fmt: skip

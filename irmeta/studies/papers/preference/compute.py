@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from irmeta.phrases import count
-from irmeta.studies.framework.study import TableRows
+from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
-from irmeta.studies.papers.preference.fewer_data import fewer_labels, fewer_queries
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 from irmeta.studies.papers.preference.recall_levels import count_levels, two_lists
 from irmeta.studies.papers.preference.sampled_points import points
 from irmeta.studies.papers.preference.significant_pairs import TESTS, significant_pairs
-from irmeta.studies.papers.preference.system_orders import (
-    SystemOrders,
-    label_noise,
-    opponents,
-    table_1,
-)
+from irmeta.studies.papers.preference.system_orders import SystemOrders, label_noise, table_1
+from irmeta.studies.papers.preference.tables import TABLES
 
 
 def compute(track: TrackView, options: Options) -> TableRows:
@@ -42,13 +37,8 @@ def compute(track: TrackView, options: Options) -> TableRows:
         yield "figure_4", lists.rows()
         yield "figure_4_deltas", lists.delta_rows()
     yield from points(compared, counts, options)
-    for frame in fewer_queries(compared, options):
-        yield "figure_6", frame
-    for frame in fewer_labels(compared, options):
-        yield "figure_7", frame
     yield "label_noise", label_noise(track, compared, orders, options)
-    if (frame := opponents(compared, options)) is not None:
-        yield "opponents", frame
+    yield from declared_rows(TABLES, compared, options)
 
 
 def _is_comparable(

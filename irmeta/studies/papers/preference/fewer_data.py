@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,9 @@ ORDERS: dict[str, DropOrder] = {"random": "random", "pool": "least-retrieved"}
 """Names of the order in which relevant docs are removed, in the table and in `drop_relevant`."""
 
 
-def fewer_queries(compared: ComparedTrack, options: Options) -> Iterator[pl.DataFrame]:
-    """Yield the rows of the table `figure_6`, by measure; all measures share their samples."""
+def fewer_queries(compared: ComparedTrack, options: Options) -> pl.DataFrame:
+    """Return the table `figure_6`; all measures share their samples."""
+    by_measure = list[pl.DataFrame]()
     sizes = options.kept(int(compared.is_relevant.sum()))
     for name in options.compared:
         if name in compared.preferences:
@@ -42,14 +42,16 @@ def fewer_queries(compared: ComparedTrack, options: Options) -> Iterator[pl.Data
         else:
             matrix = compared.matrix(name)
             found = query_subsets(matrix, sizes, options.replicates, rng=options.seed)
-        yield spread(found).rename({"size": "queries"})
+        by_measure.append(spread(found).rename({"size": "queries"}))
+    return pl.concat(by_measure)
 
 
-def fewer_labels(compared: ComparedTrack, options: Options) -> Iterator[pl.DataFrame]:
-    """Yield the rows of the table `figure_7`, by order of removal.
+def fewer_labels(compared: ComparedTrack, options: Options) -> pl.DataFrame:
+    """Return the table `figure_7`.
 
     Random orders have `label_replicates` samples; the order by lists is the same each time.
     """
+    by_order = list[pl.DataFrame]()
     whole = _places(compared.views, options)
     seeds = np.random.SeedSequence(options.seed).generate_state(options.label_replicates).tolist()
     for labels, order in ORDERS.items():
@@ -65,7 +67,8 @@ def fewer_labels(compared: ComparedTrack, options: Options) -> Iterator[pl.DataF
                     for name, values in _places(views, options).items()
                 ]
         found = spread(pl.DataFrame(rows)).rename({"size": "removed"})
-        yield found.with_columns(labels=pl.lit(labels))
+        by_order.append(found.with_columns(labels=pl.lit(labels)))
+    return pl.concat(by_order)
 
 
 def _places(views: list[JudgedRanks], options: Options) -> dict[str, np.ndarray]:

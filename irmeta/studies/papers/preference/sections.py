@@ -146,7 +146,7 @@ def _orders(tables: Tables, options: Options) -> Section:
     return Section(
         "Orders of systems (Section 6.1, Table 2)",
         text,
-        [*shown, others, "order_agreement", "table_2"],
+        [*shown, others],
         notes=_without_subtopics(tables),
     )
 
@@ -205,7 +205,6 @@ def _judgments(tables: Tables) -> Iterator[Section]:
             "RPP by every other qrels set of the track: tau-b of the two orders by MC4, and pairs "
             "of systems whose mean preference turns. Of a set with subtopics the grade of a doc is "
             "its greatest.",
-            ["label_noise"],
         )
 
 
@@ -215,7 +214,6 @@ def _groups(tables: Tables) -> Iterator[Section]:
             "Beyond the paper: groups as opponents",
             "A win rate depends on the field. With groups as opponents, all runs of a group weigh "
             "as much as one run, so that submitting variants of a run does not move others.",
-            ["opponents"],
         )
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.paper import NUMBERS, SOURCE
-from irmeta.studies.papers.preference.tables import TABLES
-
-HOME = "irmeta.studies.papers.preference"
+from irmeta.studies.papers.preference.tables import HOME, TABLES
 
 STUDY = Study(
     name="preference",

@@ -6,6 +6,8 @@ from irmeta.schema.columns import QUERY, SYSTEM, TRACK, Column, Table, percent, 
 from irmeta.studies.framework.printed_numbers import printed_numbers
 from irmeta.studies.papers.preference.paper import TABLE_2
 
+HOME = "irmeta.studies.papers.preference"
+
 METHOD = Column("name", "canonical name of the measure or preference")
 PREFERENCE = Column("name", "canonical name of the preference")
 PART = Column("name", "single: measures of relevance; subtopic: measures by subtopic")
@@ -95,7 +97,8 @@ TABLES = (
                         "rule; NaN: undefined", format=".3f", label="tau-b"),
         "limit_zeros": Column("count", "systems with the score 0 in the limit of MC4, where all of "
                               "them tie", label="at 0 in the limit", show="page"),
-    }, caption="Agreement of rules that order systems by a preference."),
+    }, caption="Agreement of rules that order systems by a preference.",
+       section="Orders of systems"),
     Table("table_2", ("track", "part", "order", "measure_a", "measure_b"), {
         "track": TRACK,
         "part": PART,
@@ -105,7 +108,8 @@ TABLES = (
         "systems": stored("count", "systems in both orders"),
         "queries": Column("count", "queries of both orders: those where both are defined"),
         "tau_b": TAU,
-    }, caption="Correlation of orders of systems, by track.", folded=True, latex=False),
+    }, caption="Correlation of orders of systems, by track.", folded=True, latex=False,
+       section="Orders of systems"),
     Table("table_2_mean", ("part", "order", "measure_a", "measure_b"), {
         "part": PART,
         "order": AGGREGATED,
@@ -186,7 +190,8 @@ TABLES = (
         "measure": METHOD,
         "queries": Column("count", "queries kept, of those with a relevant doc"),
         **_replicated(),
-    }, caption="Orders of systems by fewer queries (Figure 6).", folded=True),
+    }, caption="Orders of systems by fewer queries (Figure 6).", folded=True,
+       rows=f"{HOME}.fewer_data:fewer_queries"),
     Table("figure_7", ("track", "labels", "measure", "removed"), {
         "track": TRACK,
         "labels": Column("name", "relevant docs removed first: random, or pool: those that the "
@@ -194,7 +199,8 @@ TABLES = (
         "measure": METHOD,
         "removed": _SHARE,
         **_replicated(),
-    }, caption="Orders of systems by fewer relevant docs (Figure 7).", folded=True),
+    }, caption="Orders of systems by fewer relevant docs (Figure 7).", folded=True,
+       rows=f"{HOME}.fewer_data:fewer_labels"),
     Table("ties", ("track", "measure"), {
         "track": TRACK,
         "measure": METHOD,
@@ -214,7 +220,8 @@ TABLES = (
         "pairs": stored("count", "unordered pairs of systems"),
         "turned": Column("count", "pairs whose mean preference has the opposite sign"),
         "share": percent("turned / pairs; NaN: no pairs", "pairs turned"),
-    }, caption="RPP under the other qrels sets of a track."),
+    }, caption="RPP under the other qrels sets of a track.",
+       section="Beyond the paper: other judgments"),
     Table("opponents", ("track", "system"), {
         "track": TRACK,
         "system": SYSTEM,
@@ -225,6 +232,7 @@ TABLES = (
                                   format=".4f", label="win rate, groups"),
         "rank_groups": Column("count", "rank by it", True, label="rank, groups"),
     }, caption="Win rates where every group of opponents weighs the same.", folded=True,
-       latex=False),
+       latex=False,
+       rows=f"{HOME}.system_orders:opponents", section="Beyond the paper: groups as opponents"),
     printed_numbers(),
 )  # fmt: skip

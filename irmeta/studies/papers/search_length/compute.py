@@ -21,7 +21,7 @@ from irmeta.stats.search_lengths import (
     length_lows,
 )
 from irmeta.studies.framework.sides import systems_of
-from irmeta.studies.framework.study import TableRows
+from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.systems import (
     best_system,
     mean_difference,
@@ -32,6 +32,7 @@ from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.search_length.chains import CHAINS, cumulative, frames, steps
 from irmeta.studies.papers.search_length.options import PERSISTENCE
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
+from irmeta.studies.papers.search_length.tables import TABLES
 from irmeta.studies.papers.search_length.track_values import Gathered, gather
 
 Row = dict[str, Any]
@@ -44,11 +45,9 @@ def compute(track: TrackView, options: Options) -> TableRows:
     yield "means", _means(gathered, options)
     if not gathered.has_lengths:
         return
-    yield "headroom", _headroom(gathered, options)
-    yield "best_by_choice", _best_by_choice(gathered, options)
+    yield from declared_rows(TABLES, gathered, options)
     yield "table_1", _table_1(gathered, options, track.systems)
     yield "asl_differences", _differences(gathered, options, track.systems)
-    yield "depth_sensitivity", _depth_sensitivity(gathered, options)
     yield from _reordered(gathered, options)
     yield from _doc_by_doc(track, gathered, options)
 
@@ -99,7 +98,8 @@ def _missing(gathered: Gathered, measure: str, system: str) -> Row:
     return {"missed": None, "median_missed": None, "short": False}
 
 
-def _headroom(gathered: Gathered, options: Options) -> Iterator[Row]:
+def headroom(gathered: Gathered, options: Options) -> Iterator[Row]:
+    """Yield the rows of the table `headroom`."""
     scores = gathered.scores
     for measure in options.headroom:
         by = options.best_by or measure
@@ -115,7 +115,7 @@ def _headroom(gathered: Gathered, options: Options) -> Iterator[Row]:
             }
 
 
-def _best_by_choice(gathered: Gathered, options: Options) -> Iterator[Row]:
+def best_by_choice(gathered: Gathered, options: Options) -> Iterator[Row]:
     """Yield the best system by each choice for docs not retrieved, and by AP, P@20 and RR."""
     scores, lengths = gathered.scores, gathered.scores.lists_without_nonrelevant
     for measure in options.choices:
@@ -190,7 +190,8 @@ def _differences(gathered: Gathered, options: Options, systems: pl.DataFrame) ->
             yield row | _difference(scores, options, measure, a, b)
 
 
-def _depth_sensitivity(gathered: Gathered, options: Options) -> Iterator[Row]:
+def depth_sensitivity(gathered: Gathered, options: Options) -> Iterator[Row]:
+    """Yield the rows of the table `depth_sensitivity`."""
     full, cut = gathered.scores, gathered.cut
     for measure in options.shallow:
         best, best_cut = best_system(full, measure), best_system(cut, measure)

@@ -57,7 +57,6 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         f"Differences of means, less is better, with {options.confidence:.0%} bootstrap "
         f"intervals over queries ({options.resamples:,} resamples). The best, second and median "
         f"system are by {options.best_by or 'the measure of the row'}.",
-        ["asl_differences"],
     )
     yield _effective_fraction(tables)
     yield Section(
@@ -104,8 +103,7 @@ def _two_techniques(tables: Tables, options: Options) -> Section:
     used = tables["studied_tracks"].filter("used")
     missing = used.join(tables["table_1"], on="track", how="anti")["track"]
     notes = [f"{track} lacks a system for one of the two sides." for track in missing]
-    shown = ["table_1", "paper_table_1"]
-    return Section("Two techniques (Section 4.3, Table 1)", text, shown, notes=notes)
+    return Section("Two techniques (Section 4.3, Table 1)", text, ["table_1"], notes=notes)
 
 
 def _effective_fraction(tables: Tables) -> Section:

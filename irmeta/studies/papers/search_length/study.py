@@ -5,9 +5,7 @@ from __future__ import annotations
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.paper import SOURCE
-from irmeta.studies.papers.search_length.tables import TABLES
-
-HOME = "irmeta.studies.papers.search_length"
+from irmeta.studies.papers.search_length.tables import HOME, TABLES
 
 STUDY = Study(
     name="search-length",

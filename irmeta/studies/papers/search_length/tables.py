@@ -17,6 +17,7 @@ from irmeta.schema.columns import (
 from irmeta.schema.result_tables import MEANS, SEARCH_LENGTH_HISTOGRAM
 from irmeta.studies.papers.search_length import paper
 
+HOME = "irmeta.studies.papers.search_length"
 SHORT = (
     "The system misses more relevant docs than the median system, and Eq. 3 gives the docs that a "
     "short list misses a short length: compare the row of unretrieved=depth, where a missed doc "
@@ -55,7 +56,8 @@ TABLES = (
         "median": measured("mean of the median system by `chosen_by`"),
         "chosen_by": stored("name", "measure by which a system is best"),
         **_misses("missed"),
-    }, caption="The best and the median system of each track (Figures 1 to 4).", note=SHORT),
+    }, caption="The best and the median system of each track (Figures 1 to 4).", note=SHORT,
+       rows=f"{HOME}.compute:headroom"),
     Table("best_by_choice", ("track", "measure"), {
         **_BY_TRACK,
         "system": Column("name", "best system by the measure", label="best system", dagger="short"),
@@ -66,7 +68,7 @@ TABLES = (
         "rows": Column("real", "mean length of the system's lists over the track's queries",
                        label="rows per list", format=",.0f"),
     }, caption="The best system under each choice for docs not retrieved (Section 3.1).",
-       folded=True, note=SHORT),
+       folded=True, note=SHORT, rows=f"{HOME}.compute:best_by_choice"),
     Table("distributions", ("figure", "low"), {
         "figure": Column("text", "figure of the paper, or its name under unretrieved=depth"),
         "measure": MEASURE,
@@ -104,7 +106,7 @@ TABLES = (
         "baseline": Column("real", "BM25; null: not in the text", True, label="BM25", format="g"),
         "contender": Column("real", "neural", label="neural", format="g"),
         "rrie": percent("relative reduction in error", "RRIE"),
-    }, caption="Table 1 as printed in the paper.", by="all", folded=True),
+    }, caption="Table 1 as printed in the paper.", by="all", folded=True, section="Two techniques"),
     Table("asl_differences", ("track", "measure", "comparison"), {
         **_BY_TRACK,
         "comparison": Column("name", "roles of the two systems"),
@@ -113,7 +115,8 @@ TABLES = (
         "a_short": _IS_SHORT,
         **difference_columns("mean over queries of a minus b", format="length"),
         "queries": Column("count", "queries with a value of both systems"),
-    }, caption="Differences of search lengths with their bootstrap intervals.", note=SHORT),
+    }, caption="Differences of search lengths with their bootstrap intervals.", note=SHORT,
+       section="Differences of ASL"),
     Table("table_2", ("chain", "step"), {
         "change": Column("text", "the step in words", label="step"),
         "chain": stored("name", _CHAIN.meaning),
@@ -220,5 +223,6 @@ TABLES = (
         "tau": Column("real", "Kendall's tau-b of the two orders; NaN: undefined", label="tau-b"),
         "short": _IS_SHORT,
         "short_cut": stored("yes", "whether the best by cut lists misses more than the median"),
-    }, caption="Full lists compared with cut lists (footnote 6).", note=SHORT),
+    }, caption="Full lists compared with cut lists (footnote 6).", note=SHORT,
+       rows=f"{HOME}.compute:depth_sensitivity"),
 )  # fmt: skip
