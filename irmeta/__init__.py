@@ -18,6 +18,7 @@ from irmeta._version import __version__
 _NAMES = {
     "irmeta.api": ("Store", "ingest", "open_store", "read", "read_files", "reanalyze"),
     "irmeta.api.check": ("check",),
+    "irmeta.api.diff": ("diff",),
     "irmeta.api.explore": ("SearchLengths",),
     "irmeta.api.from_data": ("evaluate", "from_data"),
     "irmeta.api.matrices": ("matrices",),
@@ -41,7 +42,7 @@ _NAMES = {
     "irmeta.preferences.evaluate": ("preferences_of",),
     "irmeta.rankings.judged": ("JudgedRanks",),
     "irmeta.report.offline": ("offline",),
-    "irmeta.results.diff": ("Difference", "diff"),
+    "irmeta.results.diff": ("Difference",),
     "irmeta.results.matrix": ("Matrix", "matrix_of"),
     "irmeta.verification.verification": ("Verification",),
 }  # fmt: skip
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from irmeta import stats, studies
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
     from irmeta.api.check import check
+    from irmeta.api.diff import diff
     from irmeta.api.explore import SearchLengths
     from irmeta.api.from_data import evaluate, from_data
     from irmeta.api.matrices import matrices
@@ -93,7 +95,7 @@ if TYPE_CHECKING:
     from irmeta.preferences.registry import list_preferences
     from irmeta.rankings.judged import JudgedRanks
     from irmeta.report.offline import offline
-    from irmeta.results.diff import Difference, diff
+    from irmeta.results.diff import Difference
     from irmeta.results.matrix import Matrix, matrix_of
     from irmeta.studies.papers.properties.measure_properties import measure_properties
     from irmeta.verification.verification import Verification

@@ -1,4 +1,4 @@
-"""`irmeta compare --max-drop`: the baseline that a command line implies, and the exit status."""
+"""Regression tests of `irmeta compare --max-drop` and `irmeta diff --pair`: systems and status."""
 
 from __future__ import annotations
 
@@ -26,6 +26,27 @@ MaxDropOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def parse_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
+    """Parse pairs of systems written as OLD=NEW; the last = is that between them.
+
+    Raises
+    ------
+    UsageError
+        If a text is no pair, or a system has two pairs.
+    """
+    if not pairs:
+        return None
+    parsed = dict[str, str]()
+    for text in pairs:
+        old, _, new = text.rpartition("=")
+        if not (old and new):
+            raise UsageError(f"--pair {text!r} is not of the form OLD=NEW.")
+        if old in parsed or new in parsed.values():
+            raise UsageError(f"--pair {text!r} names a system that has a pair already.")
+        parsed[old] = new
+    return parsed
 
 
 def first_system(source: Store | Location | list[Location], named: Sequence[Path]) -> str:

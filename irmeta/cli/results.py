@@ -22,7 +22,7 @@ from irmeta.cli.app import (
     judged_share,
 )
 from irmeta.cli.declared import Given, with_options
-from irmeta.cli.gating import MaxDropOption, finish_gate, first_system
+from irmeta.cli.gating import MaxDropOption, finish_gate, first_system, parse_pairs
 from irmeta.cli.registered import command
 from irmeta.cli.significance_options import PairTesting, PowerTesting
 from irmeta.cli.sources import READING, ResultsArgument, open_results
@@ -41,6 +41,7 @@ OutOption = Annotated[
 
 @command(
     "irmeta diff before.parquet after.parquet --tolerance 1e-6",
+    "irmeta diff old.csv new.csv --pair bm25=bm25-v2 --tolerance 0.01 --worse-only",
 )
 def diff(
     a: Annotated[
@@ -52,12 +53,24 @@ def diff(
     tolerance: Annotated[
         float, typer.Option(min=0, help="Largest difference that counts as equal.")
     ] = 1e-9,
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pair",
+            metavar="OLD=NEW",
+            help="Compare the system OLD of A with the system NEW of B, and no others "
+            "(repeatable).",
+        ),
+    ] = None,
+    worse_only: Annotated[
+        bool, typer.Option("--worse-only", help="Values that are better in B count as equal.")
+    ] = False,
 ) -> None:
     """Compare two result files: provenance and values. Exit with status 1 if values differ."""
-    from irmeta.results.diff import diff as compared
+    from irmeta.api.diff import diff as compared
     from irmeta.show.measures import print_difference
 
-    difference = compared(a, b, tolerance)
+    difference = compared(a, b, tolerance, pairs=parse_pairs(pairs), worse_only=worse_only)
     print_difference(difference, str(location(a)), str(location(b)))
     if not difference.same:
         raise typer.Exit(DIFFERENT)

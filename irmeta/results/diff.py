@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import polars as pl
 
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, location, readable
 from irmeta.phrases import count
 from irmeta.results.tidy_files import provenance, read_parquet
@@ -30,14 +30,18 @@ class Difference(Summarized):
     measures : DataFrame
         One row per measure: measure, both (rows in both files), only_a, only_b, equal, different,
         greatest (the largest difference; infinite: one value is undefined), and its position:
-        track, system, query (null for means), a, b.
+        track, system, query (null for means), a, b. Of a pair of systems, `system` is
+        ``old=new``.
     tolerance : float
         Absolute tolerance within which values are equal.
+    worse_only : bool
+        Whether values that are better in the second file count as equal.
     """
 
     made: pl.DataFrame
     measures: pl.DataFrame
     tolerance: float
+    worse_only: bool = False
 
     def _summary(self) -> Summary:
         both, different = self.measures.select("both", "different").sum().row(0)
@@ -53,35 +57,17 @@ class Difference(Summarized):
         return self.measures.select("only_a", "only_b", "different").sum().row(0) == (0, 0, 0)
 
 
-def diff(a: AnyLocation, b: AnyLocation, tolerance: float = 1e-9) -> Difference:
-    """Compare two files of means, or of values per query, row by row.
+def compare_files(
+    a: AnyLocation,
+    b: AnyLocation,
+    tolerance: float,
+    *,
+    pairs: Mapping[str, str] | None = None,
+    directions: Callable[[str], int] | None = None,
+) -> Difference:
+    """Compare two files row by row: see `irmeta.diff`.
 
-    Parameters
-    ----------
-    a, b : str or Path
-        Files written by irmeta, Parquet or CSV, or their URLs. CSV files have no provenance.
-    tolerance : float, default 1e-9
-        Absolute tolerance within which values are equal. NaN equals NaN.
-
-    Returns
-    -------
-    Difference
-        Differences in provenance, and differences in values by measure.
-
-    Raises
-    ------
-    UsageError
-        If a file cannot be read or is not a result table, or if one has means and the other
-        per-query values.
-    DataError
-        If a Parquet file is damaged.
-
-    Examples
-    --------
-    >>> store.means("AP", tie_order="trec_eval").write_csv("a.csv")
-    >>> store.means("AP", tie_order="score-file").write_csv("b.csv")
-    >>> irmeta.diff("a.csv", "b.csv").measures.select("both", "different").row(0)
-    (41, 36)
+    `directions` returns 1 or -1 for the name of a measure; with it, only worse values count.
     """
     if not 0 <= tolerance < float("inf"):
         raise UsageError(f"tolerance = {tolerance!r} is not a number of at least 0.")
@@ -96,9 +82,13 @@ def diff(a: AnyLocation, b: AnyLocation, tolerance: float = 1e-9) -> Difference:
         orient="row",
     )
     try:
-        return Difference(made, _by_measure(first, second, keys, tolerance), tolerance)
+        rows = [_rows(opened, keys) for opened in (first, second)]
+        if pairs is not None:
+            rows = _paired(rows, (first[0], second[0]), pairs)
+        by_measure = _by_measure(rows, keys, tolerance, directions)
     except pl.exceptions.PolarsError as error:
         raise UsageError(f"{a} and {b} cannot be compared: {error}") from error
+    return Difference(made, by_measure, tolerance, directions is not None)
 
 
 _Opened = tuple[Location, Callable[..., pl.LazyFrame]]
@@ -148,29 +138,60 @@ def _is_wide(columns: pl.Schema) -> bool:
     return bool(values) and all(dtype.is_float() for dtype in values)
 
 
-def _rows(rows: Callable[..., pl.LazyFrame], keys: list[str]) -> pl.LazyFrame:
-    """Select the keys as strings, and the value."""
-    frame = rows(**dict.fromkeys(keys, pl.String), value=pl.Float64)
-    return frame.select(
+def _rows(opened: _Opened, keys: list[str]) -> pl.LazyFrame:
+    """Select the keys as strings, and the value; refuse two rows of the same keys."""
+    path, rows = opened
+    frame = rows(**dict.fromkeys(keys, pl.String), value=pl.Float64).select(
         pl.col(keys).cast(pl.String), pl.col("value").cast(pl.Float64).fill_null(float("nan"))
     )
+    _refuse_repeated(path, frame, keys)
+    return frame
 
 
-def _by_measure(a: _Opened, b: _Opened, keys: list[str], tolerance: float) -> pl.DataFrame:
+def _paired(
+    rows: list[pl.LazyFrame], files: tuple[Location, Location], pairs: Mapping[str, str]
+) -> list[pl.LazyFrame]:
+    """Select the systems of pairs, which are those of the first file by those of the second."""
+    selected = []
+    for frame, file, names in zip(rows, files, (pairs.keys(), pairs.values()), strict=True):
+        known = frame.select(pl.col("system").unique()).collect()["system"].to_list()
+        for name in names:
+            if name not in known:
+                raise UsageError(f"{file} has no system {name!r}. {did_you_mean(name, known)}")
+        labels = pl.DataFrame(
+            {"system": list(names), "pair": [f"{old}={new}" for old, new in pairs.items()]},
+            {"system": pl.String, "pair": pl.String},
+        )
+        found = frame.join(labels.lazy(), on="system", maintain_order="left")
+        selected.append(found.drop("system").rename({"pair": "system"}))
+    return selected
+
+
+def _by_measure(
+    rows: list[pl.LazyFrame],
+    keys: list[str],
+    tolerance: float,
+    directions: Callable[[str], int] | None,
+) -> pl.DataFrame:
     """Compute `Difference.measures`, measures in order of appearance."""
-    rows = [_rows(opened, keys) for _, opened in (a, b)]
-    for (path, _), frame in zip((a, b), rows, strict=True):
-        _refuse_repeated(path, frame, keys)
+    order = pl.concat([frame.select("measure") for frame in rows]).unique(maintain_order=True)
     left, right = (
         frame.rename({"value": name}).with_columns(pl.lit(True).alias(f"in_{name}"))
         for frame, name in zip(rows, "ab", strict=True)
     )
     both = pl.col("in_a") & pl.col("in_b")
     apart = (pl.col("a") - pl.col("b")).abs()
+    is_better = pl.lit(False)
+    if directions is not None:
+        known = {name: directions(name) for name in order.collect()["measure"]}
+        sign = pl.col("measure").replace_strict(known, return_dtype=pl.Float64)
+        # A value that only the first file defines is worse in the second; in polars, NaN > 0.
+        rises = ~pl.col("b").is_nan() & ((pl.col("b") - pl.col("a")) * sign > 0)
+        is_better = pl.col("a").is_nan() | rises
     joined = left.join(right, on=keys, how="full", coalesce=True).with_columns(
         pl.col("in_a", "in_b").fill_null(False),
         # Equal infinities differ by 0; NaN in one file only is an infinite difference.
-        apart=pl.when(both & (pl.col("a") == pl.col("b")))  # in polars, NaN == NaN
+        apart=pl.when(both & ((pl.col("a") == pl.col("b")) | is_better))  # in polars, NaN == NaN
         .then(0.0)
         .when(both)
         .then(apart.fill_nan(float("inf"))),
@@ -190,7 +211,6 @@ def _by_measure(a: _Opened, b: _Opened, keys: list[str], tolerance: float) -> pl
         .group_by("measure")
         .agg(pl.col(*position, "a", "b").sort_by(position).first())
     )
-    order = pl.concat([frame.select("measure") for frame in rows]).unique(maintain_order=True)
     by_measure = order.join(counts, on="measure", maintain_order="left").join(
         worst, on="measure", how="left", maintain_order="left"
     )

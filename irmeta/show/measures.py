@@ -128,9 +128,10 @@ def print_difference(difference: Difference, a: str, b: str) -> None:
     both, lone_a, lone_b, different = (
         difference.measures.select("both", "only_a", "only_b", "different").sum().row(0)
     )
+    differ = "are worse in B" if difference.worse_only else "differ"
     print_text(
         console,
-        f"\n{different:,} of {both:,} values differ by more than {difference.tolerance:g}; "
+        f"\n{different:,} of {both:,} values {differ} by more than {difference.tolerance:g}; "
         f"{lone_a:,} rows are in A alone, {lone_b:,} in B alone.",
         "bold",
     )

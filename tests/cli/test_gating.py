@@ -97,3 +97,22 @@ def test_gate__no_query_in_common_fails():
 def test_gate__comparison_without_baseline_is_refused(made_store: irmeta.Store):
     with pytest.raises(irmeta.UsageError, match="compared without a baseline: use `baseline=`"):
         irmeta.compare(made_store, "AP", track="news").gate(0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (["--pair", "old=new"], 1, "1 of 1 values differ by more than 1e-09"),
+        (["--pair", "old=new", "--tolerance", 0.2], 0, "0 of 1 values"),
+        (["--pair", "old=new", "--worse-only"], 0, "0 of 1 values"),
+        (["--pair", "old"], 2, "--pair 'old' is not of the form OLD=NEW."),
+        (["--pair", "old=new", "--pair", "old=b"], 2, "names a system that has a pair already"),
+    ],
+)
+def test_diff_command__compares_pairs(run, tmp_path: Path, options, status: int, said: str):
+    for name, value in (("old", 0.5), ("new", 0.6)):
+        text = f"track,system,measure,value\nt,{name},AP,{value}\n"
+        (tmp_path / f"{name}.csv").write_text(text)
+    done = run("diff", tmp_path / "old.csv", tmp_path / "new.csv", *options)
+    assert done.status == status
+    assert said in done.out + done.err

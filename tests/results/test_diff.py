@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta import diff
 from irmeta.api import EvalChoices
 from irmeta.errors import DataError, UsageError
-from irmeta.results.diff import diff
 from irmeta.results.scores import wide
 from irmeta.results.tidy_files import write_out
 
@@ -99,6 +99,43 @@ def test_diff__counts_rows_missing_in_either_file(save):
     assert counted == [("AP", 2, 1, 1), ("ASL", 2, 0, 0), ("RR", 0, 0, 1)]
     assert not found.same
     assert found.measures["greatest"].to_list() == [0.0, 0.0, None]
+
+
+def test_diff__pairs_compare_systems_of_other_names(save):
+    a = [("t", "old", "AP", 0.5), ("t", "gone", "AP", 0.5)]
+    b = [("t", "new", "AP", 0.25), ("t", "more", "AP", 0.5)]
+    (row,) = diff(save("a", a), save("b", b), pairs={"old": "new"}).measures.iter_rows(named=True)
+    counted = [row[c] for c in ("both", "only_a", "only_b", "different", "system", "a", "b")]
+    assert counted == [1, 0, 0, 1, "old=new", 0.5, 0.25]
+    with pytest.raises(UsageError, match=r"b\.\w+ has no system 'nw'\. Did you mean 'new'"):
+        diff(save("a", a), save("b", b), pairs={"old": "nw"})
+
+
+@pytest.mark.parametrize(
+    ("measure", "a", "b", "different"),
+    [
+        ("AP", 0.5, 0.4, 1),
+        ("AP", 0.5, 0.6, 0),
+        ("AP", 0.5, 0.495, 0),
+        ("ASL", 5, 6, 1),
+        ("ASL", 5, 4, 0),
+        ("AP", 0.5, math.nan, 1),
+        ("AP", math.nan, 0.5, 0),
+    ],
+)
+def test_diff__worse_only_counts_values_that_are_worse_in_the_second_file(
+    save, measure: str, a: float, b: float, different: int
+):
+    files = [save(name, [("t", "s", measure, value)]) for name, value in (("a", a), ("b", b))]
+    found = diff(*files, 0.01, worse_only=True)
+    assert found.measures["different"].to_list() == [different]
+    assert found.same == (different == 0)
+
+
+def test_diff__worse_only_needs_measures_of_a_known_direction(save):
+    file = save("a", [("t", "s", "clicks", 0.5)])
+    with pytest.raises(UsageError, match="which values of 'clicks' are worse is unknown"):
+        diff(file, file, worse_only=True)
 
 
 def test_diff__compares_means_by_track_system_and_measure(save):
