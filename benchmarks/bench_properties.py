@@ -19,7 +19,7 @@ from bench_main_job import median, spawn, write
 from machine import machine
 from timing import seconds
 
-from irmeta.measures.enumerated import score_rankings
+from irmeta.measures.evaluate import score_rankings
 from irmeta.stats.properties import INDUCTION, PAPER, Property
 from irmeta.studies.papers.properties.measure_properties import measures_of_one_list
 from irmeta.studies.papers.properties.options import PropertiesOptions

@@ -12,7 +12,7 @@ from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, is_stream, location
 from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
-from irmeta.measures.unjudged_docs import UnjudgedDocs
+from irmeta.measures.pools import UnjudgedDocs
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError
+from irmeta.measures.average_precision import docs_needed
 from irmeta.measures.evaluate import evaluate
-from irmeta.measures.interpolated import docs_needed
 from irmeta.measures.names import Spec, parse_measure
 from irmeta.measures.trec_eval_names import (
     SUMMARY_ONLY,

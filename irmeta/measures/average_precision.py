@@ -1,25 +1,35 @@
-"""AP, with the cutoff variants of Lu, Moffat and Culpepper (2016)."""
+"""AP, precision at levels of recall, and Q, with the cutoffs of Lu, Moffat and Culpepper (2016)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from irmeta.kernels.cutoff_sums import precision_sum
-from irmeta.measures.cut_norms import (
+from irmeta.errors import MeasureError
+from irmeta.kernels.cutoff_sums import count_to_own_cut, precision_sum
+from irmeta.kernels.doc_amounts import best_precision_from, blended_ratios
+from irmeta.measures.cutoffs import (
+    IDEAL,
     NORM,
+    add_up,
     divisor_of,
     divisors,
+    empty_values,
     needs_pool,
     over_pool,
+    per_query,
+    positions,
+    rank_cuts,
     refuse_without_cutoff,
+    running_sums,
     trace_without_depth,
     without_depth,
 )
-from irmeta.measures.cutoffs import empty_values, per_query, positions, rank_cuts
+from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
 from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import REL
+from irmeta.naming.parameters import GMAX, REL, Parameter, numbers
 from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 
@@ -39,7 +49,7 @@ def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) ->
     depth and the collection states no `pool_depth`.
     """
     if params["norm"] == "pool":
-        return np.stack([_pooled(view, params["rel"], k) for k in ks])
+        return np.stack([_pooled_ap(view, params["rel"], k) for k in ks])
     return per_query(_precision_sums(view, params["rel"], ks), divisors(view, params, ks), 0.0)
 
 
@@ -50,7 +60,7 @@ def _precision_sums(view: JudgedRanks, rel: float, ks: Cutoffs) -> np.ndarray:
     return out
 
 
-def _pooled(view: JudgedRanks, rel: float, k: int) -> np.ndarray:
+def _pooled_ap(view: JudgedRanks, rel: float, k: int) -> np.ndarray:
     """Compute AP@k under the pool of depth k: [query, system]."""
     pool = pooled_at(view, k)
     values = over_pool(view, pool, _precision_sums(pool, rel, [k])[0], rel, k)
@@ -83,9 +93,233 @@ def trace_average_precision(one: OneList, params: Params, k: int | None) -> Trac
     return Trace(terms, divisor, divisor_is, None if divisor else undefined)
 
 
-def _printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+def _printed_ap(params: Params, cutoff: Cutoff) -> Sequence[str]:
     refuse_without_cutoff("AP", params, cutoff)
     return [p.name for p in (REL, NORM) if params[p.name] != p.default]
+
+
+ELEVEN_POINTS = "0;0.1;0.2;0.3;0.4;0.5;0.6;0.7;0.8;0.9;1"
+
+
+def docs_needed(levels: np.ndarray, relevant: np.ndarray, trec_eval: str) -> np.ndarray:
+    """Compute the number of relevant docs that a level of recall needs: int64 [levels, queries].
+
+    In C, the arithmetic is ``(long)(level * R + 0.9)`` for trec_eval 9 and ``lround(level * R)``
+    for trec_eval 10.
+    """
+    share = levels[:, None] * relevant
+    if trec_eval == "9":
+        return (share + 0.9).astype(np.int64)
+    floor = np.floor(share)
+    return (floor + (share - floor >= 0.5)).astype(np.int64)
+
+
+def at_levels(view: JudgedRanks, params: Params, levels: np.ndarray) -> np.ndarray:
+    """Compute interpolated precision at levels of recall: float64 [levels, queries, systems]."""
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    best = np.zeros(ranks.shape)
+    best_precision_from(ranks, offsets, view.missing, best)
+    relevant = np.diff(offsets)
+    out = np.zeros((len(levels), *view.lengths.shape))
+    has_relevant = relevant > 0
+    needed = docs_needed(levels, relevant[has_relevant], params["trec_eval"])
+    out[:, has_relevant] = best[offsets[:-1][has_relevant] + np.maximum(needed, 1) - 1]
+    return out
+
+
+def compute_interpolated(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Find the best precision at any rank with at least the given recall; 0 without any."""
+    return at_levels(view, params, np.array(ks, np.float64))
+
+
+def compute_interpolated_mean(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Average interpolated precision over levels of recall, added up from the highest level."""
+    levels = numbers(params["levels"])
+    total = empty_values(view, [None])[0]
+    for precision in at_levels(view, params, np.array(levels[::-1])):
+        total += precision
+    return np.broadcast_to(total / len(levels), (len(ks), *total.shape))
+
+
+def compute_r_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute precision at rank ``(long)(mult * R + 0.9)``; 0 where that rank is 0."""
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    cuts = np.floor(params["mult"] * np.diff(offsets) + 0.9)
+    counts = np.zeros(view.lengths.shape)
+    count_to_own_cut(ranks, offsets, np.minimum(cuts, view.missing - 1).astype(np.int64), counts)
+    return np.broadcast_to(per_query(counts[None], cuts, 0.0), (len(ks), *counts.shape))
+
+
+def _needed(level: float, relevant: int, trec_eval: str) -> int:
+    share = level * relevant
+    if trec_eval == "9":
+        return int(share + 0.9)
+    return math.floor(share) + (share - math.floor(share) >= 0.5)
+
+
+def _trace_levels(one: OneList, params: Params, levels: list[float]) -> tuple[Term, ...]:
+    relevant = one.relevant(params["rel"])
+    retrieved = [d for d in relevant if d[0] is not None]
+    terms = []
+    for level in levels:
+        needed = _needed(level, len(relevant), params["trec_eval"])
+        deep_enough = [
+            (hits / rank, hits, rank, doc, grade)
+            for hits, (rank, doc, grade) in enumerate(retrieved, 1)
+            if rank is not None and hits >= needed
+        ]
+        if deep_enough:
+            best, hits, rank, doc, grade = max(deep_enough, key=lambda d: d[0])
+            arithmetic = (
+                f"recall {level:g} is {needed} docs; best precision from there {hits}/{rank}"
+            )
+            terms.append(Term(rank, doc, grade, arithmetic, best))
+    return tuple(terms)
+
+
+def trace_interpolated(one: OneList, params: Params, k: float | None) -> Trace:
+    """Trace IPrec as the doc where precision is best."""
+    assert k is not None
+    return Trace(_trace_levels(one, params, [k]), 1.0, "(nothing)")
+
+
+def trace_interpolated_mean(one: OneList, params: Params, k: None) -> Trace:
+    """Trace IPrecAvg as one term per level of recall that is reached."""
+    levels = numbers(params["levels"])
+    return Trace(_trace_levels(one, params, levels), len(levels), "levels of recall")
+
+
+def trace_r_precision(one: OneList, params: Params, k: None) -> Trace:
+    """Trace Rprec as counts over a multiple of R."""
+    relevant = one.relevant(params["rel"])
+    cut = int(params["mult"] * len(relevant) + 0.9)
+    terms = tuple(
+        Term(rank, doc, grade, "1", 1.0)
+        for rank, doc, grade in relevant
+        if rank is not None and rank <= cut
+    )
+    divisor_is = "relevant docs of the query"
+    if params["mult"] != 1:
+        divisor_is = f"{params['mult']:g} times the {len(relevant)} relevant docs, rounded"
+    return Trace(terms, cut, divisor_is, None if cut else 0.0)
+
+
+_TREC_EVAL = Parameter(
+    "trec_eval",
+    "9",
+    "version whose rounding of level * R is used: 9 adds 0.9 and truncates, 10 rounds to nearest",
+    kind="choice",
+    choices=("9", "10"),
+)
+
+
+_Q = (
+    Parameter("beta", 1.0, "weight of gains against counts; 0: AP", kind="number", low=0, high=1e6),
+    Parameter("gain", "grade", GAIN_OF, kind="choice", choices=GAINS),
+    REL,
+    GMAX,
+    NORM,
+    IDEAL,
+)
+
+
+def compute_q(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Sum (count + beta gain) / (rank + beta ideal gain) at relevant docs up to k, over `norm`.
+
+    ``all``: R, all relevant docs. ``min``: min(R, k). ``pool``: R_k, the relevant docs in the pool
+    of depth k; R_k = 0 gives NaN. ``ideal`` is all judged docs by gain, or the docs in that pool.
+
+    Notes
+    -----
+    Where either parameter is ``pool``, docs outside the pool are unjudged in the list too; a pool
+    that is complete to k or less is all judged docs, and a pool that is complete at no depth gives
+    NaN. Lu, Moffat and Culpepper call every Q@k non-monotone in k; with all judged docs for both
+    parameters Q@k is monotone, because neither the ratio at a rank nor R depends on k.
+    """
+    if needs_pool(params):
+        return np.stack([_pooled_q(view, params, k) for k in ks])
+    sums = add_up(view, *_blended(view, view, params), ks)
+    return per_query(sums, divisors(view, params, ks), 0.0)
+
+
+def _blended(
+    view: JudgedRanks, ideal_of: JudgedRanks, params: Params
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute ranks, offsets, and the ratio at each relevant doc, with the ideal list of a view."""
+    rows = view.grades > 0
+    grades, first, labels = np.unique(view.grades[rows], return_index=True, return_inverse=True)
+    gains = _q_gains(view, params)[rows][first]
+    ranks, labels, offsets = view.sort_by_rank(rows, labels.astype(np.uint8))
+    amounts = np.zeros(ranks.shape)
+    gained, counted = np.empty((2, ranks.shape[1]))
+    blended_ratios(
+        ranks,
+        labels,
+        gains,
+        grades >= params["rel"],
+        offsets,
+        view.missing,
+        *running_sums(ideal_of.offsets, _q_gains(ideal_of, params)),
+        float(params["beta"]),
+        gained,
+        counted,
+        amounts,
+    )
+    return ranks, offsets, amounts
+
+
+def _q_gains(view: JudgedRanks, params: Params) -> np.ndarray:
+    return doc_gains(view, params["gain"], params["rel"], params["gmax"])
+
+
+def _pooled_q(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
+    """Compute Q@k where `norm` or `ideal` is the pool of depth k: [query, system]."""
+    pool = pooled_at(view, k)
+    amounts = _blended(pool, pool if params["ideal"] == "pool" else view, params)
+    sums = add_up(pool, *amounts, [k])
+    if params["norm"] == "pool":
+        values = over_pool(view, pool, sums[0], params["rel"], k)
+    else:
+        values = per_query(sums, divisors(view, params, [k]), 0.0)[0]
+    return without_depth(view, values)
+
+
+def events_q(view: JudgedRanks, params: Params) -> Events | None:
+    """Step by the ratio at each relevant doc, over R or min(R, k)."""
+    if needs_pool(params):
+        return None
+    return Events(*_blended(view, view, params), lambda ks: divisors(view, params, ks))
+
+
+def trace_q(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace Q as one ratio per relevant doc, over the divisor of `norm`."""
+    rel, beta = params["rel"], params["beta"]
+    full = one
+    if needs_pool(params):
+        assert k is not None
+        if unknown := trace_without_depth(one):
+            return unknown
+        one = one.pooled_at(k)
+    divisor, divisor_is, undefined = divisor_of(full, one, params, k)
+    ideal_of = one if params["ideal"] == "pool" else full
+    best = sorted((doc_gain(one, d, g, params) for _, d, g in ideal_of.judged), reverse=True)
+    terms, count, gained = [], 0, 0.0
+    for rank, doc, grade in one.within(k):
+        gained += doc_gain(one, doc, grade, params)
+        if grade >= rel:
+            count += 1
+            ideal = sum(best[:rank])
+            arithmetic = f"({count} + {beta:g} x {gained:g}) / ({rank} + {beta:g} x {ideal:g})"
+            amount = (count + beta * gained) / (rank + beta * ideal)
+            terms.append(Term(rank, doc, grade, arithmetic, amount))
+    return Trace(tuple(terms), divisor, divisor_is, None if divisor else undefined)
+
+
+def _printed_q(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    refuse_without_cutoff("Q", params, cutoff)
+    if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
+        raise MeasureError("Q: gmax needs gain=linear or gain=exp.")
+    return [p.name for p in _Q if params[p.name] != p.default]
 
 
 MEASURES = (
@@ -99,6 +333,66 @@ MEASURES = (
         revision=2,
         needs=needs_pool,
         events=events_average_precision,
-        printed=_printed,
+        printed=_printed_ap,
+    ),
+    Measure(
+        name="IPrec",
+        summary="interpolated precision: the best precision at any rank with recall of at least r",
+        compute=compute_interpolated,
+        trace=trace_interpolated,
+        source="trec_eval 9.0.8 and 10.0, m_iprec_at_recall.c",
+        parameters=(REL, _TREC_EVAL),
+        cutoff="required",
+        cutoff_is="level",
+        monotone=False,
+    ),
+    Measure(
+        name="IPrecAvg",
+        summary="the mean of interpolated precision over levels of recall (11pt_avg)",
+        compute=compute_interpolated_mean,
+        trace=trace_interpolated_mean,
+        source="trec_eval 9.0.8 and 10.0, m_11pt_avg.c",
+        parameters=(
+            Parameter(
+                "levels", ELEVEN_POINTS, "levels of recall", kind="levels", low=0.0, high=1.0
+            ),
+            REL,
+            _TREC_EVAL,
+        ),
+        cutoff="none",
+        revision=2,
+    ),
+    Measure(
+        name="Rprec",
+        summary="precision at rank R, or at mult * R + 0.9 truncated to an integer",
+        compute=compute_r_precision,
+        trace=trace_r_precision,
+        source="trec_eval 9.0.8, m_Rprec.c and m_Rprec_mult.c",
+        parameters=(
+            Parameter(
+                "mult",
+                1.0,
+                "the rank, as a multiple of R",
+                kind="number",
+                low=0,
+                high=1e6,
+                open=True,
+            ),
+            REL,
+        ),
+        cutoff="none",
+    ),
+    Measure(
+        name="Q",
+        summary="Q-measure: AP whose precisions are blended with cumulated gains; never falls as k "
+        "grows while norm=all and ideal=all, though Lu et al. call all of Q non-monotone",
+        compute=compute_q,
+        trace=trace_q,
+        source="Sakai 2004; doi:10.1007/s10791-016-9282-6, Table 2",
+        parameters=_Q,
+        needs=needs_pool,
+        events=events_q,
+        printed=_printed_q,
+        revision=2,
     ),
 )

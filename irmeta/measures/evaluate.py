@@ -1,4 +1,4 @@
-"""Evaluation of measures over a store, one block of queries at a time."""
+"""Evaluation of measures over a store, one block of queries at a time, or over all rankings."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from irmeta.measures.spec import Cutoffs
 from irmeta.naming.parameters import REL
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import Averaged, EvalPolicy
+from irmeta.rankings.enumeration import RankingSpace
 from irmeta.rankings.holders import totals
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
@@ -302,3 +303,58 @@ def included(view: JudgedRanks, spec: Spec, policy: EvalPolicy) -> np.ndarray:
 
 def _lists_without_nonrelevant(view: JudgedRanks, spec: Spec) -> np.ndarray:
     return (view.lengths > 0) & (irrelevant_retrieved(view, spec.rel) == 0)
+
+
+def score_rankings(space: RankingSpace, specs: Sequence[Spec]) -> np.ndarray:
+    """Compute measures for all rankings.
+
+    Returns
+    -------
+    float64 [measures, rankings], by the numbers of the rankings.
+
+    Raises
+    ------
+    UsageError
+        For a measure that compares the list with those of other systems.
+    """
+    check_alone(specs)
+    policy, values = EvalPolicy(), np.empty((len(specs), space.count))
+    for numbers in space.chunks():
+        # AvgSL and TSL count the docs that any system retrieves.
+        view = space.view(np.concatenate([numbers, space.longest]))
+        values[:, numbers] = evaluate_block(view, specs, policy).values[:, 0, : len(numbers)]
+    return values
+
+
+def check_alone(specs: Sequence[Spec]) -> None:
+    """Check that measures have a value for a ranking alone.
+
+    Raises
+    ------
+    UsageError
+        For a measure that compares the list with those of other systems.
+    """
+    for spec in specs:
+        if (why := dependence(spec)) is not None:
+            raise UsageError(f"{spec.name} {why}: it has no value for a ranking alone.")
+
+
+def dependence(spec: Spec) -> str | None:
+    """Return how a value depends on the lists of other systems; None for a value of one list."""
+    if "pool" in needs_of([spec]):
+        return "reads the pool that the systems make"
+    if "counted" in spec.settings:
+        return "counts the systems that retrieve a doc"
+    return None
+
+
+def oriented(values: np.ndarray, specs: Sequence[Spec]) -> np.ndarray:
+    """Return the values with the sign of measures of which less is better turned."""
+    signs = np.array([spec.measure.direction for spec in specs])
+    return values if (signs == 1).all() else values * signs[:, None]
+
+
+def rank_cutoff(spec: Spec) -> int | None:
+    """Return the rank below which a measure reads no doc; None without one."""
+    is_rank = spec.measure.cutoff_is == "rank" and not spec.measure.cutoff_prefix
+    return int(spec.cutoff) if is_rank and spec.cutoff is not None else None

@@ -1,4 +1,4 @@
-"""Measures of the judged share of a list."""
+"""Measures for incomplete judgments: Bpref, infAP, and the judged share of a list."""
 
 from __future__ import annotations
 
@@ -7,11 +7,119 @@ import math
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_within
+from irmeta.kernels.judged_only import bpref_sum, inferred_sum
 from irmeta.kernels.unjudged_ranks import first_unjudged
-from irmeta.measures.cutoffs import empty_values, rank_cuts
+from irmeta.measures.cutoffs import empty_values, per_query, rank_cuts
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.derive.unjudged import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks
+
+FORM = Parameter(
+    "form",
+    "trec_eval",
+    "definition: trec_eval since version 8; trec_eval7: version 7.3; original and bpref-10: 2004",
+    kind="choice",
+    choices=("trec_eval", "trec_eval7", "original", "bpref-10"),
+)
+_MORE = {"bpref-10": 10}
+"""Non-relevant docs beyond R that count."""
+_BOUND_BY = {"trec_eval": 1, "trec_eval7": 2}
+"""Whether the divisor is at most the number of judged (1) or retrieved (2) non-relevant docs."""
+
+
+def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute the mean over relevant docs of 1 - min(n, R) / min(N, R).
+
+    n of the N judged non-relevant docs are above the relevant doc; the term is 1 for n = 0, and 0
+    for a relevant doc that is not retrieved. In trec_eval 7.3 (TREC 2003 and 2004, by the comments
+    in the source of trec_eval 8.1), N counts retrieved docs only. The divisor is R in the original
+    definition (doi:10.1145/1008992.1009000); bpref-10 replaces R by R + 10 in both places.
+    """
+    relevant, relevant_offsets = view.sorted_ranks(params["rel"])
+    nonrelevant, nonrelevant_offsets = view.sorted_ranks(*view.nonrelevant(params["rel"]))
+    out = np.zeros(view.lengths.shape)
+    form = params["form"]
+    bpref_sum(
+        relevant,
+        relevant_offsets,
+        nonrelevant,
+        nonrelevant_offsets,
+        view.missing,
+        _MORE.get(form, 0),
+        _BOUND_BY.get(form, 0),
+        out,
+    )
+    return per_query(out[None], view.counts(params["rel"]), 0.0)
+
+
+def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace Bpref as one term per relevant doc retrieved."""
+    rel = params["rel"]
+    lowest = -math.inf if one.negative == "nonrelevant" else 0
+    nonrelevant = [rank for rank, _, grade in one.judged if lowest <= grade < rel]
+    relevant, form = one.relevant(rel), params["form"]
+    most = len(relevant) + _MORE.get(form, 0)
+    bound, divisor = most, f"{most}"
+    if form in _BOUND_BY:
+        ranks = nonrelevant if form == "trec_eval" else [r for r in nonrelevant if r is not None]
+        bound, divisor = min(len(ranks), most), f"min({len(ranks)}, {most})"
+    terms = []
+    for rank, doc, grade in relevant:
+        if rank is None:
+            continue
+        above = sum(r is not None and r < rank for r in nonrelevant)
+        text, amount = "none judged non-relevant above: 1", 1.0
+        if above:
+            text = f"1 - min({above}, {most})/{divisor}"
+            amount = 1.0 - min(above, most) / bound
+        terms.append(Term(rank, doc, grade, text, amount))
+    undefined = None if relevant else 0.0
+    return Trace(tuple(terms), len(relevant), "relevant docs of the query", undefined)
+
+
+EPSILON = 0.00001  # trec_eval's INFAP_EPSILON
+
+
+def compute_inferred(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Sum the expected precisions at the relevant docs retrieved, over all relevant docs."""
+    lowest, rel = view.nonrelevant(params["rel"])
+    relevant, relevant_offsets = view.sorted_ranks(rel)
+    nonrelevant, nonrelevant_offsets = view.sorted_ranks(lowest, rel)
+    unjudged, unjudged_offsets = view.sorted_ranks(-np.inf, lowest)
+    out = np.zeros(view.lengths.shape)
+    inferred_sum(
+        relevant,
+        relevant_offsets,
+        nonrelevant,
+        nonrelevant_offsets,
+        unjudged,
+        unjudged_offsets,
+        view.missing,
+        EPSILON,
+        out,
+    )
+    means = per_query(out[None], view.counts(params["rel"]), 0.0)
+    return np.broadcast_to(means, (len(ks), *view.lengths.shape))
+
+
+def trace_inferred(one: OneList, params: Params, k: None) -> Trace:
+    """Trace infAP as one expected precision per relevant doc retrieved."""
+    rel = params["rel"]
+    terms = []
+    better = judged = 0
+    for pooled, (rank, doc, grade) in enumerate(one.within(None)):
+        if grade >= rel:
+            share = (better + EPSILON) / (judged + 2 * EPSILON)
+            text = "1"
+            if rank > 1:
+                text = f"1/{rank} + {pooled}/{rank} in the pool * ({better} + e)/({judged} + 2e)"
+            terms.append(Term(rank, doc, grade, text, (1 + pooled * share) / rank))
+        better += grade >= rel
+        judged += one.counts_as_judged(grade)
+    relevant = len(one.relevant(rel))
+    undefined = None if relevant else 0.0
+    return Trace(tuple(terms), relevant, "relevant docs of the query", undefined)
 
 
 def _judged_within(view: JudgedRanks, ks: Cutoffs) -> tuple[np.ndarray, np.ndarray]:
@@ -80,6 +188,28 @@ def trace_first_unjudged(one: OneList, params: Params, k: None) -> Trace:
 
 
 MEASURES = (
+    Measure(
+        name="Bpref",
+        summary="binary preference: judged non-relevant docs above relevant ones",
+        compute=compute_bpref,
+        trace=trace_bpref,
+        source="trec_eval 9.0.8, m_bpref.c; doi:10.1145/1008992.1009000",
+        parameters=(REL, FORM),
+        cutoff="none",
+        monotone=False,
+        unjudged=(),
+        revision=2,
+    ),
+    Measure(
+        name="infAP",
+        summary="inferred AP: grades below 0 mark the docs of the pool that were not sampled",
+        compute=compute_inferred,
+        trace=trace_inferred,
+        source="trec_eval 9.0.8, m_infap.c; doi:10.1145/1183614.1183633",
+        parameters=(REL,),
+        cutoff="none",
+        revision=2,
+    ),
     Measure(
         name="Judged",
         summary="the share of the list, or of its first k docs, that is judged",

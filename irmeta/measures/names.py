@@ -26,29 +26,20 @@ from irmeta.errors import (
 from irmeta.measures import (
     aliases,
     average_precision,
-    bpref,
     cascade,
-    cooper,
     cumulated_gain,
     incomplete,
-    inferred,
-    interpolated,
     precision,
-    q_measure,
-    rare_gain,
     rareness,
     rbp,
     review,
-    review_costs,
     sampled,
     search_length,
     sets,
     stratified,
-    trec_gain,
-    utility,
 )
 from irmeta.measures.aliases import BARE, ELSEWHERE, FIELD, fold
-from irmeta.measures.diversity import cube_test, d_measures, err_ia, novelty, subtopic_recall
+from irmeta.measures.diversity import cube_test, d_measures, err_ia, novelty, subtopics
 from irmeta.measures.diversity.intent_aware import intent_aware
 from irmeta.measures.spec import Cutoffs, Measure
 from irmeta.naming.grammar import joined, parse_settings, split_form, split_names, text_of, texts_of
@@ -60,21 +51,9 @@ from irmeta.rankings.needs import Need
 from irmeta.schema.columns import Display
 
 FAMILIES = (
-    *(
-        average_precision,
-        precision,
-        interpolated,
-        sets,
-        utility,
-        cumulated_gain,
-        trec_gain,
-        q_measure,
-        cascade,
-        rbp,
-    ),
-    *(bpref, inferred, sampled, stratified, incomplete, search_length, cooper, rareness, rare_gain),
-    *(review, review_costs),
-    *(novelty, err_ia, subtopic_recall, d_measures, cube_test),
+    *(average_precision, precision, sets, cumulated_gain, cascade, rbp),
+    *(incomplete, sampled, stratified, search_length, rareness, review),
+    *(novelty, err_ia, subtopics, d_measures, cube_test),
 )
 """Modules of measures, in listing order."""
 

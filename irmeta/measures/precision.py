@@ -9,6 +9,7 @@ import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_within, reciprocal_rank
 from irmeta.measures.cutoffs import empty_values, per_query, rank_cuts
+from irmeta.measures.gains import needs_ties, refuse_assumed, weight_at, weighted_gain
 from irmeta.measures.spec import (
     TREC_EVAL,
     Cutoff,
@@ -20,7 +21,6 @@ from irmeta.measures.spec import (
     Term,
     Trace,
 )
-from irmeta.measures.weighted import needs_ties, refuse_assumed, weight_at, weighted_gain
 from irmeta.naming.parameters import BETA, REL, TIES
 from irmeta.rankings.judged import JudgedRanks
 

@@ -9,10 +9,11 @@ import numpy as np
 from irmeta.errors import MeasureError
 from irmeta.kernels.unjudged_ranks import add_unjudged
 from irmeta.measures.cutoffs import empty_values, rank_cuts, retrieved
-from irmeta.measures.gains import GAIN_OF, OF_QUERY, doc_gains
-from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
-from irmeta.measures.weighted import (
+from irmeta.measures.gains import (
+    GAIN_OF,
+    OF_QUERY,
     Worth,
+    doc_gains,
     gain_events,
     needs_ties,
     refuse_assumed,
@@ -20,6 +21,7 @@ from irmeta.measures.weighted import (
     weighted_gain,
     weighted_terms,
 )
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import GMAX, REL, TIES, Parameter
 from irmeta.rankings.derive.unjudged import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks

@@ -14,8 +14,13 @@ from typing import Any
 import numpy as np
 
 from irmeta.kernels.sampled_sums import stratified_precision_sum, sum_by_stratum
-from irmeta.measures.cut_norms import refuse_without_cutoff
-from irmeta.measures.cutoffs import divide, empty_values, per_query, rank_cuts
+from irmeta.measures.cutoffs import (
+    divide,
+    empty_values,
+    per_query,
+    rank_cuts,
+    refuse_without_cutoff,
+)
 from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
 from irmeta.measures.sampled import needs_sample
 from irmeta.measures.spec import Compute, Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace

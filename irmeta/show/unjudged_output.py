@@ -11,7 +11,7 @@ import polars as pl
 from irmeta.escapes import print_line
 
 if TYPE_CHECKING:
-    from irmeta.measures.unjudged_docs import UnjudgedDocs
+    from irmeta.measures.pools import UnjudgedDocs
 
 WORST = 5  # systems named on a line
 

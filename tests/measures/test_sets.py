@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import irmeta
-from irmeta.measures.interpolated import docs_needed
+from irmeta.measures.average_precision import docs_needed
 from irmeta.measures.names import parse_measure
 from support.cells import assert_twins
 from support.making import Track, down

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.measures.unjudged_docs import UnjudgedDocs, unjudged_docs, unjudged_measures
+from irmeta.measures.pools import UnjudgedDocs, unjudged_docs, unjudged_measures
 from irmeta.rankings.track_facts import track_facts
 from support.examples import scaled
 from support.making import Track, down, tracks

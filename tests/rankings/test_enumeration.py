@@ -7,7 +7,7 @@ import pytest
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.measures.enumerated import rank_cutoff, score_rankings
+from irmeta.measures.evaluate import rank_cutoff, score_rankings
 from irmeta.measures.names import parse_measure, parse_measures
 from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.rankings import enumeration

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.measures.enumerated import score_rankings
+from irmeta.measures.evaluate import score_rankings
 from irmeta.measures.names import parse_measure
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import PAPER

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.measures.enumerated import score_rankings
+from irmeta.measures.evaluate import score_rankings
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework.study_results import StudyResults

@@ -9,11 +9,18 @@ import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError, check_choice, check_whole
-from irmeta.measures.docs_to_judge import Request, docs_to_judge
 from irmeta.measures.evaluate import evaluate_tracks, warn_above_highest_grade
 from irmeta.measures.names import parse_call, parse_measures
-from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
-from irmeta.measures.unjudged_docs import UnjudgedDocs, unjudged_docs, unjudged_measures
+from irmeta.measures.pools import (
+    Request,
+    UnjudgedDocs,
+    complete_depth,
+    docs_to_judge,
+    parts_of,
+    reduced_pools,
+    unjudged_docs,
+    unjudged_measures,
+)
 from irmeta.options import check_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices, PoolChoices

@@ -12,11 +12,12 @@ import numpy as np
 from irmeta.errors import MeasureError
 from irmeta.kernels.subtopic_gains import cube_gains
 from irmeta.measures.cutoffs import add_up, divide, per_query, positions, running_sums, sums_at
-from irmeta.measures.diversity.subtopic_gains import GainPairs, by_rank
-from irmeta.measures.diversity.subtopic_shares import (
+from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
     UNJUDGED,
     WEIGHTS,
+    GainPairs,
+    by_rank,
     needs_subtopics,
     shares_of,
     subtopic_shares,

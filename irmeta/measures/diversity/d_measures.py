@@ -10,20 +10,19 @@ import numpy as np
 from irmeta.errors import MeasureError, UsageError
 from irmeta.measures.cutoffs import add_up, per_query, running_sums, sums_at
 from irmeta.measures.diversity.novelty import log_weight, logarithmic, longest_list, novelty_terms
-from irmeta.measures.diversity.subtopic_gains import (
-    GainPairs,
-    by_rank,
-    gains_by_rank,
-    weights_at_positions,
-)
-from irmeta.measures.diversity.subtopic_recall import compute_strecall, trace_strecall
-from irmeta.measures.diversity.subtopic_shares import (
+from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
     UNJUDGED,
     WEIGHTS,
+    GainPairs,
+    by_rank,
+    compute_strecall,
+    gains_by_rank,
     needs_subtopics,
     shares_of,
     subtopic_shares,
+    trace_strecall,
+    weights_at_positions,
 )
 from irmeta.measures.gains import GAIN_OF, GAINS, gains, highest_grade
 from irmeta.measures.spec import (

@@ -24,11 +24,13 @@ from irmeta.measures.diversity.novelty import (
     relevant_gain,
     trace_over_greedy,
 )
-from irmeta.measures.diversity.subtopic_gains import GainPairs, by_rank, gains_by_rank
-from irmeta.measures.diversity.subtopic_shares import (
+from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
     UNJUDGED,
     WEIGHTS,
+    GainPairs,
+    by_rank,
+    gains_by_rank,
     needs_subtopics,
     shares_of,
     subtopic_shares,

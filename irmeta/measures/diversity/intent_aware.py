@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from irmeta.measures.cutoffs import empty_values
-from irmeta.measures.diversity.subtopic_shares import (
+from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
     UNJUDGED,
     WEIGHTS,

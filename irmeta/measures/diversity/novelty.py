@@ -11,21 +11,19 @@ import numpy as np
 from irmeta.errors import MeasureError
 from irmeta.kernels.subtopic_gains import perfect_sums
 from irmeta.measures.cutoffs import add_up, per_query, running_sums, sums_at
-from irmeta.measures.diversity.subtopic_gains import (
-    GainPairs,
-    by_rank,
-    discount_weights,
-    gains_by_rank,
-    greedy_ideal,
-    weights_at_positions,
-)
-from irmeta.measures.diversity.subtopic_shares import (
+from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
     UNJUDGED,
+    GainPairs,
+    by_rank,
     count_subtopics,
     counted,
     counted_of,
+    discount_weights,
+    gains_by_rank,
+    greedy_ideal,
     needs_subtopics,
+    weights_at_positions,
 )
 from irmeta.measures.spec import (
     Cutoff,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from irmeta.measures.unjudged_docs import unjudged_docs, unjudged_measures
+from irmeta.measures.pools import unjudged_docs, unjudged_measures
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.cutoff_tables import guidance, table_7

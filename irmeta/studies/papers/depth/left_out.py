@@ -9,7 +9,7 @@ import numpy as np
 
 from irmeta.errors import UsageError
 from irmeta.measures.names import parse_measures
-from irmeta.measures.reduced_pools import LEVELS, ReducedPool, parts_of, reduced_pools
+from irmeta.measures.pools import LEVELS, ReducedPool, parts_of, reduced_pools
 from irmeta.results.verdicts import TIE
 from irmeta.stats.correlation import volatility
 from irmeta.stats.leave_out import left_out_rows

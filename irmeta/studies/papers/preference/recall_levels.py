@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.measures.cooper import corpus_sizes
+from irmeta.measures.search_length import corpus_sizes
 from irmeta.preferences.levels import graded_sets, stack_levels
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.studies.framework.track_view import TrackView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from irmeta.measures.enumerated import score_rankings
+from irmeta.measures.evaluate import score_rankings
 from irmeta.measures.names import canonical
 from irmeta.stats.properties import FURTHER, PAPER, WEIGHT
 from irmeta.studies.framework.study import TableRows

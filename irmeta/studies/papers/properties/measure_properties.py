@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from irmeta.errors import check_whole
-from irmeta.measures.enumerated import dependence, score_rankings
+from irmeta.measures.evaluate import dependence, score_rankings
 from irmeta.measures.names import Spec, parse_measures, registry
 from irmeta.measures.spec import Measure
 from irmeta.naming.grammar import split_names, texts_of

@@ -140,7 +140,7 @@ def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
     UsageError
         If a measure compares the list with those of other systems.
     """
-    from irmeta.measures.enumerated import check_alone
+    from irmeta.measures.evaluate import check_alone
     from irmeta.measures.names import parse_measures
 
     specs = parse_measures(names) if names else []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.errors import UsageError
-from irmeta.measures.enumerated import oriented, rank_cutoff
+from irmeta.measures.evaluate import oriented, rank_cutoff
 from irmeta.measures.names import Spec
 from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.parallel import usable_memory

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from irmeta.measures.enumerated import oriented, rank_cutoff, score_rankings
-from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.evaluate import evaluate_block, oriented, rank_cutoff, score_rankings
 from irmeta.measures.names import Spec, parse_measure
 from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.policies import EvalPolicy

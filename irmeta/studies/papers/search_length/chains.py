@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from irmeta.measures.atomized import Atomized, Chain, Discount
+from irmeta.measures.search_length import Atomized, Chain, Discount
 from irmeta.results.matrix import Matrix
 from irmeta.stats.new_measure import Reordering, reordering
 from irmeta.studies.papers.search_length.options import PERSISTENCE

@@ -8,10 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from irmeta.measures.atomized import Atomized, atomized
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measures
-from irmeta.measures.search_length import lengths_by_doc, precision_lengths
+from irmeta.measures.search_length import Atomized, atomized, lengths_by_doc, precision_lengths
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores

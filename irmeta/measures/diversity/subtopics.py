@@ -1,0 +1,304 @@
+"""Subtopics that a measure counts, gains of docs by subtopic, and subtopic recall.
+
+Gains are along each list and along the ideal list.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from irmeta.errors import UsageError
+from irmeta.kernels.subtopic_gains import greedy_gains, novelty_gains
+from irmeta.measures.cutoffs import add_up, per_query, positions
+from irmeta.measures.gains import discounts
+from irmeta.measures.spec import Cutoffs, Events, Measure, OneList, Params, Steps, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
+from irmeta.rankings.subtopics import Subtopics
+
+SUBTOPICS = Parameter(
+    "subtopics",
+    "found",
+    "subtopics of a query: those with a doc of grade >= rel; or all in the collection's "
+    "subtopics_file, else in the qrels",
+    kind="choice",
+    choices=("found", "all"),
+)
+WEIGHTS = Parameter(
+    "weights",
+    "uniform",
+    "weights of the subtopics, normalised to sum 1: equal, or from the collection's subtopics_file",
+    kind="choice",
+    choices=("uniform", "given"),
+)
+UNJUDGED = ("condensed",)
+"""Treatments of unjudged docs: an unjudged doc assumed relevant would have no subtopic."""
+
+
+def needs_subtopics(params: Params) -> tuple[Need, ...]:
+    """Return the need for judgments by subtopic."""
+    return ("subtopics",)
+
+
+def counted(view: JudgedRanks, params: Params) -> tuple[Subtopics, np.ndarray]:
+    """Return the subtopics of a view, and which a measure counts: bool [names].
+
+    With ``subtopics=found``, the default, these are the subtopics with a doc of grade >= `rel`.
+    """
+    subtopics = view.require("subtopics")
+    if params.get("subtopics") == "all":
+        return subtopics, subtopics.is_listed
+    is_counted = np.zeros(len(subtopics.names), bool)
+    is_relevant = subtopics.grade >= params.get("rel", 1)
+    is_counted[subtopics.name_indices(view.offsets)[is_relevant]] = True
+    return subtopics, is_counted
+
+
+def count_subtopics(view: JudgedRanks, params: Params) -> np.ndarray:
+    """Return the number of subtopics that a measure counts: float64 [queries]."""
+    subtopics, is_counted = counted(view, params)
+    return np.bincount(subtopics.queries, is_counted, minlength=len(view.queries))
+
+
+def subtopic_shares(view: JudgedRanks, params: Params) -> np.ndarray:
+    """Return the share p_a of each subtopic: float64 [names], with sum 1 over a query.
+
+    Subtopics that do not count have share 0; all have if no weight of the query is above 0.
+
+    Raises
+    ------
+    UsageError
+        If ``weights=given`` and a subtopic that counts has no weight.
+    """
+    subtopics, is_counted = counted(view, params)
+    weights = is_counted.astype(np.float64)
+    if params["weights"] == "given":
+        weights = np.where(is_counted, subtopics.weights, 0.0)
+        missing = np.flatnonzero(np.isnan(weights))
+        if len(missing):
+            query = view.queries[subtopics.queries[missing[0]]]
+            raise UsageError(
+                f"track {view.facts.track!r} has no weight for subtopic "
+                f"{subtopics.names[missing[0]]!r} of query {query!r}: add it to the subtopics_file "
+                f"of the qrels set {view.facts.qrels!r} in collection.toml, or omit weights=given."
+            )
+    total = np.bincount(subtopics.queries, weights, minlength=len(view.queries))
+    return weights / np.where(total > 0, total, 1.0)[subtopics.queries]
+
+
+def counted_of(one: OneList, params: Params) -> list[str]:
+    """Return the names of the subtopics that a measure counts, for traces."""
+    if params.get("subtopics") == "all":
+        return [name for name in one.subtopics if name in one.subtopic_weights]
+    rel = params.get("rel", 1)
+    docs = one.subtopic_grades.values()
+    return [name for name in one.subtopics if any(of.get(name, -math.inf) >= rel for of in docs)]
+
+
+def shares_of(one: OneList, params: Params) -> dict[str, float]:
+    """Return the share of each subtopic that counts, for traces."""
+    names = counted_of(one, params)
+    weights = dict.fromkeys(names, 1.0)
+    if params["weights"] == "given":
+        weights = {name: one.subtopic_weights[name] for name in names}
+    total = math.fsum(weights.values())
+    return {name: weight / total if total > 0 else 0.0 for name, weight in weights.items()}
+
+
+@dataclass(frozen=True)
+class GainPairs:
+    """The pairs of docs and subtopics with a gain, by the docs that have any.
+
+    Attributes
+    ----------
+    rows
+        bool [rows of the view]: the docs with a pair.
+    offsets
+        int64 [queries + 1]: the docs of each query.
+    starts
+        int64 [docs + 1]: the pairs of each doc.
+    subtopic
+        int32 [pairs], numbered within the query, ascending within a doc.
+    gains, keeps
+        float64 [pairs]: see irmeta.kernels.subtopic_gains.
+    """
+
+    rows: np.ndarray
+    offsets: np.ndarray
+    starts: np.ndarray
+    subtopic: np.ndarray
+    gains: np.ndarray
+    keeps: np.ndarray
+
+    @classmethod
+    def of(cls, view: JudgedRanks, gains: np.ndarray, keeps: np.ndarray | float) -> GainPairs:
+        """Return the pairs of a view with a gain other than 0, given float64 [pairs]."""
+        subtopics = view.require("subtopics")
+        is_gain = gains != 0
+        pairs = np.bincount(subtopics.rows[is_gain], minlength=len(view.grades))
+        rows = pairs > 0
+        return cls(
+            rows=rows,
+            offsets=view.offsets_of(rows),
+            starts=np.concatenate([[0], np.cumsum(pairs[rows])]),
+            subtopic=subtopics.subtopic[is_gain],
+            gains=gains[is_gain],
+            keeps=np.broadcast_to(keeps, gains.shape)[is_gain],
+        )
+
+    @classmethod
+    def relevant(cls, view: JudgedRanks, rel: float, keep: float) -> GainPairs:
+        """Return the pairs of grade >= `rel`, each with gain 1."""
+        grades = view.require("subtopics").grade
+        return cls.of(view, (grades >= rel).astype(np.float64), keep)
+
+    def by_rank(self, view: JudgedRanks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sort the docs by rank: see `JudgedRanks.sort_by_rank`; labels are numbers of docs."""
+        return view.sort_by_rank(self.rows, np.arange(len(self.starts) - 1, dtype=np.uint32))
+
+
+def gains_by_rank(view: JudgedRanks, pairs: GainPairs, shares: np.ndarray) -> Steps:
+    """Compute the gain of each doc of each list, given what the list has above it.
+
+    Parameters
+    ----------
+    shares
+        float64 [names of subtopics]: the weight of each subtopic at rank 1.
+
+    Returns
+    -------
+    ranks, offsets
+        As `JudgedRanks.sort_by_rank`, of the docs with a pair.
+    gains
+        float64 [docs, systems], 0 for docs that are not retrieved.
+    """
+    subtopics = view.require("subtopics")
+    ranks, docs, offsets = pairs.by_rank(view)
+    gains = np.zeros(ranks.shape)
+    novelty_gains(
+        ranks,
+        docs,
+        offsets,
+        view.missing,
+        pairs.starts,
+        pairs.subtopic,
+        pairs.gains,
+        pairs.keeps,
+        shares,
+        subtopics.offsets,
+        np.empty((int(subtopics.counts.max(initial=0)), ranks.shape[1])),
+        gains,
+    )
+    return ranks, offsets, gains
+
+
+def greedy_ideal(view: JudgedRanks, rel: float, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the gain at each rank of the greedy ideal list of each query.
+
+    The list has the docs of any subtopic: at each rank the doc of greatest gain, of equal ones the
+    greatest name. The result is cached, so that measures share it.
+
+    Returns
+    -------
+    gains
+        float64 [relevant docs].
+    offsets
+        int64 [queries + 1].
+    """
+
+    def compute() -> np.ndarray:
+        pairs = GainPairs.relevant(view, rel, 1.0 - alpha)
+        gains, bounds = np.zeros((2, len(pairs.starts) - 1))
+        weights = np.empty(int(view.require("subtopics").counts.max(initial=0)))
+        names = view.doc_ids[pairs.rows]
+        greedy_gains(
+            pairs.offsets, names, pairs.starts, pairs.subtopic, 1.0 - alpha, weights, bounds, gains
+        )
+        return gains
+
+    rows = np.zeros(len(view.grades), bool)
+    subtopics = view.require("subtopics")
+    rows[subtopics.rows[subtopics.grade >= rel]] = True
+    return view.cached(("greedy", rel, alpha), compute), view.offsets_of(rows)
+
+
+def by_rank(weights: np.ndarray, ranks: np.ndarray, missing: int) -> np.ndarray:
+    """Return the weight of each rank, given float64 [rank] with 0 at rank 0; 0 if not retrieved."""
+    return weights[np.where(ranks == missing, 0, ranks)]
+
+
+def discount_weights(deepest: int, discount: str) -> np.ndarray:
+    """Return 1 / log2(rank + 1) or, for ``zipf``, 1 / rank: float64 [rank], 0 at rank 0."""
+    return 1.0 / discounts(deepest, discount)
+
+
+def weights_at_positions(weights: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the weight of the rank of each doc of the ideal lists."""
+    return weights[positions(offsets)]
+
+
+def _new_subtopics(view: JudgedRanks, params: Params) -> Steps:
+    """Return ranks, offsets, and the number of new subtopics of each doc."""
+    _, is_counted = counted(view, params)
+    pairs = GainPairs.relevant(view, params["rel"], 0.0)
+    return gains_by_rank(view, pairs, is_counted.astype(np.float64))
+
+
+def compute_strecall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Count the subtopics with a relevant doc down to k, over the number of subtopics.
+
+    Notes
+    -----
+    ``found`` is ndeval's number of subtopics. In the qrels of the TREC 2009 Web track the docs that
+    are relevant to no subtopic have a subtopic 0 of their own: ``all`` counts it, unless the
+    collection has a subtopics_file without it.
+    """
+    covered = add_up(view, *_new_subtopics(view, params), ks)
+    return per_query(covered, count_subtopics(view, params)[None], 0.0)
+
+
+def events_strecall(view: JudgedRanks, params: Params) -> Events:
+    """Step by the number of new subtopics of each doc."""
+    return Events(*_new_subtopics(view, params), lambda ks: count_subtopics(view, params)[None])
+
+
+def trace_strecall(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace subtopic recall as the new subtopics of each doc, over the number of subtopics."""
+    names = counted_of(one, params)
+    terms = tuple(
+        Term(rank, doc, grade, f"{count} new", float(count))
+        for rank, doc, grade, count in new_subtopics(one, names, params["rel"], k)
+    )
+    return Trace(terms, len(names), "subtopics", None if names else 0.0)
+
+
+def new_subtopics(
+    one: OneList, names: list[str], rel: float, k: int | None
+) -> list[tuple[int, str, float, int]]:
+    """List (rank, doc, grade, number of new subtopics) of docs down to k with any, for traces."""
+    uncovered, steps = set(names), []
+    for rank, doc, grade in one.within(k):
+        new = {s for s, g in one.subtopic_grades.get(doc, {}).items() if g >= rel} & uncovered
+        uncovered -= new
+        if new:
+            steps.append((rank, doc, grade, len(new)))
+    return steps
+
+
+MEASURES = (
+    Measure(
+        name="StRecall",
+        summary="subtopic recall: share of the subtopics with a relevant doc",
+        compute=compute_strecall,
+        trace=trace_strecall,
+        source="Zhai, Cohen and Lafferty 2003, doi:10.1145/860435.860440; ndeval 4.5, strec",
+        parameters=(REL, SUBTOPICS),
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+        events=events_strecall,
+    ),
+)

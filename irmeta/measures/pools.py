@@ -1,0 +1,456 @@
+"""The docs of a pool: those to judge, unjudged docs of lists, pools without some systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import MeasureError, UsageError, check_choice, check_whole
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import Spec, canonical_names
+from irmeta.measures.rbp import powers
+from irmeta.parallel import ordered_map
+from irmeta.phrases import count
+from irmeta.policies import EvalPolicy, Negative, TieOrder
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.judged_docs import Judged, read_judged
+from irmeta.rankings.load import over_blocks
+from irmeta.rankings.order import other_order, ranks_under
+from irmeta.rankings.pool import complete_depths_of
+from irmeta.rankings.track_facts import TrackFacts
+from irmeta.results.scores import Scores
+from irmeta.store.scan import RowBlock, StoreReader, read_table, row_blocks, undisturbed
+from irmeta.summaries import Summarized, Summary
+from irmeta.trec.tie_orders import TIE_RULES
+
+P = 0.8
+"""Persistence of the RBP whose residual weighs unjudged docs."""
+
+
+@dataclass(frozen=True, repr=False)
+class UnjudgedDocs(Summarized):
+    """The unjudged docs of one track's lists, and their effect on the order of systems.
+
+    Attributes
+    ----------
+    unjudged : DataFrame
+        One row per system: track, system, pooled (whether it contributed to the pool; null:
+        unknown), and means over queries: judged_at_10 and judged_at_k (Judged@10, Judged@k),
+        first_unjudged (FirstUnjudged), rbp and rbp_residual (RBP(p=0.8), RBPResidual(p=0.8)).
+        A missing list counts as unjudged: its Judged is 0, its residual 1. NaN: no query.
+    undecided : DataFrame
+        One row per pair of systems whose means of RBP differ by less than the greater of their two
+        residuals, so that judging the unjudged docs could reverse their order: track, system_a,
+        system_b, difference (RBP of a minus RBP of b), residual (the greater one); in the order of
+        the systems.
+    pairs : int
+        Number of pairs of systems.
+    k : int
+        Cutoff of judged_at_k.
+    only_relevant : bool
+        Whether only relevant docs are judged; then unjudged docs may have been seen, and the
+        values say little about the systems.
+    """
+
+    unjudged: pl.DataFrame
+    undecided: pl.DataFrame
+    pairs: int
+    k: int
+    only_relevant: bool
+
+    def _summary(self) -> Summary:
+        (track,) = self.unjudged["track"].unique().to_list() or [""]
+        facts = [
+            count(self.unjudged.height, "system"),
+            f"{self.undecided.height:,} of {count(self.pairs, 'pair')} undecided",
+        ]
+        return Summary(track, facts, lambda: self.unjudged.drop("track"))
+
+
+def unjudged_measures(k: int = 20) -> tuple[str, ...]:
+    """Return the measures that `unjudged_docs` reads.
+
+    Raises
+    ------
+    UsageError
+        If `k` is not a whole number from 1.
+
+    Examples
+    --------
+    >>> unjudged_measures(100)
+    ('Judged@10', 'Judged@100', 'FirstUnjudged', 'RBP(p=0.8,rel=1)', 'RBPResidual(p=0.8)')
+    """
+    check_whole("k", k)
+    names = "Judged@10", f"Judged@{k}", "FirstUnjudged", f"RBP(p={P})", f"RBPResidual(p={P})"
+    return tuple(name for one in names for name in canonical_names(one))
+
+
+def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20) -> UnjudgedDocs:
+    """Summarise the unjudged docs of each system, and list the pairs that they leave undecided.
+
+    Parameters
+    ----------
+    scores
+        Values of `unjudged_measures` of some or all systems.
+    facts
+        Facts of the track.
+    k
+        A second cutoff of the judged share, beside 10.
+
+    Raises
+    ------
+    UsageError
+        If `scores` lacks a measure, or `k` is not a whole number from 1.
+
+    References
+    ----------
+    .. [1] Moffat and Zobel (2008). Rank-biased precision for measurement of retrieval
+       effectiveness, on residuals. doi:10.1145/1416950.1416952
+
+    Examples
+    --------
+    >>> scores = store.scores(unjudged_measures(), track="news")
+    >>> made = unjudged_docs(scores, next(store.views("news")).facts)
+    >>> made.unjudged.select("system", "judged_at_10").row(0)
+    ('aldBM25', 1.0)
+    >>> made.undecided.height, made.pairs
+    (16, 190)
+    """
+    names = unjudged_measures(k)
+    means = {name: scores.matrix(name).means for name in names}
+    at_10, at_k, first, rbp, residual = (means[name] for name in names)
+    systems = pl.Series(list(scores.systems), dtype=pl.String)
+    pooled = dict(zip(facts.systems, facts.pooled, strict=True)) if facts.pool_known else {}
+    unjudged = pl.DataFrame(
+        {
+            "system": systems,
+            "pooled": pl.Series([pooled.get(name) for name in systems], dtype=pl.Boolean),
+            "judged_at_10": at_10,
+            "judged_at_k": at_k,
+            "first_unjudged": first,
+            "rbp": rbp,
+            "rbp_residual": residual,
+        }
+    )
+    a, b = np.triu_indices(len(systems), 1)
+    difference, greater = rbp[a] - rbp[b], np.maximum(residual[a], residual[b])
+    is_undecided = np.abs(difference) < greater
+    a, b = a[is_undecided], b[is_undecided]
+    undecided = pl.DataFrame(
+        {
+            "system_a": systems.gather(a),
+            "system_b": systems.gather(b),
+            "difference": difference[is_undecided],
+            "residual": greater[is_undecided],
+        }
+    )
+    track = pl.lit(facts.track).alias("track")
+    unjudged, undecided = (frame.select(track, pl.all()) for frame in (unjudged, undecided))
+    only_relevant = facts.lowest_grade is not None and facts.lowest_grade >= 1
+    return UnjudgedDocs(unjudged, undecided, len(is_undecided), k, only_relevant)
+
+
+NO_GRADE = -np.inf  # below every grade
+_BITS = 40.0  # precision of a weight: 12 significant digits
+
+
+@dataclass(frozen=True)
+class Request:
+    """Request for docs of a track.
+
+    Attributes
+    ----------
+    facts
+        Facts of the track with only the systems whose docs are listed.
+    order
+        Tie order of their lists.
+    negative
+        Meaning of grades below 0, as in `EvalPolicy`.
+    depth
+        Deepest rank; None: all ranks.
+    with_judged
+        Whether judged docs are listed too.
+    budget
+        Number of docs, greatest weights first; None: all docs.
+    """
+
+    facts: TrackFacts
+    order: TieOrder
+    negative: Negative = "unjudged"
+    depth: int | None = None
+    with_judged: bool = False
+    budget: int | None = None
+
+    def is_judged(self, grades: np.ndarray) -> np.ndarray:
+        """Return which grades, or `NO_GRADE`, are judgments."""
+        return grades >= 0 if self.negative == "unjudged" else grades > NO_GRADE
+
+
+def docs_to_judge(store: StoreReader, request: Request) -> pl.DataFrame:
+    """List docs of the judged queries, one row per query and doc, greatest weight first.
+
+    Weights that are equal to 12 significant digits are sorted by query and doc. For the columns
+    see `Store.pools.to_judge`.
+
+    Raises
+    ------
+    UsageError
+        See `other_order`.
+    DataError
+        If the track is damaged, or was replaced during reading.
+    """
+    with undisturbed(store, request.facts.track):
+        judged = read_judged(store, request.facts)
+        parts = [_Docs.none()]
+        for docs in _docs_by_block(store, judged, request):
+            parts.append(docs)
+            if request.budget is not None:
+                parts = [_Docs.concat(parts).heaviest(request.budget)]
+        return _named(store, judged.queries, _Docs.concat(parts), request)
+
+
+@dataclass(frozen=True)
+class _Docs:
+    """Docs of some queries.
+
+    Attributes
+    ----------
+    query
+        Index among the judged queries.
+    depth
+        The smallest rank in a list.
+    grade
+        float64; `NO_GRADE` for docs that are not in the qrels.
+    """
+
+    query: np.ndarray
+    doc_id: np.ndarray
+    depth: np.ndarray
+    retrieved_by: np.ndarray
+    weight: np.ndarray
+    grade: np.ndarray
+
+    @classmethod
+    def none(cls) -> _Docs:
+        whole = np.empty(0, np.int32)
+        return cls(whole, whole, whole, whole, np.empty(0), np.empty(0))
+
+    @classmethod
+    def concat(cls, parts: Sequence[_Docs]) -> _Docs:
+        arrays = ([getattr(part, name) for part in parts] for name in cls.__dataclass_fields__)
+        return cls(*map(np.concatenate, arrays))
+
+    def only(self, rows: np.ndarray) -> _Docs:
+        return _Docs(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def heaviest(self, number: int) -> _Docs:
+        """Select the docs with the greatest weights, and all docs tied with the last of them."""
+        if len(self.weight) <= number:
+            return self
+        weight = _rounded(self.weight)
+        least = np.partition(weight, len(weight) - number)[-number]
+        return self.only(weight >= least)
+
+
+def _docs_by_block(store: StoreReader, judged: Judged, request: Request) -> Iterator[_Docs]:
+    """Yield the docs of each block of the long table."""
+    facts, other = request.facts, other_order(request.facts, request.order)
+    columns = sorted({"doc_id", *(TIE_RULES[other].keys if other else ())})
+    for block in row_blocks(store, facts.track, judged.queries, facts.systems):
+        docs = _docs_of_block(block, columns, judged, request)
+        yield docs if request.with_judged else docs.only(~request.is_judged(docs.grade))
+
+
+def _docs_of_block(
+    block: RowBlock, columns: Sequence[str], judged: Judged, request: Request
+) -> _Docs:
+    """Return the docs of the systems' lists, judged or not, by query and doc_id."""
+    lists = block.lists(columns)
+    lists = lists.only((lists.query >= 0) & (lists.system >= 0))
+    rank = ranks_under(request.order, lists, request.facts)
+    within = rank <= (request.depth or rank.max(initial=1))
+    rank, doc_id = rank[within], lists.columns["doc_id"][within]
+    query = lists.by_row(lists.query)[within] - block.first_query
+    names = judged.queries[block.first_query : block.last_query]
+    known = judged.of_queries(names)
+    known_query = np.repeat(np.arange(len(names)), np.diff(known.offsets))
+    widths = np.zeros(len(names), np.int64)
+    np.maximum.at(widths, query, doc_id.astype(np.int64) + 1)
+    np.maximum.at(widths, known_query, known.doc_ids.astype(np.int64) + 1)
+    first = np.cumsum(widths) - widths  # numbers docs through the block, query after query
+    grade = np.full(int(widths.sum()), NO_GRADE)
+    grade[first[known_query] + known.doc_ids] = known.grades
+    number, depth, retrieved_by, weight = _by_doc(first[query] + doc_id, rank)
+    query = np.searchsorted(first, number, "right") - 1
+    return _Docs(
+        (query + block.first_query).astype(np.int32),
+        (number - first[query]).astype(np.int32),
+        depth.astype(np.int32),
+        retrieved_by.astype(np.int32),
+        weight,
+        grade[number],
+    )
+
+
+def _by_doc(number: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the numbers of docs, each once, with smallest rank, number of ranks, and weight."""
+    deepest = int(rank.max(initial=0))
+    bits = deepest.bit_length()
+    both = np.sort(number << bits | rank)  # one number sorts much faster than two
+    number, rank = both >> bits, both & (1 << bits) - 1
+    starts = np.flatnonzero(np.diff(number, prepend=-1))
+    count = np.diff(starts, append=len(number))
+    # The weights of a doc are added by rank, so that docs of the same ranks have the same sum.
+    weights = (1.0 - P) * powers(P, deepest)[rank - 1]
+    weight = np.bincount(np.repeat(np.arange(len(starts)), count), weights, len(starts))
+    return number[starts], rank[starts], count, weight
+
+
+def _rounded(weights: np.ndarray) -> np.ndarray:
+    """Round to 12 significant digits, because sums of different ranks may be equal."""
+    mantissa, exponent = np.frexp(weights)
+    return np.ldexp(np.round(mantissa * 2.0**_BITS) / 2.0**_BITS, exponent)
+
+
+def _named(
+    store: StoreReader, queries: Sequence[str], docs: _Docs, request: Request
+) -> pl.DataFrame:
+    """Return docs as a sorted frame, with names of queries and docs."""
+    track = request.facts.track
+    frame = pl.DataFrame(
+        {
+            "query": pl.Series(queries, dtype=pl.String).gather(docs.query),
+            "doc_id": docs.doc_id,
+            "depth": docs.depth,
+            "retrieved_by": docs.retrieved_by,
+            "weight": docs.weight,
+            "rounded": _rounded(docs.weight),
+            "judged": request.is_judged(docs.grade),
+            "grade": docs.grade,
+        }
+    )
+    names = read_table(store, "docs", track).select("query", "doc_id", "doc")
+    kind = pl.Float64 if request.facts.levels else pl.Int8
+    grade = pl.when(pl.col("grade") > NO_GRADE).then("grade").cast(kind).alias("grade")
+    return (
+        frame.join(names, on=["query", "doc_id"], how="left")
+        .sort("rounded", "query", "doc", descending=[True, False, False])
+        .head(request.budget or len(frame))
+        .select(
+            pl.lit(track).alias("track"),
+            *("query", "doc", "depth", "retrieved_by", "weight", "judged"),
+            grade,
+        )
+    )
+
+
+LEVELS = ("run", "group", "type")
+
+
+@dataclass(frozen=True)
+class ReducedPool:
+    """Scores by the judgments of a pool without some of its contributors.
+
+    Attributes
+    ----------
+    part
+        Name of the part that is left out; empty: none is.
+    left_out
+        Systems of that part.
+    scores
+        Scores of the contributing systems, those of the part included.
+    judged, relevant
+        Judged and relevant (grade 1 and above) docs of all queries.
+    """
+
+    part: str
+    left_out: tuple[str, ...]
+    scores: Scores
+    judged: int
+    relevant: int
+
+
+def parts_of(facts: TrackFacts, level: str) -> dict[str, tuple[str, ...]]:
+    """Return the contributing systems by run, group or type.
+
+    Raises
+    ------
+    UsageError
+        If the level is unknown, or the track does not state the groups or types.
+    """
+    check_choice("level", level, LEVELS)
+    systems = [facts.systems[i] for i in facts.contributors]
+    if level == "run":
+        return {system: (system,) for system in systems}
+    names = facts.groups if level == "group" else facts.types
+    parts: dict[str, tuple[str, ...]] = {}
+    for i, system in zip(facts.contributors, systems, strict=True):
+        if (name := names[i]) is not None:
+            parts[name] = (*parts.get(name, ()), system)
+    if not parts:
+        fix = f"name the column {level!r} of its systems in collection.toml"
+        raise UsageError(f"track {facts.track!r} does not state the {level} of any system: {fix}.")
+    return dict(sorted(parts.items()))
+
+
+def complete_depth(store: StoreReader, track: str, policy: EvalPolicy) -> int:
+    """Return the depth to which the pools of all queries are complete: the least over queries."""
+    blocks = over_blocks(complete_depths_of, store, track, policy, {"pool"})
+    depths = np.concatenate([np.empty(0, np.int64), *blocks])
+    return int(depths.min(initial=np.iinfo(np.int64).max)) if len(depths) else 0
+
+
+def reduced_pools(
+    views: Sequence[JudgedRanks],
+    specs: Sequence[Spec],
+    policy: EvalPolicy,
+    parts: Mapping[str, tuple[str, ...]],
+    depth: int | None,
+    workers: int | None = 1,
+) -> Iterator[ReducedPool]:
+    """Yield the scores by the whole pool, then by the pool without each part of the contributors.
+
+    Parameters
+    ----------
+    views
+        All blocks of a track, with the pool. They are kept, since every part needs all of them.
+    parts
+        See `parts_of`.
+    depth
+        Depth of the pools: see `JudgedRanks.with_pool`. None: all judgments, less the docs that
+        a part alone ranks within the depth to which the pool is complete.
+    workers
+        Threads over parts, default the usable cores; no value depends on the number.
+
+    Raises
+    ------
+    MeasureError
+        If a measure is not averaged arithmetically.
+    UsageError
+        If a part is the whole pool.
+    """
+    for spec in specs:
+        if spec.average != "arithmetic":
+            raise MeasureError(f"{spec.name}: leaving out systems needs arithmetic means.")
+    facts = views[0].facts
+    contributors = [facts.systems[i] for i in facts.contributors]
+
+    def reduced(part: tuple[str, tuple[str, ...]]) -> ReducedPool:
+        name, systems = part
+        pools = [view.with_pool(depth, systems) for view in views]
+        blocks = [evaluate_block(pool, specs, policy) for pool in pools]
+        judged = sum(int(pool.is_judged.sum()) for pool in pools)
+        relevant = sum(int(pool.counts(1).sum()) for pool in pools)
+        return ReducedPool(name, systems, _of(blocks, contributors), judged, relevant)
+
+    asked: list[tuple[str, tuple[str, ...]]] = [("", ()), *parts.items()]
+    with closing(ordered_map(reduced, asked, workers=workers)) as pools:
+        yield from pools
+
+
+def _of(blocks: Sequence[Scores], systems: Sequence[str]) -> Scores:
+    return Scores.concat(blocks).only(systems)
