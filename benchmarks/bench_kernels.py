@@ -20,12 +20,11 @@ from bench_main_job import write
 from machine import machine
 from synthetic import JUDGED, judged_view
 
+from irmeta.kernels.cutoff_sums import search_lengths, systems_within
 from irmeta.kernels.jit import jit
 from irmeta.kernels.lanes import BITS, STEPS, add_signs
-from irmeta.kernels.nonrelevant_above import search_lengths
-from irmeta.kernels.numbering import look_up, number
-from irmeta.kernels.rarity import systems_within
-from irmeta.kernels.recall_paired import add_preferences, preference_counts
+from irmeta.kernels.lists import look_up, number
+from irmeta.kernels.pair_preferences import add_preferences, preference_counts
 from irmeta.measures.search_length import unretrieved_length
 
 LEVELS = 95  # about as many relevant docs as a query of TREC-8 has

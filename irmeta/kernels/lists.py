@@ -1,8 +1,19 @@
-"""Single passes over lists in file order; most lists are already sorted."""
+"""Single passes over lists in file order, and arrays of their docs and rows.
+
+Most lists are already sorted. Docs are mapped to numbers that are dense within a query, judged docs
+first, and to their grades.
+
+The gathering kernels copy the rows of lists into one array, list after list. The arrays are given
+by int64 addresses; the caller keeps them alive. List i has ``lengths[i]`` rows of the array
+``source[i]``, starting at its row ``starts[i]``.
+"""
+
+from __future__ import annotations
 
 import numpy as np
 
 from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.vector import as_float, load_int, load_word
 
 FALLS, NEVER_RISES, RISES = range(3)  # strictly falling, falling with ties, rising somewhere
 
@@ -141,3 +152,148 @@ def count_up(starts, ranks):
     for i in range(len(starts) - 1):
         for index in range(starts[i + 1] - starts[i]):
             ranks[starts[i] + index] = index + 1
+
+
+@jit
+def list_starts(query, system):
+    """Return the first row of each list, int64, from int32 columns of the long table."""
+    starts, lists = np.empty(len(query), np.int64), 0
+    for i in range(len(query)):
+        starts[lists] = i  # overwritten unless a list begins here
+        lists += i == 0 or query[i] != query[i - 1] or system[i] != system[i - 1]
+    return starts[:lists].copy()
+
+
+@jit
+def scatter(query, system, starts, doc_id, row_of, first_row, values, out):
+    """Write the values of judged docs' rows of the long table to their row and system in `out`.
+
+    Parameters
+    ----------
+    query, system
+        int32 [lists].
+    starts
+        int64 [lists + 1]: first row of each list.
+    doc_id, values
+        int32 columns of the long table.
+    row_of, first_row
+        The row of `out` for a judged doc is ``row_of[first_row[query] + doc_id]``, for doc_id
+        below ``first_row[query + 1] - first_row[query]``; -1: judged only in another set.
+    out
+        [rows, systems], filled with the value for not retrieved; written.
+    """
+    for i in range(len(query)):
+        first, s = first_row[query[i]], system[i]
+        width = first_row[query[i] + 1] - first
+        for index in range(starts[i], starts[i + 1]):
+            if doc_id[index] < width:
+                row = row_of[first + doc_id[index]]
+                if row >= 0:
+                    out[row, s] = values[index]
+
+
+@jit
+def gather_ints(addresses, source, starts, lengths, out):
+    """Copy rows of int32 arrays into int32 `out`."""
+    target = 0
+    for i in range(len(source)):
+        pointer = addresses[source[i]] + 4 * starts[i]
+        for row in range(lengths[i]):
+            out[target + row] = load_int(pointer + 4 * row)
+        target += lengths[i]
+
+
+@jit
+def gather_floats(addresses, source, starts, lengths, out):
+    """Copy rows of float64 arrays into float64 `out`."""
+    target = 0
+    for i in range(len(source)):
+        pointer = addresses[source[i]] + 8 * starts[i]
+        for row in range(lengths[i]):
+            out[target + row] = as_float(load_word(pointer + 8 * row))
+        target += lengths[i]
+
+
+@jit
+def gather_names(addresses, tables, source, starts, lengths, out):
+    """Copy rows of int32 arrays, mapped by each array's int32 table, into int32 `out`."""
+    target = 0
+    for i in range(len(source)):
+        pointer, table = addresses[source[i]] + 4 * starts[i], tables[source[i]]
+        for row in range(lengths[i]):
+            out[target + row] = load_int(table + 4 * load_int(pointer + 4 * row))
+        target += lengths[i]
+
+
+@jit
+def collect(docs, starts, judged, judged_starts, seen, stamp, unjudged, ends):
+    """Collect the distinct unjudged docs of each query, in order of first appearance.
+
+    Parameters
+    ----------
+    docs
+        int32, by row; query q has the rows ``starts[q]:starts[q + 1]``.
+    judged
+        int32, by query in the same way.
+    seen
+        int32, by doc: the last stamp of the doc.
+    stamp
+        A stamp that `seen` does not contain; query q uses ``stamp + q``.
+    unjudged
+        int32, as long as `docs`; written.
+    ends
+        int64: the end of each query's unjudged docs; written.
+    """
+    count = 0
+    for q in range(len(starts) - 1):
+        for index in range(judged_starts[q], judged_starts[q + 1]):
+            seen[judged[index]] = stamp + q
+        for row in range(starts[q], starts[q + 1]):
+            if seen[docs[row]] != stamp + q:
+                seen[docs[row]] = stamp + q
+                unjudged[count] = docs[row]
+                count += 1
+        ends[q] = count
+
+
+@jit
+def number(
+    docs, starts, judged, judged_starts, primary, unjudged, ends, number_of, grade_of, no_grade,
+    numbers, grades,
+):  # fmt: skip
+    """Look up the number and the grade of each row's doc.
+
+    The first arguments are as in `collect`; judged docs are numbered first, then unjudged docs.
+
+    Parameters
+    ----------
+    primary
+        int16: the grades of `judged`.
+    number_of, grade_of
+        int32 and int16, by doc: working space.
+    numbers, grades
+        int32 and int16, by row; written. Unjudged docs have `no_grade`.
+    """
+    first = 0
+    for q in range(len(starts) - 1):
+        top = judged_starts[q]
+        known = judged_starts[q + 1] - top
+        for index in range(known):
+            number_of[judged[top + index]] = index
+            grade_of[index] = primary[top + index]
+        for index in range(ends[q] - first):
+            number_of[unjudged[first + index]] = known + index
+            grade_of[known + index] = no_grade
+        first = ends[q]
+        rows = slice(starts[q], starts[q + 1])
+        look_up(number_of, docs[rows], numbers[rows])
+        look_up(grade_of, numbers[rows], grades[rows])
+
+
+@inner
+def look_up(table, indices, out):
+    """Write ``table[indices]`` into `out`, for int32 indices within the table."""
+    for row in range(len(indices)):
+        out[row] = table[
+            np.uint32(indices[row])
+        ]  # for signed indices, numba would handle negative ones

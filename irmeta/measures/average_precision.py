@@ -8,8 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.cutoff_sums import count_to_own_cut, precision_sum
-from irmeta.kernels.doc_amounts import best_precision_from, blended_ratios
+from irmeta.kernels.cutoff_sums import (
+    best_precision_from,
+    blended_ratios,
+    count_to_own_cut,
+    precision_sum,
+)
 from irmeta.measures.cutoffs import (
     IDEAL,
     NORM,

@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.doc_amounts import still_reading, stop_amounts
+from irmeta.kernels.cutoff_sums import still_reading, stop_amounts
 from irmeta.measures.cutoffs import (
     add_up,
     per_query,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.trec_gain_terms import (
+from irmeta.kernels.cutoff_sums import (
     discounted_lengths,
     gain_over_lag,
     ndcg_at_docs,

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_within
-from irmeta.kernels.judged_only import bpref_sum, inferred_sum
-from irmeta.kernels.unjudged_ranks import first_unjudged
+from irmeta.kernels.incomplete import bpref_sum, first_unjudged, inferred_sum
 from irmeta.measures.cutoffs import empty_values, per_query, rank_cuts
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import REL, Parameter

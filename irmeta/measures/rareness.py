@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.rarity import add_rarity, precision_weights
+from irmeta.kernels.cutoff_sums import add_rarity, precision_weights
 from irmeta.measures import rbp
 from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.cumulated_gain import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.unjudged_ranks import add_unjudged
+from irmeta.kernels.incomplete import add_unjudged
 from irmeta.measures.cutoffs import empty_values, rank_cuts, retrieved
 from irmeta.measures.gains import (
     GAIN_OF,

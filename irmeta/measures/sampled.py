@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.kernels.sampled_sums import sum_by_stratum, weighted_precision_sum
+from irmeta.kernels.incomplete import sum_by_stratum, weighted_precision_sum
 from irmeta.measures.cutoffs import divide, empty_values, rank_cuts
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import REL, Parameter

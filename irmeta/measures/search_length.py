@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.nonrelevant_above import mean_of_first, search_lengths
+from irmeta.kernels.cutoff_sums import mean_of_first, search_lengths
 from irmeta.measures.cutoffs import empty_values, retrieved
 from irmeta.measures.gains import gains
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace

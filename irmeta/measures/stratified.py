@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.kernels.sampled_sums import stratified_precision_sum, sum_by_stratum
+from irmeta.kernels.incomplete import stratified_precision_sum, sum_by_stratum
 from irmeta.measures.cutoffs import (
     divide,
     empty_values,

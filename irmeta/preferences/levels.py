@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.pair_preferences import add_net_wins
-from irmeta.kernels.recall_paired import add_preferences, add_weighted_preferences
+from irmeta.kernels.pair_preferences import add_net_wins, add_preferences, add_weighted_preferences
 from irmeta.naming.parameters import Parameter
 from irmeta.preferences.spec import PairTerm
 from irmeta.rankings.judged import JudgedRanks

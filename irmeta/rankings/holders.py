@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from irmeta.kernels.rarity import systems_within, systems_within_by_group
+from irmeta.kernels.cutoff_sums import systems_within, systems_within_by_group
 from irmeta.policies import Counted, Rarity
 from irmeta.rankings.track_facts import TrackFacts
 

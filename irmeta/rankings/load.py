@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from irmeta.errors import IrmetaError, UsageError, of_track
-from irmeta.kernels.list_arrays import scatter
+from irmeta.kernels.lists import scatter
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks

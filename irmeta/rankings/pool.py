@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, PoolDepthWarning, UsageError, warn
-from irmeta.kernels.unjudged_ranks import first_unjudged
+from irmeta.kernels.incomplete import first_unjudged
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoreReader, read_table
 

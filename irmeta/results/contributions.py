@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from irmeta.kernels.rarity import systems_within_by_group
+from irmeta.kernels.cutoff_sums import systems_within_by_group
 from irmeta.rankings.holders import groups_of
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
-from irmeta.kernels.markov_chain import settle
+from irmeta.kernels.rank_agreement import settle
 from irmeta.policies import Majority
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Verdicts

@@ -9,8 +9,14 @@ from functools import cache
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr, stdtrit
 
-from irmeta.kernels.pair_moments import mirror, paired_moments, pooled_moments
-from irmeta.kernels.signed_ranks import count_signs, signed_rank_tails, signed_ranks
+from irmeta.kernels.pair_statistics import (
+    count_signs,
+    mirror,
+    paired_moments,
+    pooled_moments,
+    signed_rank_tails,
+    signed_ranks,
+)
 from irmeta.results.verdicts import TIE
 
 ROUNDING = 16 * np.finfo(np.float64).eps

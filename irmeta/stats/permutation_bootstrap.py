@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from irmeta.errors import check_share, check_whole
-from irmeta.kernels.query_samples import count_as_far, resampled_means, weighted_sums
+from irmeta.kernels.pair_statistics import count_as_far, resampled_means, weighted_sums
 from irmeta.stats.paired import square
 
 EXACT = 16

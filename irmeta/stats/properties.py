@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 
 from irmeta.errors import UsageError, check_choice
-from irmeta.kernels.score_drops import count_drops
+from irmeta.kernels.rank_agreement import count_drops
 from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.results.verdicts import TIE
 

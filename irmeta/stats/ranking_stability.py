@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_whole
-from irmeta.kernels.query_samples import add_swaps, add_wins, subset_means
+from irmeta.kernels.pair_statistics import add_swaps, add_wins, subset_means
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.stats.resampling import checked_query_sets, draw_query_sets

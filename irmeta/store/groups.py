@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irmeta.kernels.numbering import collect, number
+from irmeta.kernels.lists import collect, number
 from irmeta.parallel import ObjectPool
 from irmeta.store.assemble import Lists, TrackRows
 from irmeta.store.judgments import Judgments
@@ -98,7 +98,7 @@ class Groups:
 
 @dataclass
 class _Space:
-    """Scratch arrays, see irmeta.kernels.numbering; `stamp` is the last one used."""
+    """Scratch arrays, see irmeta.kernels.lists; `stamp` is the last one used."""
 
     seen: np.ndarray
     number_of: np.ndarray

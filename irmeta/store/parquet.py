@@ -15,7 +15,7 @@ from polars.io.plugins import register_io_source
 
 from irmeta.checksums import has_footer
 from irmeta.errors import DataError
-from irmeta.kernels.list_arrays import list_starts
+from irmeta.kernels.lists import list_starts
 from irmeta.locations import Location, RemotePath, reading, source_of
 from irmeta.schema.arrow import DAMAGED, as_frame
 from irmeta.store.scan import COPY_AGAIN, StoredLists

@@ -14,8 +14,7 @@ from irmeta.errors import DataError, printable
 from irmeta.inputs.columns import RunColumns
 from irmeta.inputs.files import read_run_file
 from irmeta.inputs.recognition import Form, recognize
-from irmeta.kernels.lists import RISES, ranks_contradict, score_states
-from irmeta.kernels.numbering import collect
+from irmeta.kernels.lists import RISES, collect, ranks_contradict, score_states
 from irmeta.policies import ReadPolicy
 from irmeta.store.spill import Columns, InMemory
 from irmeta.trec.ordering import contradicting_lists, rows_of

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from irmeta.kernels.list_arrays import gather_floats, gather_ints, gather_names
+from irmeta.kernels.lists import gather_floats, gather_ints, gather_names
 from irmeta.store.spill import KINDS, InMemory
 
 

@@ -77,7 +77,7 @@ from irmeta.trec.z_files import ZFile
 assert ZFile(io.BufferedReader(io.BytesIO(b"\\x1f\\x9d\\x90a\\0"))).read() == b"a"
 irmeta.measure_properties("AP", length=3)
 import numpy as np
-from irmeta.kernels.recall_paired import preference_counts
+from irmeta.kernels.pair_preferences import preference_counts
 preference_counts(np.array([[1, 2], [3, 3]], np.uint16), 0, 2, np.empty((2, 2), np.int32))
 import polars as pl
 from irmeta.trec.numbered_names import Names, NameSketch
@@ -274,7 +274,7 @@ def test_cache_folder__warns_and_leaves_an_unsafe_folder(
 
 ONE_KERNEL = """
 import numpy as np
-from irmeta.kernels.rarity import systems_within
+from irmeta.kernels.cutoff_sums import systems_within
 import numba
 assert numba.config.CACHE_DIR == "theirs"
 out = np.zeros(2, np.int32)
@@ -356,9 +356,7 @@ def test_jit__warns_and_compiles_if_the_cache_cannot_be_written(cache_folder, mo
 
 def test_jit__numba_disable_jit_runs_plain_python():
     """NUMBA_DISABLE_JIT lets a debugger step through kernels."""
-    code = (
-        "from irmeta.kernels.nonrelevant_above import mean_of_first; print(mean_of_first.__name__)"
-    )
+    code = "from irmeta.kernels.cutoff_sums import mean_of_first; print(mean_of_first.__name__)"
     plain = {"NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | plain, capture_output=True, text=True

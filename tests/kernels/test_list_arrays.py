@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irmeta.kernels.list_arrays import gather_floats, gather_ints, gather_names
+from irmeta.kernels.lists import gather_floats, gather_ints, gather_names
 
 INTS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=9)
 FLOATS = st.lists(st.floats(allow_nan=False), min_size=1, max_size=9)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irmeta.kernels.numbering import collect, number
+from irmeta.kernels.lists import collect, number
 from twins import reading as naive
 
 DOCS = "abcdefghij"

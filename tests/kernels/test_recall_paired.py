@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irmeta.kernels import recall_paired
+from irmeta.kernels import pair_preferences
 from irmeta.kernels.jit import jit
-from irmeta.kernels.recall_paired import (
+from irmeta.kernels.pair_preferences import (
     add_preferences,
     add_weighted_preferences,
     preference_counts,
@@ -121,7 +121,7 @@ def test_add_preferences__adds_to_the_output_array():
     assert out.tolist() == [[0, 2, 3], [-2, 0, 3], [-3, -3, 0]]
 
 
-ROWS = recall_paired.ROWS
+ROWS = pair_preferences.ROWS
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -207,7 +207,7 @@ def test_sums_over_queries__do_not_depend_on_how_queries_are_split(dtype):
 
 @jit
 def add_shares(counts, levels, shares, at):
-    recall_paired._add_shares(counts, levels, shares, at)
+    pair_preferences._add_shares(counts, levels, shares, at)
 
 
 def test_add_shares__rounded_like_a_division():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from irmeta.errors import UsageError
-from irmeta.kernels.markov_chain import settle
+from irmeta.kernels.rank_agreement import settle
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Verdicts
 from irmeta.stats.aggregation import borda, mc4, win_rate, wins

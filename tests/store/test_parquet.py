@@ -17,7 +17,7 @@ import irmeta
 from irmeta import checksums
 from irmeta.checksums import content_checksum
 from irmeta.errors import DataError
-from irmeta.kernels.list_arrays import list_starts
+from irmeta.kernels.lists import list_starts
 from irmeta.store import groups, long_table, writing
 from irmeta.store.parquet import _lists
 from irmeta.store.scan import StoredLists, read_table, row_blocks

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import check_choice
-from irmeta.kernels.unjudged_ranks import condense as condense_lists
-from irmeta.kernels.unjudged_ranks import unjudged_ranks
+from irmeta.kernels.incomplete import condense as condense_lists
+from irmeta.kernels.incomplete import unjudged_ranks
 from irmeta.rankings.derive.change import also_diversity, changed
 from irmeta.rankings.pool import NOT_POOLED
 
