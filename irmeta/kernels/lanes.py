@@ -12,6 +12,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from irmeta.kernels.vector import emitted
+
 BITS = 512
 STEPS = 16
 """Number of following systems that `add_signs` compares at once. Their sums are in registers, of
@@ -35,13 +37,10 @@ def _lane_count(typing: Any, array: Any) -> Any:
     return types.int64(array), generate
 
 
-def _fused(typing: Any, a: Any, b: Any, c: Any) -> Any:
+@emitted(types.float64, types.float64, types.float64, types.float64)
+def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
     """Compute ``a * b + c`` of float64, rounded once."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fma(*args)
-
-    return types.float64(types.float64, types.float64, types.float64), generate
+    return builder.fma(a, b, c)
 
 
 def _copy_lanes(typing: Any, source: Any, at: Any, to: Any, offset: Any) -> Any:
@@ -231,6 +230,5 @@ def _caller(builder: Any, vector: ir.VectorType) -> Any:
 # numba calls them with the arguments that follow `typing`.
 lane_count: Any = intrinsic(_lane_count)
 copy_lanes: Any = intrinsic(_copy_lanes)
-fused: Any = intrinsic(_fused)
 add_signs: Any = intrinsic(_add_signs)
 add_weighted_signs: Any = intrinsic(_add_weighted_signs)

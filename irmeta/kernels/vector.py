@@ -8,6 +8,8 @@ tests/kernels/test_vector.py has plain twins.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from llvmlite import ir
@@ -27,6 +29,27 @@ def _all(value: int) -> ir.Constant:
     return ir.Constant(_LANES, [value] * 64)
 
 
+def emitted(result: types.Type, *parameters: types.Type) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a function of kernels by the instructions that a builder emits for its arguments.
+
+    Kernels call the function with the arguments that follow `builder`. It returns the emitted
+    value, or None if `result` is void.
+    """
+
+    def declare(emit: Callable[..., Any]) -> Any:
+        @wraps(emit)  # numba reads the names of the arguments
+        def typed(typing: Any, *arguments: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                value = emit(builder, *args)
+                return context.get_dummy_value() if value is None else value
+
+            return result(*parameters), generate
+
+        return intrinsic(typed)
+
+    return declare
+
+
 def _address(typing: Any, array: Any) -> Any:
     """Return the address of an array's first byte, valid while the array is referenced."""
 
@@ -37,145 +60,87 @@ def _address(typing: Any, array: Any) -> Any:
     return types.int64(array), generate
 
 
-def _white_mask(typing: Any, pointer: Any) -> Any:
+address: Any = intrinsic(_address)  # called with the arguments that follow `typing`
+
+
+@emitted(types.uint64, types.int64)
+def white_mask(builder: Any, pointer: Any) -> Any:
     r"""Set bit i of a uint64 if byte ``pointer + i`` is a space, \t, \n, \v, \f or \r."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _at(builder, args[0], _LANES)
-        loaded = builder.load(pointer, align=1)
-        is_space = builder.icmp_unsigned("==", loaded, _all(0x20))
-        is_control = builder.icmp_unsigned("<=", builder.sub(loaded, _all(9)), _all(4))
-        return builder.bitcast(builder.or_(is_space, is_control), _WORD)
-
-    return types.uint64(types.int64), generate
+    loaded = builder.load(_at(builder, pointer, _LANES), align=1)
+    is_space = builder.icmp_unsigned("==", loaded, _all(0x20))
+    is_control = builder.icmp_unsigned("<=", builder.sub(loaded, _all(9)), _all(4))
+    return builder.bitcast(builder.or_(is_space, is_control), _WORD)
 
 
-def _newline_mask(typing: Any, pointer: Any) -> Any:
+@emitted(types.uint64, types.int64)
+def newline_mask(builder: Any, pointer: Any) -> Any:
     r"""Set bit i of a uint64 if byte ``pointer + i`` is \n."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _at(builder, args[0], _LANES)
-        loaded = builder.icmp_unsigned("==", builder.load(pointer, align=1), _all(0x0A))
-        return builder.bitcast(loaded, _WORD)
-
-    return types.uint64(types.int64), generate
+    loaded = builder.load(_at(builder, pointer, _LANES), align=1)
+    return builder.bitcast(builder.icmp_unsigned("==", loaded, _all(0x0A)), _WORD)
 
 
-def _odd_mask(typing: Any, pointer: Any) -> Any:
+@emitted(types.uint64, types.int64)
+def odd_mask(builder: Any, pointer: Any) -> Any:
     """Set bit i of a uint64 if byte ``pointer + i`` is NUL or not ASCII."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _at(builder, args[0], _LANES)
-        loaded = builder.load(pointer, align=1)
-        is_odd = builder.icmp_unsigned(">=", builder.sub(loaded, _all(1)), _all(0x7F))
-        return builder.bitcast(is_odd, _WORD)
-
-    return types.uint64(types.int64), generate
+    loaded = builder.load(_at(builder, pointer, _LANES), align=1)
+    is_odd = builder.icmp_unsigned(">=", builder.sub(loaded, _all(1)), _all(0x7F))
+    return builder.bitcast(is_odd, _WORD)
 
 
-def _load_byte(typing: Any, pointer: Any) -> Any:
+@emitted(types.int64, types.int64)
+def load_byte(builder: Any, pointer: Any) -> Any:
     """Load a byte as an int64."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.zext(builder.load(_at(builder, args[0], _BYTE)), _WORD)
-
-    return types.int64(types.int64), generate
+    return builder.zext(builder.load(_at(builder, pointer, _BYTE)), _WORD)
 
 
-def _load_int(typing: Any, pointer: Any) -> Any:
+@emitted(types.int64, types.int64)
+def load_int(builder: Any, pointer: Any) -> Any:
     """Load an int32 from the four bytes at `pointer` as an int64."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        loaded = builder.load(_at(builder, args[0], _INT), align=1)
-        return builder.sext(loaded, _WORD)
-
-    return types.int64(types.int64), generate
+    return builder.sext(builder.load(_at(builder, pointer, _INT), align=1), _WORD)
 
 
-def _load_word(typing: Any, pointer: Any) -> Any:
+@emitted(types.uint64, types.int64)
+def load_word(builder: Any, pointer: Any) -> Any:
     """Load a uint64 from the eight bytes at `pointer`, little-endian."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _at(builder, args[0], _WORD)
-        return builder.load(pointer, align=1)
-
-    return types.uint64(types.int64), generate
+    return builder.load(_at(builder, pointer, _WORD), align=1)
 
 
-def _store_word(typing: Any, pointer: Any, word: Any) -> Any:
+@emitted(types.void, types.int64, types.uint64)
+def store_word(builder: Any, pointer: Any, word: Any) -> None:
     """Store a uint64 in the eight bytes at `pointer`."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _at(builder, args[0], _WORD)
-        builder.store(args[1], pointer, align=1)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.uint64), generate
+    builder.store(word, _at(builder, pointer, _WORD), align=1)
 
 
-def _trailing_zeros(typing: Any, word: Any) -> Any:
+@emitted(types.int64, types.uint64)
+def trailing_zeros(builder: Any, word: Any) -> Any:
     """Count the bits of a uint64 below the lowest 1; 64 for 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.uint64), generate
+    return builder.cttz(word, ir.Constant(ir.IntType(1), 0))
 
 
-def _leading_zeros(typing: Any, word: Any) -> Any:
+@emitted(types.int64, types.uint64)
+def leading_zeros(builder: Any, word: Any) -> Any:
     """Count the bits of a uint64 above the highest 1; 64 for 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.uint64), generate
+    return builder.ctlz(word, ir.Constant(ir.IntType(1), 0))
 
 
-def _high_product(typing: Any, a: Any, b: Any) -> Any:
+@emitted(types.uint64, types.uint64, types.uint64)
+def high_product(builder: Any, a: Any, b: Any) -> Any:
     """Return the upper 64 of the 128 bits of the product of two uint64."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = [builder.zext(arg, _TWO_WORDS) for arg in args]
-        high = builder.lshr(builder.mul(*wide), ir.Constant(_TWO_WORDS, 64))
-        return builder.trunc(high, _WORD)
-
-    return types.uint64(types.uint64, types.uint64), generate
+    product = builder.mul(builder.zext(a, _TWO_WORDS), builder.zext(b, _TWO_WORDS))
+    return builder.trunc(builder.lshr(product, ir.Constant(_TWO_WORDS, 64)), _WORD)
 
 
-def _as_float(typing: Any, word: Any) -> Any:
+@emitted(types.float64, types.uint64)
+def as_float(builder: Any, word: Any) -> Any:
     """Reinterpret the bits of a uint64 as a float64."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.uint64), generate
+    return builder.bitcast(word, ir.DoubleType())
 
 
-def _prefetch(typing: Any, pointer: Any) -> Any:
+@emitted(types.void, types.int64)
+def prefetch(builder: Any, pointer: Any) -> None:
     """Prefetch the cache line of the byte at `pointer`."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _at(builder, args[0], _BYTE)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT, _INT, _INT])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        # For reading, into all levels of the data cache.
-        builder.call(function, [pointer, *(ir.Constant(_INT, n) for n in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.void(types.int64), generate
-
-
-# numba calls them with the arguments that follow `typing`.
-address: Any = intrinsic(_address)
-white_mask: Any = intrinsic(_white_mask)
-newline_mask: Any = intrinsic(_newline_mask)
-odd_mask: Any = intrinsic(_odd_mask)
-load_byte: Any = intrinsic(_load_byte)
-load_int: Any = intrinsic(_load_int)
-load_word: Any = intrinsic(_load_word)
-store_word: Any = intrinsic(_store_word)
-trailing_zeros: Any = intrinsic(_trailing_zeros)
-leading_zeros: Any = intrinsic(_leading_zeros)
-high_product: Any = intrinsic(_high_product)
-as_float: Any = intrinsic(_as_float)
-prefetch: Any = intrinsic(_prefetch)
+    byte = _at(builder, pointer, _BYTE)
+    kind = ir.FunctionType(ir.VoidType(), [byte.type, _INT, _INT, _INT])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    # For reading, into all levels of the data cache.
+    builder.call(function, [byte, *(ir.Constant(_INT, n) for n in (0, 3, 1))])
