@@ -18,7 +18,7 @@ from bench_main_job import write
 from memory import peak
 
 from irmeta.results.matrix import Matrix
-from irmeta.stats.hsd import blocked_hsd, mean_ranges
+from irmeta.stats.hsd import mean_ranges, tukey_hsd
 from irmeta.stats.ranking_stability import stability, swap_rates
 
 QUERIES = 50
@@ -60,7 +60,7 @@ def tukey(systems: int, repeat: int) -> str:
     from scipy.stats import studentized_range
 
     values = made(systems)
-    ours = seconds(lambda: blocked_hsd(values), repeat)
+    ours = seconds(lambda: tukey_hsd(values, "blocked"), repeat)
     df = (systems - 1) * (QUERIES - 1)
     some = np.linspace(1, 9, 20)
     pairs = systems * (systems - 1) // 2

@@ -47,51 +47,13 @@ SAME = 1e-12
 _PART = 1 << 22  # values permuted in one task
 
 
-def tukey_hsd(values: np.ndarray) -> np.ndarray:
-    """Compute Tukey's HSD with queries as independent replicates: p [system, system].
-
-    ``q = |difference| / sqrt(MSE / n)`` in the studentized range of s means with s (n - 1) degrees
-    of freedom, where MSE is the pooled variance within systems (scipy.stats.tukey_hsd; statsmodels'
-    pairwise_tukeyhsd). The variance between queries counts as error, so few pairs are significantly
-    different: see `blocked_hsd`.
-
-    If MSE is 0, p is 1 where the means are equal, else 0. NaN for fewer than two queries.
-
-    Raises
-    ------
-    UsageError
-        If `values` is not [query, system], or has a NaN or infinite value.
-    """
-    return _tukey_p(values, "one-way")
-
-
-def blocked_hsd(values: np.ndarray) -> np.ndarray:
-    """Compute Tukey's HSD with the query effect removed: p [system, system].
-
-    As `tukey_hsd`, with the error of a two-way ANOVA without interaction: MSE is the mean square of
-    ``x_qs - mean_q - mean_s + mean`` and has (n - 1) (s - 1) degrees of freedom (Carterette 2012,
-    doi:10.1145/2094072.2094076). For two systems, the test is the paired t-test.
-    """
-    return _tukey_p(values, "blocked")
-
-
-def tukey_margin(values: np.ndarray, confidence: float = 0.95) -> float:
-    """Return the margin of `tukey_hsd`; NaN for fewer than two queries or systems."""
-    return _tukey_margin(values, confidence, "one-way")
-
-
-def blocked_margin(values: np.ndarray, confidence: float = 0.95) -> float:
-    """Return the margin of `blocked_hsd`; NaN for fewer than two queries or systems."""
-    return _tukey_margin(values, confidence, "blocked")
-
-
 def is_significant(values: np.ndarray, level: float, design: Design) -> np.ndarray:
     """Check which pairs have p <= `level` in Tukey's HSD, without p-values: bool [system, system].
 
-    One quantile decides about all pairs, which is much faster than their p-values. The design is
-    ``one-way`` for `tukey_hsd` and ``blocked`` for `blocked_hsd`. False where p is NaN.
+    One quantile decides about all pairs, which is much faster than their p-values. False where p is
+    NaN.
     """
-    margin, distance = _tukey_margin(values, 1.0 - level, design), _distances(values)
+    margin, distance = tukey_margin(values, 1.0 - level, design), _distances(values)
     return (distance > 0) & (distance >= margin)
 
 
@@ -110,7 +72,26 @@ def mean_square_error(values: np.ndarray, design: Design) -> tuple[float, int]:
     return (0.0 if error <= (ROUNDING * np.abs(values).max()) ** 2 else error), df
 
 
-def _tukey_p(values: np.ndarray, design: Design) -> np.ndarray:
+def tukey_hsd(values: np.ndarray, design: Design = "one-way") -> np.ndarray:
+    """Compute Tukey's HSD: p [system, system].
+
+    ``one-way``: queries are independent replicates. ``q = |difference| / sqrt(MSE / n)`` in the
+    studentized range of s means with s (n - 1) degrees of freedom, where MSE is the pooled variance
+    within systems (scipy.stats.tukey_hsd; statsmodels' pairwise_tukeyhsd). The variance between
+    queries counts as error, so few pairs are significantly different.
+
+    ``blocked``: the query effect is removed. The error is that of a two-way ANOVA without
+    interaction: MSE is the mean square of ``x_qs - mean_q - mean_s + mean`` and has
+    (n - 1) (s - 1) degrees of freedom (Carterette 2012, doi:10.1145/2094072.2094076). For two
+    systems, the test is the paired t-test.
+
+    If MSE is 0, p is 1 where the means are equal, else 0. NaN for fewer than two queries.
+
+    Raises
+    ------
+    UsageError
+        If `values` is not [query, system], or has a NaN or infinite value.
+    """
     _check(values)
     queries, systems = values.shape
     error, df = mean_square_error(values, design)
@@ -128,7 +109,8 @@ def _tukey_p(values: np.ndarray, design: Design) -> np.ndarray:
     return p
 
 
-def _tukey_margin(values: np.ndarray, confidence: float, design: Design) -> float:
+def tukey_margin(values: np.ndarray, confidence: float = 0.95, design: Design = "one-way") -> float:
+    """Return the margin of `tukey_hsd`; NaN for fewer than two queries or systems."""
     _check(values)
     check_share("confidence", confidence)
     error, df = mean_square_error(values, design)
@@ -138,19 +120,19 @@ def _tukey_margin(values: np.ndarray, confidence: float, design: Design) -> floa
     return q * float(np.sqrt(error / len(values)))
 
 
-def randomised_hsd(
+def mean_ranges(
     values: np.ndarray,
-    resamples: int = 100_000,
-    rng: int | np.random.Generator = 0,
+    resamples: int,
+    rng: int | np.random.Generator,
     *,
-    simple: bool = False,
     workers: int | None = None,
 ) -> np.ndarray:
-    """Compute randomised Tukey HSD, which assumes no distribution: p [system, system].
+    """Compute the ranges of means of permuted tables, ascending: float64 [resamples].
 
-    Under the null hypothesis, the values of a query are exchangeable between systems. Each query's
-    values are permuted `resamples` times; p is the share of permuted tables whose range of means is
-    at least the pair's |difference| (Carterette 2012, doi:10.1145/2094072.2094076).
+    Under the null hypothesis of randomised Tukey HSD, which assumes no distribution, the values of
+    a query are exchangeable between systems: each query's values are permuted (Carterette 2012,
+    doi:10.1145/2094072.2094076). `range_p` and `range_margin` use the ranges. NaN without a query
+    or a system.
 
     Parameters
     ----------
@@ -159,32 +141,10 @@ def randomised_hsd(
     rng
         A seed or a numpy Generator, from which one word is drawn. The same word gives the same p
         for any number of workers; a larger B extends the permutations of a smaller B.
-    simple
-        Return ``count / B``, as Carterette does, instead of ``(1 + count) / (1 + B)``, which counts
-        the observed table as a permutation and is therefore a valid p-value (Phipson and Smyth
-        2010, doi:10.2202/1544-6115.1585).
 
     Notes
     -----
-    irmeta.kernels.permutation describes how permutations are drawn. A range also counts if it is
-    smaller than the difference by at most `SAME` of the values' size (the mean over queries of the
-    greatest |value|), because sums of the same values differ in the last bits. One query gives
-    p = 1 for the two systems farthest apart; no query gives NaN.
-    """
-    ranges = mean_ranges(values, resamples, rng, workers=workers)
-    return range_p(values, ranges, simple=simple)
-
-
-def mean_ranges(
-    values: np.ndarray,
-    resamples: int,
-    rng: int | np.random.Generator,
-    *,
-    workers: int | None = None,
-) -> np.ndarray:
-    """Compute the ranges of means of `randomised_hsd`, ascending: float64 [resamples].
-
-    `range_p` and `range_margin` use the same ranges. NaN without a query or a system.
+    irmeta.kernels.permutation describes how permutations are drawn.
     """
     _check(values)
     check_whole("resamples", resamples)
@@ -224,20 +184,31 @@ def permuted(
     return np.divide(found, len(table), out=found)
 
 
-def range_p(values: np.ndarray, ranges: np.ndarray, *, simple: bool = False) -> np.ndarray:
-    """Compute p [system, system] of `randomised_hsd` from its ranges."""
+def range_p(values: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+    """Compute p [system, system] of randomised Tukey HSD: see `mean_ranges`.
+
+    The share of permuted tables whose range of means is at least the pair's |difference| counts the
+    observed table as a permutation, and is therefore a valid p-value (Phipson and Smyth 2010,
+    doi:10.2202/1544-6115.1585).
+
+    Notes
+    -----
+    A range also counts if it is smaller than the difference by at most `SAME` of the values' size
+    (the mean over queries of the greatest |value|), because sums of the same values differ in the
+    last bits. One query gives p = 1 for the two systems farthest apart; no query gives NaN.
+    """
     if len(values) == 0:
         p = np.full((values.shape[1],) * 2, np.nan)
         np.fill_diagonal(p, 1.0)
         return p
     slack = SAME * np.abs(values).max(axis=1, initial=0.0).mean()
-    return reached_p(_distances(values) - slack, ranges, simple=simple)
+    return reached_p(_distances(values) - slack, ranges)
 
 
-def reached_p(distance: np.ndarray, found: np.ndarray, *, simple: bool = False) -> np.ndarray:
+def reached_p(distance: np.ndarray, found: np.ndarray) -> np.ndarray:
     """Compute p [system, system]: the share of ascending statistics of at least a distance."""
     reached = len(found) - np.searchsorted(found, distance)
-    p = reached / len(found) if simple else (1.0 + reached) / (1.0 + len(found))
+    p = (1.0 + reached) / (1.0 + len(found))
     np.fill_diagonal(p, 1.0)
     return p
 

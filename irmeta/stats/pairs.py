@@ -398,9 +398,8 @@ def _family(
     """Compute p of an hsd test, and half the width of every pair's interval."""
     from irmeta.stats import hsd  # imported late: only these tests need its kernel and tables
 
-    if test == "hsd":
-        return hsd.tukey_hsd(values), hsd.tukey_margin(values, confidence)
-    if test == "hsd-blocked":
-        return hsd.blocked_hsd(values), hsd.blocked_margin(values, confidence)
+    if test != "hsd-randomised":
+        design = "one-way" if test == "hsd" else "blocked"
+        return hsd.tukey_hsd(values, design), hsd.tukey_margin(values, confidence, design)
     ranges = hsd.mean_ranges(values, resamples, rng)
     return hsd.range_p(values, ranges), hsd.range_margin(ranges, confidence)

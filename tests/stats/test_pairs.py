@@ -123,8 +123,8 @@ def test_pairwise__family_tests_equal_hsd_functions(some):
     values = some.values
     for test, right in [
         ("hsd", hsd.tukey_hsd(values)),
-        ("hsd-blocked", hsd.blocked_hsd(values)),
-        ("hsd-randomised", hsd.randomised_hsd(values, 300, 5)),
+        ("hsd-blocked", hsd.tukey_hsd(values, "blocked")),
+        ("hsd-randomised", hsd.range_p(values, hsd.mean_ranges(values, 300, 5))),
     ]:
         np.testing.assert_array_equal(pairwise(some, test, resamples=300, rng=5).p, right)
 
