@@ -53,19 +53,39 @@ def test_bpref__sums_in_the_order_of_trec_eval():
         assert found[query] == total / relevant
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("news", 46_221),
+        pytest.param("web", 22_041, marks=pytest.mark.exhaustive),
+        pytest.param("passage", 12_462, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_evaluate__synthetic_tracks_equal_pytrec_eval_bit_for_bit(
+    made_store: irmeta.Store, name: str, values: int
+):
+    assert compared_bit_for_bit(made_store, name) == values
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("name", TRACKS)
 def test_evaluate__real_tracks_equal_pytrec_eval_bit_for_bit(real_store: irmeta.Store, name: str):
+    assert compared_bit_for_bit(real_store, name) == VALUES[name]
+    assert len(real_store.scores("AP", track=name).queries) == TRACKS[name]
+
+
+def compared_bit_for_bit(store: irmeta.Store, name: str) -> int:
+    """Check that all_trec's values and means are those of pytrec_eval; return their number."""
     qrels: dict[str, dict[str, int]] = {}
-    primary = real_store.qrels(name).filter(pl.col("set") == pl.col("set").first())
+    primary = store.qrels(name).filter(pl.col("set") == pl.col("set").first())
     for query, doc, grade in primary.select("query", "doc", "grade").collect().iter_rows():
         qrels.setdefault(query, {})[doc] = grade
     theirs = pytrec_eval.RelevanceEvaluator(
         qrels, pytrec_eval.supported_nicknames["all_trec"] - NO_NUMBER
     )
     expected = {
-        system: theirs.evaluate(_lists(rows), per_query=True)
-        for (system,), rows in real_store.runs(name)
+        system: theirs.evaluate(_lists(rows))
+        for (system,), rows in store.runs(name)
         .collect()
         .partition_by("system", as_dict=True)
         .items()
@@ -73,7 +93,7 @@ def test_evaluate__real_tracks_equal_pytrec_eval_bit_for_bit(real_store: irmeta.
     names = sorted(next(iter(next(iter(expected.values())).values())))
     specs = {n: parse_measure(n) for n in names}
     asked = sorted({spec.name for spec in specs.values()})
-    values = real_store.evaluate(asked, track=name, queries="retrieved", per_query=True)
+    values = store.evaluate(asked, track=name, queries="retrieved", per_query=True)
     found = {
         tuple(row): v for *row, v in values.select("system", "query", "measure", "value").rows()
     }
@@ -88,9 +108,7 @@ def test_evaluate__real_tracks_equal_pytrec_eval_bit_for_bit(real_store: irmeta.
                 if ours != value:
                     wrong.append((system, query, measure, ours, value))
     assert not wrong
-    assert compared == VALUES[name]
-    assert len(real_store.scores("AP", track=name).queries) == TRACKS[name]
-    means = real_store.means(asked, track=name, queries="retrieved")
+    means = store.means(asked, track=name, queries="retrieved")
     averages = {tuple(row): v for *row, v in means.select("system", "measure", "value").rows()}
     for system, queries in expected.items():
         for measure in set(names) - LOGARITHMS:
@@ -100,6 +118,7 @@ def test_evaluate__real_tracks_equal_pytrec_eval_bit_for_bit(real_store: irmeta.
             if specs[measure].average == "arithmetic":
                 total /= len(queries)
             assert averages[system, specs[measure].name] == total, (system, measure)
+    return compared
 
 
 def _lists(rows: pl.DataFrame) -> dict[str, dict[str, float]]:
