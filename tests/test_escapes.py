@@ -130,7 +130,7 @@ def test_commands__output_has_no_control_characters(
         (0, ("reanalyze", store, "--out", out, "-m", "AP")),
         (0, ("study", "search-length", store, "--out", tmp_path / f"study{BIDI}")),
         (0, ("info", store)),
-        (0, ("info", store, "--json")),
+        (0, ("info", store, "--format", "json")),
         (0, ("explain", store, *where, system)),
         (0, ("check", out)),
         (0, ("evaluate", store, "-m", "AP", "--out", tmp_path / f"{COLOUR}.csv")),
@@ -157,8 +157,8 @@ def test_commands__output_has_no_control_characters(
         assert done.status == status, (arguments, done.err)
         assert unsafe_in(done.out + done.err) == set(), arguments
         assert done.out + done.err
-    found = json.loads(run("info", store, "--json").out)
-    assert {s["system"] for s in found["systems"]} >= {system, FORMULA}
+    found = json.loads(run("info", store, "--format", "json").out)
+    assert {s["system"] for s in found["tables"]["systems"]} >= {system, FORMULA}
     csv = run("evaluate", store, "-m", "AP").out
     assert set(pl.read_csv(csv.encode())["system"]) >= {system, FORMULA}
     page = (out / "report.html").read_text()

@@ -159,6 +159,18 @@ class Comparisons(SummaryList[Comparison]):
         number = Head("", "", is_text=True, is_key=True)
         return Grid(grid.name, grid.caption, (number, *grid.head), rows)
 
+    def frame(self) -> pl.DataFrame:
+        """Return the systems of all comparisons, with the columns track, measure and test first."""
+        return pl.concat(
+            one.systems.select(
+                pl.lit(one.pairs.track).alias("track"),
+                pl.lit(one.pairs.measure).alias("measure"),
+                pl.lit(one.pairs.test).alias("test"),
+                pl.all(),
+            )
+            for one in self
+        )
+
     def to_latex(self, digits: int = 4, *, siunitx: bool = False) -> str:
         """Return `table` as LaTeX with booktabs, as wide as a column of a paper if it fits.
 
@@ -175,9 +187,12 @@ class Comparisons(SummaryList[Comparison]):
         >>> "aldBM25" in irmeta.compare(store, ["AP", "RR"], track="news").to_latex()
         True
         """
+        return to_latex(self.table(digits), made=[self.made_text()], siunitx=siunitx)
+
+    def made_text(self) -> str:
+        """Return what the table is made from, for a comment in LaTeX."""
         tracks = dict.fromkeys(one.pairs.track for one in self)
-        made = f"irmeta {__version__}; tracks: {', '.join(tracks)}; {self._legend()}"
-        return to_latex(self.table(digits), made=[made], siunitx=siunitx)
+        return f"irmeta {__version__}; tracks: {', '.join(tracks)}; {self._legend()}"
 
     def to_markdown(self, digits: int = 4) -> str:
         """Return `table` as Markdown."""

@@ -265,6 +265,23 @@ def default_folder(results: Results | ValueFiles, *names: str) -> Path | None:
     return folder.joinpath(*map(folder_name, names))
 
 
+def comparison_record(found: Sequence[Comparison], source: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the provenance of comparisons, whose values have the provenance `source`."""
+    asked = {
+        "test": found[0].pairs.test,
+        "correction": found[0].pairs.correction,
+        "alpha": found[0].alpha,
+        "baseline": found[0].pairs.baseline,
+        **found[0].settings,
+    }
+    return {"irmeta": __version__, "compare": {"source": source, **asked}}
+
+
+def power_record(source: Mapping[str, Any], settings: Mapping[str, object]) -> dict[str, Any]:
+    """Return the provenance of discriminative power; for `settings` see `write_power`."""
+    return {"irmeta": __version__, "power": {"source": source, **settings}}
+
+
 def write_comparisons(
     found: Sequence[Comparison],
     out: Path,
@@ -280,21 +297,9 @@ def write_comparisons(
     the same name that irmeta did not write is a `UsageError`, unless `force`. Without `titles`,
     figures have no titles.
     """
-    asked = {
-        "test": found[0].pairs.test,
-        "correction": found[0].pairs.correction,
-        "alpha": found[0].alpha,
-        "baseline": found[0].pairs.baseline,
-        **found[0].settings,
-    }
-    made = {"irmeta": __version__, "compare": {"source": source, **asked}}
+    made = comparison_record(found, source)
     pairs = pl.concat(c.pairs.frame() for c in found)
-    systems = pl.concat(
-        c.systems.select(
-            pl.lit(c.pairs.track).alias("track"), pl.lit(c.pairs.measure).alias("measure"), pl.all()
-        )
-        for c in found
-    )
+    systems = Comparisons(found).frame().drop("test")
     several = len({c.pairs.measure for c in found}) > 1
     figures = {}
     for c in found:
@@ -318,7 +323,7 @@ def write_power(
     There is a figure for each track, or for each track and test where there are several tests.
     `settings` are the arguments of `power`; the others are those of `write_comparisons`.
     """
-    record = {"irmeta": __version__, "power": {"source": source, **settings}}
+    record = power_record(source, settings)
     figures = Power(found, curves).show()
     return _put(out, {"power": found, "curves": curves}, figures, record, force, titles)
 

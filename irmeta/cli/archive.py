@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from irmeta.cli.app import CsvSafeOption
+from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
+from irmeta.show.display import Display
 
 TracksArgument = Annotated[
     list[str] | None,
@@ -52,7 +53,9 @@ StateOption = Annotated[
     "irmeta catalog trec13/robust",
     "irmeta catalog 'trec1?/web' --list runs --format csv",
 )
+@with_options(display=Display)
 def catalog(
+    display: Display,
     tracks: TracksArgument = None,
     year: YearOption = None,
     track: NameOption = None,
@@ -68,20 +71,15 @@ def catalog(
             show_default="tracks",
         ),
     ] = None,
-    form: Annotated[
-        Literal["table", "csv", "json", "markdown", "latex"] | None,
-        typer.Option(
-            "--format", help="Format of the output; default a table on a terminal, CSV in a pipe."
-        ),
-    ] = None,
-    csv_safe: CsvSafeOption = False,
 ) -> None:
     """List TREC's tracks and which can be evaluated; with one TRACK, describe it in full."""
     from irmeta.archive.selection import catalog as look_up
     from irmeta.show.catalog_output import print_catalog, print_one_track
 
     found = look_up(tracks or (), year=year, track=track, task=task, has=has or (), state=state)
-    if listed is None and form is None and tracks == [*found.ids]:
+    asked = {"year": year, "track": track, "task": task, "has": has, "state": state}
+    is_plain = listed is None and display.format is None and display.file is None
+    if is_plain and tracks == [*found.ids]:
         print_one_track(found)
     else:
-        print_catalog(found, listed or "tracks", form, csv_safe=csv_safe)
+        print_catalog(found, listed or "tracks", asked | {"tracks": tracks}, display)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,9 +30,9 @@ from irmeta.cli.sources import (
     report_kept_tracks,
     report_policies,
 )
-from irmeta.escapes import escape_json
 from irmeta.locations import location
 from irmeta.policies import ReadPolicy
+from irmeta.show.display import ReportDisplay
 from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.reanalysis.options import OverviewOptions
 
@@ -134,24 +132,17 @@ def ingest(
 
 @command(
     "irmeta info store/",
-    "irmeta info collection/ --json",
+    "irmeta info collection/ --format json",
 )
-@with_options(reading=READING)
+@with_options(reading=READING, display=ReportDisplay)
 def info(
     source: SourceArgument,
     reading: ReadPolicy,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    display: ReportDisplay,
     strict: StrictOption = None,
 ) -> None:
     """Print tracks, systems, queries, and notes of reading."""
     from irmeta.show.batches import print_info
 
     with open_source(source, reading, strict=strict) as store:
-        if as_json:
-            tracks = store.info().to_dicts()
-            systems = store.systems().to_dicts() if tracks else []
-            record = {"tracks": tracks, "systems": systems, "failed": store.failures}
-            text = json.dumps(record, indent=1, ensure_ascii=False)
-            sys.stdout.write(f"{escape_json(text)}\n")
-        else:
-            print_info(store)
+        print_info(store, display)

@@ -18,6 +18,7 @@ from irmeta.cli.app import STRICT
 from irmeta.cli.archive import HasOption, NameOption, TaskOption, TracksArgument, YearOption
 from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
+from irmeta.show.display import Display
 from irmeta.show.notes import LEVEL
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ PASSWORD = "IRMETA_PASSWORD"
     "irmeta fetch 'trec1?/web' --dry-run",
     "irmeta fetch --year 1999-2005 --out tracks/ --mirror /archive/trec.nist.gov",
 )
-@with_options(options=FetchOptions)
+@with_options(options=FetchOptions, display=(Display, ("format", "digits", "csv_safe")))
 def fetch(
     options: FetchOptions,
+    display: Display,
     tracks: TracksArgument = None,
     out: Annotated[Path, typer.Option(help="Folder of the collection.")] = Path("tracks"),
     year: YearOption = None,
@@ -59,7 +61,8 @@ def fetch(
     password = None if options.user is None else _password(options.user)
     with fetch_bar("Looking" if options.dry_run else "Fetching") as progress:
         report = fetch_plan(plan(chosen.ids), out, options, password=password, progress=progress)
-    print_fetch(report)
+    asked = {"year": year, "track": track, "task": task, "has": has, "tracks": tracks}
+    print_fetch(report, asked, display)
     if not report.is_complete:
         raise typer.Exit(STRICT)
 

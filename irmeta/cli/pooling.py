@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from irmeta.cli.app import ForceOption, StrictOption, TrackOption
+from irmeta.cli.app import StrictOption, TrackOption
 from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.sources import WHOLE_LISTS, SourceArgument, open_source
 from irmeta.escapes import escape_text
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.show.display import PoolDisplay
 from irmeta.show.notes import note
 
 
@@ -21,11 +21,16 @@ from irmeta.show.notes import note
     "irmeta pool store/ --track news --depth 10",
     "irmeta pool store/ --track news --budget 100 --out docs.txt",
 )
-@with_options(choices=(EvalPolicy, ("qrels", "negative", "tie_order")), reading=WHOLE_LISTS)
+@with_options(
+    choices=(EvalPolicy, ("qrels", "negative", "tie_order")),
+    reading=WHOLE_LISTS,
+    display=PoolDisplay,
+)
 def pool(
     source: SourceArgument,
     choices: Given,
     reading: ReadPolicy,
+    display: PoolDisplay,
     track: TrackOption = None,
     system: Annotated[
         list[str] | None,
@@ -45,18 +50,19 @@ def pool(
     budget: Annotated[
         int | None, typer.Option(min=1, help="Number of docs, for all queries together.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File for the lines.")] = None,
-    force: ForceOption = False,
     strict: StrictOption = None,
 ) -> None:
     """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`."""
+    from irmeta.measures.evaluate import how_made
     from irmeta.rankings.pool import pool_of
     from irmeta.results.pool_file import check_pool_file, pool_lines, write_pool
     from irmeta.show.console import write_to_pipe
+    from irmeta.show.frame_output import Result
     from irmeta.store.scan import only_track, undisturbed
 
-    if out is not None:
-        check_pool_file(out, force=force)
+    out, is_lines = display.file, display.form == "lines"
+    if out is not None and is_lines:
+        check_pool_file(out, force=display.force)
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
         name = only_track(store.reader, track)
         with undisturbed(store.reader, name):
@@ -76,8 +82,12 @@ def pool(
                 f"irmeta: {name}: {unsure:,} of {docs.height:,} docs have a grade below 0 and "
                 "count as unjudged (--negative)"
             )
-        if out is not None:
-            write_pool(docs, out, force=force)
+        if not is_lines:
+            made = how_made(store.reader, [], EvalPolicy(**store.merged(choices)), [name])
+            made["pool"] = {"system": system or None, "depth": depth, "budget": budget}
+            display.write(Result("pool", {"docs": docs}, "Docs for assessors.", made))
+        elif out is not None:
+            write_pool(docs, out, force=display.force)
             note(f"{docs.height:,} docs in {out}")
         else:
             lines = pool_lines(docs)

@@ -7,19 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from irmeta.cli.app import (
-    CsvSafeOption,
-    ForceOption,
-    StrictOption,
-    TracksOption,
-    WorkersOption,
-)
+from irmeta.cli.app import StrictOption, TracksOption, WorkersOption
 from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.significance_options import PreferenceTesting
 from irmeta.cli.sources import READING, SourceArgument, open_source
-from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.show.display import Display
 from irmeta.show.notes import note
 
 COMPARED = (
@@ -32,12 +26,13 @@ COMPARED = (
     "irmeta prefer store/ --track news",
     "irmeta prefer collection/ -m RPP@100 --baseline aldBM25 --track news",
 )
-@with_options(reading=READING, choices=COMPARED, testing=PreferenceTesting)
+@with_options(reading=READING, choices=COMPARED, testing=PreferenceTesting, display=Display)
 def prefer(
     source: SourceArgument,
     testing: PreferenceTesting,
     choices: Given,
     reading: ReadPolicy,
+    display: Display,
     measures: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,26 +65,16 @@ def prefer(
     rank_resamples: Annotated[
         int, typer.Option(min=1, help="Resamples of the queries, for intervals of ranks.")
     ] = 1000,
-    out: Annotated[Path | None, typer.Option(help="File for the result, .parquet or .csv.")] = None,
-    csv_safe: CsvSafeOption = False,
-    force: ForceOption = False,
     workers: WorkersOption = None,
     strict: StrictOption = None,
 ) -> None:
     """Order systems by preferences between all pairs, with intervals and tests."""
-    import polars as pl
-
     from irmeta.api.matrices import consistent_read
     from irmeta.api.prefer import prefer as compute
     from irmeta.preferences.registry import parse_preferences
     from irmeta.results.segments import Segments
-    from irmeta.results.tidy_files import check_ending, write_out
     from irmeta.show.preference_output import print_boards
 
-    if out is not None:
-        check_ending(out)
-        if csv_safe and out.suffix != ".csv":
-            raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
     asked = measures or "RPP"
     parse_preferences(asked)  # reject unknown names before reading anything
     options: Any = {
@@ -114,29 +99,28 @@ def prefer(
             if "qrels_by_subtopic" in facts:
                 set_name = facts["qrels_by_subtopic"]
                 note(f"irmeta: {name}: subtopics of the qrels set {set_name!r}")
-        print_boards(boards, csv_safe, to_file=out is not None)
-        if out is not None:
-            frame = pl.concat(board.frame() for board in boards)
-            if segments is not None:
-                options["segments_sha256"] = segments.sha256
-            record = made | {"prefer": {**options, "seed": testing.seed}}
-            write_out(frame, out, record, force=force, csv_safe=csv_safe)
-            note(f"{frame.height:,} rows in {out}")
+        if segments is not None:
+            options["segments_sha256"] = segments.sha256
+        print_boards(boards, made | {"prefer": {**options, "seed": testing.seed}}, display)
 
 
 @command(
     "irmeta preferences",
     "irmeta preferences RPP",
 )
+@with_options(display=Display)
 def preferences(
+    display: Display,
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A preference.")] = None,
 ) -> None:
     """List the preferences; with NAME, describe one preference."""
     from irmeta.preferences.registry import describe_preference, list_preferences
-    from irmeta.show.console import print_frame
-    from irmeta.show.preference_output import print_rule
+    from irmeta.show.frame_output import Result
+    from irmeta.show.measures import MADE
+    from irmeta.show.preference_output import rule_result
 
     if name is None:
-        print_frame(list_preferences())
+        listed = {"preferences": list_preferences()}
+        display.write(Result("preferences", listed, "Preferences.", MADE))
     else:
-        print_rule(*describe_preference(name))
+        display.as_report().write(rule_result(*describe_preference(name)))

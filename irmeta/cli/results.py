@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from irmeta.cli.app import (
     DAMAGED,
     DIFFERENT,
-    CsvSafeOption,
-    ForceOption,
     JudgedAtLeastOption,
     PathArgument,
     StrictOption,
@@ -28,21 +26,16 @@ from irmeta.cli.significance_options import PairTesting, PowerTesting
 from irmeta.cli.sources import READING, ResultsArgument, open_results
 from irmeta.locations import Location, local, location
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.show.display import FolderDisplay, ReportDisplay
 from irmeta.show.notes import note
-
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder for tables and figures.",
-        show_default="in SOURCE, where reanalyze made it; else none are written",
-    ),
-]
 
 
 @command(
     "irmeta diff before.parquet after.parquet --tolerance 1e-6",
+    "irmeta diff before.parquet after.parquet --format json",
     "irmeta diff old.csv new.csv --pair bm25=bm25-v2 --tolerance 0.01 --worse-only",
 )
+@with_options(display=ReportDisplay)
 def diff(
     a: Annotated[
         Path, typer.Argument(metavar="A", help="First file of results.", show_default=False)
@@ -50,6 +43,7 @@ def diff(
     b: Annotated[
         Path, typer.Argument(metavar="B", help="Second file of results.", show_default=False)
     ],
+    display: ReportDisplay,
     tolerance: Annotated[
         float, typer.Option(min=0, help="Largest difference that counts as equal.")
     ] = 1e-9,
@@ -71,7 +65,7 @@ def diff(
     from irmeta.show.measures import print_difference
 
     difference = compared(a, b, tolerance, pairs=parse_pairs(pairs), worse_only=worse_only)
-    print_difference(difference, str(location(a)), str(location(b)))
+    print_difference(difference, str(location(a)), str(location(b)), display)
     if not difference.same:
         raise typer.Exit(DIFFERENT)
 
@@ -79,13 +73,14 @@ def diff(
 @command(
     "irmeta check store/",
 )
-def check(path: PathArgument, workers: WorkersOption = None) -> None:
+@with_options(display=ReportDisplay)
+def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = None) -> None:
     """Verify the checksum of every file. Exit with status 1 if any file is damaged."""
     from irmeta.api.check import check_files
     from irmeta.show.batches import print_checked
 
     checked = check_files(path, workers=workers)
-    print_checked(checked)
+    print_checked(checked, str(location(path)), display)
     if checked.problems.height:
         raise typer.Exit(DAMAGED)
 
@@ -97,29 +92,17 @@ def check(path: PathArgument, workers: WorkersOption = None) -> None:
     "irmeta compare qrels.txt old.gz new.gz -m nDCG@10 --max-drop 0.01",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
-@with_options(reading=READING, choices=EvalPolicy, testing=PairTesting)
+@with_options(reading=READING, choices=EvalPolicy, testing=PairTesting, display=FolderDisplay)
 def compare(
     results: ResultsArgument,
     testing: PairTesting,
     choices: Given,
     reading: ReadPolicy,
+    display: FolderDisplay,
     measures: Annotated[
         list[str] | None,
         typer.Option("-m", "--measures", help="Measures to compare, e.g. AP (repeatable)."),
     ] = None,
-    form: Annotated[
-        Literal["table", "csv", "latex", "siunitx", "markdown", "text"] | None,
-        typer.Option(
-            "--format",
-            help="Format of the output: the systems of each measure, or for latex, siunitx (LaTeX "
-            "with numbers aligned), markdown and text systems by measures with marks of "
-            "significance.",
-            show_default="table on a terminal, csv in a pipe",
-        ),
-    ] = None,
-    digits: Annotated[
-        int, typer.Option(min=0, max=17, help="Decimal places in tables for a paper.")
-    ] = 4,
     track: TracksOption = None,
     max_drop: MaxDropOption = None,
     less_is_better: Annotated[
@@ -130,10 +113,7 @@ def compare(
     ] = False,
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
-    out: OutOption = None,
     titles: TitlesOption = True,
-    csv_safe: CsvSafeOption = False,
-    force: ForceOption = False,
     workers: WorkersOption = None,
     strict: StrictOption = None,
 ) -> None:
@@ -144,7 +124,7 @@ def compare(
     from irmeta.show.unjudged_output import print_unjudged
 
     at_least = judged_share(judged_at_least, unjudged)
-    out = None if out is None else local(out)
+    out = None if display.folder is None else local(display.folder)
     opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
     with opened as source:
         baseline = testing.baseline
@@ -169,13 +149,16 @@ def compare(
             compared = list(dict.fromkeys(one.pairs.track for one in comparisons))
             made = made_from(source, names, compared, **choices)
             found = unjudged_of(source, compared, **choices) if unjudged else []
-        print_comparisons(comparisons, form, csv_safe=csv_safe, digits=digits)
+        record = significance.comparison_record(comparisons, made)
+        print_comparisons(comparisons, record, display)
         print_unjudged(found, at_least)
         against = "" if baseline is None else f".{baseline}"
         name = f"{','.join(names)}.{testing.test}{against}"
-        if out := out or significance.default_folder(source, "compare", name):
+        if out is None and display.file is None:
+            out = significance.default_folder(source, "compare", name)
+        if out is not None:
             write = significance.write_comparisons
-            for path in write(comparisons, out, made, force=force, titles=titles):
+            for path in write(comparisons, out, made, force=display.force, titles=titles):
                 note(str(path))
     if max_drop is not None:
         finish_gate(comparisons.gate(max_drop, significant=testing.alpha is not None))
@@ -185,30 +168,28 @@ def compare(
     "irmeta power results/ --test t --test hsd --alpha 0.05",
     "irmeta power collection/ -m AP,nDCG@10 --track news",
 )
-@with_options(reading=READING, choices=EvalPolicy, testing=PowerTesting)
+@with_options(reading=READING, choices=EvalPolicy, testing=PowerTesting, display=FolderDisplay)
 def power(
     results: ResultsArgument,
     testing: PowerTesting,
     choices: Given,
     reading: ReadPolicy,
+    display: FolderDisplay,
     measures: Annotated[
         list[str] | None,
         typer.Option("-m", "--measures", help="Names of measures (repeatable); default all."),
     ] = None,
     track: TracksOption = None,
-    out: OutOption = None,
     titles: TitlesOption = True,
-    csv_safe: CsvSafeOption = False,
-    force: ForceOption = False,
     workers: WorkersOption = None,
     strict: StrictOption = None,
 ) -> None:
     """Count the significantly different pairs of systems by each measure."""
     from irmeta.api import significance
     from irmeta.api.matrices import consistent_read, made_from
-    from irmeta.show.significance_output import print_power
+    from irmeta.show.frame_output import Result
 
-    out = None if out is None else local(out)
+    out = None if display.folder is None else local(display.folder)
     opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
     with opened as source:
         with consistent_read(source, track or None) as tracks:
@@ -226,9 +207,18 @@ def power(
             )
             names, compared = shares["measure"].unique(), shares["track"].unique()
             made = made_from(source, names, compared, **choices)
-        print_power(shares, csv_safe)
-        if out := out or significance.default_folder(source, "power"):
-            write = significance.write_power
-            asked = testing.record()
+        asked = testing.record()
+        display.write(
+            Result(
+                "power",
+                {"power": shares},
+                "Significantly different pairs of systems.",
+                significance.power_record(made, asked),
+            )
+        )
+        if out is None and display.file is None:
+            out = significance.default_folder(source, "power")
+        if out is not None:
+            write, force = significance.write_power, display.force
             for path in write(shares, curves, out, made, asked, force=force, titles=titles):
                 note(str(path))

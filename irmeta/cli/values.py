@@ -8,9 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from irmeta.cli.app import (
-    CsvSafeOption,
     DaskOption,
-    ForceOption,
     JudgedAtLeastOption,
     StrictOption,
     TitlesOption,
@@ -28,7 +26,7 @@ from irmeta.cli.registered import EXAMPLES, command, epilog_of
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy, ReadPolicy
-from irmeta.show.display import Display
+from irmeta.show.display import Display, ReportDisplay, ScoreDisplay
 from irmeta.show.notes import note
 
 EXPLAINED = (
@@ -43,10 +41,10 @@ EXPLAINED = (
     "irmeta evaluate qrels.txt run1.gz -m map,P_10 -q --format trec_eval",
     "irmeta evaluate store/ -m AP,P@10 --track news --wide --out means.csv",
 )
-@with_options(reading=READING, choices=EvalPolicy, display=Display)
+@with_options(reading=READING, choices=EvalPolicy, display=ScoreDisplay)
 def evaluate(
     source: SourceArgument,
-    display: Display,
+    display: ScoreDisplay,
     choices: Given,
     reading: ReadPolicy,
     measures: Annotated[
@@ -71,11 +69,8 @@ def evaluate(
     system: Annotated[
         list[str] | None, typer.Option(help="Only these systems (repeatable).")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File for the result, .parquet or .csv.")] = None,
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
-    csv_safe: CsvSafeOption = False,
-    force: ForceOption = False,
     workers: WorkersOption = None,
     dask: DaskOption = None,
     strict: StrictOption = None,
@@ -85,15 +80,9 @@ def evaluate(
     from irmeta.measures.names import asked_names, parse_measures
     from irmeta.results.scores import show_asked
     from irmeta.results.scores import wide as spread
-    from irmeta.results.tidy_files import check_ending, write_out
     from irmeta.show.score_output import print_scores, print_trec_eval, sort_key, sort_scores
     from irmeta.show.unjudged_output import print_unjudged
 
-    if out is not None:
-        display.check_file(out)
-        check_ending(out)
-        if csv_safe and out.suffix != ".csv":
-            raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
     asked, at_least = measures or "basic", judged_share(judged_at_least, unjudged)
     written = asked_names(asked)  # rejects unknown names before anything is read
     directions = {one.name: one.measure.direction for one in parse_measures(asked)}
@@ -124,18 +113,15 @@ def evaluate(
             return
         if wide or display.is_paper:
             frame = spread(frame)
-        if out is None and measure_names == "asked":
+        is_printed = display.file is None
+        if is_printed and measure_names == "asked":
             frame = show_asked(frame, written)
             directions |= {
                 name: directions[one] for one, names in written.items() for name in names
             }
-        if out is None and len(source) > 1:  # one track, which has no name of its own
+        if is_printed and len(source) > 1:  # one track, which has no name of its own
             frame = frame.drop("track")
-        if out is not None:
-            write_out(frame, out, made, force=force, csv_safe=csv_safe)
-            note(f"{frame.height:,} rows in {out}")
-        else:
-            print_scores(frame, display, directions, csv_safe=csv_safe)
+        print_scores(frame, display, directions, made)
         print_unjudged(found, at_least)
 
 
@@ -143,11 +129,12 @@ def evaluate(
     "irmeta explain store/ -m AP --system aldDFR --query 901 --track news",
     "irmeta explain store/ -m RPP --system aldDFR --baseline aldBM25 --query 901 --track news",
 )
-@with_options(choices=EXPLAINED, reading=READING)
+@with_options(choices=EXPLAINED, reading=READING, display=ReportDisplay)
 def explain(
     source: SourceArgument,
     choices: Given,
     reading: ReadPolicy,
+    display: ReportDisplay,
     measures: Annotated[
         list[str],
         typer.Option(
@@ -169,7 +156,6 @@ def explain(
         ),
     ] = None,
     titles: TitlesOption = True,
-    force: ForceOption = False,
     strict: StrictOption = None,
 ) -> None:
     """Show the arithmetic behind one value, or behind the preference between two systems."""
@@ -179,7 +165,7 @@ def explain(
     from irmeta.show.measures import print_explanation
     from irmeta.show.preference_output import print_pair_explanation
 
-    name = one_measure(measures)
+    name, force = one_measure(measures), display.force
     if is_preference(name):
         parse_preference(name)
         if baseline is None:
@@ -190,7 +176,8 @@ def explain(
             found = store.pairs.explain(
                 name, system=system, baseline=baseline, query=query, track=track, **choices
             )
-            print_pair_explanation(found, every)
+            made = store.pairs.provenance(name, track=track, **choices)
+            print_pair_explanation(found, every, made, display)
             if figure is not None:
                 write_figure(found.show(), figure, force=force, titles=titles)
                 note(f"figure in {figure}")
@@ -202,7 +189,8 @@ def explain(
         raise UsageError(f"{name} is a measure of one system: leave --baseline out.")
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
-        print_explanation(explanation, every)
+        made = store.provenance(name, track=track, **choices)
+        print_explanation(explanation, every, made, display)
 
 
 TREC_EVAL = (
@@ -230,8 +218,11 @@ def trec_eval(context: typer.Context) -> None:
     "irmeta measures",
     "irmeta measures ndcg_cut_10",
     "irmeta measures --for diverse,ordered --length 4",
+    "irmeta measures trec_eval10 --format latex",
 )
+@with_options(display=Display)
 def measures(
+    display: Display,
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A measure or a preset.")
     ] = None,
@@ -258,20 +249,26 @@ def measures(
     """
     from irmeta.measures.catalog import describe, list_measures, list_preset
     from irmeta.measures.names import PRESETS
-    from irmeta.show.console import print_frame
-    from irmeta.show.measures import print_description, print_measures, print_properties
+    from irmeta.show.measures import (
+        description_result,
+        measures_result,
+        preset_result,
+        properties_result,
+    )
 
     sizes = {"subtopics": subtopics, "length": length}
     given = {option: size for option, size in sizes.items() if size is not None}
     if kinds is not None:
         from irmeta.studies.papers.properties.measure_properties import measure_properties
 
-        print_properties(measure_properties(name, kinds, **given))
+        result = properties_result(measure_properties(name, kinds, **given), name, kinds, given)
     elif given:
         raise UsageError(f"--{next(iter(given))} needs --for: it is the size of rankings to check.")
     elif name is None:
-        print_measures(list_measures())
+        result = measures_result(list_measures())
     elif name in PRESETS:
-        print_frame(list_preset(name))
+        result = preset_result(name, list_preset(name))
     else:
-        print_description(name, describe(name))
+        result = description_result(name, describe(name))
+        display = display.as_report()
+    display.write(result)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from irmeta.cli.app import (
     DIFFERENT,
-    CsvSafeOption,
-    ForceOption,
     StrictOption,
     TracksOption,
     WorkersOption,
@@ -20,7 +18,7 @@ from irmeta.cli.registered import command
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy, ReadPolicy
-from irmeta.show.notes import note
+from irmeta.show.display import VerifyDisplay
 
 
 @command(
@@ -28,11 +26,12 @@ from irmeta.show.notes import note
     "irmeta verify store/ --track robust --catalog robust=trec12/robust --out verified.parquet",
     "irmeta verify collection/ --track news --published leaderboard.csv",
 )
-@with_options(reading=READING, choices=EvalPolicy)
+@with_options(reading=READING, choices=EvalPolicy, display=VerifyDisplay)
 def verify(
     source: SourceArgument,
     choices: Given,
     reading: ReadPolicy,
+    display: VerifyDisplay,
     published: Annotated[
         Path | None,
         typer.Option(
@@ -51,32 +50,14 @@ def verify(
         ),
     ] = None,
     track: TracksOption = None,
-    form: Annotated[
-        Literal["table", "csv", "json", "markdown", "latex"] | None,
-        typer.Option(
-            "--format",
-            help="Format of the output, a row per track; table also lists what differs.",
-            show_default="table on a terminal, csv in a pipe",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="File for every value, .parquet or .csv.")
-    ] = None,
-    csv_safe: CsvSafeOption = False,
-    force: ForceOption = False,
     workers: WorkersOption = None,
     strict: StrictOption = None,
 ) -> None:
     """Recompute published values. Exit with status 1 if a value differs in its printed digits."""
     from irmeta.api.matrices import consistent_read
     from irmeta.api.verify import verify as compute
-    from irmeta.results.tidy_files import check_ending, write_out
     from irmeta.show.verification_output import print_verification
 
-    if out is not None:
-        check_ending(out)
-        if csv_safe and out.suffix != ".csv":
-            raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
     opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
     with opened as store:
         with consistent_read(store, track or None) as tracks:
@@ -88,10 +69,7 @@ def verify(
                 workers=workers,
                 **choices,
             )
-        if out is not None:
-            write_out(found.values, out, found.provenance, force=force, csv_safe=csv_safe)
-            note(f"{found.values.height:,} rows in {out}")
-        print_verification(found, form, csv_safe=csv_safe and out is None)
+        print_verification(found, display)
     if not found.agrees:
         raise typer.Exit(DIFFERENT)
 

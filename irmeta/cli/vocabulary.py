@@ -49,8 +49,19 @@ TERMS = (
         "format), a folder where there are several files or a store. What was written is printed.",
         ("--store", "--to"),
     ),
-    Term("--format", "", "Format of printed output; a file has the format of its ending."),
-    Term("--digits", "", "Decimal places of printed values; files have all digits."),
+    Term(
+        "--format",
+        "",
+        "Format of what is printed; a file has the format of its ending. The formats are the same "
+        "in all commands that print a table: see below.",
+        ("--json",),
+    ),
+    Term(
+        "--digits",
+        "",
+        "Decimal places of printed values: 6 in tables and CSV, 4 in LaTeX and Markdown, all in "
+        "JSON; files of CSV and Parquet have all digits.",
+    ),
     Term("--csv-safe", "", "No text in CSV starts a formula of a spreadsheet."),
     Term("--force", "force", "Write over files that irmeta did not write."),
     Term("--titles", "titles", "Titles of figures."),

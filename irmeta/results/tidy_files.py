@@ -26,6 +26,8 @@ KEY = b"irmeta"
 AGAIN = "Make it again (reanalyze and studies do so by themselves), or restore it from a copy."
 """Advice for a damaged result file."""
 
+_MARKS = (b'"irmeta": ', b"% irmeta ", b"<!-- irmeta ")
+
 Rows = pl.DataFrame | pa.Table
 """Rows of a table; a `pa.Table` has the table's schema, with dictionaries of strings."""
 
@@ -250,6 +252,7 @@ def write_out(
     DataError
         For an existing file that irmeta wrote and that is damaged, unless `force`.
     """
+    check_ending(path)
     check_ours(path, force=force, columns=frame.columns)
     remove_temporaries(path.parent)
     if path.suffix == ".parquet":
@@ -259,8 +262,7 @@ def write_out(
 
 
 def check_ours(path: Path, *, force: bool, columns: Sequence[str] = ()) -> None:
-    """Reject an unsupported extension and, unless `force`, a file that irmeta did not write."""
-    check_ending(path)
+    """Reject a file that irmeta did not write, unless `force`."""
     if path.exists() and not force and not _ours(path, list(columns)):
         raise UsageError(
             f"{path} exists and irmeta did not write it: use `force=True` to replace it."
@@ -285,11 +287,20 @@ def is_ours(path: Location) -> bool:
 
 
 def _ours(path: Path, columns: list[str]) -> bool:
-    """Check whether irmeta wrote a file: by its provenance, a CSV by the same columns."""
+    """Check whether irmeta wrote a file: by its provenance, a CSV by the same columns.
+
+    JSON, LaTeX and Markdown name irmeta in their first or last lines.
+    """
     if path.suffix == ".csv":
         header = pl.DataFrame(schema=columns).write_csv().encode()
         with path.open("rb") as file:
             return file.read(len(header)) == header
+    if path.suffix != ".parquet":
+        with path.open("rb") as file:
+            ends = file.read(500)
+            file.seek(max(0, path.stat().st_size - 100))
+            ends += file.read()
+        return any(mark in ends for mark in _MARKS)
     try:
         return provenance(path) is not None
     except DataError as error:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.console import Console
 
+from irmeta._version import __version__
 from irmeta.api import Reanalysis, Store
 from irmeta.escapes import escape_name, print_line
+from irmeta.measures.evaluate import how_made
+from irmeta.phrases import count
+from irmeta.policies import EvalPolicy
 from irmeta.show.advice import in_options
 from irmeta.show.console import counted, open_console, print_table, print_text
+from irmeta.show.display import Display
+from irmeta.show.frame_output import Result
 from irmeta.store.ingest import Outcome
 
 if TYPE_CHECKING:
@@ -92,8 +99,6 @@ def print_reanalysis(done: Reanalysis) -> None:
     if not finished:
         print_line("nothing was analysed")
         return
-    from irmeta.phrases import count
-
     rows = done.store.info(finished)
     total = rows.select(pl.col("systems", "queries", "rows", "skipped_runs").sum()).row(
         0, named=True
@@ -109,8 +114,20 @@ def print_reanalysis(done: Reanalysis) -> None:
     print_line(f"  {done.store.reader!s:<46} the store: irmeta info, evaluate and explain read it")
 
 
-def print_info(store: Store) -> None:
-    """Print the tracks, then notes of reading on their systems."""
+def print_info(store: Store, display: Display) -> None:
+    """Print or write the tracks and systems; as text with notes of reading."""
+    frame = store.info()
+    tables = {"tracks": frame, "systems": store.systems() if frame.height else pl.DataFrame()}
+    made = (
+        {}
+        if display.form == "table"
+        else how_made(store.reader, [], EvalPolicy(**store.merged({})), store.tracks)
+    )
+    facts: dict[str, object] = {"failed": store.failures}
+    display.write(Result("info", tables, "Tracks.", made, facts, show=partial(_show_info, store)))
+
+
+def _show_info(store: Store, digits: int) -> None:
     console = open_console()
     frame = store.info()
     if frame.is_empty():
@@ -150,10 +167,17 @@ def _print_failures(console: Console, store: Store) -> None:
             print_text(console, error)
 
 
-def print_checked(checked: Checked) -> None:
-    """Print one line per damaged file, then the number of files read."""
-    for file, problem in checked.problems.iter_rows():
-        print_line(f"{file}: {problem}")
-    damaged = checked.problems.height
-    files = "1 file" if checked.files == 1 else f"{checked.files:,} files"
-    print_line(f"{files} read, {damaged:,} damaged")
+def print_checked(checked: Checked, path: str, display: Display) -> None:
+    """Print or write the damaged files; as text also the number of files read."""
+
+    def show(digits: int) -> None:
+        for file, problem in checked.problems.iter_rows():
+            print_line(f"{file}: {problem}")
+        damaged = checked.problems.height
+        print_line(f"{count(checked.files, 'file')} read, {damaged:,} damaged")
+
+    made = {"irmeta": __version__, "check": {"path": path}}
+    tables = {"problems": checked.problems}
+    display.write(
+        Result("check", tables, "Damaged files.", made, {"files": checked.files}, show=show)
+    )

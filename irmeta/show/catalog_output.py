@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Mapping
 
 import polars as pl
 
+from irmeta._version import __version__
 from irmeta.archive.choices import STATES, choices
 from irmeta.archive.selection import Catalog
 from irmeta.phrases import count
-from irmeta.show.console import open_console, print_table, print_text
-from irmeta.show.frame_output import print_frame_as
+from irmeta.show.console import open_console, print_table, print_table_of, print_text
+from irmeta.show.display import Display
+from irmeta.show.frame_output import Result, joined_lists
 
 _OF_TRACKS = ("id", "year", "track", "runs", "addresses", "groups", "qrels", "published", "state")
 
 
-def print_catalog(found: Catalog, what: str, form: str | None, *, csv_safe: bool = False) -> None:
-    """Print a frame of the catalogue; of tracks, on a terminal, then the number in each state."""
+def print_catalog(found: Catalog, what: str, asked: Mapping[str, object], display: Display) -> None:
+    """Print or write a frame of the catalogue; of tracks, as text, also the number by state."""
     frame = getattr(found, what)
-    if form != "json":
-        frame = _joined_lists(frame)
-    is_table = (form or ("table" if sys.stdout.isatty() else "csv")) == "table"
-    if what == "tracks" and (is_table or form in ("markdown", "latex")):
+    if what == "tracks" and (display.form == "table" or display.is_paper):
         frame = frame.select(_OF_TRACKS).with_columns(pl.col("year").cast(pl.String))
-    print_frame_as(frame, form, caption=f"TREC: {what.replace('_', ' ')}.", csv_safe=csv_safe)
-    if is_table and what == "tracks":
-        states = found.tracks["state"].to_list()
-        parts = [f"{states.count(one):,} {one}" for one in STATES if one in states]
-        print_text(
-            open_console(),
-            f"\n{count(len(states), 'track')}: {', '.join(parts)}" if parts else "no track",
-        )
+
+    def show(digits: int) -> None:
+        print_table_of(joined_lists(frame), digits=digits)
+        if what == "tracks":
+            states = found.tracks["state"].to_list()
+            parts = [f"{states.count(one):,} {one}" for one in STATES if one in states]
+            text = f"\n{count(len(states), 'track')}: {', '.join(parts)}" if parts else "no track"
+            print_text(open_console(), text)
+
+    made = {"irmeta": __version__, "catalog": {**asked, "list": what}}
+    caption = f"TREC: {what.replace('_', ' ')}."
+    display.write(Result("catalog", {what: frame}, caption, made, show=show))
 
 
 def print_one_track(found: Catalog) -> None:
@@ -58,7 +61,7 @@ def print_one_track(found: Catalog) -> None:
     for title, frame in sections.items():
         if frame is not None and frame.height:
             print_text(console, f"\n{title}", "bold")
-            print_table(console, _without_empty(_joined_lists(frame)))
+            print_table(console, _without_empty(joined_lists(frame)))
     for task in choice.tasks:
         if task.note:
             print_text(console, f"\n{task.folder}: {task.note}")
@@ -92,8 +95,3 @@ def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
     """Drop columns without any text."""
     empty = [one.name for one in frame if one.dtype == pl.String and set(one) <= {"", None}]
     return frame.drop(empty)
-
-
-def _joined_lists(frame: pl.DataFrame) -> pl.DataFrame:
-    """Join the texts of a list by commas."""
-    return frame.with_columns(pl.selectors.list().list.join(", "))

@@ -1,8 +1,10 @@
-"""Tables and lines on a terminal; in a pipe, frames are CSV."""
+"""Tables and lines on standard output."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 
 import polars as pl
 from rich.console import Console
@@ -12,22 +14,14 @@ from rich.table import Table
 
 from irmeta.escapes import escape_name, escape_text
 from irmeta.files import discard_output
-from irmeta.results.csv_text import to_csv
 from irmeta.show.advice import in_options
 
 MOST_ROWS = 500  # of a frame on a terminal
+DIGITS = 6  # decimal places
 
 
-def print_frame(frame: pl.DataFrame, csv_safe: bool = False) -> None:
-    """Print a table on a terminal, CSV with full precision in a pipe: see `to_csv`."""
-    if not sys.stdout.isatty():
-        write_to_pipe(to_csv(frame, safe=csv_safe))
-    else:
-        print_table_of(frame)
-
-
-def print_table_of(frame: pl.DataFrame, digits: int = 4) -> None:
-    """Print a table; on a terminal, its first 500 rows."""
+def print_table_of(frame: pl.DataFrame, digits: int = DIGITS) -> None:
+    """Print a table; on a terminal, its first 500 rows, and the number of the others."""
     console = open_console()
     most = MOST_ROWS if sys.stdout.isatty() else frame.height
     print_table(console, frame.head(most), digits=digits)
@@ -38,9 +32,22 @@ def print_table_of(frame: pl.DataFrame, digits: int = 4) -> None:
 
 def write_to_pipe(text: str) -> None:
     """Write text to standard output, whose reader may stop reading."""
-    try:
+    with _open_pipe():
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def write_bytes_to_pipe(data: bytes) -> None:
+    """Write bytes to standard output, whose reader may stop reading."""
+    with _open_pipe():
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+
+
+@contextmanager
+def _open_pipe() -> Generator[None]:
+    try:
+        yield
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe
         discard_output()
 
@@ -50,7 +57,9 @@ def open_console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=1000)
 
 
-def print_table(console: Console, frame: pl.DataFrame, fit: bool = False, digits: int = 4) -> None:
+def print_table(
+    console: Console, frame: pl.DataFrame, fit: bool = False, digits: int = DIGITS
+) -> None:
     """Print one line per row; with `fit`, wrap long texts to the width of the terminal."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
@@ -58,7 +67,7 @@ def print_table(console: Console, frame: pl.DataFrame, fit: bool = False, digits
         justify = "right" if dtype.is_numeric() else "left"
         table.add_column(heading, justify=justify, overflow="fold")
     for row in frame.iter_rows():
-        table.add_row(*(escape(_cell(value, digits)) for value in row))
+        table.add_row(*(escape(cell_text(value, digits)) for value in row))
     # Lines that are too wide for the terminal wrap, because truncated numbers would mislead.
     boundless = console.options.update(max_width=10_000)
     widest = Measurement.get(console, boundless, table).maximum
@@ -66,7 +75,8 @@ def print_table(console: Console, frame: pl.DataFrame, fit: bool = False, digits
     console.print(table)
 
 
-def _cell(value: object, digits: int) -> str:
+def cell_text(value: object, digits: int) -> str:
+    """Return a value as text; floats have `digits` decimal places, or two significant digits."""
     if value is None:
         return "-"
     if isinstance(value, float):

@@ -1,79 +1,209 @@
-"""Output of frames in the formats that commands share."""
+"""Output of results in the formats that all commands share."""
 
 from __future__ import annotations
 
-import sys
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.errors import UsageError
 from irmeta.escapes import escape_json
 from irmeta.report.latex import to_latex
 from irmeta.report.plain_tables import to_markdown
 from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
 from irmeta.results.csv_text import to_csv
-from irmeta.show.console import print_table_of, write_to_pipe
+from irmeta.show.console import (
+    DIGITS,
+    cell_text,
+    print_table_of,
+    write_bytes_to_pipe,
+    write_to_pipe,
+)
+from irmeta.show.display import Display
+from irmeta.show.notes import note
 
-DIGITS = 6
+PAPER_DIGITS = 4
+SCHEMA_VERSION = 1
+"""Version of the JSON output: see `to_json`."""
 
 
-def default_format(form: str | None, csv_safe: bool = False) -> str:
-    """Return the format asked for; by default a table on a terminal, CSV in a pipe.
+@dataclass(frozen=True)
+class Result:
+    """Result of a command.
 
-    Raises
-    ------
-    UsageError
-        If `csv_safe` is asked of another format than CSV.
+    Attributes
+    ----------
+    command
+        Name of the command.
+    tables
+        Tables by name. The first is printed, or written to a file; JSON has all.
+    caption
+        Caption of the table in LaTeX and Markdown.
+    made
+        Provenance as JSON values, as in the metadata of a Parquet file.
+    facts
+        Further facts as JSON values, by name.
+    show
+        Prints the result as text, floats with some decimal places; default the first table.
+    grid
+        Returns the table for a paper, floats with some decimal places; default the first table.
+    comment
+        Comment in LaTeX: what the table is made from.
     """
-    form = form or ("table" if sys.stdout.isatty() else "csv")
-    if csv_safe and form != "csv":
-        raise UsageError(f"--csv-safe applies only to CSV, not to {form}.")
-    return form
+
+    command: str
+    tables: Mapping[str, pl.DataFrame]
+    caption: str
+    made: Mapping[str, Any]
+    facts: Mapping[str, object] = field(default_factory=dict[str, object])
+    show: Callable[[int], object] | None = None
+    grid: Callable[[int], Grid] | None = None
+    comment: str = f"irmeta {__version__}"
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The first table."""
+        return next(iter(self.tables.values()))
 
 
-def print_plain(
-    frame: pl.DataFrame, form: str, *, digits: int | None = None, csv_safe: bool = False
-) -> None:
-    """Print a frame as ``table``, ``csv`` or ``json``, in the last with all digits by default."""
-    places = DIGITS if digits is None else digits
-    if form == "table":
-        print_table_of(frame, digits=places)
-    elif form == "csv":
-        rounded = frame.with_columns(pl.selectors.float().round(places))
-        write_to_pipe(to_csv(rounded, safe=csv_safe))
+def write_result(result: Result, display: Display) -> None:
+    """Print a result, or write it to a file and report its number of rows."""
+    if display.file is not None:
+        _write_file(result, display, display.file)
+    elif display.form == "table":
+        digits = DIGITS if display.digits is None else display.digits
+        if result.show is None:
+            print_table_of(joined_lists(result.frame), digits=digits)
+        else:
+            result.show(digits)
+    elif display.form == "parquet":
+        write_bytes_to_pipe(_parquet(result))
     else:
-        if digits is not None:
-            frame = frame.with_columns(pl.selectors.float().round(digits))
-        rows = ",\n".join(frame.write_ndjson().splitlines())
-        write_to_pipe(escape_json(f"[\n{rows}\n]\n"))
+        write_to_pipe(_text(result, display))
 
 
-def print_frame_as(
-    frame: pl.DataFrame,
-    form: str | None,
-    *,
-    caption: str,
-    csv_safe: bool = False,
-) -> None:
-    """Print a frame of texts and counts in any of the formats, ``markdown`` and ``latex`` too."""
-    form = default_format(form, csv_safe)
-    if form in ("table", "csv", "json"):
-        print_plain(frame, form, csv_safe=csv_safe)
-    elif form == "markdown":
-        write_to_pipe(to_markdown(_grid(frame, caption)))
+def _write_file(result: Result, display: Display, path: Path) -> None:
+    from irmeta.files import remove_temporaries, write_text
+    from irmeta.results.tidy_files import check_ours, write_out
+
+    made = dict(result.made)
+    if display.form in ("csv", "parquet"):
+        frame = result.frame if display.form == "parquet" else joined_lists(result.frame)
+        write_out(frame, path, made, force=display.force, csv_safe=display.csv_safe)
     else:
-        write_to_pipe(to_latex(_grid(frame, caption), made=[f"irmeta {__version__}"]))
+        check_ours(path, force=display.force)
+        remove_temporaries(path.parent)
+        write_text(path, _text(result, display))
+    note(f"{result.frame.height:,} rows in {path}")
 
 
-def _grid(frame: pl.DataFrame, caption: str) -> Grid:
+def _text(result: Result, display: Display) -> str:
+    """Return a result as CSV, JSON, Markdown or LaTeX."""
+    digits = display.digits
+    if display.form == "csv":
+        frame = joined_lists(result.frame)
+        if display.file is None:
+            frame = _rounded(frame, DIGITS if digits is None else digits)
+        return to_csv(frame, safe=display.csv_safe)
+    if display.form == "json":
+        return to_json(result, digits)
+    places = PAPER_DIGITS if digits is None else digits
+    grid = _grid(result, places) if result.grid is None else result.grid(places)
+    if display.form == "markdown":
+        mark = "" if display.file is None else f"\n<!-- irmeta {__version__} -->\n"
+        return to_markdown(grid) + mark
+    return to_latex(grid, made=[result.comment], siunitx=display.form == "siunitx")
+
+
+def to_json(result: Result, digits: int | None = None) -> str:
+    """Return all tables of a result with its provenance as JSON, one row per line.
+
+    The object has schema_version, irmeta (version), command, provenance, facts, and tables: for
+    each name a list of rows. Values that are undefined, infinite or absent are null.
+
+    Parameters
+    ----------
+    digits
+        Decimal places; default all.
+    """
+    head = {
+        "schema_version": SCHEMA_VERSION,
+        "irmeta": __version__,
+        "command": result.command,
+        "provenance": result.made,
+        "facts": result.facts,
+    }
+    lines = [f' "{key}": {_json(one)},' for key, one in head.items()]
+    tables = ",\n".join(
+        f"  {_json(name)}: [{_rows(frame, digits)}]" for name, frame in result.tables.items()
+    )
+    text = "\n".join(["{", *lines, ' "tables": {', tables, " }", "}"])
+    return escape_json(f"{text}\n")
+
+
+def _json(value: object) -> str:
+    return json.dumps(_finite(value), sort_keys=True, ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    """Replace floats that JSON does not have by None."""
+    if isinstance(value, Mapping):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _rows(frame: pl.DataFrame, digits: int | None) -> str:
+    if digits is not None:
+        frame = frame.with_columns(pl.selectors.float().round(digits))
+    # Not splitlines, which also divides texts at other characters than the line feed.
+    lines = frame.write_ndjson().strip("\n").split("\n")
+    return ",".join(f"\n   {line}" for line in lines) + "\n  " if frame.height else ""
+
+
+def _rounded(frame: pl.DataFrame, digits: int) -> pl.DataFrame:
+    """Round floats to some decimal places; two significant digits where they would become 0."""
+    value = pl.selectors.float()
+    is_tiny = (value.abs() < 0.5 * 10.0**-digits) & (value != 0)
+    return frame.with_columns(
+        pl.when(is_tiny).then(value.round_sig_figs(2)).otherwise(value.round(digits))
+    )
+
+
+def joined_lists(frame: pl.DataFrame) -> pl.DataFrame:
+    """Join the texts of lists by commas."""
+    return frame.with_columns(pl.selectors.list().list.join(", "))
+
+
+def _parquet(result: Result) -> bytes:
+    from irmeta.results.tidy_files import write_parquet
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "result.parquet"
+        write_parquet(result.frame, path, None, result.made)
+        return path.read_bytes()
+
+
+def _grid(result: Result, digits: int) -> Grid:
+    """Return the first table as a table for a paper."""
+    frame = joined_lists(result.frame)
     head = tuple(
         Head(name.replace("_", " "), name, is_text=not dtype.is_numeric())
         for name, dtype in frame.schema.items()
     )
-    rows = tuple(tuple(map(_cell, row)) for row in frame.iter_rows())
-    return Grid("frame", caption, head, rows)
+    rows = tuple(tuple(_cell(value, digits) for value in row) for row in frame.iter_rows())
+    return Grid(next(iter(result.tables)), result.caption, head, rows)
 
 
-def _cell(value: str | int | None) -> Cell:
-    return Cell(ABSENT if value is None else f"{value:,}" if isinstance(value, int) else value)
+def _cell(value: object, digits: int) -> Cell:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return Cell(ABSENT)
+    text = cell_text(value, digits)
+    return Cell(text.replace("-", "\u2212") if isinstance(value, int | float) else text)

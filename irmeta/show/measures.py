@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from irmeta._version import __version__
 from irmeta.escapes import escape_name, escape_text
 from irmeta.measures.catalog import SHARED, Description
 from irmeta.measures.explain import Explanation
 from irmeta.results.diff import Difference
-from irmeta.show.console import open_console, print_frame, print_table, print_text
+from irmeta.show.console import open_console, print_table, print_text
+from irmeta.show.display import Display
+from irmeta.show.frame_output import Result
 
 MOST_TERMS = 40  # of an explanation, without --all
+MADE = {"irmeta": __version__}
 CERTAINTY = (
     "\nyes: no pair of rankings up to this length violates the property, which proves nothing for "
     "longer ones; no: some do."
 )
 
 
-def print_explanation(explained: Explanation, every: bool) -> None:
-    """Print the facts, the policies, the terms, and the sum."""
+def print_explanation(
+    explained: Explanation, every: bool, made: Mapping[str, Any], display: Display
+) -> None:
+    """Print or write the terms of a value; as text with the facts, the policies and the sum."""
+    asked = {name: getattr(explained, name) for name in ("system", "query")}
+    facts = {"value": explained.value, "sum": explained.sum_text(), **explained.facts}
+    display.write(
+        Result(
+            "explain",
+            {"terms": explained.frame(), "docs": explained.docs},
+            f"{explained.measure} of {explained.system} on query {explained.query}.",
+            {**made, "explain": asked},
+            facts,
+            show=lambda digits: _show_explanation(explained, every),
+        )
+    )
+
+
+def _show_explanation(explained: Explanation, every: bool) -> None:
     console = open_console()
     subject = f"{explained.system} on query {explained.query} (track {explained.track})"
     print_text(console, f"{explained.measure} of {subject} = {explained.value:.6g}", "bold")
@@ -63,25 +85,41 @@ def _print_sum(console: Console, explained: Explanation) -> None:
     print_text(console, explained.sum_text(), "bold")
 
 
-def print_measures(frame: pl.DataFrame) -> None:
-    """Print the table of all measures; on a terminal also explain their shared parameters."""
-    if not sys.stdout.isatty():
-        print_frame(frame)
-        return
-    console = open_console()
-    print_table(console, frame, fit=True)
-    console.print(f"\n{SHARED}", markup=False, highlight=False)
-    console.print("irmeta measures NAME describes one measure.", highlight=False)
+def measures_result(frame: pl.DataFrame) -> Result:
+    """Return the table of all measures; as text with their shared parameters."""
+
+    def show(digits: int) -> None:
+        console = open_console()
+        print_table(console, frame, fit=True)
+        console.print(f"\n{SHARED}", markup=False, highlight=False)
+        console.print("irmeta measures NAME describes one measure.", highlight=False)
+
+    return Result("measures", {"measures": frame}, "Measures.", MADE, show=show)
 
 
-def print_properties(frame: pl.DataFrame) -> None:
-    """Print a row per measure: which properties hold, and what violates the others first.
+def preset_result(name: str, frame: pl.DataFrame) -> Result:
+    """Return the measures of a preset."""
+    made = {**MADE, "preset": name}
+    return Result("measures", {"measures": frame}, f"Measures of the preset {name}.", made)
 
-    In a pipe, print the frame of `measure_properties` as it is.
-    """
-    if not sys.stdout.isatty():
-        print_frame(frame)
-        return
+
+def properties_result(
+    frame: pl.DataFrame, name: str | None, kinds: str, sizes: Mapping[str, int]
+) -> Result:
+    """Return the properties of measures; as text a row per measure."""
+    made = {**MADE, "properties": {"name": name, "for": kinds, **sizes}}
+    caption = "Properties of measures on all short rankings."
+    return Result(
+        "measures",
+        {"properties": frame},
+        caption,
+        made,
+        show=lambda digits: _show_properties(frame),
+    )
+
+
+def _show_properties(frame: pl.DataFrame) -> None:
+    """Print a row per measure: which properties hold, and what violates the others first."""
     names = frame["property"].unique(maintain_order=True).to_list()
     sign = pl.when(pl.col("lower_value") > pl.col("upper_value")).then(pl.lit(">"))
     sign = sign.when(pl.col("lower_value") < pl.col("upper_value")).then(pl.lit("<"))
@@ -96,8 +134,20 @@ def print_properties(frame: pl.DataFrame) -> None:
     print_text(console, CERTAINTY, "dim")
 
 
-def print_description(asked: str, described: Description) -> None:
-    """Print the description of a measure."""
+def description_result(asked: str, described: Description) -> Result:
+    """Return the parameters of a measure; as text with its definition and facts."""
+    facts = {name: getattr(described, name) for name in ("summary", "definition", "written")}
+    return Result(
+        "measures",
+        {"parameters": described.parameters},
+        f"Parameters of {described.name}.",
+        {**MADE, "measure": described.name},
+        {**facts, **described.facts},
+        show=lambda digits: _show_description(asked, described),
+    )
+
+
+def _show_description(asked: str, described: Description) -> None:
     console = open_console()
     print_text(console, described.name, "bold")
     print_text(console, described.summary)
@@ -113,8 +163,23 @@ def print_description(asked: str, described: Description) -> None:
     console.print(table)
 
 
-def print_difference(difference: Difference, a: str, b: str) -> None:
-    """Print the differences in provenance of two files, then in values, then a summary."""
+def print_difference(difference: Difference, a: str, b: str, display: Display) -> None:
+    """Print or write the differences of two files in values and provenance."""
+    asked = {"a": a, "b": b}
+    asked |= {name: getattr(difference, name) for name in ("tolerance", "worse_only")}
+    display.write(
+        Result(
+            "diff",
+            {"measures": difference.measures, "provenance": difference.made},
+            "Differences of values by measure.",
+            {"irmeta": __version__, "diff": asked},
+            show=lambda digits: _show_difference(difference, a, b),
+        )
+    )
+
+
+def _show_difference(difference: Difference, a: str, b: str) -> None:
+    """Print the differences in provenance, then in values, then a summary."""
     console = open_console()
     print_text(console, f"A: {a}\nB: {b}")
     if difference.made.height:

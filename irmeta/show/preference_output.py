@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 from rich.markup import escape
 from rich.table import Table
 
+from irmeta.api.pair_explanation import PairExplanation
 from irmeta.api.prefer import Leaderboard
 from irmeta.errors import first_few
 from irmeta.escapes import escape_name
-from irmeta.preferences.explain import PreferenceExplanation
 from irmeta.preferences.spec import PairTerm, PreferenceRule
-from irmeta.show.console import open_console, print_frame, print_table, print_text
-from irmeta.show.measures import MOST_TERMS
+from irmeta.show.console import open_console, print_table, print_text
+from irmeta.show.display import Display
+from irmeta.show.frame_output import Result
+from irmeta.show.measures import MADE, MOST_TERMS
 from irmeta.show.notes import note
+from irmeta.show.significance_output import starred
 
 
-def print_boards(boards: Sequence[Leaderboard], csv_safe: bool, *, to_file: bool) -> None:
-    """Print the systems, best first, and whether the preference is transitive.
+def print_boards(boards: Sequence[Leaderboard], made: Mapping[str, Any], display: Display) -> None:
+    """Print or write the systems, best first, and whether the preference is transitive."""
 
-    With `to_file`, only the summaries are printed, on stderr.
-    """
-    on_terminal = sys.stdout.isatty() and not to_file
-    if not on_terminal and not to_file:
-        print_frame(pl.concat(board.frame() for board in boards), csv_safe)
-    for board in boards:
-        if on_terminal:
+    def show(digits: int) -> None:
+        for board in boards:
             console = open_console()
             frame = board.systems if board.baseline is None else board.baseline
-            if "top" in frame.columns:
-                star = pl.when("top").then(pl.lit("*")).otherwise(pl.lit("")).alias("top")
-                frame = frame.with_columns(star)
-            print_table(console, frame)
+            print_table(console, starred(frame), digits=digits)
             print_text(console, f"{_summary(board)}; * none is better by the test", "bold")
-        else:
+
+    frame = pl.concat(board.frame() for board in boards)
+    caption = "Systems by preference."
+    display.write(Result("prefer", {"leaderboard": frame}, caption, made, show=show))
+    if display.form != "table":
+        for board in boards:
             note(_summary(board))
 
 
@@ -68,8 +68,25 @@ def _turned(board: Leaderboard) -> str:
     return f"; turned from all queries against the baseline: {listed}"
 
 
-def print_pair_explanation(explained: PreferenceExplanation, every: bool) -> None:
-    """Print the facts, the policies, the terms, and the sum."""
+def print_pair_explanation(
+    explained: PairExplanation, every: bool, made: Mapping[str, Any], display: Display
+) -> None:
+    """Print or write the terms of a preference; as text with facts, policies and the sum."""
+    pair = {"system": explained.system, "baseline": explained.against, "query": explained.query}
+    display.write(
+        Result(
+            "explain",
+            {"terms": explained.frame()},
+            f"{explained.preference} of {explained.system} over {explained.against} on query "
+            f"{explained.query}.",
+            {**made, "explain": pair},
+            {"value": explained.value, **explained.facts},
+            show=lambda digits: _show_pair(explained, every),
+        )
+    )
+
+
+def _show_pair(explained: PairExplanation, every: bool) -> None:
     console = open_console()
     pair = f"{explained.system} over {explained.against}"
     subject = f"{pair} on query {explained.query} (track {explained.track})"
@@ -108,10 +125,22 @@ def _cells(term: PairTerm) -> list[str]:
     return [str(term.level), *own, *other, better, f"{term.weight:.6g}", f"{amount:.6g}"]
 
 
-def print_rule(rule: PreferenceRule, definition: str, parameters: pl.DataFrame) -> None:
-    """Print the description of a preference."""
-    console = open_console()
-    print_text(console, rule.name, "bold")
-    print_text(console, f"{rule.summary}\n\n{definition}\n")
-    print_table(console, parameters, fit=True)
-    print_text(console, f"\nsource: {rule.source}; revision {rule.revision}")
+def rule_result(rule: PreferenceRule, definition: str, parameters: pl.DataFrame) -> Result:
+    """Return the parameters of a preference; as text with its definition and source."""
+
+    def show(digits: int) -> None:
+        console = open_console()
+        print_text(console, rule.name, "bold")
+        print_text(console, f"{rule.summary}\n\n{definition}\n")
+        print_table(console, parameters, fit=True)
+        print_text(console, f"\nsource: {rule.source}; revision {rule.revision}")
+
+    facts = {"summary": rule.summary, "definition": definition, "source": rule.source}
+    return Result(
+        "preferences",
+        {"parameters": parameters},
+        f"Parameters of {rule.name}.",
+        {**MADE, "preference": rule.name},
+        {**facts, "revision": rule.revision},
+        show=show,
+    )

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
-from irmeta._version import __version__
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.escapes import escape_text
 from irmeta.measures.names import parse_measures
 from irmeta.measures.trec_eval_names import SUMMARY_ONLY, line_of, trec_eval_name
-from irmeta.report.latex import to_latex
-from irmeta.report.plain_tables import to_markdown
 from irmeta.report.score_grid import score_grid
+from irmeta.report.table_grid import Grid
 from irmeta.show.console import write_to_pipe
 from irmeta.show.display import Display
-from irmeta.show.frame_output import default_format, print_plain
+from irmeta.show.frame_output import PAPER_DIGITS, Result
 from irmeta.show.notes import LEVEL
 
-PAPER_DIGITS = 4
 COUNTS = ("no_list", "lists_without_nonrelevant")
 """Counts of lists to be aware of, which a printed table leaves out where all are 0."""
 
@@ -116,13 +114,9 @@ def print_trec_eval(
 
 
 def print_scores(
-    frame: pl.DataFrame,
-    display: Display,
-    directions: Mapping[str, int],
-    *,
-    csv_safe: bool = False,
+    frame: pl.DataFrame, display: Display, directions: Mapping[str, int], made: Mapping[str, Any]
 ) -> None:
-    """Print values in the chosen format; a table without `COUNTS` that are 0, unless verbose.
+    """Print or write values; a printed table without `COUNTS` that are 0, unless verbose.
 
     Parameters
     ----------
@@ -130,24 +124,16 @@ def print_scores(
         Tidy values or means, or the result of `wide`; for LaTeX and Markdown the latter.
     directions
         1 (greater is better) or -1 for each measure, by the names in the frame.
+    made
+        Provenance of the values.
     """
-    form = default_format(display.format, csv_safe)
-    if form == "table" and not LEVEL.verbose:
+    if display.form == "table" and not LEVEL.verbose:
         frame = frame.drop(
             name for name in COUNTS if name in frame.columns and not frame[name].sum()
         )
-    if form in ("table", "csv", "json"):
-        print_plain(frame, form, digits=display.digits, csv_safe=csv_safe)
-    else:
-        subject = "Values of each query" if "query" in frame.columns else "Means over queries"
-        grid = score_grid(
-            frame,
-            directions,
-            caption=f"{subject}.",
-            digits=PAPER_DIGITS if display.digits is None else display.digits,
-        )
-        if form == "markdown":
-            write_to_pipe(to_markdown(grid))
-        else:
-            made = [f"irmeta {__version__}"]
-            write_to_pipe(to_latex(grid, made=made, siunitx=form == "siunitx"))
+    subject = "Values of each query" if "query" in frame.columns else "Means over queries"
+
+    def grid(digits: int) -> Grid:
+        return score_grid(frame, directions, caption=f"{subject}.", digits=digits)
+
+    display.write(Result("evaluate", {"scores": frame}, f"{subject}.", made, grid=grid))

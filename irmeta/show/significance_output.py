@@ -2,52 +2,50 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.results.csv_text import to_csv
-from irmeta.show.console import open_console, print_frame, print_table, print_text, write_to_pipe
-from irmeta.show.frame_output import default_format
+from irmeta.show.console import open_console, print_table, print_text
+from irmeta.show.display import Display
+from irmeta.show.frame_output import Result
 from irmeta.show.notes import note
 
 if TYPE_CHECKING:
     from irmeta.api.comparisons import Comparison, Comparisons
 
 
-def print_comparisons(
-    comparisons: Comparisons, form: str | None, *, csv_safe: bool = False, digits: int = 4
-) -> None:
-    """Print the systems, best first, with the results of the tests.
+def print_comparisons(comparisons: Comparisons, made: Mapping[str, Any], display: Display) -> None:
+    """Print or write the systems, best first, with the results of the tests.
 
-    Parameters
-    ----------
-    form
-        ``table`` or ``csv``: the systems of each comparison; ``latex``, ``siunitx``, ``markdown``,
-        ``text``: one table of systems by measures. None: a table on a terminal, CSV in a pipe.
+    LaTeX and Markdown have systems by measures.
     """
-    form = default_format(form, csv_safe)
-    if form == "csv":
-        write_to_pipe(to_csv(pl.concat(map(_labelled, comparisons)), safe=csv_safe))
-    elif form != "table":
-        to_form = {
-            "latex": comparisons.to_latex,
-            "siunitx": partial(comparisons.to_latex, siunitx=True),
-            "markdown": comparisons.to_markdown,
-        }
-        write_to_pipe(to_form.get(form, comparisons.to_text)(digits))
-    for one in comparisons:
-        if form == "table":
+
+    def show(digits: int) -> None:
+        for one in comparisons:
             console = open_console()
-            print_table(console, _starred(one.systems))
+            print_table(console, starred(one.systems), digits=digits)
             more = "" if one.pairs.baseline is not None else "; * none is better by the test"
             print_text(console, f"{_summary(one)}{more}", "bold")
-        else:
+
+    display.write(
+        Result(
+            "compare",
+            {"systems": comparisons.frame()},
+            "Systems with the results of tests.",
+            made,
+            show=show,
+            grid=comparisons.table,
+            comment=comparisons.made_text(),
+        )
+    )
+    if display.form != "table":
+        for one in comparisons:
             note(_summary(one))
 
 
-def _starred(systems: pl.DataFrame) -> pl.DataFrame:
+def starred(systems: pl.DataFrame) -> pl.DataFrame:
     """Return systems with a star where no system is significantly better."""
     if "top" not in systems.columns:
         return systems
@@ -61,17 +59,3 @@ def _summary(comparison: Comparison) -> str:
         f"{pairs.subject}, {pairs.test_text}{against}: {pairs.separated_text(comparison.alpha)}; "
         f"{'greater' if pairs.direction > 0 else 'less'} is better"
     )
-
-
-def _labelled(comparison: Comparison) -> pl.DataFrame:
-    pairs = comparison.pairs
-    named = {"track": pairs.track, "measure": pairs.measure, "test": pairs.test}
-    labels = [pl.lit(value).alias(name) for name, value in named.items()]
-    return comparison.systems.select(*labels, pl.all())
-
-
-def print_power(frame: pl.DataFrame, csv_safe: bool = False) -> None:
-    """Print the pairs, the significantly different pairs, and their percentage by level."""
-    shown = frame.with_columns(percent=100 * pl.col("share")).drop("share")
-    columns = [c for c in shown.columns if c not in ("percent", "median_p", "queries")]
-    print_frame(shown.select(*columns, "percent", "median_p", "queries"), csv_safe)

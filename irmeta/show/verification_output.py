@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import polars as pl
 
 from irmeta.errors import first_few
 from irmeta.phrases import count
-from irmeta.show.console import open_console, print_table, print_text
-from irmeta.show.frame_output import print_frame_as
+from irmeta.show.console import DIGITS, open_console, print_table, print_table_of, print_text
+from irmeta.show.display import Display
+from irmeta.show.frame_output import Result
 from irmeta.show.notes import note
 from irmeta.verification.track_verifier import DIFFER
 from irmeta.verification.verification import Verification
@@ -17,12 +16,20 @@ from irmeta.verification.verification import Verification
 MOST_ROWS = 20  # values that differ without a known reason
 
 
-def print_verification(found: Verification, form: str | None, *, csv_safe: bool = False) -> None:
-    """Print a row per track; as a table, then also what differs, what is not ours, and why."""
-    caption = "Published values that were recomputed."
-    print_frame_as(found.tracks, form, caption=caption, csv_safe=csv_safe)
-    if (form or ("table" if sys.stdout.isatty() else "csv")) == "table":
+def print_verification(found: Verification, display: Display) -> None:
+    """Print a row per track, as text with what differs and why; write every value to a file."""
+
+    def show(digits: int) -> None:
+        print_table_of(found.tracks, digits=digits)
         _print_details(found)
+
+    tables = {"tracks": found.tracks, "values": found.values, "unmatched": found.unmatched}
+    if display.file is not None:
+        tables = {"values": found.values, **tables}
+    caption = "Published values that were recomputed."
+    display.write(Result("verify", tables, caption, found.provenance, show=show))
+    if display.file is not None:
+        show(DIGITS)
     published, differ, explained = found.tracks.select(
         pl.col("published", "differ", "explained").sum()
     ).row(0)

@@ -186,7 +186,7 @@ def test_explain_and_info_commands__accept_files(files: list[Path], run) -> None
     assert "0.5" in run("explain", *files, *asked, "--system", "y").out
     assert "0.5" in run("explain", *files, *asked, "--system", "second", "--names", "file").out
     assert "qrels.made" in run("info", *files).out
-    assert "second" in run("info", *files, "--names", "file", "--json").out
+    assert "second" in run("info", *files, "--names", "file", "--format", "json").out
 
 
 def test_evaluate_command__unusable_files_are_refused(files: list[Path], run) -> None:

@@ -107,7 +107,7 @@ def test_catalog_command__describes_one_track(run) -> None:
 
 def test_catalog_command__lists_any_frame_in_any_format(run) -> None:
     found = json.loads(run("catalog", "trec18/web", "--list", "sets", "--format", "json").out)
-    assert found[0]["run_tasks"] == ["adhoc", "diversity"]
+    assert found["tables"]["sets"][0]["run_tasks"] == ["adhoc", "diversity"]
     markdown = run("catalog", "trec18/web", "--list", "qrels", "--format", "markdown").out
     assert markdown.startswith("| id | name | address |")
     assert r"\begin{tabular}" in run("catalog", "trec18/web", "--format", "latex").out

@@ -123,9 +123,9 @@ def test_info_command__lists_notes_and_skipped_runs(run, made_store: irmeta.Stor
 
 
 def test_info_command__json_has_tracks_and_systems(run, made_store: irmeta.Store) -> None:
-    said = json.loads(run("info", made_store.path, "--json").out)
-    assert [t["track"] for t in said["tracks"]] == ["news", "passage", "web"]
-    aside = [s["file"] for s in said["systems"] if s["skip_reason"]]
+    said = json.loads(run("info", made_store.path, "--format", "json").out)
+    assert [t["track"] for t in said["tables"]["tracks"]] == ["news", "passage", "web"]
+    aside = [s["file"] for s in said["tables"]["systems"] if s["skip_reason"]]
     assert aside == ["passage/runs/nuthFirst.txt"]
 
 
@@ -258,7 +258,7 @@ def test_compare_and_power_commands__accept_a_csv_table(run, tmp_path: Path) -> 
         ("t", 0.01, 3, 2),
         ("sign", 0.01, 3, 0),
     ]
-    assert shown["percent"].to_list() == pytest.approx([200 / 3, 0])
+    assert shown["share"].to_list() == [0.666667, 0]
     assert run("compare", table, "--test", "tt").status == 2
 
 

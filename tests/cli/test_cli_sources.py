@@ -29,7 +29,7 @@ def test_commands__collection_gives_the_output_of_its_store(
     for command in (
         ("evaluate", "-m", "AP,ASL@g10", "--per-query"),
         ("info",),
-        ("info", "--json"),
+        ("info", "--format", "json"),
         ("explain", "-m", "AP", "--system", "aldDFR", "--query", "901", "--track", "news"),
     ):
         ours, theirs = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,6 +15,11 @@ from irmeta.measures.names import PRESETS
 from irmeta.show.score_output import COUNTS
 
 WEB = ("-m", "AP,ASL", "--track", "web")
+
+
+def scores(text: str) -> list[dict[str, Any]]:
+    """Return the rows of JSON output."""
+    return json.loads(text)["tables"]["scores"]
 
 
 @pytest.fixture
@@ -33,7 +39,7 @@ def test_csv__six_digits_by_default_and_all_on_request(run, made_store: irmeta.S
 
 
 def test_json__all_digits_and_null_for_undefined(run, made_store: irmeta.Store) -> None:
-    rows = json.loads(run("evaluate", made_store.path, *WEB, "--format", "json").out)
+    rows = scores(run("evaluate", made_store.path, *WEB, "--format", "json").out)
     expected = made_store.means(["AP", "ASL"], track="web")
     assert [row["value"] for row in rows] == expected.fill_nan(None)["value"].to_list()
     assert list(rows[0]) == expected.columns
@@ -50,7 +56,7 @@ def test_files__have_no_track_column(run, files: list[Path]) -> None:
 def test_sort__systems_by_a_measure_best_first_within_tracks(run, made_store) -> None:
     tracks = ("--track", "web", "--track", "news")
     for measure, direction in (("AP", 1), ("ASL", -1)):
-        rows = json.loads(
+        rows = scores(
             run(
                 "evaluate", made_store.path, "-m", "AP,ASL", *tracks,
                 "--sort", measure, "--format", "json",
@@ -65,7 +71,7 @@ def test_sort__systems_by_a_measure_best_first_within_tracks(run, made_store) ->
             ]
             assert values == sorted(values, reverse=True)
     by_value = run("evaluate", made_store.path, *WEB, "--sort", "value", "--format", "json")
-    values = [row["value"] for row in json.loads(by_value.out)]
+    values = [row["value"] for row in scores(by_value.out)]
     assert values == sorted(values, reverse=True)
     done = run("evaluate", made_store.path, *WEB, "--sort", "valu")
     assert (done.status, done.out) == (2, "")

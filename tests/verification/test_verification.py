@@ -310,8 +310,7 @@ def test_verify_command__prints_and_writes(run, collections: Path, tmp_path: Pat
         "system,measure,value,note\naldBM25,map,0.2844,\naldBM25,P_5,0.5280,\n"
         "aldBM25,gloss,1,\nstranger,map,0.3,\naldBM25,ndcg,0.9999,\n"
     )
-    done = run("verify", collections, "--track", "news", "--published", file, "--format", "table",
-               "--out", out)  # fmt: skip
+    done = run("verify", collections, "--track", "news", "--published", file, "--out", out)
     assert done.status == 1
     assert done.out.splitlines()[1].split() == ["news", "-", *"41211", "1"][:8]
     for part in ("without a known reason", "0.9999", "measured at cutoff 10", "unknown measure",

@@ -1,0 +1,189 @@
+"""Formats that all commands with a table share: printed, in a pipe, and in files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.results.tidy_files import provenance
+from irmeta.show.display import ENDINGS, FORMATS
+from irmeta.show.frame_output import SCHEMA_VERSION
+from support.commands import all_commands, options_of
+
+STORE = "STORE"
+ONE = ("--system", "aldDFR", "--query", "901", "--track", "news")
+TABLES: dict[str, tuple[str, ...]] = {
+    "info": (STORE,),
+    "check": (STORE,),
+    "evaluate": (STORE, "-m", "AP", "--track", "web"),
+    "explain": (STORE, "-m", "AP", *ONE),
+    "compare": (STORE, "-m", "AP", "--track", "web"),
+    "power": (STORE, "-m", "AP", "--track", "web"),
+    "prefer": (STORE, "--track", "web"),
+    "truncation": (STORE, "-m", "AP", "--track", "web"),
+    "pool": (STORE, "--track", "web", "--budget", "5"),
+    "measures": ("basic",),
+    "preferences": ("RPP",),
+    "catalog": ("trec8/adhoc",),
+    "diff": ("FILE", "FILE"),
+    "verify": (STORE, "--track", "web", "--published", "PUBLISHED"),
+}
+"""A command line of each command that prints a table, apart from `fetch`."""
+WITHOUT = {"reanalyze", "ingest", "trec_eval"}
+"""Commands that write a folder, or print in the format of another program."""
+SIX = ("evaluate", "compare", "power", "prefer", "truncation")
+"""Commands whose tables have floats with many digits."""
+
+
+@pytest.fixture
+def line(made_store: irmeta.Store, tmp_path: Path):
+    """Return the words of a command in `TABLES`."""
+    file, published = tmp_path / "in.csv", tmp_path / "published.csv"
+
+    def words(command: str) -> list[str]:
+        if command == "diff":
+            made_store.means("AP", track="web").write_csv(file)
+        published.write_text("system,measure,value\nibisBase,map,0.5\n")
+        places = {STORE: str(made_store.path), "FILE": str(file), "PUBLISHED": str(published)}
+        return [command, *(places.get(word, word) for word in TABLES[command])]
+
+    return words
+
+
+def test_formats__are_the_same_in_all_commands() -> None:
+    plain = {name for name in all_commands() if not name.startswith("study")}
+    assert plain - WITHOUT == {*TABLES, "fetch"}
+    for command in plain - WITHOUT:
+        (form,) = (p for p in all_commands()[command].params if "--format" in p.opts)
+        more = ["trec_eval"] if command == "evaluate" else []
+        assert form.metavar == f"[{'|'.join([*FORMATS, *more])}]"
+        assert options_of(command) >= {"--digits", "--csv-safe"}
+        assert "--out" in options_of(command)
+
+
+@pytest.mark.parametrize("command", [*TABLES])
+def test_json__has_version_provenance_and_all_tables(command: str, line, run) -> None:
+    done = run(*line(command), "--format", "json")
+    made = json.loads(done.out)
+    assert list(made) == [*("schema_version", "irmeta", "command", "provenance", "facts", "tables")]
+    assert made["schema_version"] == SCHEMA_VERSION
+    assert (made["irmeta"], made["command"]) == (irmeta.__version__, command)
+    assert made["provenance"]["irmeta"] == irmeta.__version__
+    assert all(isinstance(rows, list) for rows in made["tables"].values())
+    if command not in ("check", "diff"):
+        assert next(iter(made["tables"].values()))
+    assert run(*line(command), "--format", "json").out == done.out
+
+
+@pytest.mark.parametrize("command", [*TABLES])
+def test_files__have_the_rows_of_the_output_and_are_reported(
+    command: str, line, run, tmp_path: Path
+) -> None:
+    for ending in ENDINGS:
+        file = tmp_path / f"x{ending}"
+        done = run(*line(command), "--out", file)
+        assert done.status in (0, 1)
+        assert f" rows in {file}\n" in done.err
+        first = file.read_bytes()
+        assert run(*line(command), "--out", file).status == done.status, "replaced without --force"
+        assert file.read_bytes() == first
+    heights = {
+        pl.read_parquet(tmp_path / "x.parquet").height,
+        len(list(csv.reader(io.StringIO((tmp_path / "x.csv").read_text())))) - 1,
+        len(next(iter(json.loads((tmp_path / "x.json").read_text())["tables"].values()))),
+    }
+    assert len(heights) == 1
+    assert "irmeta" in (provenance(tmp_path / "x.parquet") or {})
+    assert (tmp_path / "x.md").read_text().startswith("| ")
+    assert r"\begin{" in (tmp_path / "x.tex").read_text()
+
+
+@pytest.mark.parametrize("command", SIX)
+def test_printed__six_digits_and_all_in_files(command: str, line, run, tmp_path: Path) -> None:
+    run(*line(command), "--out", tmp_path / "x.csv")
+    exact = pl.read_csv(tmp_path / "x.csv")
+    shown = pl.read_csv(io.StringIO(run(*line(command), "--format", "csv").out))
+    floats = [name for name, kind in exact.schema.items() if kind.is_float()]
+    assert floats
+    for name in floats:
+        value = pl.col(name)
+        is_tiny = (value.abs() < 5e-7) & (value != 0)
+        expected = pl.when(is_tiny).then(value.round_sig_figs(2)).otherwise(value.round(6))
+        assert shown[name].cast(pl.Float64).equals(exact.select(expected).to_series())
+    first = run(*line(command), "--format", "table").out.splitlines()[1]
+    assert {len(digits) for digits in re.findall(r"\.(\d+)", first)} == {6}
+
+
+def test_parquet__to_a_pipe_but_not_to_a_terminal(
+    line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary
+) -> None:
+    from irmeta import cli
+
+    command = [*line("evaluate"), "--format", "parquet"]
+    monkeypatch.setattr("sys.argv", ["irmeta", *command])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    file = tmp_path / "x.parquet"
+    file.write_bytes(capsysbinary.readouterr().out)
+    assert left.value.code == 0
+    assert provenance(file) is not None
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    refused = capsysbinary.readouterr()
+    assert (left.value.code, refused.out) == (2, b"")
+    assert b"parquet is not for a terminal: name a file by --out FILE.parquet" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            ("--out", "x.csv", "--format", "json"),
+            "json: the ending of x.csv is its format",
+        ),
+        (("--out", "x.csv", "--digits", "3"), "--digits is for printed output"),
+        (("--out", "x.json", "--csv-safe"), "--csv-safe applies only to CSV, not to x.json"),
+        (("--format", "json", "--csv-safe"), "--csv-safe applies only to CSV, not to json"),
+        (("--out", "x.txt"), "the ending of an output file is .csv, .json, .md, .parquet or .tex"),
+        (("--format", "jso"), "Did you mean 'json'"),
+    ],
+)
+def test_options__that_contradict_are_refused(more, message: str, line, run) -> None:
+    done = run(*line("evaluate"), *more)
+    assert (done.status, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_files__of_others_are_replaced_only_with_force(line, run, tmp_path: Path) -> None:
+    for ending in (".json", ".md", ".tex"):
+        file = tmp_path / f"x{ending}"
+        file.write_text("dear diary\n")
+        done = run(*line("evaluate"), "--out", file)
+        assert (done.status, file.read_text()) == (2, "dear diary\n")
+        assert "use `--force` to replace it" in " ".join(done.err.split())
+        assert run(*line("evaluate"), "--out", file, "--force").status == 0
+
+
+def test_compare__out_is_a_file_by_its_ending_or_a_folder(line, run, tmp_path: Path) -> None:
+    done = run(*line("compare"), "--out", tmp_path / "x.csv", "--format", "csv")
+    assert (done.status, done.out) == (0, "")
+    assert f" rows in {tmp_path / 'x.csv'}\n" in done.err
+    assert {path.name for path in tmp_path.iterdir()} == {"published.csv", "x.csv"}
+    done = run(*line("power"), "--out", tmp_path / "v1.0", "--no-titles")
+    assert (tmp_path / "v1.0" / "power.parquet").is_file()
+    assert str(tmp_path / "v1.0" / "power.parquet") in done.err
+    assert done.out.startswith("track,measure,")
+
+
+def test_info__json_is_called_format(run, made_store: irmeta.Store) -> None:
+    done = run("info", made_store.path, "--json")
+    assert done.status == 2
+    assert "It is called --format." in " ".join(done.err.split())
