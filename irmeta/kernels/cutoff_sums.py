@@ -462,3 +462,30 @@ def add_rarity(weights, offsets, rarity, column, out):
         for row in range(offsets[q], offsets[q + 1]):
             for s in range(weights.shape[1]):
                 out[q, s] += weights[row, s] * rarity[row, column[s]]
+
+
+@jit
+def deeper_places(ranks, labels, greater, offsets, missing, seen, places):
+    """Compute the greater of a doc's rank and its place in the ideal list nearest to the ranking.
+
+    The ideal list is sorted by label, and docs of one label by the ranking, so that the overlap of
+    both lists is greatest. A doc is in both lists from this place on.
+
+    Parameters
+    ----------
+    greater
+        int64 [queries, labels]: number of docs of the query with a label before this one.
+    seen
+        int64 [labels]: working space.
+    places
+        int64 [docs, systems], zero; written where a doc is retrieved.
+    """
+    for q in range(len(offsets) - 1):
+        for s in range(ranks.shape[1]):
+            seen[:] = greater[q]
+            for row in range(offsets[q], offsets[q + 1]):
+                if ranks[row, s] == missing:
+                    break
+                label = labels[row, s]
+                seen[label] += 1
+                places[row, s] = max(np.int64(ranks[row, s]), seen[label])

@@ -301,6 +301,7 @@ FIELD = {
     "r_precision": "Rprec",
     "ndcg_burges": "nDCG(gain=exp)",
     "q_measure": "Q",
+    "compatibility": "Compat",
     "s_recall": "StRecall",
     "i_rec": "StRecall",
     "subtopic_recall": "StRecall",
@@ -328,7 +329,6 @@ ELSEWHERE = {
     "hole": "BEIR counts docs that no query judges; Unjudged@k counts those this query does not",
     "precision": "without a cutoff, P means P@5 to P@1000 as in trec_eval, and SetP the precision "
     "of the complete list as in ranx: write one of them, or a cutoff",
-    "compat": "ir_measures computes it; irmeta has only the RBO of two rankings, irmeta.stats.rbo",
     "ncg": "for NCG@10 of tar_eval.py write NCG@10%, which is EffortR@0.1; the NCG@k of TREC deep "
     "learning is not in irmeta",
     "rbo": "it compares two rankings: irmeta.stats.rbo",

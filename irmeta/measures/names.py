@@ -27,6 +27,7 @@ from irmeta.measures import (
     aliases,
     average_precision,
     cascade,
+    compatibility,
     cumulated_gain,
     incomplete,
     precision,
@@ -51,7 +52,7 @@ from irmeta.rankings.needs import Need
 from irmeta.schema.columns import Display
 
 FAMILIES = (
-    *(average_precision, precision, sets, cumulated_gain, cascade, rbp),
+    *(average_precision, precision, sets, cumulated_gain, cascade, rbp, compatibility),
     *(incomplete, sampled, stratified, search_length, rareness, review),
     *(novelty, err_ia, subtopics, d_measures, cube_test),
 )

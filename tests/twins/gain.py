@@ -286,3 +286,27 @@ def bin_g(ranking: Ranking, qrels: Qrels, rel: int = 1) -> float:
         else:
             others_above += 1
     return total / len(relevant) if relevant else 0.0
+
+
+def compatibility(
+    ranking: Ranking, qrels: Qrels, p: float, depth: int | str = 1000, *, normalize: bool = True
+) -> float:
+    """RBO of a list and the nearest ideal list, which is put in order depth by depth."""
+    ranked = list(ranking or [])
+    places = {doc: place for place, doc in enumerate(ranked)}
+    ideal = [doc for doc in qrels if qrels[doc] > 0]
+    if not ideal:
+        return math.nan
+    ideal.sort(key=lambda doc: (-qrels[doc], places.get(doc, len(ranked))))
+    deepest = max(len(ranked), len(ideal)) if depth == "lists" else int(depth)
+    value = _overlaps(ranked, ideal, p, deepest)
+    return value / _overlaps(ideal, ideal, p, deepest) if normalize else value
+
+
+def _overlaps(one: list[str], other: list[str], p: float, depth: int) -> float:
+    total = weights = 0.0
+    for i in range(1, depth + 1):
+        shared = set(one[:i]) & set(other[:i])
+        total += p ** (i - 1) * len(shared) / i
+        weights += p ** (i - 1)
+    return total / weights

@@ -237,3 +237,17 @@ def rank_biased() -> Twins:
         "RBP(ties=share,unjudged=condensed)",
         lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k),
     )
+
+
+def compatibility() -> Twins:
+    """Twins of Compat."""
+    twin = naive_gain.compatibility
+    return {
+        "Compat(p=0.5,depth=3)": lambda x: twin(x.ranking, x.qrels, 0.5, 3),
+        "Compat(depth=20)": lambda x: twin(x.ranking, x.qrels, 0.95, 20),
+        "Compat(p=0.7,depth=lists)": lambda x: twin(x.ranking, x.qrels, 0.7, "lists"),
+        "Compat(depth=lists,normalize=False)": lambda x: twin(
+            x.ranking, x.qrels, 0.95, "lists", normalize=False
+        ),
+        "Compat(depth=20,unjudged=condensed)": lambda x: twin(x.condensed, x.qrels, 0.95, 20),
+    }
