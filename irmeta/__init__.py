@@ -17,6 +17,7 @@ from irmeta._version import __version__
 # Public names by module, loaded at first use, so that `import irmeta` stays quick.
 _NAMES = {
     "irmeta.api": ("Store", "ingest", "open_store", "read", "read_files", "reanalyze"),
+    "irmeta.api.agree": ("JudgeAgreement", "agree"),
     "irmeta.api.check": ("check",),
     "irmeta.api.diff": ("diff",),
     "irmeta.api.explore": ("SearchLengths",),
@@ -49,12 +50,12 @@ _NAMES = {
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Catalog", "DataError", "Difference", "EvalPolicy", "FetchReport", "IrmetaError", "JudgedRanks",
-    "Matrix", "MeasureError", "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy",
-    "RelevanceWarning", "SearchLengths", "SegmentWarning", "SelfRetrievalWarning",
-    "SkippedRunWarning", "Store", "UsageError", "Verification", "__version__", "catalog", "check",
-    "compare", "dask_executor", "diff", "evaluate", "fetch",
-    "from_data", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
+    "Catalog", "DataError", "Difference", "EvalPolicy", "FetchReport", "IrmetaError",
+    "JudgeAgreement", "JudgedRanks", "Matrix", "MeasureError", "NamesWarning", "PoolDepthWarning",
+    "QrelsWarning", "ReadPolicy", "RelevanceWarning", "SearchLengths", "SegmentWarning",
+    "SelfRetrievalWarning", "SkippedRunWarning", "Store", "UsageError", "Verification",
+    "__version__", "agree", "catalog", "check", "compare", "dask_executor", "diff", "evaluate",
+    "fetch", "from_data", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
     "measure_properties", "offline", "open_store", "power", "prefer", "preferences_of", "read",
     "read_files", "reanalyze", "scores_of", "stats", "studies", "verify",
 ]  # fmt: skip
@@ -62,6 +63,7 @@ __all__ = [
 if TYPE_CHECKING:
     from irmeta import stats, studies
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
+    from irmeta.api.agree import JudgeAgreement, agree
     from irmeta.api.check import check
     from irmeta.api.diff import diff
     from irmeta.api.explore import SearchLengths

@@ -115,7 +115,7 @@ class Plan:
         """Return the sample that is the full collection."""
         size = {"queries": self.queries, "systems": self.systems, "labels": 1.0}[self.part]
         every = np.arange(self.queries), np.arange(self.systems)
-        return Sample(size, -1, *every, None, _seed(rng).spawn(1)[0])
+        return Sample(size, -1, *every, None, seed_sequence(rng).spawn(1)[0])
 
     def samples(self, rng: Rng = 0) -> Iterator[Sample]:
         """Yield the samples, size by size.
@@ -123,7 +123,7 @@ class Plan:
         The seed of a sample depends on the index of its size and replicate, so that more replicates
         or further sizes leave the earlier samples unchanged.
         """
-        _, *seeds = _seed(rng).spawn(1 + len(self.sizes))
+        _, *seeds = seed_sequence(rng).spawn(1 + len(self.sizes))
         for size, of_size in zip(self.sizes, seeds, strict=True):
             for replicate, seed in enumerate(of_size.spawn(self.replicates)):
                 yield self._drawn(size, replicate, *seed.spawn(2))
@@ -202,7 +202,7 @@ def resample(
     >>> irmeta.stats.resample(lambda sample: ap.only_systems(sample.systems), plan)["tau"].to_list()
     [1.0, 1.0, 1.0]
     """
-    seed = _seed(rng)
+    seed = seed_sequence(rng)
     whole = _orders(evaluate(plan.whole(seed)))
     compare = partial(_compared, evaluate, whole)
     rows = []
@@ -337,7 +337,7 @@ def _tau(whole: np.ndarray, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return over_common(kendall_tau_b, reference, samples, False)[0], systems
 
 
-def _seed(rng: Rng) -> np.random.SeedSequence:
+def seed_sequence(rng: Rng) -> np.random.SeedSequence:
     """Return a seed sequence that has not spawned, so that its children are always the same."""
     if isinstance(rng, np.random.Generator):
         return np.random.SeedSequence(rng.integers(2**32, size=4).tolist())

@@ -1,0 +1,307 @@
+"""`agree`: agreement of sets of labels with a reference, with intervals over queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import polars as pl
+
+from irmeta.api.jobs import open_store
+from irmeta.api.opened_store import OpenedStore
+from irmeta.errors import DataError, UsageError, check_choice, check_whole, did_you_mean
+from irmeta.inputs.files import qrels_text, read_qrels
+from irmeta.inputs.given import GivenQrels, given_qrels, name_of
+from irmeta.locations import AnyLocation, location
+from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs, common_alpha
+from irmeta.stats.label_agreement import SAME_SCALE, SCALE_FREE
+from irmeta.stats.resampling import seed_sequence
+from irmeta.store.scan import Tracks, tracks_of
+from irmeta.summaries import Summarized, Summary
+from irmeta.trec.streams import InputFile
+
+if TYPE_CHECKING:
+    import altair as alt
+
+LabelSets = dict[str, pl.DataFrame]
+"""query, doc, grade (Float64) of each set of labels; the first is the reference."""
+
+
+@dataclass(frozen=True, repr=False)
+class JudgeAgreement(Summarized):
+    """Agreement of judges with a reference.
+
+    Attributes
+    ----------
+    judges : DataFrame
+        One row per track and judge: track, judge, reference; queries and docs that both judged;
+        reference_alone, judge_alone (docs that one of them judged); rel_reference, rel_judge, and
+        the docs that both, the reference alone, the judge alone or none of them holds relevant
+        (both_relevant, reference_relevant, judge_relevant, none_relevant); scale (``same``, or the
+        grades that differ); then each coefficient with `_low` and `_high`, its 95 % interval:
+
+        - of any scales: spearman (rho of the grades), precision and recall of the judge's relevant
+          docs, kappa_binary (Cohen's kappa of relevance);
+        - of one scale: exact (share of equal grades), kappa, kappa_linear, kappa_quadratic (Cohen's
+          kappa, weighted by the difference of grades), alpha_nominal, alpha_ordinal, alpha_interval
+          (Krippendorff), ac1, ac2 (Gwet; quadratic weights), mean_reference, mean_judge, leniency
+          (mean_judge - mean_reference). NaN where the scales differ.
+    by_query : DataFrame
+        track, judge, query, docs, and the coefficients of each query.
+    confusion : DataFrame
+        track, judge, reference_grade, judge_grade, docs.
+    common : DataFrame
+        Krippendorff's alpha of all sets on the reference's scale together, with missing labels:
+        track, sets (``judges and reference`` or ``judges``), judges, docs, then alpha_nominal,
+        alpha_ordinal, alpha_interval with intervals.
+    settings : Mapping
+        Arguments: rel, same_scale, raw, resamples, seed.
+    """
+
+    judges: pl.DataFrame
+    by_query: pl.DataFrame
+    confusion: pl.DataFrame
+    common: pl.DataFrame
+    settings: Mapping[str, object]
+
+    def _summary(self) -> Summary:
+        reference = ", ".join(self.judges["reference"].unique(maintain_order=True))
+        facts = [f"{self.judges.height} judges", f"{self.judges['docs'].sum():,} docs in common"]
+        return Summary(f"with {reference}", facts, lambda: self.judges)
+
+    def show(self, coefficient: str = "kappa") -> alt.LayerChart:
+        """Draw a coefficient of the judges with its intervals, the best judge first.
+
+        Raises
+        ------
+        UsageError
+            If the coefficient is unknown, or there are several tracks.
+        """
+        from irmeta.report.figures.judge_figures import judge_intervals
+        from irmeta.report.offline import offline
+
+        check_choice("coefficient", coefficient, (*SCALE_FREE, *SAME_SCALE))
+        if self.judges["track"].n_unique() > 1:
+            raise UsageError("there are several tracks: compare one by track=.")
+        return offline(judge_intervals(self.judges, coefficient))
+
+    def show_confusion(self, judge: str, *, track: str | None = None) -> alt.LayerChart:
+        """Draw the numbers of docs by the grades of the reference and of one judge."""
+        from irmeta.report.figures.judge_figures import confusion_map
+        from irmeta.report.offline import offline
+
+        tracks = self.confusion["track"].unique().to_list() if track is None else [track]
+        rows = self.confusion.filter(pl.col("judge") == judge, pl.col("track").is_in(tracks))
+        if rows.is_empty():
+            known = self.confusion["judge"].unique().sort().to_list()
+            raise UsageError(f"no judge {judge!r}: {did_you_mean(judge, known)}")
+        if rows["track"].n_unique() > 1:
+            raise UsageError(f"{judge} judged several tracks: name one by track=.")
+        return offline(confusion_map(rows))
+
+
+def agree(
+    source: object,
+    judges: object = None,
+    *,
+    reference: str | None = None,
+    rel: float | Mapping[str, float] = 1,
+    same_scale: bool = False,
+    raw: bool = False,
+    track: Tracks = None,
+    resamples: int = 1000,
+    rng: int | np.random.Generator = 0,
+) -> JudgeAgreement:
+    """Compare labels of judges with those of a reference; no runs are needed.
+
+    Labels of one query are not independent, so intervals draw whole queries (cluster bootstrap,
+    percentiles).
+
+    Parameters
+    ----------
+    source : Store, path, or qrels
+        A store or its folder, whose qrels sets are compared; or the reference's qrels in any form
+        that `from_data` takes.
+    judges : object, optional
+        Judges' qrels as a dict ``{name: qrels}``, or a list of files, which are named by their
+        files. For a store the names of its sets; default: all but the reference.
+    reference : str, optional
+        For a store, the qrels set of the reference; default: the primary set. For other sources,
+        the reference's name.
+    rel : float or dict, default 1
+        Least grade of a relevant doc: a number, or ``{name: grade}``, in which sets that are not
+        named have 1.
+    same_scale : bool, default False
+        Whether all sets have one scale of grades although some never use a grade of it. By default,
+        sets with different grades have different scales.
+    raw : bool, default False
+        Whether coefficients that need one scale are computed for sets with different scales too;
+        AC1 and AC2 then count the grades of the common docs.
+    track : str or iterable of str, optional
+        For a store, only these tracks.
+    resamples : int, default 1000
+        Number of resamples of the queries.
+    rng : int or Generator, default 0
+        Random seed; judges of equally many queries share their draws.
+
+    Returns
+    -------
+    JudgeAgreement
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown, or there is no judge to compare.
+    DataError
+        If qrels are malformed or by subtopic.
+
+    Notes
+    -----
+    Labels that a judge did not give are absent, not grade 0: only docs that both judged count.
+    kappa and alpha correct for chance by the labels' own shares, so that a judge of few relevant
+    docs may agree often and have a kappa near 0; AC1 and AC2 hardly depend on these shares.
+
+    References
+    ----------
+    .. [1] Cohen (1960). doi:10.1177/001316446002000104
+    .. [2] Cohen (1968), weighted kappa. doi:10.1037/h0026256
+    .. [3] Krippendorff (2011). Computing Krippendorff's alpha-reliability.
+    .. [4] Gwet (2008). doi:10.1348/000711006X126600
+
+    Examples
+    --------
+    >>> human = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 0, "d": 2, "e": 1}}
+    >>> model = {"q1": {"a": 2, "b": 1, "c": 1}, "q2": {"a": 0, "d": 1, "e": 2}}
+    >>> found = irmeta.agree(human, {"model": model}, rel=2)
+    >>> found.judges.select("judge", "docs", "kappa", "recall").rows()
+    [('model', 6, 0.25, 0.5)]
+    """
+    options = AgreementOptions(
+        same_scale, raw, check_whole("resamples", resamples), seed_sequence(rng)
+    )
+    parts = [
+        _of_track(name, sets, rel, options)
+        for name, sets in _label_sets(source, judges, reference, track).items()
+    ]
+    judged, by_query, confusion, common = (
+        pl.concat(tables, how="diagonal_relaxed") for tables in zip(*parts, strict=True)
+    )
+    settings = {
+        "rel": rel,
+        "same_scale": same_scale,
+        "raw": raw,
+        "resamples": resamples,
+        "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
+    }
+    return JudgeAgreement(judged, by_query, confusion, common, settings)
+
+
+def _of_track(
+    track: str, sets: LabelSets, rel: float | Mapping[str, float], options: AgreementOptions
+) -> tuple[pl.DataFrame, ...]:
+    """Return the tables of `JudgeAgreement` for one track."""
+    (reference, labels), *judges = sets.items()
+    rels = _rels(rel, sets)
+    rows: list[dict[str, Any]] = []
+    by_query, confusion, comparable = list[pl.DataFrame](), list[pl.DataFrame](), LabelSets()
+    for name, judged in judges:
+        pairs = LabelPairs(labels, judged, rels[reference], rels[name], options)
+        key = {"track": track, "judge": name}
+        rows.append({**key, "reference": reference, **pairs.row()})
+        named = [pl.lit(value).alias(column) for column, value in key.items()]
+        by_query.append(pairs.by_query().select(*named, pl.all()))
+        confusion.append(pairs.confusion().select(*named, pl.all()))
+        if pairs.is_comparable:
+            comparable[name] = judged
+    together = {"judges and reference": {reference: labels, **comparable}, "judges": comparable}
+    common = [
+        {"track": track, "sets": name, **common_alpha(several, options)}
+        for name, several in together.items()
+        if len(several) > 1
+    ]
+    return pl.DataFrame(rows), pl.concat(by_query), pl.concat(confusion), pl.DataFrame(common)
+
+
+def _rels(rel: float | Mapping[str, float], sets: Iterable[str]) -> dict[str, float]:
+    if not isinstance(rel, Mapping):
+        return dict.fromkeys(sets, rel)
+    for name in rel:
+        if name not in sets:
+            raise UsageError(f"rel names no set {name!r}: {did_you_mean(name, list(sets))}")
+    return {name: rel.get(name, 1) for name in sets}
+
+
+def _label_sets(
+    source: object, judges: object, reference: str | None, track: Tracks
+) -> dict[str, LabelSets]:
+    """Return the sets of labels by track, the reference first."""
+    if isinstance(source, AnyLocation) and location(source).is_dir():
+        source = open_store(source)
+    if isinstance(source, OpenedStore):
+        return _stored(source, judges, reference, track)
+    if track is not None:
+        raise UsageError("track= is for a store.")
+    if judges is None:
+        raise UsageError("no judge: pass the judges' qrels as {name: qrels}.")
+    (own,) = given_qrels(source)
+    name = reference or name_of(source) or "reference"
+    return {"data": {name: _labels(own), **_given(judges, name)}}
+
+
+def _given(judges: object, reference: str) -> LabelSets:
+    """Return the labels of judges by name; files are named by their files."""
+    if isinstance(judges, list | tuple):
+        given = {name_of(one) or f"judge{i}": one for i, one in enumerate(judges, 1)}
+        if len(given) < len(judges):
+            raise UsageError("two judges have the same name: pass a dict {name: qrels}.")
+        judges = given
+    named = given_qrels(judges)
+    if len(named) == 1 and named[0].name == "qrels":
+        named = [GivenQrels(name_of(judges) or "judge", named[0].parts)]
+    for one in named:
+        if one.name == reference:
+            raise UsageError(f"a judge has the name of the reference, {reference!r}: rename one.")
+    return {one.name: _labels(one) for one in named}
+
+
+def _labels(given: GivenQrels) -> pl.DataFrame:
+    """Read one set of labels: query, doc, grade."""
+    parts = list[pl.DataFrame]()
+    for part in given.parts:
+        text = read_qrels(part) if isinstance(part, InputFile) else qrels_text(part, False, "")
+        parts.append(text.frame.select("query", "doc", pl.col("grade").cast(pl.Float64)))
+    labels = pl.concat(parts)
+    if labels.select(pl.struct("query", "doc").is_duplicated().any()).item():
+        raise DataError(f"a doc of a query is in two files of {given.name}")
+    return labels
+
+
+def _stored(
+    store: OpenedStore, judges: object, reference: str | None, track: Tracks
+) -> dict[str, LabelSets]:
+    """Return the qrels sets of each track with the reference and a judge."""
+    asked = [judges] if isinstance(judges, str) else list(cast("Iterable[str]", judges or ()))
+    found = dict[str, LabelSets]()
+    known = dict[str, None]()
+    for name in tracks_of(store.reader, track):
+        rows = store.qrels(name).filter(pl.col("subtopic").is_null()).collect()
+        sets = {
+            str(key[0]): part.select("query", "doc", pl.col("grade").cast(pl.Float64))
+            for key, part in rows.group_by("set", maintain_order=True)
+        }
+        known |= dict.fromkeys(sets)
+        first = reference or next(iter(sets), None)
+        if first not in sets:
+            continue
+        chosen = [one for one in sets if one != first and (not asked or one in asked)]
+        if chosen:
+            found[name] = {one: sets[one] for one in (first, *chosen)}
+    wanted = [*([] if reference is None else [reference]), *asked]
+    for one in wanted:
+        if one not in known:
+            raise UsageError(f"no qrels set {one!r}: {did_you_mean(one, list(known))}")
+    if not found:
+        raise UsageError("no track has two qrels sets without subtopics to compare.")
+    return found

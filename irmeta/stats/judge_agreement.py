@@ -1,0 +1,190 @@
+"""Agreement of judges with a reference: tables by judge, by query and by pair of grades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import first_few
+from irmeta.stats.label_agreement import (
+    ALPHAS,
+    SAME_SCALE,
+    SCALE_FREE,
+    alphas,
+    coefficients,
+    count_coincidences,
+    count_labels,
+    resampled_intervals,
+)
+
+SAME = "same"
+"""Scale of a judge with the grades of the reference."""
+
+
+@dataclass(frozen=True)
+class AgreementOptions:
+    """Options of the agreement of judges.
+
+    Attributes
+    ----------
+    same_scale
+        Whether all sets have one scale, though some lack a grade of it.
+    raw
+        Whether coefficients of grades are computed where scales differ too.
+    resamples, seed
+        Number of resamples of the queries, and their seed.
+    """
+
+    same_scale: bool
+    raw: bool
+    resamples: int
+    seed: np.random.SeedSequence
+
+
+class LabelPairs:
+    """Labels of the docs that the reference and a judge both judged.
+
+    Parameters
+    ----------
+    reference, judge
+        query, doc, grade (Float64); each doc of a query once.
+    rel_reference, rel_judge
+        Least grade of a relevant doc in each set.
+    """
+
+    def __init__(
+        self,
+        reference: pl.DataFrame,
+        judge: pl.DataFrame,
+        rel_reference: float,
+        rel_judge: float,
+        options: AgreementOptions,
+    ) -> None:
+        both = reference.join(judge, on=["query", "doc"], suffix="_judge").sort("query", "doc")
+        self.labels = both
+        self.reference_alone = reference.height - both.height
+        self.judge_alone = judge.height - both.height
+        self.rels = float(rel_reference), float(rel_judge)
+        self.scale = scale_text(reference["grade"], judge["grade"])
+        self.options = options
+        has_scale = self.scale == SAME or options.same_scale
+        self.is_comparable = has_scale or options.raw
+        # Without a common scale, the grades of the common docs are the levels.
+        sides = (reference["grade"], judge["grade"]) if has_scale else (both["grade"], self._judge)
+        self.grades = np.union1d(*(side.to_numpy() for side in sides))
+
+    @property
+    def _judge(self) -> pl.Series:
+        return self.labels["grade_judge"]
+
+    @cached_property
+    def tables(self) -> np.ndarray:
+        """Numbers of docs, float64 [query, grade of the reference, grade of the judge]."""
+        return count_labels(
+            self.labels["query"].rle_id().to_numpy(),
+            np.searchsorted(self.grades, self.labels["grade"].to_numpy()),
+            np.searchsorted(self.grades, self._judge.to_numpy()),
+            self.labels["query"].n_unique(),
+            len(self.grades),
+        )
+
+    def coefficients(self, tables: np.ndarray) -> dict[str, np.ndarray]:
+        """Compute all coefficients of some tables; NaN where they need a common scale."""
+        found = coefficients(tables, self.grades, *self.rels)
+        if not self.is_comparable:
+            found |= dict.fromkeys(SAME_SCALE, np.full(len(tables), np.nan))
+        return found
+
+    def row(self) -> dict[str, object]:
+        """Return counts, coefficients and their intervals."""
+        whole = self.tables.sum(axis=0)
+        relevant, judged = (self.grades >= rel for rel in self.rels)
+        values = self.coefficients(whole[None])
+        intervals = resampled_intervals(
+            self.tables, self.coefficients, self.options.resamples, self.options.seed
+        )
+        return {
+            "queries": len(self.tables),
+            "docs": self.labels.height,
+            "reference_alone": self.reference_alone,
+            "judge_alone": self.judge_alone,
+            "rel_reference": self.rels[0],
+            "rel_judge": self.rels[1],
+            "both_relevant": int(whole[relevant][:, judged].sum()),
+            "reference_relevant": int(whole[relevant][:, ~judged].sum()),
+            "judge_relevant": int(whole[~relevant][:, judged].sum()),
+            "none_relevant": int(whole[~relevant][:, ~judged].sum()),
+            "scale": self.scale,
+            **{
+                column: value
+                for name in (*SCALE_FREE, *SAME_SCALE)
+                for column, value in zip(
+                    (name, f"{name}_low", f"{name}_high"),
+                    (float(values[name][0]), *intervals[name]),
+                    strict=True,
+                )
+            },
+        }
+
+    def by_query(self) -> pl.DataFrame:
+        """Return the coefficients of each query: query, docs, then the coefficients."""
+        return pl.DataFrame(
+            {
+                "query": self.labels["query"].unique(maintain_order=True),
+                "docs": self.tables.sum(axis=(1, 2)).astype(np.int64),
+                **self.coefficients(self.tables),
+            }
+        )
+
+    def confusion(self) -> pl.DataFrame:
+        """Count the docs of each pair of grades that occurs."""
+        grades = pl.col("grade").alias("reference_grade"), pl.col("grade_judge")
+        counts = self.labels.group_by(*grades).agg(docs=pl.len().cast(pl.Int64))
+        return counts.rename({"grade_judge": "judge_grade"}).sort("reference_grade", "judge_grade")
+
+
+def scale_text(reference: pl.Series, judge: pl.Series) -> str:
+    """Return `SAME` where two sets have the same grades, or else both grades as text."""
+    sides = [side.unique().sort().to_list() for side in (judge, reference)]
+    if sides[0] == sides[1]:
+        return SAME
+    listed = [first_few([f"{g:g}" for g in side], "...") for side in sides]
+    return f"grades {listed[0]}; reference: {listed[1]}"
+
+
+def common_alpha(sets: Mapping[str, pl.DataFrame], options: AgreementOptions) -> dict[str, object]:
+    """Compute Krippendorff's alpha of any number of sets of labels, which may miss docs.
+
+    Parameters
+    ----------
+    sets
+        query, doc, grade of each judge, on one scale.
+
+    Returns
+    -------
+    dict
+        judges, docs (with two labels or more), and each of `ALPHAS` with its interval.
+    """
+    frame = pl.concat(sets.values()).with_columns(unit=pl.struct("query", "doc").rank("dense") - 1)
+    units = frame.unique("unit").sort("unit")
+    grades = np.unique(frame["grade"].to_numpy())
+    tables = count_coincidences(
+        frame["unit"].to_numpy(),
+        np.searchsorted(grades, frame["grade"].to_numpy()),
+        units["query"].rle_id().to_numpy(),
+        len(grades),
+    )
+    compute = partial(alphas, grades=grades)
+    values = compute(tables.sum(axis=0)[None])
+    intervals = resampled_intervals(tables, compute, options.resamples, options.seed)
+    row: dict[str, object] = {
+        "judges": len(sets),
+        "docs": int((frame["unit"].value_counts()["count"] > 1).sum()),
+    }
+    for name in ALPHAS:
+        row[name], (row[f"{name}_low"], row[f"{name}_high"]) = values[name][0], intervals[name]
+    return row

@@ -1,0 +1,263 @@
+"""Agreement of two or more sets of labels: kappa, alpha, AC1, AC2 and their bootstrap over queries.
+
+Every coefficient is a function of the table of labels [grade of the reference, grade of the judge],
+so that a resample of queries is a weighted sum of the tables of its queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+CELLS_HELD = 1 << 21  # of resampled tables at once
+SCALE_FREE = ("spearman", "precision", "recall", "kappa_binary")
+"""Coefficients that need no common scale of grades."""
+SAME_SCALE = (
+    "exact",
+    "kappa",
+    "kappa_linear",
+    "kappa_quadratic",
+    "alpha_nominal",
+    "alpha_ordinal",
+    "alpha_interval",
+    "ac1",
+    "ac2",
+    "mean_reference",
+    "mean_judge",
+    "leniency",
+)
+"""Coefficients of grades on one scale."""
+ALPHAS = ("alpha_nominal", "alpha_ordinal", "alpha_interval")
+
+
+def count_labels(
+    query: np.ndarray, reference: np.ndarray, judge: np.ndarray, queries: int, levels: int
+) -> np.ndarray:
+    """Count labels by query, level of the reference and level of the judge.
+
+    Parameters
+    ----------
+    query, reference, judge
+        Index of the query and of both levels of each doc that both judged.
+
+    Returns
+    -------
+    ndarray
+        float64 [query, level of the reference, level of the judge].
+    """
+    cell = (query.astype(np.int64) * levels + reference) * levels + judge
+    counts = np.bincount(cell, minlength=queries * levels * levels)
+    return counts.reshape(queries, levels, levels).astype(np.float64)
+
+
+def coefficients(
+    tables: np.ndarray, grades: np.ndarray, rel_reference: float, rel_judge: float
+) -> dict[str, np.ndarray]:
+    """Compute the agreement of two sets of labels for each of several tables.
+
+    Parameters
+    ----------
+    tables
+        float64 [table, grade of the reference, grade of the judge]: numbers of docs.
+    grades
+        float64, ascending: the levels of the scale, which AC1 and AC2 count.
+    rel_reference, rel_judge
+        Least grade of a relevant doc in each set.
+
+    Returns
+    -------
+    dict
+        `SCALE_FREE` and `SAME_SCALE`, float64 [table]. NaN where undefined: without docs; kappa and
+        alpha where both sets are constant and equal; Spearman's rho where one set is constant.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        docs = tables.sum(axis=(1, 2))
+        shares = tables / docs[:, None, None]
+        of_reference, of_judge = shares.sum(axis=2), shares.sum(axis=1)
+        gaps = np.abs(grades[:, None] - grades)
+        squared = gaps**2
+        differ = (gaps > 0).astype(np.float64)
+        means = of_reference @ grades, of_judge @ grades
+        found = {
+            "spearman": _spearman(shares, of_reference, of_judge),
+            **_binary(shares, grades >= rel_reference, grades >= rel_judge),
+            "exact": np.einsum("tii->t", shares),
+            "kappa": _kappa(shares, of_reference, of_judge, differ),
+            "kappa_linear": _kappa(shares, of_reference, of_judge, gaps),
+            "kappa_quadratic": _kappa(shares, of_reference, of_judge, squared),
+            **alphas(tables + tables.transpose(0, 2, 1), grades),
+            "ac1": _gwet(shares, of_reference, of_judge, 1.0 - differ),
+            "ac2": _gwet(shares, of_reference, of_judge, 1.0 - squared / squared.max()),
+            "mean_reference": means[0],
+            "mean_judge": means[1],
+            "leniency": means[1] - means[0],
+        }
+    return {name: found[name] for name in (*SCALE_FREE, *SAME_SCALE)}
+
+
+def _kappa(
+    shares: np.ndarray, of_reference: np.ndarray, of_judge: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Compute Cohen's kappa: 1 - observed / expected disagreement."""
+    expected = ((of_reference @ weights) * of_judge).sum(axis=1)
+    return 1.0 - _weighted(shares, weights) / expected
+
+
+def _weighted(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return shares.reshape(len(shares), weights.size) @ weights.ravel()
+
+
+def _gwet(
+    shares: np.ndarray, of_reference: np.ndarray, of_judge: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Compute Gwet's AC1 (weights of equal grades alone) or AC2."""
+    levels = len(weights)
+    mean = (of_reference + of_judge) / 2.0
+    chance = weights.sum() / (levels * (levels - 1)) * (mean * (1.0 - mean)).sum(axis=1)
+    return (_weighted(shares, weights) - chance) / (1.0 - chance)
+
+
+def _spearman(shares: np.ndarray, of_reference: np.ndarray, of_judge: np.ndarray) -> np.ndarray:
+    """Correlate the average ranks of both sets."""
+    x, y = (_centred_ranks(margin) for margin in (of_reference, of_judge))
+    covariance = (np.matmul(x[:, None, :], shares)[:, 0] * y).sum(axis=1)
+    variances = (of_reference * x**2).sum(axis=1) * (of_judge * y**2).sum(axis=1)
+    return np.where(variances > 0, covariance / np.sqrt(variances), np.nan)
+
+
+def _centred_ranks(margin: np.ndarray) -> np.ndarray:
+    """Return the average rank of each level, as a share of docs, minus the mean rank."""
+    return np.cumsum(margin, axis=1) - margin / 2.0 - 0.5
+
+
+def _binary(
+    shares: np.ndarray, in_reference: np.ndarray, in_judge: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Compute precision and recall of the judge's relevant docs, and Cohen's kappa."""
+    both = shares[:, in_reference][:, :, in_judge].sum(axis=(1, 2))
+    relevant = shares[:, in_reference].sum(axis=(1, 2))
+    judged = shares[:, :, in_judge].sum(axis=(1, 2))
+    chance = relevant * judged + (1.0 - relevant) * (1.0 - judged)
+    agreed = 1.0 - relevant - judged + 2.0 * both
+    return {
+        "precision": both / judged,
+        "recall": both / relevant,
+        "kappa_binary": (agreed - chance) / (1.0 - chance),
+    }
+
+
+def alphas(coincidences: np.ndarray, grades: np.ndarray) -> dict[str, np.ndarray]:
+    """Compute Krippendorff's alpha, nominal, ordinal and interval, for each of several tables.
+
+    Parameters
+    ----------
+    coincidences
+        float64 [table, grade, grade], symmetric: for every doc, its pairs of labels by different
+        judges, each divided by the doc's number of labels minus 1.
+    grades
+        float64, ascending.
+
+    Returns
+    -------
+    dict
+        `ALPHAS`, float64 [table]; NaN where all labels are equal.
+    """
+    labels = coincidences.sum(axis=2)
+    gaps = grades[:, None] - grades
+    middle = np.cumsum(labels, axis=1) - labels / 2.0
+    ordinal = (middle[:, :, None] - middle[:, None, :]) ** 2
+    metrics = (gaps != 0).astype(np.float64)[None], ordinal, (gaps**2)[None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {
+            name: _alpha(coincidences, labels, metric)
+            for name, metric in zip(ALPHAS, metrics, strict=True)
+        }
+
+
+def _alpha(coincidences: np.ndarray, labels: np.ndarray, metric: np.ndarray) -> np.ndarray:
+    observed = (coincidences * metric).sum(axis=(1, 2))
+    expected = (np.matmul(labels[:, None, :], metric)[:, 0] * labels).sum(axis=1)
+    return 1.0 - (labels.sum(axis=1) - 1.0) * observed / expected
+
+
+def count_coincidences(
+    doc: np.ndarray, level: np.ndarray, query: np.ndarray, levels: int
+) -> np.ndarray:
+    """Count the coincidences of any number of judges, with missing labels, by query.
+
+    Parameters
+    ----------
+    doc, level
+        Index of the doc and level of each label.
+    query
+        Index of the query of each doc, ascending.
+
+    Returns
+    -------
+    ndarray
+        float64 [query, grade, grade]; a doc with one label counts nothing.
+    """
+    labels = np.bincount(doc.astype(np.int64) * levels + level, minlength=len(query) * levels)
+    by_doc = labels.reshape(len(query), levels).astype(np.float64)
+    number = by_doc.sum(axis=1)
+    weight = np.where(number > 1, 1.0 / np.maximum(number - 1.0, 1.0), 0.0)
+    found = np.zeros((int(query[-1]) + 1 if len(query) else 0, levels, levels))
+    for one in range(len(found)):
+        part, share = by_doc[query == one], weight[query == one]
+        found[one] = (part * share[:, None]).T @ part - np.diag(share @ part)
+    return found
+
+
+def resampled_intervals(
+    tables: np.ndarray,
+    compute: Callable[[np.ndarray], dict[str, np.ndarray]],
+    resamples: int,
+    seed: np.random.SeedSequence,
+) -> dict[str, tuple[float, float]]:
+    """Return 95 % percentile intervals of coefficients, drawing queries with replacement.
+
+    Labels of one query are not independent, so whole queries are drawn (cluster bootstrap).
+
+    Parameters
+    ----------
+    tables
+        float64 [query, grade, grade].
+    compute
+        Function of tables that returns coefficients by name.
+    resamples, seed
+        Number of resamples, and their seed; equal numbers of queries have equal draws.
+
+    Returns
+    -------
+    dict
+        Low and high by name; NaN for fewer than two queries. Resamples in which a coefficient is
+        undefined are left out.
+    """
+    if len(tables) < 2:
+        return dict.fromkeys(compute(tables), (np.nan, np.nan))
+    parts = [compute(part) for part in _drawn(tables, resamples, seed)]
+    return {name: _interval(np.concatenate([part[name] for part in parts])) for name in parts[0]}
+
+
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return np.nan, np.nan
+    low, high = np.quantile(defined, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _drawn(
+    tables: np.ndarray, resamples: int, seed: np.random.SeedSequence
+) -> Iterator[np.ndarray]:
+    """Yield the tables of resampled queries, as many at once as `CELLS_HELD` allows."""
+    queries, cells = len(tables), tables[0].size
+    flat = tables.reshape(queries, cells)
+    counts = np.random.default_rng(seed).multinomial(
+        queries, np.full(queries, 1.0 / queries), resamples
+    )
+    step = max(1, CELLS_HELD // cells)
+    for start in range(0, resamples, step):
+        drawn = counts[start : start + step].astype(np.float64) @ flat
+        yield drawn.reshape(-1, *tables.shape[1:])
