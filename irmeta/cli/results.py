@@ -89,7 +89,7 @@ def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = N
     "irmeta compare results/ -m AP --test hsd-randomised",
     "irmeta compare collection/ -m AP,nDCG@10 --track news --baseline aldBM25 --format latex",
     "irmeta compare qrels.txt run1.gz run2.gz -m AP --test permutation",
-    "irmeta compare qrels.txt old.gz new.gz -m nDCG@10 --max-drop 0.01",
+    "irmeta compare qrels.txt old.gz new.gz -m nDCG@10 --max-drop 0.01 --per-query queries.svg",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
 @with_options(reading=READING, choices=EvalPolicy, testing=PairTesting, display=FolderDisplay)
@@ -105,6 +105,14 @@ def compare(
     ] = None,
     track: TracksOption = None,
     max_drop: MaxDropOption = None,
+    per_query: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the differences of systems by query: a table (.csv, .parquet) or, of "
+            "two systems by one measure, a figure (.svg, .pdf, .png).",
+            show_default=False,
+        ),
+    ] = None,
     less_is_better: Annotated[
         bool,
         typer.Option(
@@ -119,11 +127,14 @@ def compare(
 ) -> None:
     """Test all pairs of systems, or all systems against a baseline."""
     from irmeta.api import significance
+    from irmeta.api.differences import check_differences_file, differences, write_differences
     from irmeta.api.matrices import consistent_read, made_from, unjudged_of
     from irmeta.show.significance_output import print_comparisons
     from irmeta.show.unjudged_output import print_unjudged
 
     at_least = judged_share(judged_at_least, unjudged)
+    if per_query is not None:
+        check_differences_file(per_query, force=display.force)
     out = None if display.folder is None else local(display.folder)
     opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
     with opened as source:
@@ -149,6 +160,12 @@ def compare(
             compared = list(dict.fromkeys(one.pairs.track for one in comparisons))
             made = made_from(source, names, compared, **choices)
             found = unjudged_of(source, compared, **choices) if unjudged else []
+            if per_query is not None:
+                by_query = differences(
+                    source, names, None, baseline, tracks, choices, less_is_better=less_is_better
+                )
+                write_differences(by_query, per_query, made, force=display.force, titles=titles)
+                note(f"differences by query in {per_query}")
         record = significance.comparison_record(comparisons, made)
         print_comparisons(comparisons, record, display)
         print_unjudged(found, at_least)

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from irmeta.api.differences import differences
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.pair_explanation import PairExplanation
 from irmeta.measures.evaluate import evaluate
@@ -252,6 +253,47 @@ class StorePairs:
                 "retrieved": retrieved / every if every else None,
                 "decided": decided / every if every else None,
             }
+
+    def differences(
+        self,
+        system: str,
+        baseline: str,
+        measures: str | Iterable[str],
+        *,
+        track: Tracks = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Compare two systems query by query.
+
+        Parameters
+        ----------
+        system, baseline : str
+            Names of the systems.
+        measures : str or iterable of str
+            See `Store.evaluate`.
+        track, **choices
+            See `Store.evaluate`.
+
+        Returns
+        -------
+        DataFrame
+            track, measure, query, system, baseline, value, baseline_value, difference (value minus
+            baseline_value), better (name of the better system; null: neither), relevant (number of
+            relevant docs): the queries where the system is better first, by the size of the
+            difference; NaN: undefined.
+
+        Raises
+        ------
+        MeasureError, UsageError
+            If a name is unknown.
+
+        Examples
+        --------
+        >>> found = store.pairs.differences("aldBM25", "aldDFR", "AP", track="news")
+        >>> found.select("query", "difference", "relevant").row(0)
+        ('918', 0.19029435706532077, 11)
+        """
+        return differences(self._store, measures, [system], baseline, track, choices)
 
     def explain(
         self,

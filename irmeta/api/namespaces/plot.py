@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
+from irmeta.api.differences import differences, differences_chart
 from irmeta.api.explore import SearchLengths
 from irmeta.api.namespaces.per_doc import StorePerDoc
 from irmeta.api.opened_store import OpenedStore
@@ -221,3 +222,40 @@ class StorePlots:
         name = only_track(self._store.reader, track)
         (comparison,) = compare(self._store, measure, track=name, **options)
         return sized(comparison.show(), width)
+
+    def differences(
+        self,
+        system: str,
+        baseline: str,
+        measure: str,
+        *,
+        track: str | None = None,
+        width: Width | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> alt.LayerChart:
+        """Draw the difference of two systems on each query, a bar for each.
+
+        Parameters
+        ----------
+        system, baseline, measure, **choices
+            See `Store.pairs.differences`.
+        track, width
+            See `curve`.
+
+        Returns
+        -------
+        LayerChart
+            Queries in the order of the difference, labelled with their numbers of relevant docs.
+
+        Raises
+        ------
+        MeasureError, UsageError
+            As `Store.pairs.differences`.
+
+        Examples
+        --------
+        >>> store.plot.differences("aldBM25", "aldDFR", "AP", track="news").save("queries.svg")
+        """
+        name = only_track(self._store.reader, track)
+        frame = differences(self._store, measure, [system], baseline, name, choices)
+        return sized(differences_chart(frame), width)
