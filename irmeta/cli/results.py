@@ -167,7 +167,10 @@ def compare(
                 write_differences(by_query, per_query, made, force=display.force, titles=titles)
                 note(f"differences by query in {per_query}")
         record = significance.comparison_record(comparisons, made)
-        print_comparisons(comparisons, record, display)
+        gate = None
+        if max_drop is not None:
+            gate = comparisons.gate(max_drop, significant=testing.alpha is not None)
+        print_comparisons(comparisons, record, display, gate)
         print_unjudged(found, at_least)
         against = "" if baseline is None else f".{baseline}"
         name = f"{','.join(names)}.{testing.test}{against}"
@@ -177,8 +180,8 @@ def compare(
             write = significance.write_comparisons
             for path in write(comparisons, out, made, force=display.force, titles=titles):
                 note(str(path))
-    if max_drop is not None:
-        finish_gate(comparisons.gate(max_drop, significant=testing.alpha is not None))
+    if gate is not None:
+        finish_gate(gate)
 
 
 @command(

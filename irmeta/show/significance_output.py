@@ -14,12 +14,15 @@ from irmeta.show.notes import note
 
 if TYPE_CHECKING:
     from irmeta.api.comparisons import Comparison, Comparisons
+    from irmeta.api.gates import Gate
 
 
-def print_comparisons(comparisons: Comparisons, made: Mapping[str, Any], display: Display) -> None:
+def print_comparisons(
+    comparisons: Comparisons, made: Mapping[str, Any], display: Display, gate: Gate | None = None
+) -> None:
     """Print or write the systems, best first, with the results of the tests.
 
-    LaTeX and Markdown have systems by measures.
+    LaTeX and Markdown have systems by measures. JSON also has the rows of a gate.
     """
 
     def show(digits: int) -> None:
@@ -32,9 +35,10 @@ def print_comparisons(comparisons: Comparisons, made: Mapping[str, Any], display
     display.write(
         Result(
             "compare",
-            {"systems": comparisons.frame()},
+            {"systems": comparisons.frame()} | ({} if gate is None else {"gate": gate.rows}),
             "Systems with the results of tests.",
             made,
+            {} if gate is None else {"passed": gate.passed},
             show=show,
             grid=comparisons.table,
             comment=comparisons.made_text(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,14 @@ def test_max_drop__worse_mean_than_of_the_first_run_fails(
     assert done.status == status
     assert f"irmeta: {said}" in done.err
     assert "2 of 2 runs share a tag" in done.err  # reported too where the gate fails
+
+
+def test_max_drop__json_has_the_rows_of_the_gate(run, files):
+    done = run("compare", *files, "-m", "RR", "--max-drop", 0.5, "--format", "json")
+    made = json.loads(done.out)
+    (row,) = made["tables"]["gate"]
+    assert (made["facts"], row["passed"], row["max_drop"]) == ({"passed": False}, False, 0.5)
+    assert row["reason"] in done.err
 
 
 def test_max_drop__better_run_passes_even_if_nothing_may_drop(run, files):
