@@ -15,13 +15,16 @@ from irmeta.errors import DataError, UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import provenance
 from irmeta.stats.new_measure import coverage
+from support.undrawn import draw_nothing
 
 
 @pytest.fixture(scope="module")
 def results(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of results from reanalyze."""
     folder = tmp_path_factory.mktemp("results") / "out"
-    irmeta.reanalyze(made_store.path, folder, measures="AP,ASL,P@10")
+    with pytest.MonkeyPatch.context() as patched:
+        draw_nothing(patched)
+        irmeta.reanalyze(made_store.path, folder, measures="AP,ASL,P@10")
     return folder
 
 

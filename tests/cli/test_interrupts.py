@@ -73,7 +73,9 @@ def after(seconds: float) -> Callable[[], bool]:
     return lambda: time.monotonic() >= end
 
 
-@pytest.mark.parametrize("command", ["reanalyze", "study search-length"])
+@pytest.mark.parametrize(
+    "command", ["reanalyze", pytest.param("study search-length", marks=pytest.mark.exhaustive)]
+)
 def test_study_commands__ctrl_c_gives_status_130(
     made_store: irmeta.Store, tmp_path: Path, command: str
 ) -> None:

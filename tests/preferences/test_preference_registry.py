@@ -23,14 +23,26 @@ RPP = RULES[0]
 SUBJECTS = {name: PreferenceSubject(rule) for name, rule in preference_registry().items()}
 
 
-@pytest.mark.parametrize("check", PREFERENCE_CHECKS)
-@pytest.mark.parametrize("name", SUBJECTS)
+COSTLY = {"trace", "sums", "dominance"}
+"""Checks that take every query and pair of systems; RPP and LexiRecall stand for all by default."""
+
+
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        pytest.param(
+            name,
+            check,
+            marks=pytest.mark.exhaustive
+            if check in COSTLY and name not in ("RPP", "LexiRecall")
+            else (),
+        )
+        for name in SUBJECTS
+        for check in PREFERENCE_CHECKS
+    ],
+)
 def test_preference__has_property(name: str, check: str):
     PREFERENCE_CHECKS[check](SUBJECTS[name])
-
-
-CHECKED_ABOVE = {"trace", "sums", "dominance"}
-"""Slow checks, which RPP has passed."""
 
 
 @pytest.mark.exhaustive
@@ -38,7 +50,7 @@ def test_check_preference__accepts_a_twin():
     def twin(a, b, qrels, k):
         return naive.graded_rpp((a, b), qrels, k=k)
 
-    check_preference(RPP, twin=twin, skip=CHECKED_ABOVE)
+    check_preference(RPP, twin=twin, skip=COSTLY)
 
 
 @pytest.mark.parametrize("wrong", [{"grades": "binary"}, {"k": None}])

@@ -34,6 +34,7 @@ def test_greedy_cover__robust_2003_equals_reference(parts, reference):
     assert found == reference["greedy_union (ties by name)"]
 
 
+@pytest.mark.real
 def test_jaccard__robust_2003_equals_reference(parts, reference):
     found, index = jaccard(parts.hits), {s: i for i, s in enumerate(parts.systems)}
     assert len(reference["jaccard"]) == 17 * 16 / 2
