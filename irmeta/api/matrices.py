@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from irmeta.api.namespaces.pools import StorePools
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, is_stream, location
 from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
-from irmeta.measures.pools import UnjudgedDocs
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
@@ -23,6 +21,9 @@ from irmeta.store.layout import is_store, store_folder
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import SummaryList
+
+if TYPE_CHECKING:
+    from irmeta.measures.pools import UnjudgedDocs
 
 Results = OpenedStore | AnyLocation
 """A store, or where one lies; a folder that `reanalyze` made; a file."""
@@ -139,6 +140,8 @@ def unjudged_of(
     UsageError
         If there is no store, and so no list whose docs could be unjudged.
     """
+    from irmeta.api.namespaces.pools import StorePools
+
     path = opened(results, choices)
     if isinstance(path, OpenedStore):
         return StorePools(path).unjudged(tracks, **choices)

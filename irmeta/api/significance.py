@@ -28,7 +28,8 @@ from irmeta.report.theme import svg_of, to_spec
 from irmeta.report.titles import without_titles
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
-from irmeta.stats.discriminative_power import LEVELS, asp, by_every_test, checked_levels, separation
+from irmeta.stats.corrections import LEVELS
+from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import default_correction, pairwise
 from irmeta.stats.tables import NO_RESULTS
 from irmeta.store.folder_names import folder_name

@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
-from irmeta.api.namespaces.pairs import StorePairs
-from irmeta.api.namespaces.per_doc import StorePerDoc
-from irmeta.api.namespaces.pools import StorePools
-from irmeta.api.namespaces.stability import StoreStability
 from irmeta.api.opened_store import OpenedStore
-from irmeta.measures.curve import curve_table
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
-from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import parse_call, parse_measure
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
@@ -26,25 +20,26 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.needs import Need, check_needs
 from irmeta.results.scores import Scores
-from irmeta.stats.discriminative_power import LEVELS
+from irmeta.stats.corrections import LEVELS
 from irmeta.store.scan import Tracks, only_track, tracks_of
 
 if TYPE_CHECKING:
     from irmeta.api.comparisons import Comparisons
+    from irmeta.api.namespaces.pairs import StorePairs
+    from irmeta.api.namespaces.per_doc import StorePerDoc
     from irmeta.api.namespaces.plot import StorePlots
+    from irmeta.api.namespaces.pools import StorePools
+    from irmeta.api.namespaces.stability import StoreStability
     from irmeta.api.significance import Power
+    from irmeta.measures.explain import Explanation
     from irmeta.results.pair_preferences import Opponents
     from irmeta.results.segments import Segments
     from irmeta.stats.leaderboards import Leaderboard, On
     from irmeta.stats.preferences import By
 
 Measures = str | Iterable[str]
-_NAMESPACES = {
-    "pairs": StorePairs,
-    "per_doc": StorePerDoc,
-    "pools": StorePools,
-    "stability": StoreStability,
-}
+_NAMESPACES = ("pairs", "per_doc", "pools", "stability")
+"""Modules of namespaces, loaded at first use: most commands need one or none of them."""
 
 
 class Store(OpenedStore):
@@ -79,27 +74,35 @@ class Store(OpenedStore):
     @cached_property
     def per_doc(self) -> StorePerDoc:
         """Tables of the relevant docs: search lengths, rarity, contributions."""
+        from irmeta.api.namespaces.per_doc import StorePerDoc
+
         return StorePerDoc(self)
 
     @cached_property
     def pools(self) -> StorePools:
         """Docs to judge, unjudged docs, and scores by the pools of fewer contributors."""
+        from irmeta.api.namespaces.pools import StorePools
+
         return StorePools(self)
 
     @cached_property
     def pairs(self) -> StorePairs:
         """Preferences between all pairs of systems."""
+        from irmeta.api.namespaces.pairs import StorePairs
+
         return StorePairs(self)
 
     @cached_property
     def stability(self) -> StoreStability:
         """How orderings depend on cutoffs, and scores on the ends of lists."""
+        from irmeta.api.namespaces.stability import StoreStability
+
         return StoreStability(self)
 
     @cached_property
     def plot(self) -> StorePlots:
         """Figures of one track."""
-        from irmeta.api.namespaces.plot import StorePlots  # charts are slow to import
+        from irmeta.api.namespaces.plot import StorePlots
 
         return StorePlots(self)
 
@@ -285,6 +288,8 @@ class Store(OpenedStore):
         >>> store.curve("AP", [5, 10], track="news", qrels="binary")["value"].round(3)[:2].to_list()
         [0.086, 0.123]
         """
+        from irmeta.measures.curve import curve_table
+
         policy = EvalPolicy(**self.merged(choices))
         return curve_table(self.reader, track, measures, ks, ds, policy, workers)
 
@@ -451,6 +456,8 @@ class Store(OpenedStore):
         >>> found.value == sum(term.amount for term in found.trace.terms) / found.trace.divisor
         True
         """
+        from irmeta.measures.explain import explain
+
         name, spec = only_track(self.reader, track), parse_measure(measure)
         policy = EvalPolicy(**self.merged(choices))
         return explain(self.reader, name, spec, system, str(query), policy)
@@ -483,7 +490,8 @@ class Store(OpenedStore):
 
         def __getattr__(self, name: str) -> Any:
             """Raise an AttributeError that names the namespace of the method."""
-            spaces = [space for space, cls in _NAMESPACES.items() if name in vars(cls)]
+            public = () if name.startswith("_") else _NAMESPACES  # Jupyter asks for private names
+            spaces = [space for space in public if hasattr(getattr(self, space), name)]
             hint = f": see store.{spaces[0]}.{name}" if spaces else ""
             message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
             raise AttributeError(message, name=name, obj=self)

@@ -1,45 +1,44 @@
-"""The app with all its commands, in the order of the help text."""
+"""Commands by the module that defines them; a command line loads the module of its command only."""
 
-from typer.models import CommandInfo
+from __future__ import annotations
 
-from irmeta.cli import (
-    archive,
-    collections,
-    fetching,
-    pooling,
-    preferences,
-    results,
-    studies,
-    truncation,
-    values,
-    verifying,
-)
+from importlib import import_module
+
+import typer
+
 from irmeta.cli.app import app
 
-__all__ = [
-    "app",
-    "archive",
-    "collections",
-    "fetching",
-    "pooling",
-    "preferences",
-    "results",
-    "studies",
-    "truncation",
-    "values",
-    "verifying",
-]
-
-ORDER = (
-    *("reanalyze", "evaluate", "trec_eval", "compare", "power", "prefer", "truncation", "explain"),
-    *("pool", "measures", "preferences", "ingest", "info", "check", "diff"),
-    *("catalog", "fetch", "verify"),
-)
-"""Commands as the help text lists them; other commands follow."""
-
-
-def _place(command: CommandInfo) -> int:
-    return ORDER.index(command.name) if command.name in ORDER else len(ORDER)
+MODULES = {
+    "reanalyze": "collections",
+    "evaluate": "values",
+    "trec_eval": "values",
+    "compare": "results",
+    "power": "results",
+    "prefer": "preferences",
+    "truncation": "truncation",
+    "explain": "values",
+    "pool": "pooling",
+    "measures": "values",
+    "preferences": "preferences",
+    "ingest": "collections",
+    "info": "collections",
+    "check": "results",
+    "diff": "results",
+    "catalog": "archive",
+    "fetch": "fetching",
+    "verify": "verifying",
+    "study": "studies",
+}
+"""Module of each command, in the order of the help text."""
 
 
-app.registered_commands.sort(key=_place)
+def load_commands(name: str = "") -> typer.Typer:
+    """Return the app with the command of this name; for any other text, with all commands."""
+    if name in MODULES:
+        import_module(f"irmeta.cli.{MODULES[name]}")
+        return app
+    for module in dict.fromkeys(MODULES.values()):
+        import_module(f"irmeta.cli.{module}")
+    order = [*MODULES]
+    app.registered_commands.sort(key=lambda command: order.index(command.name or ""))
+    return app

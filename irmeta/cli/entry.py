@@ -11,8 +11,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from irmeta._version import __version__
-from irmeta.cli.app import FAILED, USAGE
-from irmeta.cli.commands import app
+from irmeta.cli.app import FAILED, USAGE, app
+from irmeta.cli.commands import load_commands
 from irmeta.cli.interrupts import INTERRUPTED
 from irmeta.cli.vocabulary import renamed
 from irmeta.cli.warning_lines import WarningLines
@@ -34,7 +34,8 @@ def main() -> NoReturn:
             warnings.showwarning = lines.show
             try:
                 with writing_output():  # files have their names already
-                    status = app(standalone_mode=False, prog_name="irmeta")
+                    run = load_commands(*sys.argv[1:2])
+                    status = run(standalone_mode=False, prog_name="irmeta")
                     _flush()
             finally:
                 lines.finish()

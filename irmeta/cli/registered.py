@@ -96,7 +96,5 @@ def named_options(declared: Iterable[inspect.Parameter]) -> Iterator[tuple[str, 
 
 
 def epilog_of(examples: tuple[str, ...]) -> str:
-    """Return the end of a help text: the examples, one per line."""
-    from rich.markup import escape
-
-    return "\n".join(["Examples:", *(f"$ {escape(line)}" for line in examples)])
+    """Return the end of a help text: the examples, one per line, without markup of rich."""
+    return "\n".join(["Examples:", *(f"$ {line}" for line in examples)])

@@ -141,8 +141,6 @@ def open_source(
     `strict`, skipped runs give exit status STRICT. None is strict for runs named on the line. With
     `dask`, only a store is accepted.
     """
-    from irmeta.api import open_store, read_tracks
-
     first, *runs = map(location, source)
     if not runs and (first.is_file() or is_stream(first)):
         raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
@@ -154,6 +152,7 @@ def open_source(
                 if policy == ReadPolicy(depth=policy.depth)
                 else f"{folder} is a store: its reading options were fixed at ingest."
             )
+        from irmeta.api import open_store
         from irmeta.store.scan import tracks_of
 
         store = open_store(first)
@@ -164,6 +163,8 @@ def open_source(
         return
     if dask is not None:
         raise UsageError(f"{first} is not a store: for --dask, make one by irmeta ingest.")
+    from irmeta.api import read_tracks
+
     with progress_bar("Reading") as read:
         store, outcomes = read_tracks(
             first,

@@ -6,7 +6,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 
@@ -26,7 +25,7 @@ from irmeta.inputs.file_tables import (
     table_of_jsonl,
     table_of_parquet,
 )
-from irmeta.inputs.frames import qrels_of_frame, runs_of_frame
+from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.inputs.recognition import FORMS, Form, recognize
 from irmeta.trec.grades import grade_column
 from irmeta.trec.qrels import SUBTOPICS_FIX, QrelsFormat, QrelsText, once_each, parse_qrels
@@ -68,7 +67,7 @@ def read_run_file(file: InputFile, form: Form, *, is_given: bool) -> tuple[RunCo
     else:
         table = _table(content, file.name, form)
     with _located(table):
-        runs = list(runs_of_frame(nw.from_native(table.frame), file.name))
+        runs = list(runs_of_frame(as_frame(table.frame, file.name), file.name))
     if len(runs) > 1:
         names = ", ".join(repr(name) for name, _ in runs[:3])
         fix = "Write one file per system, or pass the table to irmeta.from_data."
@@ -177,7 +176,7 @@ def _noted(columns: RunColumns, form: Form, sha256: str) -> RunColumns:
 
 def _qrels_of(table: FileTable) -> QrelsColumns:
     with _located(table):
-        return qrels_of_frame(nw.from_native(table.frame), table.place)
+        return qrels_of_frame(as_frame(table.frame, table.place), table.place)
 
 
 def _judged(

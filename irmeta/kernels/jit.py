@@ -12,10 +12,11 @@ import os
 import pickle
 import shutil
 import stat
+import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -25,11 +26,13 @@ import llvmlite.binding
 import numba
 from numba.core import config as numba_config
 from numba.core.caching import IndexDataCacheFile
+from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 from numba.extending import register_jitable
 
 config: Any = numba_config  # settings are attributes made at run time
 njit: Any = numba.njit  # its types lack options
+environments: Any = Environment._memo  # pyright: ignore[reportPrivateUsage]
 Function = TypeVar("Function", bound=Callable[..., object])
 DAYS_KEPT = 30
 """Days before unused kernels of another version are removed; another environment may need them."""
@@ -122,7 +125,7 @@ class _CheckedCacheFile(IndexDataCacheFile):
     def _load_data(self, name: str) -> Any:
         if (content := _trusted(path := self._data_path(name))) is None:
             raise OSError(f"{path} is damaged")  # numba compiles what it cannot load
-        return pickle.loads(content)
+        return _CacheUnpickler(io.BytesIO(content)).load()
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Generator[Any]:
@@ -133,6 +136,31 @@ class _CheckedCacheFile(IndexDataCacheFile):
                 os.fchmod(file.fileno(), 0o600)
             file.write(content.getvalue())
             file.write(hashlib.sha256(content.getbuffer()).digest())
+
+
+class _CacheUnpickler(pickle.Unpickler):
+    """Unpickler of compiled kernels that imports no module only for its globals.
+
+    numba would import the module of each of its own functions that a kernel calls, such as array
+    functions, and half of numba with it. Compiled code reads only the constants of an environment.
+    """
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(module, name)
+        return partial(_environment, found) if name == "_rebuild_env" else found
+
+
+def _environment(
+    rebuild: Callable[..., Any], module: str, constants: Sequence[object], name: str
+) -> Any:
+    """Return the environment of a compiled function; of a function of numba, without globals."""
+    if constants or module in sys.modules or not module.startswith("numba."):
+        return rebuild(module, constants, name)
+    if (environment := lookup_environment(name)) is None:
+        environment = Environment({"__name__": module})
+        environment.env_name = name
+        environments[name] = environment
+    return environment
 
 
 def _trusted(path: str) -> bytes | None:

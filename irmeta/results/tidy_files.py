@@ -6,11 +6,10 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from irmeta.checksums import BLANK, EMBEDDED, check_embedded, embed_checksum
 from irmeta.errors import DataError, UsageError
@@ -19,6 +18,9 @@ from irmeta.locations import Location, RemotePath, local, source_of
 from irmeta.results.csv_text import to_csv
 from irmeta.schema.arrow import DAMAGED, with_grades
 from irmeta.schema.columns import Table
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 KEY = b"irmeta"
 """Key of the provenance, as JSON, in the metadata of a Parquet file."""
@@ -76,6 +78,8 @@ class ParquetFile:
         self.rows += len(piece)
 
     def _open(self, piece: Rows) -> None:
+        import pyarrow.parquet as pq
+
         # Larger batches than the default of 2^10 write the same content faster.
         self._writer = pq.ParquetWriter(
             self._path,
@@ -111,6 +115,8 @@ def read_parquet(path: Location) -> pl.DataFrame:
     DataError
         If the file cannot be read, or was changed after irmeta wrote it.
     """
+    import pyarrow.parquet as pq
+
     if isinstance(path, RemotePath):
         path.hold()  # the checksum is of the whole file
     check_parquet(path)  # first: Parquet libraries may crash on a damaged footer
@@ -207,6 +213,8 @@ def provenance(path: Location) -> dict[str, Any] | None:
         return None
     except ValueError as error:
         raise _damaged(path, error) from None
+    import pyarrow.parquet as pq
+
     try:
         metadata = pq.read_metadata(source_of(path)).metadata or {}
     except (*DAMAGED, ValueError) as error:

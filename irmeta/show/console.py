@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import polars as pl
-from rich.console import Console
-from rich.markup import escape
-from rich.measure import Measurement
-from rich.table import Table
 
 from irmeta.escapes import escape_name, escape_text
 from irmeta.files import discard_output
 from irmeta.show.advice import in_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 MOST_ROWS = 500  # of a frame on a terminal
 DIGITS = 6  # decimal places
@@ -54,6 +54,8 @@ def _open_pipe() -> Generator[None]:
 
 def open_console() -> Console:
     """Return a console as wide as the terminal; in a pipe, wide enough for any line."""
+    from rich.console import Console
+
     return Console() if sys.stdout.isatty() else Console(width=1000)
 
 
@@ -61,6 +63,10 @@ def print_table(
     console: Console, frame: pl.DataFrame, fit: bool = False, digits: int = DIGITS
 ) -> None:
     """Print one line per row; with `fit`, wrap long texts to the width of the terminal."""
+    from rich.markup import escape
+    from rich.measure import Measurement
+    from rich.table import Table
+
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
         heading = escape(escape_name(name.replace("_", " ")))

@@ -14,8 +14,6 @@ import polars as pl
 
 from irmeta._version import __version__
 from irmeta.escapes import escape_json
-from irmeta.report.latex import to_latex
-from irmeta.report.plain_tables import to_markdown
 from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
 from irmeta.results.csv_text import to_csv
 from irmeta.show.console import (
@@ -113,6 +111,9 @@ def _text(result: Result, display: Display) -> str:
         return to_csv(frame, safe=display.csv_safe)
     if display.form == "json":
         return to_json(result, digits)
+    from irmeta.report.latex import to_latex
+    from irmeta.report.plain_tables import to_markdown
+
     places = PAPER_DIGITS if digits is None else digits
     grid = _grid(result, places) if result.grid is None else result.grid(places)
     if display.form == "markdown":

@@ -9,6 +9,8 @@ import numpy as np
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.policies import Correction
 
+LEVELS = (0.05, 0.01)
+"""Default levels of significance."""
 CORRECTIONS = get_args(Correction)
 SIMULTANEOUS = ("bonferroni",)
 """Corrections with intervals that hold for all pairs simultaneously."""

@@ -9,10 +9,8 @@ import polars as pl
 
 from irmeta.errors import UsageError, check_share
 from irmeta.results.matrix import Matrix
-from irmeta.stats.corrections import adjusted
+from irmeta.stats.corrections import LEVELS, adjusted
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
-
-LEVELS = (0.05, 0.01)
 
 
 def by_every_test(

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 from polars.io.plugins import register_io_source
 
 from irmeta.checksums import has_footer
@@ -19,6 +19,9 @@ from irmeta.kernels.lists import list_starts
 from irmeta.locations import Location, RemotePath, reading, source_of
 from irmeta.schema.arrow import DAMAGED, as_frame
 from irmeta.store.scan import COPY_AGAIN, StoredLists
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ def _checked(
     metadata
         The file's metadata, if known.
     """
+    import pyarrow.parquet as pq  # slow: a store in memory needs none
+
     is_remote = isinstance(path, RemotePath)
     if isinstance(path, RemotePath) and metadata is None and has_footer(path.end):
         metadata = pq.read_metadata(pa.BufferReader(path.end))  # saves a request

@@ -6,13 +6,15 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from irmeta.schema import TABLES
 from irmeta.schema.arrow import with_grades
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 PART_ROWS = 1 << 25  # a file is closed at the first row group after this many rows
 
@@ -29,6 +31,8 @@ class PartWriter:
 
     def write(self, columns: dict[str, pa.Array]) -> None:
         """Write one row group; the columns are those of the table's schema."""
+        import pyarrow.parquet as pq
+
         schema = stored_schema(self.table, columns)
         if self._writer is None or self._rows >= PART_ROWS:
             self.close()

@@ -25,7 +25,7 @@ import typer
 
 import irmeta
 from irmeta.archive.choices import STATES, TaskChoice, TrackChoices, choices
-from irmeta.cli.commands import app
+from irmeta.cli.commands import load_commands
 from irmeta.cli.registered import EXAMPLES as COMMAND_EXAMPLES
 from irmeta.errors import IrmetaError
 from irmeta.measures.catalog import describe
@@ -216,7 +216,7 @@ def _default(value: Any) -> str:
 def commands() -> Iterator[str]:
     """Yield the page of all commands and their options."""
     yield "# Command line\n"
-    top = typer.main.get_command(app)
+    top = typer.main.get_command(load_commands())
     yield from command("irmeta", top)
 
 

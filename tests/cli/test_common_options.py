@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from irmeta.cli import registered, results
-from irmeta.cli.commands import app
+from irmeta.cli.commands import load_commands
 from irmeta.cli.panels import PANELS, POLICIES, READING, RUNNING, TESTS
 from irmeta.cli.registered import EXAMPLES
 from irmeta.show.advice import OPTIONS, in_options
@@ -20,7 +20,7 @@ from support.commands import all_commands
 
 
 def test_help__every_command_has_examples() -> None:
-    top: Any = typer.main.get_command(app)
+    top: Any = typer.main.get_command(load_commands())
     group = top.commands["study"]
     named = {f"irmeta {name}": one for name, one in top.commands.items() if one is not group}
     named |= {f"irmeta study {name}": group.get_command(None, name) for name in study_modules()}
@@ -30,7 +30,7 @@ def test_help__every_command_has_examples() -> None:
 
 
 def test_examples__options_and_arguments_exist() -> None:
-    top: Any = typer.main.get_command(app)
+    top: Any = typer.main.get_command(load_commands())
     for name in study_modules():
         top.commands["study"].get_command(None, name)
     studies = {f"irmeta study {name}" for name in ("all", *study_modules())}

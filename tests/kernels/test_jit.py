@@ -299,6 +299,22 @@ def test_jit__cache_shared_by_concurrent_processes(tmp_path):
     assert {p.name.split("-")[0] for p in tmp_path.iterdir()} == {"kernels"}
 
 
+CALLS_NUMBA = """
+import sys
+import numpy as np
+from irmeta.kernels.list_arrays import list_starts
+assert list_starts(np.array([1, 1, 2], np.int32), np.array([1, 1, 1], np.int32)).tolist() == [0, 2]
+print(sum(list_starts.stats.cache_hits.values()), "numba.np.arrayobj" in sys.modules)
+"""
+
+
+@pytest.mark.exhaustive
+def test_jit__cached_kernel_loads_no_array_functions_of_numba(tmp_path):
+    environment = {"IRMETA_CACHE_DIR": str(tmp_path)}
+    assert fresh(CALLS_NUMBA, **environment).strip() == "0 True"
+    assert fresh(CALLS_NUMBA, **environment).strip() == "1 False"
+
+
 def flip(raw: bytes, place: int) -> bytes:
     changed = bytearray(raw)
     changed[place] ^= 1

@@ -7,14 +7,14 @@ from typing import Any
 
 from typer.main import get_command
 
-from irmeta.cli.commands import app
+from irmeta.cli.commands import load_commands
 from irmeta.studies.framework.registry import study_modules
 
 
 @cache
 def all_commands() -> dict[str, Any]:
     """Map the words of each command, such as ``study depth``, to typer's command."""
-    root: Any = get_command(app)
+    root: Any = get_command(load_commands())
     commands = {name: one for name, one in root.commands.items() if name != "study"}
     studies = root.commands["study"]
     named = ("all", *study_modules())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.results.matrix import Matrix
-from irmeta.stats.discriminative_power import LEVELS
+from irmeta.stats.corrections import LEVELS
 from irmeta.stats.hsd import Design, is_significant
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.ranking_stability import Fuzziness, stability
