@@ -27,7 +27,7 @@ from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_measures
 from irmeta.measures.pools import parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
-from irmeta.report.theme import to_print
+from irmeta.report.theme import print_of, to_spec
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.cutoff_tables import table_7
 from irmeta.studies.papers.depth.options import DepthOptions, cut
@@ -66,7 +66,7 @@ def draw(study: str, results: Path) -> None:
     """The README's pictures of a study, as they are printed but with fewer pixels."""
     figures = irmeta.studies.open(results).figures
     for name, picture in PICTURES[study].items():
-        _, png = to_print(figures[name], ppi=150)
+        png = print_of(to_spec(figures[name]), ["png"], ppi=150)["png"]
         (HERE.parent / "notebooks" / f"{picture}.png").write_bytes(png)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from irmeta.locations import AnyLocation, local
 from irmeta.parallel import check_open_files
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import EvalChoices, ReadChoices
+from irmeta.report.formats import parse_formats
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, is_store, store_folder
 from irmeta.store.read_track import Progress
@@ -166,6 +167,7 @@ def reanalyze(
     force: bool = False,
     figures: bool = True,
     titles: bool = True,
+    formats: str | Sequence[str] = "svg",
     rehash: bool = False,
     workers: int | None = None,
     memory: int | None = None,
@@ -201,6 +203,9 @@ def reanalyze(
         figures draws them from the tables.
     titles : bool, default True
         Whether figures have titles. Without, the captions of the page end with the subtitles.
+    formats : str or sequence of str, default 'svg'
+        Formats of the figures: svg, pdf, png, such as ``"svg,pdf"``. SVG is always written, because
+        the page contains it; PDFs lie beside the LaTeX tables.
     rehash, workers, memory, executor
         See `ingest`; results are always compared with their checksums.
     read_progress, batch_progress : callable, optional
@@ -232,7 +237,17 @@ def reanalyze(
     given = {"measures": measures, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
     given |= dict(policy or {})
     asked = None if track is None else (track,) if isinstance(track, str) else tuple(track)
-    run_options = RunOptions(asked, only, force, figures, titles, workers, executor, batch_progress)
+    run_options = RunOptions(
+        track=asked,
+        only=only,
+        force=force,
+        figures=figures,
+        titles=titles,
+        formats=parse_formats(formats),
+        workers=workers,
+        executor=executor,
+        progress=batch_progress,
+    )
     done = reanalyze_tracks(
         source,
         out,

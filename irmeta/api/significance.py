@@ -16,15 +16,17 @@ from irmeta.api.comparisons import Comparison, Comparisons, comparison, correcti
 from irmeta.api.matrices import Results, ValueFiles, matrices
 from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import MeasureError, UsageError, check_share
-from irmeta.files import remove_temporaries, write_text
+from irmeta.files import remove_temporaries, write_bytes
 from irmeta.inputs.frames import as_frame
 from irmeta.locations import AnyLocation, RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
 from irmeta.policy_keywords import DataPolicies
+from irmeta.report.figure_file import add_mark, images_of
 from irmeta.report.figures.significance_figures import achieved_significance
+from irmeta.report.formats import FORMATS
 from irmeta.report.offline import offline
-from irmeta.report.theme import svg_of, to_spec
+from irmeta.report.theme import to_spec
 from irmeta.report.titles import without_titles
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
@@ -290,13 +292,14 @@ def write_comparisons(
     *,
     force: bool,
     titles: bool = True,
+    formats: Sequence[str] = ("svg",),
 ) -> list[Path]:
     """Write ``pairs.parquet``, ``systems.parquet`` and a figure of each track to a folder.
 
     There is a figure for each track, and for each measure where there are several.
     Figures of an earlier comparison are removed. `source` is the result of `made_from`. A file of
     the same name that irmeta did not write is a `UsageError`, unless `force`. Without `titles`,
-    figures have no titles.
+    figures have no titles; `formats` are those of `irmeta.report.formats`.
     """
     made = comparison_record(found, source)
     pairs = pl.concat(c.pairs.frame() for c in found)
@@ -306,7 +309,7 @@ def write_comparisons(
     for c in found:
         name = c.pairs.track or c.pairs.measure
         figures[f"{name}.{c.pairs.measure}" if several and c.pairs.track else name] = c.show()
-    return _put(out, {"pairs": pairs, "systems": systems}, figures, made, force, titles)
+    return _put(out, {"pairs": pairs, "systems": systems}, figures, made, force, titles, formats)
 
 
 def write_power(
@@ -318,6 +321,7 @@ def write_power(
     *,
     force: bool,
     titles: bool = True,
+    formats: Sequence[str] = ("svg",),
 ) -> list[Path]:
     """Write ``power.parquet``, ``curves.parquet`` and figures to a folder.
 
@@ -326,7 +330,7 @@ def write_power(
     """
     record = power_record(source, settings)
     figures = Power(found, curves).show()
-    return _put(out, {"power": found, "curves": curves}, figures, record, force, titles)
+    return _put(out, {"power": found, "curves": curves}, figures, record, force, titles, formats)
 
 
 def _put(
@@ -336,15 +340,20 @@ def _put(
     made: dict[str, Any],
     force: bool,
     titles: bool,
+    formats: Sequence[str],
 ) -> list[Path]:
     """Write everything, or nothing where a file of that name is another's."""
     (kind,) = made.keys() - {"irmeta"}
-    mark = f"\n<!-- irmeta {kind} -->\n"
-    targets = {out / f"{folder_name(name)}.svg": chart for name, chart in figures.items()}
+    mark = f"irmeta {kind}"
+    targets = {
+        out / f"{folder_name(name)}.{form}": chart
+        for name, chart in figures.items()
+        for form in formats
+    }
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file: name a folder.")
     for file in targets:
-        if file.exists() and not force and "<!-- irmeta" not in _end_of(file):
+        if file.exists() and not force and "irmeta " not in _end_of(file):
             raise UsageError(f"{file} exists and irmeta did not write it: use `force=True`.")
     for name in tables:
         check_ours(out / f"{name}.parquet", force=force)
@@ -353,17 +362,19 @@ def _put(
     for name, frame in tables.items():
         write_out(frame, out / f"{name}.parquet", made, force=force)
         written.append(out / f"{name}.parquet")
-    for file in out.glob("*.svg"):
-        if file not in targets and _end_of(file).endswith(mark):
+    for file in (one for form in FORMATS for one in out.glob(f"*.{form}")):
+        if file not in targets and mark in _end_of(file):
             file.unlink()
-    for file, chart in targets.items():
+    for name, chart in figures.items():
         spec = to_spec(chart) if titles else without_titles(to_spec(chart))
-        write_text(file, svg_of(spec) + mark)
-        written.append(file)
+        for form, image in images_of(spec, formats).items():
+            file = out / f"{folder_name(name)}.{form}"
+            write_bytes(file, add_mark(image, form, mark))
+            written.append(file)
     return written
 
 
 def _end_of(file: Path) -> str:
     with file.open("rb") as content:
         content.seek(max(0, file.stat().st_size - 200))
-        return content.read().decode(errors="replace")
+        return content.read().decode("latin-1")

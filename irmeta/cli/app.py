@@ -58,6 +58,10 @@ TitlesOption = Annotated[
     bool,
     typer.Option("--titles/--no-titles", help="Figures with titles; without, for a caption."),
 ]
+FormatsOption = Annotated[
+    str,
+    typer.Option(metavar="svg,pdf,png", help="Formats of figures, separated by commas."),
+]
 TrackOption = Annotated[str | None, typer.Option(help="Track, where the source has several.")]
 TracksOption = Annotated[
     list[str] | None, typer.Option("--track", help="Only these tracks (repeatable).")

@@ -19,7 +19,7 @@ PANELS = (None, OUTPUT, TESTS, POLICIES, READING, RUNNING)
 _NAMES = {
     OUTPUT: (
         *("format", "digits", "sort", "wide", "measure_names", "per_query", "csv_safe", "figures"),
-        *("figure", "titles", "force", "unjudged", "judged_at_least"),
+        *("figure", "titles", "formats", "force", "unjudged", "judged_at_least"),
     ),
     TESTS: (
         *("test", "tests", "correction", "alpha", "resamples", "seed"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from irmeta.cli.app import (
     DAMAGED,
     DIFFERENT,
+    FormatsOption,
     JudgedAtLeastOption,
     PathArgument,
     StrictOption,
@@ -26,6 +27,7 @@ from irmeta.cli.significance_options import PairTesting, PowerTesting
 from irmeta.cli.sources import READING, ResultsArgument, open_results
 from irmeta.locations import Location, local, location
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.report.formats import parse_formats
 from irmeta.show.display import FolderDisplay, ReportDisplay
 from irmeta.show.notes import note
 
@@ -122,6 +124,7 @@ def compare(
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
     titles: TitlesOption = True,
+    formats: FormatsOption = "svg",
     workers: WorkersOption = None,
     strict: StrictOption = None,
 ) -> None:
@@ -135,6 +138,7 @@ def compare(
     at_least = judged_share(judged_at_least, unjudged)
     if per_query is not None:
         check_differences_file(per_query, force=display.force)
+    drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)
     opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
     with opened as source:
@@ -178,7 +182,7 @@ def compare(
             out = significance.default_folder(source, "compare", name)
         if out is not None:
             write = significance.write_comparisons
-            for path in write(comparisons, out, made, force=display.force, titles=titles):
+            for path in write(comparisons, out, made, force=display.force, **drawn):
                 note(str(path))
     if gate is not None:
         finish_gate(gate)
@@ -201,6 +205,7 @@ def power(
     ] = None,
     track: TracksOption = None,
     titles: TitlesOption = True,
+    formats: FormatsOption = "svg",
     workers: WorkersOption = None,
     strict: StrictOption = None,
 ) -> None:
@@ -209,6 +214,7 @@ def power(
     from irmeta.api.matrices import consistent_read, made_from
     from irmeta.show.frame_output import Result
 
+    drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)
     opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
     with opened as source:
@@ -240,5 +246,5 @@ def power(
             out = significance.default_folder(source, "power")
         if out is not None:
             write, force = significance.write_power, display.force
-            for path in write(shares, curves, out, made, asked, force=force, titles=titles):
+            for path in write(shares, curves, out, made, asked, force=force, **drawn):
                 note(str(path))

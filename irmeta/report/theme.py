@@ -6,7 +6,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -163,15 +163,6 @@ def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
     return svg_of(to_spec(chart), draw)
 
 
-def to_print(
-    chart: Any,
-    ppi: int = PPI,
-    draw: Callable[[dict[str, Any], int], tuple[bytes, bytes]] = vega_print,
-) -> tuple[bytes, bytes]:
-    """Draw a chart for paper, as PDF and PNG: see `print_of`."""
-    return print_of(to_spec(chart), ppi, draw)
-
-
 def svg_of(spec: dict[str, Any], draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
     """Draw a spec as an SVG element; the same spec gives the same bytes, offline.
 
@@ -193,10 +184,11 @@ def svg_of(spec: dict[str, Any], draw: Callable[[dict[str, Any]], str] = vega_sv
 
 def print_of(
     spec: dict[str, Any],
+    formats: Collection[str],
     ppi: int = PPI,
-    draw: Callable[[dict[str, Any], int], tuple[bytes, bytes]] = vega_print,
-) -> tuple[bytes, bytes]:
-    """Draw a spec as PDF and PNG, narrower than on the page, to fit a column of print.
+    draw: Callable[[dict[str, Any], Collection[str], int], dict[str, bytes]] = vega_print,
+) -> dict[str, bytes]:
+    """Draw a spec as pdf or png, narrower than on the page, to fit a column of print.
 
     The same spec gives the same PNG; a PDF contains the time.
 
@@ -204,12 +196,14 @@ def print_of(
     ----------
     spec
         Spec made by `to_spec`.
+    formats
+        The formats, of pdf and png.
     ppi
         PNG pixels per 72 pixels of the chart.
     draw
-        Function that draws a Vega-Lite spec with `ppi` as PDF and PNG.
+        Function that draws a Vega-Lite spec in `formats`, with `ppi`.
     """
-    return draw(fit_width(spec, PRINT_WIDTH), ppi)
+    return draw(fit_width(spec, PRINT_WIDTH), formats, ppi)
 
 
 def fit_width(spec: dict[str, Any], width: int) -> dict[str, Any]:

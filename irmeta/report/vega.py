@@ -1,8 +1,8 @@
 """Rendering of Vega-Lite specs, in this process or in a process that runs only this file.
 
 The other process imports no other file of irmeta. Its first input line is Python's search path;
-each further line is JSON, a spec and the pixels of its PNG or null. Each output line is JSON with
-svg, or with pdf and png in base64, or with error.
+each further line is JSON: a spec, formats, and the pixels of a PNG. Each output line is JSON: the
+images by format, PDF and PNG in base64; or an error.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
@@ -23,20 +24,24 @@ def vega_svg(spec: dict[str, Any]) -> str:
     return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
 
 
-def vega_print(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
-    """Render a spec as PDF, and as PNG with `ppi` pixels for each 72 of the figure."""
+def vega_print(spec: dict[str, Any], formats: Collection[str], ppi: int) -> dict[str, bytes]:
+    """Render a spec as pdf or png; PNG with `ppi` pixels for each 72 of the figure."""
     import vl_convert
 
-    svg = vega_svg(spec)
-    return vl_convert.svg_to_pdf(svg), vl_convert.svg_to_png(svg, ppi=ppi)
+    svg, images = vega_svg(spec), dict[str, bytes]()
+    if "pdf" in formats:
+        images["pdf"] = vl_convert.svg_to_pdf(svg)
+    if "png" in formats:
+        images["png"] = vl_convert.svg_to_png(svg, ppi=ppi)
+    return images
 
 
-def answer(spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
-    """Render a figure as text to send between processes."""
-    if ppi is None:
+def answer(spec: dict[str, Any], formats: Collection[str], ppi: int) -> dict[str, str]:
+    """Render a figure as svg alone, or as pdf and png, as text to send between processes."""
+    if "svg" in formats:
         return {"svg": vega_svg(spec)}
-    images = zip(("pdf", "png"), vega_print(spec, ppi), strict=True)
-    return {name: b64encode(image).decode() for name, image in images}
+    images = vega_print(spec, formats, ppi)
+    return {name: b64encode(image).decode() for name, image in images.items()}
 
 
 def _serve() -> None:

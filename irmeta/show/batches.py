@@ -75,10 +75,11 @@ def _print_files(done: StudyResults) -> None:
     apart = [table for table in study.by_table.values() if table.apart]
     files += [(f"{table.name}/", f"{table.caption} One file per track.") for table in apart]
     if (done.folder / "figures").is_dir():
-        formats = ", ".join(name.upper() for name in study.formats)
-        files.append(("figures/", f"every figure as {formats}"))
+        images = " and ".join(name.upper() for name in done.formats if name != "pdf")
+        files.append(("figures/", f"every figure as {images}"))
     if (done.folder / "latex").is_dir():
-        files.append(("latex/", "the tables for a paper"))
+        pdf = " and the figures as PDF," if "pdf" in done.formats else ""
+        files.append(("latex/", f"the tables{pdf} for a paper"))
     for name, holds in files:
         print_line(f"  {done.folder / name!s:<46} {holds}")
 

@@ -27,7 +27,8 @@ from typing import Any
 from irmeta.errors import IrmetaError
 from irmeta.parallel import ObjectPool, check_stopped
 from irmeta.report import vega
-from irmeta.report.theme import print_of, svg_of
+from irmeta.report.figure_file import images_of
+from irmeta.report.theme import PPI
 
 _NO_FONTS = str(Path(vega.__file__).with_name("fonts.conf"))
 # Latin, Greek, dashes, quotes, minus and inequality signs: the characters of Liberation Sans from
@@ -56,7 +57,9 @@ class Drawer:
         self._process: subprocess.Popen[bytes] | None = None
         self._refused = False
 
-    def draw(self, spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
+    def draw(
+        self, spec: dict[str, Any], formats: Collection[str], ppi: int = PPI
+    ) -> dict[str, str]:
         """Draw a figure as `vega.answer` does; in this process if no other can be started.
 
         Raises
@@ -68,9 +71,9 @@ class Drawer:
             self._process = _begin(self._fonts)
             self._refused = self._process is None
         if self._process is None:
-            return vega.answer(spec, ppi)
+            return vega.answer(spec, formats, ppi)
         try:
-            line = _ask(self._process, [spec, ppi])
+            line = _ask(self._process, [spec, [*formats], ppi])
         except BaseException:  # the next figure would receive this one's answer
             self.close(at_once=True)
             raise
@@ -208,23 +211,18 @@ def svg(spec: dict[str, Any]) -> str:
         return vega.vega_svg(spec)
     carried = _CARRIED.fullmatch(json.dumps(spec, ensure_ascii=False))
     with (drawers.plain if carried else drawers.full).borrow() as drawer:
-        return drawer.draw(spec, None)["svg"]
+        return drawer.draw(spec, ["svg"])["svg"]
 
 
-def pdf_and_png(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
-    """Draw a spec as PDF and PNG, in another process within `apart`."""
+def printed(spec: dict[str, Any], formats: Collection[str], ppi: int) -> dict[str, bytes]:
+    """Draw a spec as pdf or png, in another process within `apart`."""
     if (drawers := _drawers) is None:
-        return vega.vega_print(spec, ppi)
+        return vega.vega_print(spec, formats, ppi)
     with drawers.full.borrow() as drawer:
-        images = drawer.draw(spec, ppi)
-    return b64decode(images["pdf"]), b64decode(images["png"])
+        images = drawer.draw(spec, formats, ppi)
+    return {name: b64decode(image) for name, image in images.items()}
 
 
 def draw(spec: dict[str, Any], formats: Collection[str]) -> dict[str, bytes]:
     """Draw a spec of `irmeta.report.theme.to_spec` in the formats svg, pdf or png."""
-    images = {}
-    if "svg" in formats:
-        images["svg"] = svg_of(spec, svg).encode()
-    if "pdf" in formats or "png" in formats:
-        images["pdf"], images["png"] = print_of(spec, draw=pdf_and_png)
-    return {name: images[name] for name in formats}
+    return images_of(spec, formats, svg, printed)

@@ -318,6 +318,13 @@ def test_write_comparisons__removes_figures_of_the_previous_comparison(
     significance.write_comparisons(second, tmp_path, {}, force=False)
     left = {file.name for file in tmp_path.glob("*.svg")}
     assert left == {"mine.svg", "news.svg", "web.svg"}  # web.svg is now a figure of power
+    significance.write_comparisons(second, tmp_path, {}, force=False, formats=("pdf", "png"))
+    left = {file.name for file in tmp_path.iterdir() if file.suffix != ".parquet"}
+    assert left == {"mine.svg", "web.svg", "news.pdf", "news.png"}
+    significance.write_comparisons(second, tmp_path, {}, force=False)  # the PDF is irmeta's
+    (tmp_path / "news.pdf").write_bytes(b"mine")
+    with pytest.raises(UsageError, match="irmeta did not write it"):
+        significance.write_comparisons(second, tmp_path, {}, force=False, formats=("pdf",))
 
 
 def test_write_power__one_figure_per_test(results: Path, tmp_path: Path):

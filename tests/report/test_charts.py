@@ -31,8 +31,8 @@ from irmeta.report.theme import (
     VERMILLION,
     fit_width,
     nothing,
+    print_of,
     svg_of,
-    to_print,
     to_spec,
     to_svg,
 )
@@ -107,15 +107,15 @@ PRINTED = (
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PRINTED)
-def test_to_print__png_and_pdf_of_the_requested_size(name: str):
-    chart = CHARTS[name]()
-    pdf, png = to_print(chart)
-    assert png == to_print(CHARTS[name]())[1]
+def test_print_of__png_and_pdf_of_the_requested_size(name: str):
+    images = print_of(to_spec(CHARTS[name]()), ["pdf", "png"])
+    png = images["png"]
+    assert print_of(to_spec(CHARTS[name]()), ["png"]) == {"png": png}
     assert png.startswith(b"\x89PNG\r\n")
     width = struct.unpack(">I", png[16:20])[0]
     assert abs(width - PRINT_WIDTH * 300 / 72) <= 1
-    assert len(to_print(chart, ppi=72)[1]) < len(png)
-    assert pdf.startswith(b"%PDF")
+    assert len(print_of(to_spec(CHARTS[name]()), ["png"], ppi=72)["png"]) < len(png)
+    assert images["pdf"].startswith(b"%PDF")
 
 
 @pytest.mark.exhaustive
@@ -286,7 +286,7 @@ def test_nothing__message_fits_a_column_of_print():
     assert " ".join(texts(svg).split()) == words.strip()
 
 
-def test_to_print__breaks_a_long_title_and_a_long_heading():
+def test_print_of__breaks_a_long_title_and_a_long_heading():
     title = "search lengths of a system and of another by ASL(unretrieved=depth)"
     panes = [Pane("a", f"preferences, {title}"), Pane("b", "measures")]
     spec = to_spec(curve_panes(panes_of(2), panes, title=title, subtitle=title * 2, x_title="x"))

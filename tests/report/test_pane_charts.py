@@ -15,7 +15,7 @@ from irmeta.report.charts.heat import banded_maps
 from irmeta.report.charts.panes import linear_ticks, log_ticks
 from irmeta.report.charts.scatter import scatter_panes
 from irmeta.report.charts.surface import surfaces
-from irmeta.report.theme import PALE_BLUE, to_print, to_spec, to_svg
+from irmeta.report.theme import PALE_BLUE, print_of, to_spec, to_svg
 from support.charting import (
     CHARTS,
     CLOUDS,
@@ -149,12 +149,12 @@ def test_banded_maps__lines_only_where_the_axes_have_the_cutoff():
 def test_print_of__square_panes_remain_square():
     specs = []
 
-    def draw(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
+    def draw(spec: dict[str, Any], formats: Any, ppi: int) -> dict[str, bytes]:
         specs.append(spec)
-        return b"", b""
+        return {}
 
     for name in ("banded maps", "curve panes"):
-        to_print(CHARTS[name](), draw=draw)
+        print_of(to_spec(CHARTS[name]()), ["png"], draw=draw)
     sizes = [{(pane["width"], pane["height"]) for pane in spec["concat"]} for spec in specs]
     wide = to_spec(CHARTS["banded maps"]())["concat"][0]["width"]
     assert sizes == [{(wide - 50, wide - 50)}, {(163, 190)}]

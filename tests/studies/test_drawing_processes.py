@@ -43,12 +43,12 @@ def gone(pid: int) -> bool:
 
 
 def test_drawing__process_draws_equal_figures_and_ends() -> None:
-    here, printed = drawing_processes.svg(SPEC), drawing_processes.pdf_and_png(SPEC, 100)
+    here, printed = drawing_processes.svg(SPEC), drawing_processes.printed(SPEC, ["png"], 100)
     with drawing_processes.apart(2):
         assert drawing_processes.svg(SPEC) == drawing_processes.svg(SPEC) == here
-        pdf, png = drawing_processes.pdf_and_png(SPEC, 100)
-        assert pdf.startswith(b"%PDF")
-        assert png == printed[1]
+        images = drawing_processes.printed(SPEC, ["pdf", "png"], 100)
+        assert images["pdf"].startswith(b"%PDF")
+        assert images["png"] == printed["png"]
         pids = {process(drawer) for drawer in begun()}
         assert len(pids | {os.getpid()}) == 3
     assert all(map(gone, pids))
@@ -89,7 +89,7 @@ def test_drawing__svg_process_does_not_load_system_fonts() -> None:
     with drawing_processes.apart(2):
         drawing_processes.svg(SPEC)
         assert len(begun()) == 1
-        drawing_processes.pdf_and_png(SPEC, 72)
+        drawing_processes.printed(SPEC, ["png"], 72)
         plain, full = (
             Path(f"/proc/{process(drawer)}/environ").read_text(encoding="utf-8")
             for drawer in begun()
@@ -109,25 +109,25 @@ def test_drawing__failed_figure_does_not_stop_the_next() -> None:
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
 def test_drawer__killed_process_loses_one_figure(stop: signal.Signals) -> None:
     drawer = drawing_processes.Drawer()
-    drawer.draw(SPEC, None)
+    drawer.draw(SPEC, ["svg"])
     os.kill(process(drawer), stop)
     with pytest.raises(IrmetaError, match="has ended"):
-        drawer.draw(SPEC, None)
-    assert drawer.draw(SPEC, None)["svg"].startswith("<svg")
+        drawer.draw(SPEC, ["svg"])
+    assert drawer.draw(SPEC, ["svg"])["svg"].startswith("<svg")
     drawer.close()
     drawer.close()
 
 
 def test_drawer__process_does_not_receive_ctrl_c() -> None:
     drawer = drawing_processes.Drawer()
-    drawer.draw(SPEC, None)
+    drawer.draw(SPEC, ["svg"])
     assert os.getpgid(process(drawer)) != os.getpgid(0)
     drawer.close()
 
 
 def test_drawer__incomplete_answer_is_an_error() -> None:
     drawer = drawing_processes.Drawer()
-    drawer.draw(SPEC, None)
+    drawer.draw(SPEC, ["svg"])
     assert drawer._process is not None
     real = drawer._process.stdout
     reader, writer = os.pipe()
@@ -135,7 +135,7 @@ def test_drawer__incomplete_answer_is_an_error() -> None:
     os.close(writer)
     drawer._process.stdout = io.FileIO(reader)
     with pytest.raises(IrmetaError, match="has ended"):
-        drawer.draw(SPEC, None)
+        drawer.draw(SPEC, ["svg"])
     assert real is not None
     real.close()
     assert drawer._process is None
@@ -143,12 +143,12 @@ def test_drawer__incomplete_answer_is_an_error() -> None:
 
 def test_drawer__interrupted_answer_is_discarded(monkeypatch) -> None:
     drawer = drawing_processes.Drawer()
-    here = drawer.draw(SPEC, None)
+    here = drawer.draw(SPEC, ["svg"])
     with monkeypatch.context() as patch:
         patch.setattr(drawing_processes, "_ask", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            drawer.draw(OTHER, None)
-    assert drawer.draw(SPEC, None) == here
+            drawer.draw(OTHER, ["svg"])
+    assert drawer.draw(SPEC, ["svg"]) == here
     drawer.close()
 
 
@@ -160,11 +160,11 @@ def interrupted(process, what) -> bytes:
 
 @pytest.mark.parametrize("python", ["", None, "/no/such/python", "/bin/true"])
 def test_drawing__falls_back_to_this_process_without_python(python, monkeypatch) -> None:
-    here, printed = drawing_processes.svg(SPEC), drawing_processes.pdf_and_png(SPEC, 72)
+    here, printed = drawing_processes.svg(SPEC), drawing_processes.printed(SPEC, ["png"], 72)
     monkeypatch.setattr(sys, "executable", python)
     with drawing_processes.apart(2):
         assert drawing_processes.svg(SPEC) == here
-        assert drawing_processes.pdf_and_png(SPEC, 72)[1] == printed[1]
+        assert drawing_processes.printed(SPEC, ["png"], 72)["png"] == printed["png"]
 
 
 def test_drawing__process_uses_the_import_path_of_the_parent(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_drawing__unneeded_figure_is_not_waited_for(monkeypatch) -> None:
             raise ValueError("another figure fails")
         drawers.append(drawing_processes.Drawer())
         threading.Timer(0.2, begun.set).start()
-        return drawers[0].draw(SPEC, None)
+        return drawers[0].draw(SPEC, ["svg"])
 
     with pytest.raises(ValueError, match="another figure"):
         list(ordered_map(task, range(2), workers=2))

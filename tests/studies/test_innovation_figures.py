@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from irmeta.report.theme import svg_of, to_print, to_spec, to_svg
+from irmeta.report.theme import print_of, svg_of, to_spec, to_svg
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
@@ -146,16 +146,16 @@ def test_figures__all_are_drawn_with_caption_and_reading(figures: Mapping[str, D
     ]  # fmt: skip
     cut, widths = [], set()
 
-    def draw(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
+    def draw(spec: dict[str, Any], formats: Any, ppi: int) -> dict[str, bytes]:
         svg = svg_of(spec)
         widths.add(ElementTree.fromstring(svg).get("width"))
         cut.extend(line for line in texts(svg).split("\n") if line.endswith("\u2026"))
-        return b"", b""
+        return {}
 
     for name, one in figures.items():
         chart = one.draw()
         assert ElementTree.fromstring(to_svg(chart)).get("width") == "520", name
-        to_print(chart, draw=draw)
+        print_of(to_spec(chart), ["png"], draw=draw)
         assert one.caption.endswith("."), name
         assert one.reading.endswith("."), name
     assert widths == {"420"}

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import irmeta
+from irmeta.report import figure_file
 from irmeta.results.tidy_files import provenance
-from irmeta.studies import drawing_processes
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.study import STUDY
 from support.making import Track, down
@@ -47,8 +47,8 @@ STACKED = (
 def whole(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     """Run the study with figures at low resolution."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(drawing_processes, "print_of", partial(drawing_processes.print_of, ppi=72))
-        return studied(made_store, tmp_path_factory.mktemp("whole"))
+        patched.setattr(figure_file, "print_of", partial(figure_file.print_of, ppi=72))
+        return studied(made_store, tmp_path_factory.mktemp("whole"), formats="svg,pdf,png")
 
 
 # Parquet
@@ -84,16 +84,19 @@ def test_search_length__rows_of_a_track_are_contiguous(whole: StudyResults, tabl
 
 
 def test_search_length__every_figure_in_three_formats(whole: StudyResults):
-    folder = whole.folder / "figures"
+    folder, latex = whole.folder / "figures", whole.folder / "latex"
     files = {f.relative_to(folder).as_posix() for f in folder.rglob("*") if f.is_file()}
     names = {file.rpartition(".")[0] for file in files}
-    assert files == {f"{name}.{ending}" for name in names for ending in ("svg", "pdf", "png")}
+    assert files == {f"{name}.{ending}" for name in names for ending in ("svg", "png")}
+    assert {f.relative_to(latex).as_posix() for f in latex.rglob("*.pdf")} == {
+        f"{name}.pdf" for name in names
+    }, "PDFs lie beside the LaTeX tables"
     own = {f"tracks/{track}/{name}" for track in MADE for name in OF_TRACKS}
     assert names >= OVER_TRACKS | own
     assert names - OVER_TRACKS - own <= {f"{n}_depth" for n in OVER_TRACKS | own}
     for name in names:
         assert (folder / f"{name}.svg").read_text(encoding="utf-8").startswith("<svg")
-        assert (folder / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+        assert (latex / f"{name}.pdf").read_bytes().startswith(b"%PDF")
         picture = (folder / f"{name}.png").read_bytes()
         assert picture.startswith(b"\x89PNG")
         assert min(struct.unpack(">II", picture[16:24])) > 100, name

@@ -186,7 +186,7 @@ def _part(
     key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     part = Part(track, key, version=version)
     files = RecordedFiles(root, part.folder)
-    drawn = {name: files.facts.get(name, True) for name in run_options.drawn}
+    drawn = {name: files.facts.get(name) for name in run_options.drawn}
     is_drawn = track is None or drawn == run_options.drawn
     return Part(track, key, files.is_done(key), is_drawn, version)
 

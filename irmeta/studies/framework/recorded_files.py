@@ -65,7 +65,8 @@ class RecordedFiles:
 
     def figure(self, name: str, ending: str) -> str:
         """Return the name of a figure's file."""
-        folder = "figures" if self._folder == ALL else f"figures/tracks/{self._folder}"
+        kind = "latex" if ending == "pdf" else "figures"  # PDFs lie beside the LaTeX tables
+        folder = kind if self._folder == ALL else f"{kind}/tracks/{self._folder}"
         return f"{folder}/{name}.{ending}"
 
     def is_done(self, key: str) -> bool:
@@ -218,7 +219,7 @@ def recorded_folders(root: Location) -> list[str]:
 def remove_leftovers(root: Path) -> None:
     """Remove the temporary files of killed writers."""
     tables = [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
-    nested = [root / name for name in (PARTS, "figures", "compare", "power")]
+    nested = [root / name for name in (PARTS, "figures", "latex", "compare", "power")]
     below = [path for folder in nested for path in folder.glob("**/") if path != folder]
     remove_temporaries(root, *tables, *below)
 
@@ -234,7 +235,12 @@ def _read_record(path: Location) -> dict[str, Any]:
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """Remove a folder and its parents below `root` if they are empty."""
-    while folder != root and folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+    """Remove a folder and its parents below `root` if they are empty; other threads may too."""
+    while folder != root:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            pass
+        except OSError:
+            return
         folder = folder.parent

@@ -1,12 +1,14 @@
-"""Options of running a study. They change no table; only `figures` and `titles` are recorded."""
+"""Options of running a study. They change no table; only those of figures are recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Any
 
 from irmeta.options import Options, option
+from irmeta.report.formats import parse_formats
 
 Progress = Callable[[str, int, int], None]
 """Function of a track, the number of finished tracks, and the number of all tracks.
@@ -34,6 +36,12 @@ class RunOptions(Options):
         "Figures with titles; without, for a caption, which ends with the subtitle.",
         flag="--titles/--no-titles",
     )
+    formats: tuple[str, ...] = option(
+        ("svg",),
+        "Formats of figures, separated by commas; always with svg, which the page contains.",
+        parse="irmeta.report.formats:parse_formats",
+        metavar="svg,pdf,png",
+    )
     workers: int | None = option(None, "Threads; default all cores.", least=1)
     executor: Executor | None = option(
         None,
@@ -45,6 +53,8 @@ class RunOptions(Options):
     )
 
     @property
-    def drawn(self) -> dict[str, bool]:
+    def drawn(self) -> dict[str, Any]:
         """The recorded options."""
-        return {"figures": self.figures, "titles": self.titles or not self.figures}
+        formats = list(parse_formats(("svg", *self.formats))) if self.figures else []
+        titles = self.titles or not self.figures
+        return {"figures": self.figures, "titles": titles, "formats": formats}

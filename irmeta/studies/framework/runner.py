@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -178,7 +179,7 @@ def _do(
     name: str,
     root: Path,
     options: Options,
-    drawn: Mapping[str, bool],
+    drawn: Mapping[str, Any],
     progress: Progress | None,
     sent: tuple[StoreReader | None, Part],
     workers: int | None = 1,
@@ -202,7 +203,7 @@ def _do(
                 tables = _compute(study, store, part, files, options, track, progress)
         if part.track is not None and drawn["figures"]:
             of_track = PartTables(study, files, tables)
-            draw_figures(study, files, of_track, options, part.track, titles=drawn["titles"])
+            draw_figures(study, files, of_track, options, part.track)
     except ExecutorError:  # no track can be analysed
         raise
     except IrmetaError as error:
@@ -276,7 +277,7 @@ def _join(
                 writer.add(PAPER_NUMBERS, study.printed)
             written = writer.finish(tables)
         if run_options.figures:
-            draw_figures(study, files, used_only(written), options, titles=run_options.titles)
+            draw_figures(study, files, used_only(written), options)
         write_page(study, files, written, options, tracks, made)
     files.finish("")
 

@@ -180,8 +180,6 @@ class Study:
     sections, track_section
         ``sections(tables, options)`` yields `Section`; ``track_section(tables, options, track)``
         returns the section of one track from the tables of that track.
-    formats
-        The formats in which figures are written.
     splits_tracks
         Whether `compute` reads blocks by `TrackView.map_blocks`: all workers then share the blocks
         of a large track.
@@ -201,7 +199,6 @@ class Study:
     figures: Sequence[Figure] | str = ()
     track_section: Later = None
     inputs: Literal["tracks", "none", "optional"] = "tracks"
-    formats: Sequence[str] = ("svg", "pdf", "png")
     splits_tracks: bool = False
 
     @cached_property

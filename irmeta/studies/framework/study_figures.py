@@ -1,4 +1,4 @@
-"""The figures of a study as SVG, PDF and PNG; files of unchanged charts are kept."""
+"""The figures of a study in the requested formats; files of unchanged charts are kept."""
 
 from __future__ import annotations
 
@@ -81,20 +81,19 @@ def draw_figures(
     tables: Tables,
     options: Options,
     track: str | None = None,
-    *,
-    titles: bool = True,
 ) -> None:
-    """Draw the figures of one part, with or without titles; write those whose chart has changed."""
+    """Draw the figures of one part as its record says; write those whose chart has changed."""
+    formats, titles = files.facts["formats"], files.facts["titles"]
 
     def images(one: Drawn) -> tuple[Drawn, str, dict[str, bytes]]:
         spec = spec_of(one)
         if not titles:
             one, spec = _untitled(one, spec)
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
-        names = [files.figure(one.name, ending) for ending in study.formats]
+        names = [files.figure(one.name, ending) for ending in formats]
         if all(files.has(name, chart=digest) for name in names):
             return one, digest, {}
-        return one, digest, drawing_processes.draw(spec, study.formats)
+        return one, digest, drawing_processes.draw(spec, formats)
 
     drawable = charts(study, tables, options, track)
     # each track already has its thread
@@ -104,7 +103,7 @@ def draw_figures(
     for order, (one, digest, drawn) in enumerate(results):
         words = {"caption": one.caption, "reading": one.reading}
         facts = {"chart": digest, "order": order, **words}
-        for ending in study.formats:
+        for ending in formats:
             name = files.figure(one.name, ending)
             if ending in drawn:
                 files.write(name, drawn[ending], **facts)

@@ -53,9 +53,9 @@ def write_page(
         _block(study, section, used, pictures_in(files))
         for section in study.call("sections", used, options)
     ]
-    has_figures = bool(study.drawn) and files.facts.get("figures", True)
+    formats = files.facts["formats"] if study.drawn else []
     notes = [FILES_NOTE] if refers_to_files else []
-    notes += [NO_FIGURES_NOTE] if study.drawn and not has_figures else []
+    notes += [NO_FIGURES_NOTE] if study.drawn and not formats else []
     shown = (item for block in sections for item in block.items if isinstance(item, Grid))
     latex = {item.name: item for item in shown if item.in_latex and item.rows}
     from_what = _provenance(study, options, made)
@@ -73,7 +73,7 @@ def write_page(
         ],
         notes=notes,
         provenance=from_what,
-        files=list(_files(study, has_figures, bool(latex))),
+        files=list(_files(study, formats, bool(latex))),
     )
     files.write("report.html", render(page).encode())
 
@@ -228,13 +228,16 @@ def _written(value: Any) -> str:
     return "default" if value is None else str(value)
 
 
-def _files(study: Study, has_figures: bool, latex: bool) -> Iterator[tuple[str, str]]:
+def _files(study: Study, formats: Sequence[str], latex: bool) -> Iterator[tuple[str, str]]:
     for table in study.by_table.values():
         if table.apart:
             yield f"{table.name}/", f"{table.caption} One file per track."
         else:
             yield f"{table.name}.parquet", table.caption
-    if has_figures:
-        yield "figures/", f"Every figure as {', '.join(f.upper() for f in study.formats)}."
-    if latex:
-        yield "latex/", "The tables of this page as LaTeX (booktabs)."
+    if images := [name.upper() for name in formats if name != "pdf"]:
+        yield "figures/", f"Every figure as {' and '.join(images)}."
+    for_print = ["the tables of this page as LaTeX (booktabs)"] if latex else []
+    for_print += ["every figure as PDF"] if "pdf" in formats else []
+    if for_print:
+        text = " and ".join(for_print)
+        yield "latex/", f"{text[0].upper()}{text[1:]}."

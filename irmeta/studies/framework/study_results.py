@@ -127,6 +127,11 @@ class StudyResults(Summarized):
         record = RecordedFiles(self._root, ALL).facts
         return self.study.options.from_record(record["options"])
 
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Formats of the files of figures; empty without figures."""
+        return tuple(RecordedFiles(self._root, ALL).facts.get("formats", ()))
+
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """Provenance of the results, as JSON values."""

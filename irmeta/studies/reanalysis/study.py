@@ -21,5 +21,4 @@ STUDY = Study(
     sections=f"{HOME}.sections:sections",
     track_section=f"{HOME}.sections:track_section",
     splits_tracks=True,
-    formats=("svg",),
 )

@@ -39,7 +39,6 @@ def content(out: Path) -> dict[str, bytes]:
         ".parts/b/files.json",
         "docs/b.parquet",
         "figures/tracks/b/own.svg",
-        "figures/tracks/b/own.png",
     ],
 )
 @pytest.mark.parametrize("damage", ["cut short", "a bit", "gone"])

@@ -46,7 +46,10 @@ def content(out: Path, *without: str) -> dict[str, bytes]:
 
 @pytest.mark.exhaustive
 def test_run__bytes_are_reproducible(store: irmeta.Store, tmp_path: Path):
-    one, two = run(store, tmp_path / "one", workers=1), run(store, tmp_path / "two", workers=3)
+    one, two = (
+        run(store, tmp_path / str(workers), workers=workers, formats="svg,png")
+        for workers in (1, 3)
+    )
     assert one.batch is not None
     assert one.batch.analysed == ALL
     found = content(one.folder)
@@ -119,6 +122,27 @@ def test_run__without_figures_writes_tables_that_are_drawn_later(
     assert content(out, ".html").keys() == tables
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_run__other_formats_draw_again_and_compute_nothing(store: irmeta.Store, tmp_path: Path):
+    def images() -> set[str]:
+        kept = (p for p in (tmp_path / "out").rglob("*") if p.suffix in (".svg", ".pdf", ".png"))
+        return {p.relative_to(tmp_path / "out").as_posix() for p in kept}
+
+    assert run(store, tmp_path / "out").formats == ("svg",)
+    by_default = images()
+    assert {Path(name).suffix for name in by_default} == {".svg"}
+    tiny.FAILING |= dict.fromkeys(ALL, IrmetaError("computed again"))
+    done = run(store, tmp_path / "out", formats="pdf")
+    assert done.formats == ("svg", "pdf")
+    pdfs = {f"{re.sub('^figures', 'latex', name)[:-4]}.pdf" for name in by_default}
+    assert "latex/tracks/a/own.pdf" in pdfs
+    assert images() == by_default | pdfs
+    run(store, tmp_path / "out")
+    assert images() == by_default
+    with pytest.raises(UsageError, match=r"formats = 'pgn'.*png"):
+        run(store, tmp_path / "out", formats="svg,pgn")
+
+
 def test_reanalyze__without_figures_has_a_page(store: irmeta.Store, tmp_path: Path):
     done = irmeta.reanalyze(store.path, tmp_path / "out", measures="AP", figures=False)
     assert "were not drawn" in done.results.report.read_text()
@@ -154,7 +178,7 @@ def test_run__changed_input_is_computed_again(
         part, expected = out / ".parts" / "b" / "values.parquet", ("b",)
         part.write_bytes(part.read_bytes()[:-9] + b"123456789")
     else:
-        (out / "figures" / "tracks" / "b" / "own.png").unlink()
+        (out / "figures" / "tracks" / "b" / "own.svg").unlink()
         expected = ("b",)
     again = run(store, out, **options)
     assert again.batch is not None
@@ -208,7 +232,7 @@ def test_run__stopped_run_resumes_to_the_same_bytes(
     run(store, tmp_path / "whole")
     real, out = files.write_bytes, tmp_path / "stopped"
     stops = 0
-    for writes in range(1, 200, 6):
+    for writes in range(1, 200, 4):
         left = iter(range(writes))
 
         def stopping(path: Path, data: bytes, left=left) -> None:
@@ -239,12 +263,12 @@ def test_run__changed_options_leave_no_old_files(store: irmeta.Store, tmp_path: 
 @pytest.mark.usefixtures("undrawn")
 def test_run__removes_only_recorded_and_unchanged_files(store: irmeta.Store, tmp_path: Path):
     out = tmp_path / "out"
-    run(store, out, names="AP,P@5")
+    run(store, out, names="AP,P@5", formats="svg,png")
     for name in ("qrels.parquet", "figures/mine.svg", "latex/notes.tex", "docs/a.txt"):
         (out / name).write_text("mine")
     touched = out / "figures" / "all_p_5.svg"
     touched.write_text("touched up by hand")
-    run(store, out, names="AP")
+    run(store, out, names="AP", formats="svg,png")
     for name in ("qrels.parquet", "figures/mine.svg", "latex/notes.tex", "docs/a.txt"):
         assert (out / name).read_text() == "mine"
     assert touched.read_text() == "touched up by hand"
