@@ -33,8 +33,8 @@ from irmeta.stats.resampling import system_subsets
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.added_runs import added_runs
 from irmeta.studies.papers.innovation.options import InnovationOptions
+from irmeta.studies.papers.innovation.other_judgments import pool_bias
 from irmeta.studies.papers.innovation.rare_track import RareTrack
-from irmeta.studies.papers.innovation.unpooled_groups import pool_bias
 
 K, ALPHAS, GRID = 100, (0.25, 0.5, 1.0), 101
 MEASURES = [f"Rare{m}(alpha={alpha})@{K}" for m in ("P", "AP") for alpha in ALPHAS]

@@ -29,9 +29,8 @@ from irmeta.measures.pools import parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
 from irmeta.report.theme import print_of, to_spec
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.cutoff_tables import table_7
+from irmeta.studies.papers.depth.cutoff_tables import Curves, orders, table_7
 from irmeta.studies.papers.depth.options import DepthOptions, cut
-from irmeta.studies.papers.depth.order_curves import Curves, orders
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
 
 LIMITS = {"search-length": 20, "depth": 20, "preference": 40, "innovation": 25}  # seconds

@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import DataError
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.innovation.docs_by_rarity import (
+from irmeta.studies.papers.innovation.options import InnovationOptions
+from irmeta.studies.papers.innovation.other_judgments import other_labels
+from irmeta.studies.papers.innovation.rare_track import RareTrack
+from irmeta.studies.papers.innovation.relevant_docs import (
     buckets,
+    contributions,
     docs_by_holders,
-    rare_grades,
-)
-from irmeta.studies.papers.innovation.example_docs import (
     example_queries,
+    greedy,
+    overlap,
+    rare_grades,
     read_texts,
     spaced,
     table_4,
 )
-from irmeta.studies.papers.innovation.found_docs import contributions, greedy, overlap
-from irmeta.studies.papers.innovation.options import InnovationOptions
-from irmeta.studies.papers.innovation.other_labels import other_labels
-from irmeta.studies.papers.innovation.rare_track import RareTrack
 from support.examples import scaled
 from support.innovating import TYPES, data_of, groups_of, rare_track, rows_of
 from support.making import Track, down, tracks

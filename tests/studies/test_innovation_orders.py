@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irmeta.rankings.holders import RARITIES
-from irmeta.studies.papers.innovation.fewer_systems import table_3
-from irmeta.studies.papers.innovation.made_systems import (
+from irmeta.studies.papers.innovation.added_runs import (
     figure_1,
     first_places,
     query_of_figure_1,
 )
-from irmeta.studies.papers.innovation.orders_by_alpha import (
+from irmeta.studies.papers.innovation.orders import (
     dethroned,
     figure_2,
     swap_alphas,
     swaps,
+    table_3,
 )
 from support.examples import scaled
 from support.innovating import data_of, of_views, rare_track, rows_of

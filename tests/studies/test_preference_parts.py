@@ -11,7 +11,7 @@ from irmeta.studies.papers.preference import paper
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.recall_levels import TwoLists
-from irmeta.studies.papers.preference.significant_pairs import significant_pairs
+from irmeta.studies.papers.preference.system_orders import significant_pairs
 
 
 def test_significant_pairs__prints_the_paper_beside_a_dataset_of_the_paper(

@@ -18,7 +18,7 @@ from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference import options as names
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions
-from irmeta.studies.papers.preference.significant_pairs import significant_pairs
+from irmeta.studies.papers.preference.system_orders import significant_pairs
 from support.examples import scaled
 from support.making import Track, diverse_tracks, down, tracks
 from support.studying import naive_track

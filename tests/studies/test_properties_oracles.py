@@ -15,8 +15,8 @@ from irmeta.measures.evaluate import score_rankings
 from irmeta.measures.names import parse_measure
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import PAPER
+from irmeta.studies.papers.properties.compute import count_properties, count_rows
 from irmeta.studies.papers.properties.options import PropertiesOptions
-from irmeta.studies.papers.properties.property_rows import count_properties, count_rows
 
 pytestmark = pytest.mark.real
 CUBE = {"CT": "CT(per=all)@10", "ACT": "ACT(per=all)@10", "nCT": "nCT(per=all,iterations=10)@10"}

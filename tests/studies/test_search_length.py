@@ -24,7 +24,7 @@ from irmeta.store import groups as rows_of_groups
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.search_length import chains
+from irmeta.studies.papers.search_length import track_values
 from irmeta.studies.papers.search_length.compute import effective_fraction_table
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.track_values import Gathered, gather
@@ -150,7 +150,7 @@ def test_chains__random_tracks_equal_naive_implementation(track: Track, rel: int
     if not found.has_lengths:
         return
     old = {"AP": chosen.ap, "RBP(p=0.8)": chosen.rbp, "nDCG": "nDCG", "ERR": "ERR"}
-    for chain in chains.CHAINS:
+    for chain in track_values.CHAINS:
         expected = naive_chain.chain(own, CHAINS[chain.name], rel)
         values = (found.chains[chain.name].worth, found.chains[chain.name].length)
         for step, each in zip((1, 3), values, strict=True):
@@ -160,8 +160,8 @@ def test_chains__random_tracks_equal_naive_implementation(track: Track, rel: int
                 assert {q for q, v in by_query.items() if not math.isnan(v)} == wanted.keys()
                 assert all(same(by_query[q], v) for q, v in wanted.items())
         matrix = found.scores.matrix(old[chain.name])
-        done = list(chains.steps(chain, matrix, found.chains[chain.name], chosen))
-        summaries, moves = chains.frames(chain.name, done)
+        done = list(track_values.steps(chain, matrix, found.chains[chain.name], chosen))
+        summaries, moves = track_values.frames(chain.name, done)
         name = {"chain": chain.name, "track": "t"}
         rows = naive_chain.reordering(own, CHAINS[chain.name], rel)
         assert_rows(summaries, [row | name for row in rows], "step")

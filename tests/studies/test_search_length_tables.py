@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import irmeta
-from irmeta.studies.papers.search_length import over_tracks
+from irmeta.studies.papers.search_length import compute
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.paper import TABLE_2
 from support.studying import MADE, assert_rows, choices_of, filled, made_track, same
@@ -97,13 +97,13 @@ def test_distributions__mean_at_a_bucket_edge_is_in_the_upper_bucket():
     headroom = pl.DataFrame(
         [{"measure": m, "value": v, "short": False} for m, own in values.items() for v in own]
     )
-    found = pl.DataFrame(over_tracks.distributions(headroom, SearchLengthOptions()))
+    found = pl.DataFrame(compute.distributions(headroom, SearchLengthOptions()))
     for figure, measure in naive.FIGURES.items():
         less = track_means.less_is_better(measure)
         lows = naive.ASL_LOWS if less else naive.P_LOWS
         rows = naive.bucket_counts(values[measure], lows, closed=not less)
         assert_rows(found.filter(figure=figure), rows, "low")
-    classes = pl.DataFrame(over_tracks.classes(headroom, SearchLengthOptions()))
+    classes = pl.DataFrame(compute.classes(headroom, SearchLengthOptions()))
     assert classes.select("low", "tracks").rows() == [
         *((0.0, 1), (0.3, 3), (0.5, 3)),
         *((20.0, 4), (20.0, 0)),

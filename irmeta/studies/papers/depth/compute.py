@@ -7,16 +7,17 @@ import polars as pl
 from irmeta.measures.pools import unjudged_docs, unjudged_measures
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.cutoff_tables import guidance, table_7
-from irmeta.studies.papers.depth.left_out import left_out
-from irmeta.studies.papers.depth.options import DepthOptions
-from irmeta.studies.papers.depth.order_curves import (
+from irmeta.studies.papers.depth.cutoff_tables import (
     Curves,
+    guidance,
     least_depths,
     orders,
     pool_budget,
     score_curves,
+    table_7,
 )
+from irmeta.studies.papers.depth.left_out import left_out
+from irmeta.studies.papers.depth.options import DepthOptions
 from irmeta.studies.papers.depth.pool_facts import collection
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
 from irmeta.studies.papers.depth.tables import TABLES

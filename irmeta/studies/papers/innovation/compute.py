@@ -5,18 +5,17 @@ from __future__ import annotations
 from irmeta.phrases import count, listed
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.innovation.added_runs import added_runs
-from irmeta.studies.papers.innovation.example_docs import example_queries
-from irmeta.studies.papers.innovation.made_systems import (
+from irmeta.studies.papers.innovation.added_runs import (
+    added_runs,
     figure_1,
     first_places,
     query_of_figure_1,
 )
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
-from irmeta.studies.papers.innovation.other_labels import other_labels
+from irmeta.studies.papers.innovation.other_judgments import left_out_groups, other_labels
 from irmeta.studies.papers.innovation.rare_track import RareTrack
+from irmeta.studies.papers.innovation.relevant_docs import example_queries
 from irmeta.studies.papers.innovation.tables import TABLES
-from irmeta.studies.papers.innovation.unpooled_groups import left_out_groups
 
 
 def compute(track: TrackView, options: Options) -> TableRows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Any
 
@@ -9,15 +10,13 @@ import polars as pl
 
 from irmeta.phrases import count, listed
 from irmeta.report.charts.curve_panes import Pane, curve_panes
+from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.heat import banded_maps, heat_map
+from irmeta.report.charts.strip import strip
 from irmeta.report.figures.length_figures import rarity_histogram
+from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.innovation.beyond_figures import (
-    BEYOND,
-    SHORT,
-    number_of_tracks,
-    short,
-)
-from irmeta.studies.papers.innovation.options import MARKED, MEASURES
+from irmeta.studies.papers.innovation.options import GRID, MARKED, MEASURES
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.paper import FEWER_SYSTEMS
 
@@ -170,6 +169,243 @@ def _printed(options: Options) -> list[dict[str, Any]]:
     ]
 
 
+MOST_SYSTEMS = 40  # rows of the contributions; of more, those with the most unique docs
+MOST_NAMED = 18  # systems whose names and numbers fit the map of the overlap
+BANDS = (0.1, 0.2, 0.3, 0.5, 0.8)  # of the overlap of more systems
+DOCS = Display("count", "docs")
+PARAMETERS = r"\(.*\)"
+SHORT = pl.col("measure").str.replace(PARAMETERS, "")
+"""Names of measures without their parameters."""
+
+
+def number_of_tracks(rows: pl.DataFrame) -> str:
+    """Return how many tracks some rows have, e.g. "3 tracks"."""
+    return count(rows["track"].n_unique(), "track")
+
+
+def short(measure: str) -> str:
+    """Return the name of a measure without its parameters, which captions state."""
+    return re.sub(PARAMETERS, "", measure)
+
+
+# Who retrieves what
+
+
+def _contributors(tables: Tables, options: Options) -> pl.DataFrame:
+    """Return the systems and groups that alone retrieve some doc, of how many."""
+    rows = tables["contributions"].filter(pl.col("level") != "type")
+    rows = rows.with_columns(of=pl.len().over("track", "level"))
+    return rows.filter(pl.max_horizontal("unique", "unique_to_group") > 0)
+
+
+def _contributions(rows: pl.DataFrame, options: Options) -> Any:
+    track, level, of = rows.select("track", "level", "of").row(0)
+    most = rows.sort("unique", "found", "name", descending=[True, True, False]).head(MOST_SYSTEMS)
+    has_rings = most["unique_to_group"].count() > 0
+    marks = f"docs of no other {level}"
+    if has_rings:
+        marks = f"filled: no other {level}; ring: no other group"
+    found = [f"{docs:,} ({share:.0%})" for docs, share in most.select("found", "share").iter_rows()]
+    shown = count(of, level)
+    if most.height < of:
+        shown = f"{most.height} of {shown}"
+    columns = {
+        "filled_name": pl.format(f"{{}}, no other {level}", "name"),
+        "ring_name": pl.format("{}, no other group", "name"),
+        "aside": pl.Series(found, dtype=pl.String),
+    }
+    return dumbbell(
+        most.select(row="name", filled="unique", ring="unique_to_group", **columns),
+        title=f"{track}: relevant docs that one {level} alone retrieves",
+        subtitle=f"{shown}; {marks}",
+        x_title=f"relevant docs within rank {options.k}",
+        aside="all found",
+        display=DOCS,
+    )
+
+
+def _caption_contributions(rows: pl.DataFrame, options: Options) -> str:
+    level = rows["level"][0]
+    return f"Relevant docs that no other {level} retrieves, and all that each {level} retrieves."
+
+
+def _greedy(rows: pl.DataFrame, options: Options) -> Any:
+    return curve_panes(
+        rows.select(pane=pl.lit(""), name="track", x="order", y="share", dashed=pl.lit(False)),
+        [Pane("", "share of the relevant docs that any system retrieves", "%")],
+        title=f"Systems that cover the relevant docs, {number_of_tracks(rows)}",
+        subtitle="each system adds the most docs to those of the systems before it",
+        x_title="systems",
+        height=240,
+    )
+
+
+def _overlap(rows: pl.DataFrame, options: Options) -> Any:
+    systems = int(rows.select(pl.max("place_b")).item())
+    title = f"{rows['track'][0]}: overlap of the relevant docs of systems"
+    subtitle = "Jaccard index; similar systems are side by side"
+    if systems <= MOST_NAMED:
+        cells = rows.sort("place_b", "place_a").select(
+            across="system_a",
+            down="system_b",
+            value="jaccard",
+            name=pl.format("{} and {}", "system_a", "system_b"),
+        )
+        return heat_map(cells, title=title, subtitle=subtitle)
+    place = pl.int_range(1, systems + 1, eager=True, dtype=pl.Int32)
+    cells = [
+        rows.select(x="place_a", y="place_b", value="jaccard"),
+        rows.select(x="place_b", y="place_a", value="jaccard"),
+        pl.DataFrame({"x": place, "y": place}).with_columns(value=pl.lit(1.0)),
+    ]
+    axis = "place of the system"
+    return banded_maps(
+        pl.concat(cells).with_columns(pane=pl.lit("")),
+        {"": (axis, axis)},
+        title=title,
+        subtitle=subtitle,
+        bands=BANDS,
+    )
+
+
+# Swaps and gaming
+
+
+def _swaps(tables: Tables, options: Options) -> pl.DataFrame:
+    """Return the share of the pairs of each track that have changed places up to each alpha."""
+    grid = pl.DataFrame({"alpha": GRID})
+    changed = (
+        tables["swaps"]
+        .sort("alpha")
+        .select(
+            "track",
+            "measure",
+            "alpha",
+            swapped=pl.int_range(1, pl.len() + 1).over("track", "measure"),
+        )
+    )
+    pairs = tables["dethroned"].filter(pl.col("pairs") > 0).select("track", "measure", "pairs")
+    every = pairs.join(grid, how="cross").sort("alpha")
+    sides = ["track", "measure"]
+    joined = every.join_asof(changed, on="alpha", by=sides, check_sortedness=False)
+    share = pl.col("swapped").fill_null(0) / pl.col("pairs")
+    return joined.with_columns(share=share).sort("track", "measure", "alpha")
+
+
+def _swapped(rows: pl.DataFrame, options: Options) -> Any:
+    marked = pl.col("alpha").is_in(MARKED)
+    return curve_panes(
+        rows.select(
+            pane="measure", name="track", x="alpha", y="share", dashed=pl.lit(False), marked=marked
+        ),
+        [Pane(name, f"{short(name)}: pairs that changed", "~%") for name in options.families()],
+        title=f"Pairs of systems that change places, {number_of_tracks(rows)}",
+        subtitle="share of all pairs whose order by P or AP has changed up to alpha",
+        x_title="alpha",
+        linear="~g",
+        same_y=True,
+    )
+
+
+def _moves(tables: Tables, options: Options) -> pl.DataFrame:
+    moved = pl.col("rank_after") - pl.col("rank_before")
+    return tables["gaming_effects"].with_columns(moved=moved)
+
+
+def _gaming(rows: pl.DataFrame, options: Options) -> Any:
+    track, measure = rows["track"][0], short(rows["measure"][0])
+    groups = count(rows["target"].n_unique(), "group")
+    return strip(
+        rows.select(row=pl.format("{}, {}", "attack", "counted"), name="system", value="moved"),
+        title=f"{track}: ranks after a group adds runs",
+        subtitle=f"{measure}; one dot per group, {groups}: its best system; tick: mean",
+        **_fall(rows["moved"]),
+    )
+
+
+def _fall(values: pl.Series) -> dict[str, Any]:
+    """Return the axis of a strip of places."""
+    known = [0.0, *values.drop_nulls().drop_nans()]
+    margin = 0.05 * max(max(known) - min(known), 2.0)
+    return {
+        "x_title": "places that a system falls (negative: rises)",
+        "domain": (min(known) - margin, max(known) + margin),
+        "digits": ".1f",
+        "rule": (0.0, ""),
+    }
+
+
+# Grades and the pool
+
+
+def _grades(tables: Tables, options: Options) -> pl.DataFrame:
+    return tables["rare_grades"].filter(pl.col("grade") > options.rel, pl.col("low") > 0)
+
+
+def _rare_grades(rows: pl.DataFrame, options: Options) -> Any:
+    docs = rows.select("low", "docs").unique().sort("low")
+    ends = rows.with_columns(x=pl.concat_list("low", "high").list.unique()).explode("x")
+    grades = rows["grade"].unique().to_list()
+    which = f"grade {grades[0]} or above" if len(grades) == 1 else "at least a grade"
+    return curve_panes(
+        ends.sort("grade", "x").select(
+            pane=pl.lit(""),
+            name=pl.format("grade {} or above", "grade"),
+            x="x",
+            y="share_at_least",
+            dashed=pl.lit(False),
+        ),
+        [Pane("", f"share of the relevant docs with {which}", "%")],
+        title=f"{rows['track'][0]}: grades of rare and common docs",
+        subtitle="level lines: the docs of a range of S_d; above each range: their number",
+        x_title="S_d",
+        labels=[(low, f"{number:,}") for low, number in docs.iter_rows()],
+        height=220,
+    )
+
+
+def _pool_bias(rows: pl.DataFrame, options: Options) -> Any:
+    fallen = rows["rank_after"] - rows["rank_before"]
+    systems = count(rows["system"].n_unique(), "system")
+    return strip(
+        rows.select(row=SHORT, name="system", value=fallen),
+        title=f"{rows['track'][0]}: systems that neither pool nor S_d knew",
+        subtitle=f"one dot per system, {systems}; tick: mean",
+        **_fall(fallen),
+    )
+
+
+UNIQUE = (
+    "Docs that are lost if one takes no part. A system with many more docs of no other group than "
+    "of no other system shares them with runs of its own group."
+)
+COVER = (
+    "A line that rises fast needs few systems for most relevant docs. The last systems add little."
+)
+PAIRS = (
+    "Dark cells are systems that retrieve the same relevant docs, often runs of one group. Systems "
+    "are in the order of average linkage on 1 - Jaccard; the table `overlap` names the systems of "
+    "all places."
+)
+CHANGES = (
+    "The higher a line, the more pairs of systems are ordered otherwise than by P or AP. Marks: "
+    "the alphas of the paper."
+)
+ADDED = (
+    "Each row is a kind of added runs, and what S and S_d count. Dots right of 0 are groups whose "
+    "own best system falls when they add the runs. Under groups, clones and empty runs move none; "
+    "under others, the empty runs of a group make the docs of all others rarer. The table `gaming` "
+    "has every system."
+)
+BETTER = (
+    "A level line between two marks is the share among all docs of that range of S_d. If lines "
+    "rise, docs that few systems retrieve are less often highly relevant, and binary "
+    "rareness rewards them as if they were not."
+)
+UNKNOWN = (
+    "Each dot is a system whose group is left out: docs that its group alone pooled are unjudged, "
+    "and S_d is that of the others. Right of 0 are systems that these judgments would underrate."
+)
 HELD = (
     "Left are the docs that rareness rewards most. A doc that no system retrieves within the depth "
     "earns nothing."
@@ -200,5 +436,24 @@ FIGURES = (
            partial(_caption_2, where="Figure 2 over tracks"), OF_TRACKS),
     Figure("fewer_systems", _fewer, _fewer_systems,
            "Table 3 as curves: orders of N systems by their own rarity.", FEWER_LINES),
-    *BEYOND,
+    Figure("greedy", "greedy", _greedy,
+           "Share of the relevant docs that the first systems of the greedy order retrieve.",
+           COVER),
+    Figure("swaps", _swaps, _swapped,
+           lambda rows, o: "Share of the pairs of systems that change places up to an alpha, by "
+           f"{listed(o.families())}.", CHANGES),
+    Figure("contributions", _contributors, _contributions, _caption_contributions, UNIQUE,
+           by="track", each="level"),
+    Figure("overlap", "overlap", _overlap, "Overlap of the relevant docs of systems.", PAIRS,
+           by="track"),
+    Figure("gaming", _moves, _gaming,
+           lambda rows, o: f"Ranks by {rows['measure'][0]} after a group adds runs.", ADDED,
+           by="track", each="measure"),
+    Figure("rare_grades", _grades, _rare_grades,
+           "Grades of relevant docs by the number of systems that retrieve them.", BETTER,
+           by="track"),
+    Figure("pool_bias", "pool_bias", _pool_bias,
+           lambda rows, o: "Ranks of systems whose group is left out of the pool and of S_d, by "
+           f"{listed(rows['measure'].unique(maintain_order=True).to_list())}.", UNKNOWN,
+           by="track"),
 )  # fmt: skip

@@ -42,7 +42,7 @@ TABLES = (
         "rarity": Column("real", "rarity of such a doc; 1 for S_d = 0", format=".3f"),
         "docs": Column("big", "relevant docs"),
     }, caption="Relevant docs by the number of systems that retrieve them.", folded=True,
-       rows=f"{HOME}.docs_by_rarity:docs_by_holders"),
+       rows=f"{HOME}.relevant_docs:docs_by_holders"),
     Table("figure_1", ("track", "query", "made", "alpha", "docs"), {
         "track": TRACK,
         "query": QUERY,
@@ -77,7 +77,7 @@ TABLES = (
         "value": Column("real", "correlation of the orders of systems by this alpha and by alpha "
                         "= 0; NaN: undefined", format=".3f"),
     }, caption="Correlation of the orders of systems by alpha (Figure 2).", folded=True,
-       latex=False, rows=f"{HOME}.orders_by_alpha:figure_2"),
+       latex=False, rows=f"{HOME}.orders:figure_2"),
     Table("table_1", ("track", "measure", "alpha", "test", "level"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -89,7 +89,7 @@ TABLES = (
         "percent": Column("real", "100 separated / pairs; NaN: no pairs, or fewer than two queries",
                           unit="%", format=".1f", label="share"),
         "printed": PRINTED,
-    }, caption="Significantly different pairs (Table 1).", rows=f"{HOME}.tested_pairs:table_1"),
+    }, caption="Significantly different pairs (Table 1).", rows=f"{HOME}.orders:table_1"),
     Table("table_2", ("track", "measure", "alpha", "ties"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -103,7 +103,7 @@ TABLES = (
         "size": stored("count", "queries of a trial"),
         "trials": stored("count", "trials"),
         "printed": PRINTED,
-    }, caption="Stability of measures (Table 2).", rows=f"{HOME}.tested_pairs:table_2"),
+    }, caption="Stability of measures (Table 2).", rows=f"{HOME}.orders:table_2"),
     Table("table_3", ("track", "measure", "alpha", "systems"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -117,7 +117,7 @@ TABLES = (
         "sd": stored("real", "standard deviation over draws; NaN: fewer than two"),
         "printed": PRINTED,
     }, caption="Orders of fewer systems, by Algorithm 1 (Table 3).",
-       rows=f"{HOME}.fewer_systems:table_3"),
+       rows=f"{HOME}.orders:table_3"),
     Table("table_4", ("track", "query", "doc"), {
         "track": TRACK,
         "query": QUERY,
@@ -133,7 +133,8 @@ TABLES = (
                           "with its rank, best first; null: none", True, show="none"),
         "text": Column("text", "text of the doc; null: not given", True, label="relevant content"),
         "printed": PRINTED,
-    }, caption="Relevant docs of different rarity (Table 4).", rows=f"{HOME}.example_docs:table_4"),
+    }, caption="Relevant docs of different rarity (Table 4).",
+       rows=f"{HOME}.relevant_docs:table_4"),
     Table("contributions", ("track", "level", "name"), {
         "track": TRACK,
         "level": Column("name", "system, group or type of run"),
@@ -149,7 +150,7 @@ TABLES = (
         "mean_rarity": Column("real", "mean of 1 - S_d/S over the docs in found; NaN: none",
                               format=".3f", label="mean rarity"),
     }, caption="Relevant docs that systems, groups and types of runs retrieve.", folded=True,
-       rows=f"{HOME}.found_docs:contributions"),
+       rows=f"{HOME}.relevant_docs:contributions"),
     Table("greedy", ("track", "order"), {
         "track": TRACK,
         "order": Column("count", "place of the system, from 1", label="place"),
@@ -158,7 +159,7 @@ TABLES = (
         "covered": Column("big", "relevant docs that the systems so far retrieve"),
         "share": percent("covered over the docs that any system retrieves; NaN: none", "covered"),
     }, caption="The order of systems that covers the relevant docs fastest.", folded=True,
-       rows=f"{HOME}.found_docs:greedy"),
+       rows=f"{HOME}.relevant_docs:greedy"),
     Table("overlap", ("track", "place_a", "place_b"), {
         "track": TRACK,
         "place_a": stored("count", "place of system_a in the clustered order, from 1"),
@@ -168,7 +169,7 @@ TABLES = (
         "jaccard": Column("real", "relevant docs that both retrieve over those that either does; "
                           "NaN: none", format=".3f", label="Jaccard"),
     }, caption="Overlap of the relevant docs of systems.", folded=True, latex=False,
-       rows=f"{HOME}.found_docs:overlap"),
+       rows=f"{HOME}.relevant_docs:overlap"),
     Table("swaps", ("track", "measure", "system_a", "system_b"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -176,7 +177,7 @@ TABLES = (
         "system_b": Column("name", "system that is better above alpha"),
         "alpha": Column("real", "alpha at which both are equal, below 1", format=".4f"),
     }, caption="Pairs of systems that change places for an alpha up to 1.", folded=True,
-       latex=False, rows=f"{HOME}.orders_by_alpha:swaps"),
+       latex=False, rows=f"{HOME}.orders:swaps"),
     Table("dethroned", ("track", "measure"), {
         "track": TRACK,
         "measure": FAMILY,
@@ -187,7 +188,7 @@ TABLES = (
                         True, format=".4f"),
         "next": Column("name", "that system; null: none", True),
     }, caption="The least alpha that dethrones the best system.",
-       rows=f"{HOME}.orders_by_alpha:dethroned",
+       rows=f"{HOME}.orders:dethroned",
        section="Beyond the paper: pairs that change places"),
     Table("gaming", ("track", "target", "attack", "counted", "measure", "system"), {
         "track": TRACK,
@@ -226,7 +227,7 @@ TABLES = (
         "share_at_least": percent("share of docs of this grade or higher; NaN: no docs",
                                   "of the grade or higher"),
     }, caption="Grades of relevant docs by the number of systems that retrieve them.",
-       rows=f"{HOME}.docs_by_rarity:rare_grades", section="Beyond the paper: grades of rare docs"),
+       rows=f"{HOME}.relevant_docs:rare_grades", section="Beyond the paper: grades of rare docs"),
     Table("pool_bias", ("track", "left_out", "system", "measure"), {
         "track": TRACK,
         "left_out": Column("name", "group that is left out; a system without a group is its own"),
@@ -242,7 +243,7 @@ TABLES = (
         "judged_lost": Column("big", "judged docs that become unjudged"),
         "relevant_lost": Column("big", "relevant docs that become unjudged"),
     }, caption="Systems that neither the pool nor S_d knew.", folded=True, latex=False,
-       rows=f"{HOME}.unpooled_groups:pool_bias", section="Beyond the paper: systems that the pool"),
+       rows=f"{HOME}.other_judgments:pool_bias", section="Beyond the paper: systems that the pool"),
     Table("label_sets", ("track", "qrels", "measure", "alpha"), {
         "track": TRACK,
         "qrels": Column("name", "other qrels set"),

@@ -7,10 +7,14 @@ from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
-from irmeta.studies.papers.preference.recall_levels import count_levels, two_lists
-from irmeta.studies.papers.preference.sampled_points import points
-from irmeta.studies.papers.preference.significant_pairs import TESTS, significant_pairs
-from irmeta.studies.papers.preference.system_orders import SystemOrders, label_noise, table_1
+from irmeta.studies.papers.preference.recall_levels import count_levels, points, two_lists
+from irmeta.studies.papers.preference.system_orders import (
+    TESTS,
+    SystemOrders,
+    label_noise,
+    significant_pairs,
+    table_1,
+)
 from irmeta.studies.papers.preference.tables import TABLES
 
 

@@ -1,4 +1,4 @@
-"""Orders of systems by preferences and measures: Tables 1 and 2, and other judgments."""
+"""Orders of systems, by all data and by less, and significantly different pairs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,27 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import parse_measures
 from irmeta.policies import Majority
 from irmeta.preferences.evaluate import compare_block, join_blocks
 from irmeta.preferences.registry import parse_preferences
+from irmeta.rankings.derive.fewer_judgments import DropOrder, drop_relevant_shares
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.matrix import Matrix
+from irmeta.results.preference import Preference
+from irmeta.results.scores import Scores
 from irmeta.results.verdicts import TIE, Verdicts
 from irmeta.stats.aggregation import borda, mc4, rank_rows
 from irmeta.stats.correlation import correlate, in_common
-from irmeta.stats.preferences import STEPS
+from irmeta.stats.pairs import pairwise
+from irmeta.stats.preferences import STEPS, preference_pairs, preference_subsets
+from irmeta.stats.resampling import query_subsets, spread
 from irmeta.studies.framework.study import TableRows, Tables
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
-from irmeta.studies.papers.preference.paper import dataset_of
+from irmeta.studies.papers.preference.paper import PERCENT, dataset_of
 
 Row = dict[str, Any]
 RULES = ("mc4", "mc4-rounds", "borda")
@@ -261,3 +269,116 @@ def over_tracks(tables: Tables, options: Options) -> TableRows:
         .group_by(KEY, maintain_order=True)
         .agg(tau.mean().fill_null(np.nan), tracks=tau.count()),
     )
+
+
+TESTS = {"table_3": ("hsd-randomised", "none"), "table_4": ("t", "bonferroni")}
+"""Test and correction of each table."""
+
+
+def significant_pairs(
+    compared: ComparedTrack, options: Options, table: str, dataset: str | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the table `table_3` or `table_4`."""
+    test, correction = TESTS[table]
+    for part, methods in compared.parts(options).items():
+        for name in methods:
+            tested, number = _tested(compared, options, name), options.resamples
+            if isinstance(tested, Matrix):
+                found = pairwise(
+                    tested, test, correction=correction, resamples=number, rng=options.seed
+                )
+            else:
+                found = preference_pairs(
+                    tested,
+                    test,
+                    correction=correction,
+                    resamples=number,
+                    rng=options.seed,
+                    workers=1,
+                )
+            p = found.p[found.upper]
+            separated = int((p < options.alpha).sum())
+            known = len(p) > 0 and not np.isnan(p).all()
+            yield {
+                "part": part,
+                "measure": name,
+                "pairs": len(p),
+                "separated": separated,
+                "percent": 100.0 * separated / len(p) if known else np.nan,
+                "printed": None if dataset is None else PERCENT[table].get((dataset, name)),
+            }
+
+
+def _tested(compared: ComparedTrack, options: Options, name: str) -> Matrix | Preference:
+    """Return what is tested: values of a measure, preferences of pairs, or win rates."""
+    if name not in compared.preferences:
+        return compared.matrix(name)
+    if options.on == "win-rate":
+        return compared.rates[name]
+    return compared.preferences[name].preference()
+
+
+ORDERS: dict[str, DropOrder] = {"random": "random", "pool": "least-retrieved"}
+"""Names of the order in which relevant docs are removed, in the table and in `drop_relevant`."""
+
+
+def fewer_queries(compared: ComparedTrack, options: Options) -> pl.DataFrame:
+    """Return the table `figure_6`; all measures share their samples."""
+    by_measure = list[pl.DataFrame]()
+    sizes = options.kept(int(compared.is_relevant.sum()))
+    for name in options.compared:
+        if name in compared.preferences:
+            found = preference_subsets(
+                compared.rates[name],
+                sizes,
+                options.replicates,
+                majority=options.majority,
+                rng=options.seed,
+            )
+        else:
+            matrix = compared.matrix(name)
+            found = query_subsets(matrix, sizes, options.replicates, rng=options.seed)
+        by_measure.append(spread(found).rename({"size": "queries"}))
+    return pl.concat(by_measure)
+
+
+def fewer_labels(compared: ComparedTrack, options: Options) -> pl.DataFrame:
+    """Return the table `figure_7`.
+
+    Random orders have `label_replicates` samples; the order by lists is the same each time.
+    """
+    by_order = list[pl.DataFrame]()
+    whole = _places(compared.views, options)
+    seeds = np.random.SeedSequence(options.seed).generate_state(options.label_replicates).tolist()
+    for labels, order in ORDERS.items():
+        rows: list[dict[str, Any]] = []
+        for seed in seeds if labels == "random" else [0]:
+            by_view = [
+                drop_relevant_shares(view, options.removed, order, rel=options.rel, rng=seed)
+                for view in compared.views
+            ]
+            for share, *views in zip(options.removed, *by_view, strict=True):
+                rows += [
+                    {"size": share, "measure": name, "tau": tau_b(whole[name], values)}
+                    for name, values in _places(views, options).items()
+                ]
+        found = spread(pl.DataFrame(rows)).rename({"size": "removed"})
+        by_order.append(found.with_columns(labels=pl.lit(labels)))
+    return pl.concat(by_order)
+
+
+def _places(views: list[JudgedRanks], options: Options) -> dict[str, np.ndarray]:
+    """Return the negated ranks of the systems by each of the six: float64 [system]."""
+    preferences = parse_preferences(options.preferences)
+    measures = parse_measures(options.measures)
+    blocks = [(view.queries, compare_block(view, preferences)) for view in views]
+    found: dict[str, np.ndarray] = {}
+    for one in join_blocks(views[0].facts, preferences, blocks):
+        verdicts = Verdicts.of(one.win_rates().complete())
+        chain = mc4(verdicts, majority=options.majority, steps=STEPS)
+        ranks = dict(chain.select("system", "rank").iter_rows())
+        found[one.name] = -np.array([ranks[system] for system in one.systems], np.float64)
+    scores = Scores.concat([evaluate_block(view, measures, options.policy) for view in views])
+    for name, means in zip(scores.measures, scores.mean_values(), strict=True):
+        found[name] = places(means * scores.directions[name])
+    return found

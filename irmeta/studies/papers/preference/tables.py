@@ -191,7 +191,7 @@ TABLES = (
         "queries": Column("count", "queries kept, of those with a relevant doc"),
         **_replicated(),
     }, caption="Orders of systems by fewer queries (Figure 6).", folded=True,
-       rows=f"{HOME}.fewer_data:fewer_queries"),
+       rows=f"{HOME}.system_orders:fewer_queries"),
     Table("figure_7", ("track", "labels", "measure", "removed"), {
         "track": TRACK,
         "labels": Column("name", "relevant docs removed first: random, or pool: those that the "
@@ -200,7 +200,7 @@ TABLES = (
         "removed": _SHARE,
         **_replicated(),
     }, caption="Orders of systems by fewer relevant docs (Figure 7).", folded=True,
-       rows=f"{HOME}.fewer_data:fewer_labels"),
+       rows=f"{HOME}.system_orders:fewer_labels"),
     Table("ties", ("track", "measure"), {
         "track": TRACK,
         "measure": METHOD,

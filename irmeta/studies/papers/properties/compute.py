@@ -1,26 +1,297 @@
-"""The tables of the study."""
+"""The tables of the study: properties, counts, violated pairs, truncation and rankings."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from irmeta.measures.evaluate import score_rankings
-from irmeta.measures.names import canonical
-from irmeta.stats.properties import FURTHER, PAPER, WEIGHT
+import numpy as np
+
+from irmeta.errors import UsageError
+from irmeta.measures.evaluate import evaluate_block, oriented, rank_cutoff, score_rankings
+from irmeta.measures.explain import trace_value
+from irmeta.measures.names import Spec, canonical, parse_measure
+from irmeta.measures.spec import Trace
+from irmeta.naming.numbered_rankings import NumberedRankings
+from irmeta.parallel import usable_memory
+from irmeta.phrases import count
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.enumeration import RankingSpace
+from irmeta.results.verdicts import TIE
+from irmeta.stats.properties import (
+    CASES,
+    FURTHER,
+    INDUCTION,
+    PAPER,
+    WEIGHT,
+    Case,
+    Property,
+    PropertyCounts,
+    count_induced,
+    count_violations,
+)
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.papers.properties.options import MEASURES, every_spec
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
-from irmeta.studies.papers.properties.paper import NUMBERS, SPACE, printed
-from irmeta.studies.papers.properties.property_rows import (
-    Row,
-    by_length,
-    count_properties,
-    count_rows,
-    described,
-)
-from irmeta.studies.papers.properties.ranking_rows import edges, nodes, truncation, worked
-from irmeta.studies.papers.properties.violated_pairs import violations
+from irmeta.studies.papers.properties.paper import NUMBERS, RELEVANT, SPACE, WORKED, printed
+
+Row = dict[str, Any]
+
+RANKING_SECONDS, PAIR_SECONDS = 2e-7, 7e-9
+"""Time of a measure for a ranking with its neighbours, and for a pair of induction; on one core."""
+MOST_SECONDS = 60
+SHARE_OF_MEMORY = 0.5
+ARRAYS = 10  # arrays of one number per ranking that pairs of rankings take at most
+
+
+def check_affordable(
+    rankings: NumberedRankings, specs: Sequence[Spec], properties: Sequence[Property]
+) -> None:
+    """Check that measures of all rankings take no more than a minute and half of the memory.
+
+    Raises
+    ------
+    UsageError
+        If they take more, with the number of rankings.
+    """
+    pairs = count_induced(rankings) if INDUCTION in properties else 0
+    seconds = len(specs) * (RANKING_SECONDS * rankings.count + PAIR_SECONDS * pairs)
+    is_turned = any(spec.measure.direction < 0 for spec in specs)
+    arrays = len(specs) * (2 if is_turned else 1) + ARRAYS
+    size, most = 8 * rankings.count * arrays, SHARE_OF_MEMORY * usable_memory()
+    if seconds > MOST_SECONDS or size > most:
+        raise UsageError(
+            f"{rankings.count:,} rankings of up to {rankings.length} docs over "
+            f"{count(rankings.subtopics, 'subtopic')} by {count(len(specs), 'measure')} take about "
+            f"{seconds:,.0f} seconds and {size / 1e9:.1f} GB, above the limits of {MOST_SECONDS} "
+            f"seconds and {most / 1e9:.1f} GB: choose a smaller length, or fewer subtopics or "
+            "measures."
+        )
+
+
+def described(one: Property) -> Row:
+    """Return the row of a property in the table `properties`."""
+    return {
+        "property": one.name,
+        "formula": one.formula,
+        "meaning": one.meaning,
+        "strict": one.strict,
+        "source": one.source,
+    }
+
+
+def count_properties(
+    properties: Sequence[Property], space: RankingSpace, specs: Sequence[Spec], values: np.ndarray
+) -> list[PropertyCounts]:
+    """Count the pairs of each property that each measure violates.
+
+    `values` are those of `score_rankings`.
+    """
+    scores, cutoffs = oriented(values, specs), [rank_cutoff(spec) for spec in specs]
+    return [count_violations(one, space, scores, space.weights, cutoffs) for one in properties]
+
+
+def count_rows(counts: Sequence[PropertyCounts], specs: Sequence[Spec]) -> Iterator[Row]:
+    """Yield a row for each measure and property.
+
+    Of induction, the pairs that no single property relates are those beyond the properties before
+    it.
+    """
+    for measure, spec in enumerate(specs):
+        direct = direct_violated = 0
+        for of in counts:
+            applicable = int(of.applicable[measure].sum())
+            violated = int(of.violated[measure].sum())
+            is_induction = of.property is INDUCTION
+            yield {
+                "measure": spec.name,
+                "property": of.property.name,
+                "applicable": applicable,
+                "violated": violated,
+                "share": violated / applicable if applicable else np.nan,
+                "holds": violated == 0 if applicable else None,
+                "tied": int(of.tied[measure].sum()),
+                "undefined": int(of.undefined[measure].sum()),
+                "indirect": applicable - direct if is_induction else None,
+                "indirect_violated": violated - direct_violated if is_induction else None,
+                "with_empty": int(of.with_empty[measure]),
+                "with_empty_violated": int(of.with_empty_violated[measure]),
+            }
+            direct += applicable
+            direct_violated += violated
+
+
+def by_length(counts: Sequence[PropertyCounts], specs: Sequence[Spec]) -> Iterator[Row]:
+    """Yield the counts on all rankings up to each length, of measures that violate a property.
+
+    The judgments are those of the longest rankings.
+    """
+    for measure, spec in enumerate(specs):
+        for of in counts:
+            applicable, violated = of.applicable[measure].cumsum(), of.violated[measure].cumsum()
+            if violated[-1] == 0:
+                continue
+            for length in range(1, len(applicable)):
+                pairs, failed = int(applicable[length]), int(violated[length])
+                yield {
+                    "measure": spec.name,
+                    "property": of.property.name,
+                    "length": length,
+                    "applicable": pairs,
+                    "violated": failed,
+                    "share": failed / pairs if pairs else np.nan,
+                }
+
+
+def nodes(rankings: NumberedRankings) -> Iterator[Row]:
+    """Yield all rankings."""
+    numbers = np.arange(rankings.count)
+    lengths = rankings.lengths(numbers)
+    for number, length in zip(numbers.tolist(), lengths.tolist(), strict=True):
+        yield {"number": number, "ranking": rankings.name(number), "length": length}
+
+
+def edges(rankings: NumberedRankings) -> Iterator[Row]:
+    """Yield the pairs that each property relates; of induction, those that no other does."""
+    seen = set[tuple[int, int]]()
+    for one in PAPER:
+        for _, lower, upper in one.pairs(rankings, ()):
+            ends = (end.ravel().tolist() for end in np.broadcast_arrays(lower[:, None], upper))
+            for pair in zip(*ends, strict=True):
+                if pair in seen:
+                    continue
+                seen.add(pair)
+                lower_name, upper_name = rankings.names(pair)
+                yield {
+                    "property": one.name,
+                    "lower": lower_name,
+                    "upper": upper_name,
+                    "with_empty": 0 in pair,
+                }
+
+
+def worked() -> Iterator[Row]:
+    """Score the rankings of Section 4.3, over two subtopics with five relevant docs each."""
+    space = RankingSpace(2, 4, RELEVANT)
+    for (measure, ranking), as_printed in WORKED.items():
+        view, spec = space.view([space.number(ranking)]), parse_measure(measure)
+        value = evaluate_block(view, [spec], EvalPolicy()).values.item()
+        yield {"measure": spec.name, "ranking": ranking, "value": value, "printed": as_printed}
+
+
+DIVIDED = "SetP"
+"""The precision of trec_eval that divides by the length of the list, compared in Section 5."""
+
+
+def truncation(space: RankingSpace, specs: Sequence[Spec], values: np.ndarray) -> Iterator[Row]:
+    """Compare the score of each ranking shorter than the cutoff with its score when padded.
+
+    Rankings are padded with non-relevant docs down to the cutoff, or to the length of the longest
+    where the cutoff is deeper, or where there is none.
+    """
+    yield from _compared(space, specs, values)
+    divided = parse_measure(DIVIDED)
+    if divided not in specs:
+        yield from _compared(space, [divided], score_rankings(space, [divided]))
+
+
+def _compared(space: RankingSpace, specs: Sequence[Spec], values: np.ndarray) -> Iterator[Row]:
+    for spec, given, scores in zip(specs, values, oriented(values, specs), strict=True):
+        depth = min(rank_cutoff(spec) or space.length, space.length)
+        short, padded = padded_rankings(space, depth)
+        with np.errstate(invalid="ignore"):  # of two infinities
+            rise = scores[padded] - scores[short]
+        is_equal = (scores[padded] == scores[short]) | (np.abs(rise) <= TIE)
+        totals = given[short] * space.lengths(short), given[padded] * depth
+        yield {
+            "measure": spec.name,
+            "depth": depth,
+            "rankings": len(short),
+            "equal": int(is_equal.sum()),
+            "better": int((~is_equal & (rise > 0)).sum()),
+            "worse": int((~is_equal & (rise < 0)).sum()),
+            "treatment": _treatment(is_equal, *totals),
+        }
+
+
+def padded_rankings(space: RankingSpace, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rankings of 1 to `depth` - 1 docs, and each padded with non-relevant docs."""
+    short = np.arange(space.starts[1], space.starts[max(depth, 1)])
+    padded, missing = short.copy(), depth - space.lengths(short)
+    for added in range(depth):
+        is_short = missing > added
+        padded[is_short] = space.branching * (padded[is_short] + 1)
+    return short, padded
+
+
+def _treatment(is_equal: np.ndarray, total: np.ndarray, padded_total: np.ndarray) -> str | None:
+    if not is_equal.size:
+        return None
+    if is_equal.all():
+        return "pads"
+    with np.errstate(invalid="ignore"):
+        is_divided = np.isclose(total, padded_total, rtol=1e-9, atol=1e-12)
+    return "divides by length" if is_divided.all() else "other"
+
+
+def violations(
+    counts: Sequence[PropertyCounts],
+    space: RankingSpace,
+    specs: Sequence[Spec],
+    values: np.ndarray,
+) -> Iterator[Row]:
+    """Yield the first, smallest and largest violation of each measure and property."""
+    for measure, spec in enumerate(specs):
+        for of in counts:
+            for case in CASES:
+                pair = violated_pair(of, measure, case, space, values)
+                if pair is None:
+                    continue
+                lower, upper = arithmetic(space, spec, of.examples[measure, case])
+                yield {
+                    "measure": spec.name,
+                    "property": of.property.name,
+                    "case": case,
+                    **pair,
+                    "lower_arithmetic": lower,
+                    "upper_arithmetic": upper,
+                }
+
+
+def violated_pair(
+    of: PropertyCounts, measure: int, case: Case, space: RankingSpace, values: np.ndarray
+) -> Row | None:
+    """Return the names and scores of a violated pair; None without a violation."""
+    if (pair := of.examples.get((measure, case))) is None:
+        return None
+    lower, upper = pair
+    return {
+        "lower": space.name(lower),
+        "upper": space.name(upper),
+        "lower_value": float(values[measure, lower]),
+        "upper_value": float(values[measure, upper]),
+    }
+
+
+def arithmetic(space: RankingSpace, spec: Spec, numbers: Sequence[int]) -> Iterator[str]:
+    """Yield the arithmetic of the scores of rankings, as `irmeta explain` shows it."""
+    view = space.view([*numbers, *space.longest])
+    scores = evaluate_block(view, [spec], EvalPolicy()).values[0, 0]
+    for system, score in enumerate(scores[: len(numbers)].tolist()):
+        _, trace = trace_value(view, spec, 0, system, score)
+        yield written(trace)
+
+
+def written(trace: Trace) -> str:
+    """Return an arithmetic as one line."""
+    if trace.undefined is not None:
+        return f"defined as {trace.undefined:g}"
+    terms = " + ".join(term.arithmetic for term in trace.terms) or "0"
+    if trace.divisor == 1:
+        return terms
+    inside = f"({terms})" if len(trace.terms) > 1 else terms
+    return f"{inside} / {trace.divisor:.6g} ({trace.divisor_is})"
 
 
 def compute(track: None, options: Options) -> TableRows:

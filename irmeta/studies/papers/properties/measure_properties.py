@@ -13,12 +13,12 @@ from irmeta.measures.spec import Measure
 from irmeta.naming.grammar import split_names, texts_of
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import properties_for
-from irmeta.studies.papers.properties.property_rows import (
+from irmeta.studies.papers.properties.compute import (
     check_affordable,
     count_properties,
     count_rows,
+    violated_pair,
 )
-from irmeta.studies.papers.properties.violated_pairs import violated_pair
 
 CUTOFFS: dict[str, float] = {"rank": 5, "level": 0.5}
 """Cutoffs of measures that need one, where no measure is named."""

@@ -113,7 +113,7 @@ class PropertiesOptions(Options):
     def check_run(self) -> None:
         """Check that the measures of all rankings take acceptable time and memory."""
         from irmeta.stats.properties import PAPER
-        from irmeta.studies.papers.properties.property_rows import check_affordable
+        from irmeta.studies.papers.properties.compute import check_affordable
 
         check_affordable(self.space, every_spec(self), PAPER)
 

@@ -16,8 +16,8 @@ from irmeta.report.charts.strip import strip
 from irmeta.report.figures.length_figures import length_differences, length_histogram, share
 from irmeta.report.theme import BLUE, PALE_BLUE, axis_title, nothing
 from irmeta.studies.framework.study import Figure, Tables
+from irmeta.studies.papers.search_length.compute import BEYOND, ORDER
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
-from irmeta.studies.papers.search_length.over_tracks import BEYOND, ORDER
 from irmeta.studies.papers.search_length.paper import CLASSES, EFFECTIVE_MEAN
 
 SHORT = "best system misses more relevant docs than the median system"

@@ -8,9 +8,9 @@ from irmeta.phrases import count
 from irmeta.studies.framework.section_parts import data_section
 from irmeta.studies.framework.sides import ROLES
 from irmeta.studies.framework.study import Section, Show, Tables
-from irmeta.studies.papers.search_length.chains import CHAINS
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 from irmeta.studies.papers.search_length.paper import DATA, EFFECTIVE_FRACTION
+from irmeta.studies.papers.search_length.track_values import CHAINS
 
 BEYOND = (
     "AP discounts rank r by 1/r, so the paper's 1/P is the search length, and the paper averages "

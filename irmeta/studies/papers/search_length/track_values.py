@@ -1,24 +1,105 @@
-"""Values of one track that the study needs, from one pass over its blocks."""
+"""Values of one track that the study needs, from one pass over its blocks; chains of measures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measures
-from irmeta.measures.search_length import Atomized, atomized, lengths_by_doc, precision_lengths
+from irmeta.measures.search_length import (
+    Atomized,
+    Chain,
+    Discount,
+    atomized,
+    lengths_by_doc,
+    precision_lengths,
+)
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts
+from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
+from irmeta.stats.new_measure import Reordering, reordering
 from irmeta.studies.framework.saturation import Saturation, total_saturation
 from irmeta.studies.framework.systems import Missed
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.search_length.chains import CHAINS
+from irmeta.studies.papers.search_length.options import PERSISTENCE
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
+
+STEPS = ("cumulative", "atomize P", "aggregate docs", "aggregate queries")
+"""Names of the steps by number; step 0 compares the first measure with the last."""
+
+
+def _reciprocal(lengths: np.ndarray) -> np.ndarray:
+    return 1.0 / lengths
+
+
+CHAINS = (
+    Chain("AP", _reciprocal),
+    Chain("nDCG", lambda lengths: 1.0 / np.log2(1.0 + lengths), "grade"),
+    Chain(f"RBP(p={PERSISTENCE})", lambda lengths: PERSISTENCE ** (lengths - 1.0)),
+    Chain("ERR", _reciprocal, "exp"),
+)
+
+
+def steps(
+    chain: Chain, old: Matrix, atomized_values: Atomized, options: Options
+) -> Iterator[tuple[int, Reordering]]:
+    """Yield step 0, from the first measure of a chain to the last, then each single step.
+
+    `old` has the measure's values. Lists without a value or without a relevant doc are excluded
+    from every step.
+    """
+    known = ~np.isnan(atomized_values.length) & ~np.isnan(old.values)
+
+    def stage(values: np.ndarray, name: str, direction: Literal[1, -1] = 1) -> Matrix:
+        values = np.where(known, values, np.nan)
+        return replace(old, values=values, measure=name, direction=direction)
+
+    stages = [
+        stage(old.values, old.measure),
+        stage(atomized_values.worth, "atomized"),
+        stage(chain.discount(atomized_values.length), "docs as lengths"),
+        stage(atomized_values.length, "search length", -1),
+    ]
+    for step, (before, after) in enumerate([(stages[0], stages[-1]), *pairwise(stages)]):
+        yield step, _compare(before, after, options, chain.discount)
+
+
+def cumulative(old: Matrix, new: Matrix, options: Options) -> Iterator[tuple[int, Reordering]]:
+    """Compare two measures over lists on which both are defined, as step 0."""
+    known = ~np.isnan(new.values) & ~np.isnan(old.values)
+    before, after = (replace(m, values=np.where(known, m.values, np.nan)) for m in (old, new))
+    yield 0, _compare(before, after, options)
+
+
+def _compare(
+    old: Matrix, new: Matrix, options: Options, in_p_space: Discount | None = None
+) -> Reordering:
+    ratio, alpha, test = options.ratio, options.alpha, options.test
+    return reordering(old, new, ratio=ratio, alpha=alpha, test=test, in_p_space=in_p_space)
+
+
+def frames(
+    chain: str, comparisons: Iterable[tuple[int, Reordering]]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the tables `reordering` (a row per step) and `moves` (a row per step and system)."""
+    summaries, moves = [], []
+    for step, one in comparisons:
+        key = {"chain": pl.lit(chain), "step": pl.lit(step, pl.Int32)}
+        systems = one.frame().drop("old", "new")
+        moved = systems.filter(pl.col("moved") > 0)
+        furthest = moved.filter(pl.col("moved") == pl.col("moved").max()).head(1)
+        furthest = furthest.select("track", "better_old", "better_new", furthest="system")
+        summaries.append(one.summary().join(furthest, on="track", how="left").with_columns(**key))
+        moves.append(systems.with_columns(**key))
+    return pl.concat(summaries), pl.concat(moves)
 
 
 @dataclass(frozen=True)
