@@ -15,12 +15,18 @@ from hypothesis import settings
 
 import irmeta
 from irmeta import cli
-from support.examples import scaled
+from support.examples import UNCLOCKED, scaled
 from support.undrawn import draw_nothing
 from support.written import write_all
 
 # No clock decides a test, and every run of one size sees the same examples.
-settings.register_profile("irmeta", deadline=None, derandomize=True, max_examples=scaled(30))
+settings.register_profile(
+    "irmeta",
+    deadline=None,
+    derandomize=True,
+    max_examples=scaled(30),
+    suppress_health_check=UNCLOCKED,
+)
 settings.load_profile("irmeta")
 
 ROOT = Path(__file__).parents[1]

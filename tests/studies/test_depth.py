@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import irmeta
@@ -16,7 +16,7 @@ from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.options import DepthOptions
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
-from support.examples import scaled
+from support.examples import SHARED_FIXTURE, scaled
 from support.making import Track, down, tracks
 from support.undrawn import charts_are_built, draw_nothing
 
@@ -69,7 +69,7 @@ LISTS = {
 TRACK = complete(LISTS, 6, {"x", "u", "p", "s"})
 
 
-@settings(max_examples=scaled(3), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(3), suppress_health_check=SHARED_FIXTURE)
 @given(tracks(), st.sampled_from(("score-file", "trec_eval")), st.none() | st.integers(1, 3))
 def test_depth__any_track_gives_sound_tables(
     tmp_path_factory: pytest.TempPathFactory, track: Track, order: str, depth: int | None

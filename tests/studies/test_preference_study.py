@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import irmeta
@@ -19,7 +19,7 @@ from irmeta.studies.papers.preference import options as names
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.system_orders import significant_pairs
-from support.examples import scaled
+from support.examples import SHARED_FIXTURE, scaled
 from support.making import Track, diverse_tracks, down, tracks
 from support.studying import naive_track
 from support.undrawn import charts_are_built, draw_nothing
@@ -97,7 +97,7 @@ QRELS = {"1": {"x": 1, "y": 2, "n1": 0}, "2": {"p": 1, "q": 1, "r": 1}}
 TRACK = Track(RUNS, QRELS)
 
 
-@settings(max_examples=scaled(5), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(5), suppress_health_check=SHARED_FIXTURE)
 @given(tracks())
 def test_preference__any_track_equals_naive_values(
     tmp_path_factory: pytest.TempPathFactory, track: Track
@@ -129,7 +129,7 @@ def test_preference__any_track_equals_naive_values(
     assert decided["RR"] == pytest.approx(first / len(compared))
 
 
-@settings(max_examples=scaled(4), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(4), suppress_health_check=SHARED_FIXTURE)
 @given(diverse_tracks(), st.sampled_from(("graded", "binary")), st.integers(1, 2))
 def test_preference__any_track_with_subtopics_gives_sound_tables(
     tmp_path_factory: pytest.TempPathFactory, track: Track, grades: str, rel: int

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import os
 
+from hypothesis import HealthCheck
+
 EVERY_EXAMPLE = os.environ.get("IRMETA_EXAMPLES") == "all"
 PART = 5  # of the examples of CI; mutations of ten lines across the package decided it
+
+UNCLOCKED = [HealthCheck.too_slow]
+"""Health checks of the clock, which fail on a busy machine: to suppress."""
+SHARED_FIXTURE = [*UNCLOCKED, HealthCheck.function_scoped_fixture]
+"""The same for a test whose examples share a fixture."""
 
 
 def scaled(examples: int) -> int:

@@ -88,10 +88,10 @@ def test_pattern_name__returns_group_of_a_full_match(pattern, file, name):
 
 def test_pattern_name__slow_pattern_is_an_error_naming_the_pattern(monkeypatch):
     monkeypatch.setattr(system_names, "MATCH_SECONDS", 0.05)
-    pattern, began = r"(?:\w|[a-z])*([0-9])[A-Z]", time.perf_counter()
+    pattern, began = r"(?:\w|[a-z])*([0-9])[A-Z]", time.thread_time()
     with pytest.raises(DataError) as error:
         pattern_name(pattern, "r/" + "a" * 60)
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
     assert repr(pattern) in str(error.value)
     assert "takes too long on this name" in str(error.value)
 
