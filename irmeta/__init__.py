@@ -28,7 +28,7 @@ _NAMES = {
     "irmeta.api.significance": ("compare", "power"),
     "irmeta.api.verify": ("verify",),
     "irmeta.archive.fetch": ("fetch",),
-    "irmeta.archive.fetch_report": ("FetchReport",),
+    "irmeta.archive.fetch_plan": ("FetchReport",),
     "irmeta.archive.selection": ("Catalog", "catalog"),
     "irmeta.clusters": ("dask_executor",),
     "irmeta.errors": (
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from irmeta.api.significance import compare, power
     from irmeta.api.verify import verify
     from irmeta.archive.fetch import fetch
-    from irmeta.archive.fetch_report import FetchReport
+    from irmeta.archive.fetch_plan import FetchReport
     from irmeta.archive.selection import Catalog, catalog
     from irmeta.clusters import dask_executor
     from irmeta.errors import (

@@ -16,8 +16,7 @@ from irmeta.api.gates import Gate, Tested, gate
 from irmeta.report.figures.significance_figures import baseline_differences, pairwise_significance
 from irmeta.report.latex import to_latex
 from irmeta.report.offline import offline
-from irmeta.report.plain_tables import to_markdown, to_text
-from irmeta.report.score_grid import score_grid
+from irmeta.report.plain_tables import score_grid, to_markdown, to_text
 from irmeta.report.table_grid import DAGGER, DOUBLE_DAGGER, Cell, Grid, Head
 from irmeta.results.matrix import Matrix
 from irmeta.stats.discriminative_power import indistinguishable_groups

@@ -12,7 +12,7 @@ from irmeta.files import write_text
 from irmeta.store.folder_names import file_names, folder_name
 from irmeta.store.layout import has_content
 from irmeta.store.scan import StoreReader, lazy, read_table
-from irmeta.trec.config_text import CONFIG, toml_text
+from irmeta.trec.convention import CONFIG, toml_text
 from irmeta.trec.qrels import FIELDS, SAMPLED
 
 _BREAKS = r"[ \t\n\x0b\x0c\r\x00]"  # what would end a field or a line, or is not read

@@ -24,7 +24,7 @@ from irmeta.archive.content import (
     is_web_page,
 )
 from irmeta.archive.fetch_options import DownloadLimits
-from irmeta.archive.host_limits import HostLimits, Pauses, host_of
+from irmeta.archive.http_client import HostLimits, Pauses, host_of
 from irmeta.errors import DataError, IrmetaError
 from irmeta.files import FULL_DISK, write_bytes
 

@@ -12,8 +12,7 @@ from functools import cache
 
 import polars as pl
 
-from irmeta.archive.catalog_files import published, qrels, runs
-from irmeta.archive.choices import STATES, all_choices
+from irmeta.archive.choices import STATES, all_choices, published, qrels, runs
 from irmeta.errors import UsageError, check_choice, did_you_mean
 
 __all__ = ["find", "published", "qrels", "runs", "tracks"]

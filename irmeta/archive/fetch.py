@@ -14,11 +14,24 @@ from irmeta.archive.download import Downloader
 from irmeta.archive.fetch_files import FileFetcher
 from irmeta.archive.fetch_lock import FetchLock
 from irmeta.archive.fetch_options import FetchOptions, Placement, Progress
-from irmeta.archive.fetch_plan import Plan, Wanted, WantedTrack, plan
-from irmeta.archive.fetch_report import FetchReport, Outcome, report_of
+from irmeta.archive.fetch_plan import (
+    FetchReport,
+    Outcome,
+    Plan,
+    Wanted,
+    WantedTrack,
+    plan,
+    report_of,
+)
 from irmeta.archive.fetched_collection import FetchedTrack, merge_collection
-from irmeta.archive.host_limits import CONNECTIONS, HostLimits, Pauses, host_of
-from irmeta.archive.http_client import TIMEOUT, open_client
+from irmeta.archive.http_client import (
+    CONNECTIONS,
+    TIMEOUT,
+    HostLimits,
+    Pauses,
+    host_of,
+    open_client,
+)
 from irmeta.archive.mirror import FolderMirror, UrlMirror, open_mirror
 from irmeta.archive.selection import catalog
 from irmeta.parallel import ordered_map

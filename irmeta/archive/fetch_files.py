@@ -13,14 +13,13 @@ from irmeta.archive.content import (
     WebPageError,
     check_content,
     has_md5,
+    join_parts,
 )
 from irmeta.archive.download import Downloader, FetchError
 from irmeta.archive.fetch_lock import Fetched, FetchLock
 from irmeta.archive.fetch_options import FetchOptions
-from irmeta.archive.fetch_plan import Wanted, WantedSet
-from irmeta.archive.fetch_report import Outcome
+from irmeta.archive.fetch_plan import Outcome, Wanted, WantedSet
 from irmeta.archive.mirror import FolderMirror, UrlMirror, place
-from irmeta.archive.unpack import join_parts
 from irmeta.errors import DataError, IrmetaError
 from irmeta.files import write_bytes
 from irmeta.trec.datasets import dataset_qrels, is_dataset

@@ -16,7 +16,7 @@ from irmeta.archive.choices import QrelsChoice
 from irmeta.errors import DataError
 from irmeta.files import write_text
 from irmeta.trec.collection import read_collection
-from irmeta.trec.config_text import CONFIG, toml_key, toml_text
+from irmeta.trec.convention import CONFIG, toml_key, toml_text
 from irmeta.trec.source import BrokenTrack, TrackSource
 
 SYSTEMS = "systems.csv"

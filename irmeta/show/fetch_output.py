@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.archive.fetch_report import FetchReport
+from irmeta.archive.fetch_plan import FetchReport
 from irmeta.errors import first_few
 from irmeta.escapes import escape_name, print_line
 from irmeta.phrases import count

@@ -11,7 +11,7 @@ from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.escapes import escape_text
 from irmeta.measures.names import parse_measures
 from irmeta.measures.trec_eval_names import SUMMARY_ONLY, line_of, trec_eval_name
-from irmeta.report.score_grid import score_grid
+from irmeta.report.plain_tables import score_grid
 from irmeta.report.table_grid import Grid
 from irmeta.show.console import write_to_pipe
 from irmeta.show.display import Display

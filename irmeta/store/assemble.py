@@ -9,8 +9,7 @@ import numpy as np
 from irmeta.policies import ReadPolicy
 from irmeta.store.read_run import Run
 from irmeta.store.readers import TrackNames
-from irmeta.store.run_addresses import ListRows, Sources
-from irmeta.store.spill import InMemory
+from irmeta.store.spill import InMemory, ListRows, Sources
 from irmeta.trec.list_order import order_lists, tied_rows
 from irmeta.trec.ordering import ranks_from
 

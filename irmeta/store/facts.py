@@ -1,14 +1,18 @@
-"""CSV of facts about systems: group, type, and whether a system contributed to the pool."""
+"""Files of facts about systems, subtopics and pool depths."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from irmeta.errors import DataError, did_you_mean
-from irmeta.trec.source import FactsSource, TrackSource
-from irmeta.trec.text import read_text
+from irmeta.trec.csv_rows import read_csv_rows, refuse_rows
+from irmeta.trec.qrels import QrelsText
+from irmeta.trec.source import FactsSource, QrelsSource, TrackSource
+from irmeta.trec.text import lines, read_text
 
 _YES = {"yes": True, "true": True, "1": True, "y": True, "t": True}
 _NO = {"no": False, "false": False, "0": False, "n": False, "f": False}
@@ -81,3 +85,139 @@ def _facts(given: FactsSource, row: dict[str, str | None], line: int) -> Facts:
         type=row[given.type] or None if given.type else None,
         pooled=pooled,
     )
+
+
+_KEY = ("query", "subtopic")
+_COLUMNS = (*_KEY, "weight", "type")
+_SCHEMA = pl.Schema(dict.fromkeys(("set", *_COLUMNS), pl.String) | {"weight": pl.Float64})
+
+
+def read_subtopics(
+    source: TrackSource, sets: Sequence[tuple[QrelsSource, QrelsText]]
+) -> pl.DataFrame:
+    """Read the subtopics files: set, query, subtopic, weight, type.
+
+    Rows are sorted by set, query and subtopic; null where a file gives no weight or type.
+
+    Raises
+    ------
+    DataError
+        If a file is no CSV with columns query, subtopic and weight or type, describes a subtopic
+        twice, has a weight that is not a number from 0, or has no query that the qrels set judges.
+    """
+    frames = [_SCHEMA.to_frame()]
+    for given, parsed in sets:
+        if given.subtopics_file is None:
+            continue
+        try:
+            frame = _parse_subtopic(given.subtopics_file, source)
+            if frame.join(parsed.frame, on="query", how="semi").is_empty():
+                fix = "Are these the subtopics of another track?"
+                problem = f"none of its queries is judged in {given.file}"
+                raise DataError(problem, file=given.subtopics_file, fix=fix)
+        except DataError as error:
+            if not source.may_quote(given.subtopics_file):
+                error.conceal()
+                error.fix = None  # the fix may list the columns
+            raise
+        frames.append(frame.select(pl.lit(given.name).alias("set"), *_COLUMNS))
+    return pl.concat(frames).sort("set", *_KEY)
+
+
+def undescribed(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) -> str | None:
+    """Return a note on judged subtopics that the file of a qrels set does not describe."""
+    if given.subtopics_file is None:
+        return None
+    judged = parsed.frame.select(_KEY).unique()
+    names = described.filter(pl.col("set") == given.name)
+    missing = judged.join(names, on=_KEY, how="anti").sort(_KEY)
+    if missing.is_empty():
+        return None
+    query, subtopic = missing.row(0)
+    first = f"the first is {subtopic!r} of query {query!r}"
+    return f"{given.subtopics_file} lacks {missing.height} of {judged.height} subtopics; {first}"
+
+
+def _parse_subtopic(file: str, source: TrackSource) -> pl.DataFrame:
+    frame = read_csv_rows(source.input_file(file), _COLUMNS)
+    missing = [column for column in _COLUMNS if column not in frame.columns]
+    keys = [column for column in missing if column in _KEY]
+    if keys or len(missing) == 2:
+        fix = "It needs the columns query, subtopic, and weight or type or both."
+        problem = f"has no column {keys[0]!r}" if keys else "has neither weights nor types"
+        raise DataError(problem, file=file, fix=fix)
+    empty = (pl.lit(None, pl.String).alias(column) for column in missing)
+    frame = frame.with_columns(*empty).select("line", *_COLUMNS)
+    weight = pl.col("weight").cast(pl.Float64, strict=False)
+    is_weight = weight.is_finite() & (weight >= 0)
+    wrong = {
+        "a query or subtopic is missing": pl.any_horizontal(pl.col(_KEY).is_null()),
+        "the subtopic is described twice": ~pl.struct(_KEY).is_first_distinct(),
+        "the weight is not a number from 0": ~is_weight.fill_null(pl.col("weight").is_null()),
+    }
+    refuse_rows(frame, wrong, file)
+    return frame.with_columns(weight)
+
+
+_DEPTH = re.compile(rb"0*[1-9]\d{0,8}")
+
+
+def read_pool_depths(source: TrackSource, judged: Collection[str]) -> dict[str, int]:
+    """Read the depth of each query's pool, sorted by query; empty if the track has no such file.
+
+    Parameters
+    ----------
+    judged
+        The judged queries of the track. Depths of other queries are kept.
+
+    Raises
+    ------
+    DataError
+        If a line is not a query and a whole number of at least 1, a query has two lines, or no
+        query is judged.
+    """
+    file = source.pool_depth_by_query
+    if file is None:
+        return {}
+    try:
+        depths = _parse_depth(file, read_text(source.input_file(file))[0])
+        if depths.keys().isdisjoint(judged):
+            fix = "Are these the pools of another track?"
+            raise DataError("none of its queries is judged", file=file, fix=fix)
+    except DataError as error:
+        if not source.may_quote(file):
+            error.conceal()
+        raise
+    return dict(sorted(depths.items()))
+
+
+def without_depth(
+    source: TrackSource, depths: Collection[str], judged: Collection[str]
+) -> str | None:
+    """Return a note on judged queries that the file of a track has no line for."""
+    missing = sorted(set(judged) - set(depths))
+    if source.pool_depth_by_query is None or not missing:
+        return None
+    depth = source.pool_depth
+    taken = "as far as their pools are complete" if depth is None else f"pool_depth = {depth}"
+    return (
+        f"{source.pool_depth_by_query} has no depth for {len(missing):,} of {len(judged):,} judged "
+        f"queries (the first is {missing[0]!r}): their depth is {taken}"
+    )
+
+
+def _parse_depth(file: str, data: bytes) -> dict[str, int]:
+    depths = dict[str, int]()
+    for number, fields in lines(data, file):
+        value = b" ".join(fields)
+        if len(fields) != 2:
+            problem = f"{len(fields)} fields where a line is: query depth"
+            raise DataError(problem, file=file, line=number, value=value)
+        query = fields[0].decode()
+        if not _DEPTH.fullmatch(fields[1]):
+            problem = "the depth is not a whole number of at least 1"
+            raise DataError(problem, file=file, line=number, value=value)
+        if query in depths:
+            raise DataError("the query has a depth already", file=file, line=number, value=value)
+        depths[query] = int(fields[1])
+    return depths

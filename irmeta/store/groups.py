@@ -13,8 +13,7 @@ import numpy as np
 from irmeta.kernels.lists import collect, number
 from irmeta.parallel import ObjectPool
 from irmeta.store.assemble import Lists, TrackRows
-from irmeta.store.judgments import Judgments
-from irmeta.store.readers import TrackNames
+from irmeta.store.readers import Judgments, TrackNames
 from irmeta.trec.ordering import rows_of
 
 GROUP_ROWS = 1 << 17  # a group ends at the first query boundary after this many rows

@@ -14,7 +14,7 @@ import pyarrow as pa
 from irmeta.parallel import ordered_map
 from irmeta.schema.arrow import column, constant, dictionary, nullable, strings
 from irmeta.store.groups import GROUP_ROWS, Group, Groups
-from irmeta.store.judgments import Judgments
+from irmeta.store.readers import Judgments
 from irmeta.store.writing import part_writer
 from irmeta.trec.ordering import ranks_from
 from irmeta.trec.rows import NO_RANK

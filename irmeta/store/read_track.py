@@ -17,17 +17,14 @@ from irmeta.inputs.files import read_qrels
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import NAMES
 from irmeta.store.assemble import TrackRows
-from irmeta.store.facts import Facts, read_facts
+from irmeta.store.facts import Facts, read_facts, read_pool_depths, read_subtopics
 from irmeta.store.groups import Groups
-from irmeta.store.judgments import Judgments, judgments
 from irmeta.store.long_table import Names, Noticed
 from irmeta.store.memory_limit import Extent, Limits
-from irmeta.store.pool_depth_file import read_pool_depths
 from irmeta.store.read_run import Run, SkippedRun, read_run
-from irmeta.store.readers import Readers, TrackNames
+from irmeta.store.readers import Judgments, Readers, TrackNames, judgments
 from irmeta.store.record import track_record
 from irmeta.store.spill import InMemory
-from irmeta.store.subtopics_file import read_subtopics
 from irmeta.store.track_systems import Named, name_systems
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.numbered_names import NameSketch

@@ -9,7 +9,9 @@ import polars as pl
 
 from irmeta.parallel import ObjectPool, release_freed
 from irmeta.trec.numbered_names import Names, in_order
+from irmeta.trec.qrels import QrelsText
 from irmeta.trec.rows import RowReader
+from irmeta.trec.source import QrelsSource
 
 
 class Readers(ObjectPool[RowReader]):
@@ -93,3 +95,91 @@ class TrackNames:
     docs: pl.Series
     query_indices: dict[RowReader, np.ndarray]
     doc_indices: dict[RowReader, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """Judged docs of each query over all qrels sets, as one sorted array of pairs.
+
+    Attributes
+    ----------
+    pairs
+        ``query << 32 | doc`` (indices into the sorted names), sorted and distinct.
+    primary
+        int16 grade of each pair in the primary set, or index in `levels`; `NO_GRADE` for a pair
+        not in it.
+    frames
+        One frame per set: set, query, subtopic, doc, grade (as read) and doc_id.
+    samples
+        One frame per set of a sampled pool: set, query, doc, doc_id, stratum, method, probability.
+    levels
+        float64, ascending: the distinct grades of the primary set, if they are not int8.
+    """
+
+    NO_GRADE = 999
+    pairs: np.ndarray
+    primary: np.ndarray
+    frames: tuple[pl.DataFrame, ...]
+    samples: tuple[pl.DataFrame, ...] = ()
+    levels: np.ndarray | None = None
+
+    def bounds(self, queries: np.ndarray) -> np.ndarray:
+        """Return the first pair of each query, and the end of the last query's pairs.
+
+        `queries` are sorted indices. The pairs between bounds belong to them only if they skip no
+        judged query.
+        """
+        ends = np.append(queries, queries[-1] + 1).astype(np.uint64)
+        return np.searchsorted(self.pairs, ends << np.uint64(32))
+
+    def docs(self, bounds: np.ndarray) -> np.ndarray:
+        """Return the docs of the pairs between the first and last of `bounds`, as int32."""
+        return (self.pairs[bounds[0] : bounds[-1]] & np.uint64(0xFFFFFFFF)).astype(np.int32)
+
+    def queries(self) -> np.ndarray:
+        """Return the indices of all queries that any set judges, sorted."""
+        return np.unique(self.pairs >> np.uint64(32)).astype(np.int32)
+
+
+def judgments(
+    sets: list[tuple[QrelsSource, QrelsText]], readers: Readers, names: TrackNames
+) -> Judgments:
+    """Assign numbers to the judged docs of each query, from 0 in byte order, over all sets.
+
+    `readers` have numbered the queries and docs of all sets, one set after another.
+    """
+    query = names.query_indices[readers.first][readers.judged_queries]
+    doc = names.doc_indices[readers.first][readers.judged_docs]
+    ends = np.cumsum([parsed.frame.height for _, parsed in sets])
+    pairs_of = np.split(_pairs(query, doc), ends[:-1])
+    pairs = np.unique(np.concatenate(pairs_of))
+    starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
+    levels = None
+    primary = np.full(len(pairs), Judgments.NO_GRADE, np.int16)
+    frames: list[pl.DataFrame] = []
+    samples: list[pl.DataFrame] = []
+    for index, ((source, parsed), set_pairs) in enumerate(zip(sets, pairs_of, strict=True)):
+        rows = np.searchsorted(pairs, set_pairs)
+        if index == 0:
+            primary[rows] = np.iinfo(np.int8).min
+            grades = parsed.frame["grade"].to_numpy()
+            if grades.dtype == np.float64:
+                levels, grades = np.unique(grades, return_inverse=True)
+            np.maximum.at(primary, rows, grades.astype(np.int16))
+        judged = parsed.frame.select(
+            pl.lit(source.name).alias("set"),
+            "query",
+            "subtopic",
+            "doc",
+            "grade",
+            doc_id=pl.Series((rows - starts[rows]).astype(np.int32)),
+        )
+        frames.append(judged.sort("query", "subtopic", "doc"))
+        if parsed.sample is not None:
+            sample = judged.select("set", "query", "doc", "doc_id").hstack(parsed.sample)
+            samples.append(sample.sort("query", "doc"))
+    return Judgments(pairs, primary, tuple(frames), tuple(samples), levels)
+
+
+def _pairs(query: np.ndarray, doc: np.ndarray) -> np.ndarray:
+    return query.astype(np.uint64) << np.uint64(32) | doc.astype(np.uint64)

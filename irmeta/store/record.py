@@ -14,11 +14,10 @@ from irmeta.errors import IrmetaError, short
 from irmeta.locations import local
 from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackRows
-from irmeta.store.judgments import Judgments
+from irmeta.store.facts import undescribed, without_depth
 from irmeta.store.layout import KINDS, Layout
 from irmeta.store.long_table import Noticed
-from irmeta.store.pool_depth_file import without_depth
-from irmeta.store.subtopics_file import undescribed
+from irmeta.store.readers import Judgments
 from irmeta.store.track_systems import Named
 from irmeta.store.verify import file_checksums, has_same_footers
 from irmeta.trec.qrels import SAMPLED, QrelsText

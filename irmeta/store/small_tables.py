@@ -14,9 +14,9 @@ from irmeta.errors import printable
 from irmeta.schema import TABLES
 from irmeta.schema.arrow import constant, encoded, text
 from irmeta.store.facts import Facts
-from irmeta.store.judgments import Judgments
 from irmeta.store.read_run import Run, SkippedRun
 from irmeta.store.read_track import ReadTrack
+from irmeta.store.readers import Judgments
 from irmeta.store.writing import part_writer
 
 _TYPES: dict[pa.DataType, Any] = {

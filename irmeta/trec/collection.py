@@ -15,8 +15,8 @@ from irmeta.files import is_inside
 from irmeta.locations import LOCAL_INPUT, AnyLocation, RemotePath, local, location
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
-from irmeta.trec.config_text import CONFIG
 from irmeta.trec.convention import (
+    CONFIG,
     qrels_of_folder,
     runs_of_folder,
     track_folders,

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 from irmeta.errors import DataError, of_track, printable
 from irmeta.policies import ReadPolicy
-from irmeta.trec.config_text import CONFIG, toml_key, toml_text
 from irmeta.trec.listing import files_below, is_folder, list_folder
 from irmeta.trec.source import AnyTrack, BrokenTrack, QrelsSource, TrackSource
 from irmeta.trec.system_names import file_names
+
+CONFIG = "collection.toml"
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_key(name: str) -> str:
+    """Return a TOML key, quoted if necessary."""
+    return name if _BARE_KEY.fullmatch(name) else toml_text(name)
+
+
+def toml_text(text: str) -> str:
+    """Return a TOML string."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def track_folders(root: Path) -> list[str]:

@@ -9,8 +9,7 @@ import pytest
 
 import irmeta
 from irmeta.archive import facts
-from irmeta.archive.catalog_files import FOLDER
-from irmeta.archive.choices import STATES, all_choices, choices
+from irmeta.archive.choices import FOLDER, STATES, all_choices, choices
 
 READY = [one for one in all_choices().values() if one.state == "ready"]
 

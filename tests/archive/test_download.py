@@ -19,8 +19,7 @@ from irmeta import UsageError
 from irmeta.archive import content
 from irmeta.archive.download import Downloader, FetchError
 from irmeta.archive.fetch_options import DownloadLimits
-from irmeta.archive.host_limits import HostLimits, StoppedError
-from irmeta.archive.http_client import check_address, open_client
+from irmeta.archive.http_client import HostLimits, StoppedError, check_address, open_client
 from support.serving import (
     Answer,
     FakePauses,

@@ -278,7 +278,7 @@ def test_fetch__only_one_at_a_time(server: FileServer, tmp_path: Path):
 def test_fetch__one_request_a_second_at_the_start(
     server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("irmeta.archive.host_limits.is_loopback", lambda address: False)
+    monkeypatch.setattr("irmeta.archive.http_client.is_loopback", lambda address: False)
     pauses, options = FakePauses(), FetchOptions(mirror=server.address)
     fetching.fetch_plan(plan(["trec8/web"]), tmp_path, options, pauses=pauses)
     # 20 intervals of a second, 20 of half a second, 4 of a quarter; threads may overlap.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 
-from irmeta.archive.host_limits import Pauses
+from irmeta.archive.http_client import Pauses
 
 Answer = Callable[["Handler", bytes], None]
 """Function that answers one request for a file with this content."""
