@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections import Counter
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
 import irmeta
+from irmeta.api import namespaces
 from irmeta.cli.vocabulary import TERMS, table
+from irmeta.studies.framework.registry import study_modules
 from support.commands import all_commands, options_of
 
 PAGE = Path(__file__).parents[1] / "notebooks" / "site" / "options.md"
 COMMANDS = [name for name in all_commands() if name != "trec_eval"]
 NAMED = {term.option for term in TERMS}
 AVOIDED = {name for term in TERMS for name in term.avoid}
+MEANINGS = {
+    "--depth": "first DEPTH docs of each list",
+    "--pool-depth": "[Dd]epth of the pool",
+    "--rarity-depth": "[Rr]ank (to|at) which (a system retrieves|S_d counts) a doc",
+    "--alpha": "[Ss]ignificance level",
+    "--seed": "[Rr]andom seed",
+    "--resamples": "[Rr]esamples|[Pp]ermutations",
+    "--format": "^Format",
+    "--out": "[Ff]ile|[Ff]older",
+    "--track": "[Tt]rack",
+    "--test": "[Tt]est of",
+    "--correction": "[Cc]orrection of the p-values",
+    "--digits": "[Dd]ecimal places",
+    "--measures": "[Mm]easure|[Pp]reference",
+}
+"""What the help text of an option says in all commands that have it."""
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -27,22 +49,59 @@ def test_options__shared_by_commands_are_in_the_vocabulary() -> None:
     plain = [name for name in COMMANDS if not name.startswith("study ")]
     found = Counter(name for command in plain for name in options_of(command))
     shared = {n for n, count in found.items() if count > 1 and n.startswith("--")}
+    known = {name for command in COMMANDS for name in options_of(command)}
     negations = {f"--no-{name[2:]}" for name in NAMED}
     assert shared - NAMED - negations - {"--help"} == set()
-    assert NAMED - {*found} == set(), "every term is an option of a command"
+    assert NAMED - known == set(), "every term is an option of a command"
     assert not NAMED & AVOIDED
 
 
-@pytest.mark.parametrize("name", irmeta.__all__)
+def public_functions() -> dict[str, Callable[..., object]]:
+    """Return functions of irmeta, methods of Store and its namespaces, and studies, by name."""
+    found = {name: getattr(irmeta, name) for name in irmeta.__all__}
+    functions = {name: one for name, one in found.items() if inspect.isfunction(one)}
+    for name in ("run_all", *study_modules()):
+        functions[f"studies.{name}"] = getattr(irmeta.studies, name.replace("-", "_"))
+    spaces: dict[str, type] = {}
+    for module in iter_modules(namespaces.__path__):
+        cls = vars(irmeta.Store)[module.name].func.__annotations__["return"]
+        spaces[module.name] = getattr(import_module(f"{namespaces.__name__}.{module.name}"), cls)
+    for space, cls in {"Store": irmeta.Store, **spaces}.items():
+        for name, method in inspect.getmembers(cls, inspect.isfunction):
+            if name[0] != "_":
+                functions[f"{space}.{name}"] = method
+    return functions
+
+
+FUNCTIONS = public_functions()
+PLACED = {"--store", "--preferences", "--measure"}
+"""Arguments by place, which say what they are."""
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_function__has_no_other_name_of_an_idea(name: str) -> None:
-    known = getattr(irmeta, name)
-    functions = [known] if inspect.isfunction(known) else []
-    if known is irmeta.Store:
-        functions = [f for n, f in inspect.getmembers(known, inspect.isfunction) if n[0] != "_"]
-    for function in functions:
-        keywords = {f"--{one.replace('_', '-')}" for one in inspect.signature(function).parameters}
-        # Stores and preferences are arguments by place, which say what they are.
-        assert keywords & AVOIDED <= {"--store", "--preferences", "--measure"}
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    keywords = {f"--{one.replace('_', '-')}" for one in parameters}
+    assert keywords & AVOIDED <= PLACED
+
+
+@pytest.mark.parametrize("option", MEANINGS)
+def test_option__has_one_meaning_in_all_commands(option: str) -> None:
+    pattern = MEANINGS[option]
+    texts = {
+        command: one.help
+        for command in COMMANDS
+        for one in all_commands()[command].params
+        if option in (*one.opts, *one.secondary_opts)
+    }
+    assert texts
+    assert [f"{c}: {text}" for c, text in texts.items() if not re.search(pattern, text)] == []
+
+
+def test_depth__is_a_keyword_of_reading_alone() -> None:
+    """Functions that read take it among the policies; other depths have names of their own."""
+    arguments = {name: inspect.signature(one).parameters for name, one in FUNCTIONS.items()}
+    assert {name for name, known in arguments.items() if "depth" in known} == set()
 
 
 def test_page__has_the_table_of_the_vocabulary() -> None:
@@ -51,10 +110,20 @@ def test_page__has_the_table_of_the_vocabulary() -> None:
 
 @pytest.mark.parametrize(
     ("command", "option", "name"),
-    [("prefer", "--against", "--baseline"), ("ingest", "--store", "--out")],
+    [
+        ("prefer", "--against", "--baseline"),
+        ("ingest", "--store", "--out"),
+        ("pool", "--depth", "--pool-depth"),
+    ],
 )
 def test_command__another_name_of_an_idea_gets_the_right_one(run, command, option, name) -> None:
     done = run(command, "collection", option, "value")
     assert done.status == 2
     assert f"It is called {name}." in " ".join(done.err.split())
     assert "called" not in run(command, "collection", "--colour", "value").err
+
+
+def test_study__another_meaning_of_an_option_gets_the_right_name(run) -> None:
+    done = run("study", "innovation", "store", "--out", "out", "--alpha", "1")
+    assert done.status == 2
+    assert "It is called --rarity-weight." in " ".join(done.err.split())

@@ -18,7 +18,7 @@ from irmeta.show.notes import note
 
 
 @command(
-    "irmeta pool store/ --track news --depth 10",
+    "irmeta pool store/ --track news --pool-depth 10",
     "irmeta pool store/ --track news --budget 100 --out docs.txt",
 )
 @with_options(
@@ -37,14 +37,15 @@ def pool(
         typer.Option(
             metavar="SYSTEM|group=NAME|type=NAME",
             help="Only docs of these systems (repeatable).",
-            show_default="all; with --depth, those that contributed to the pool",
+            show_default="all; with --pool-depth, those that contributed to the pool",
         ),
     ] = None,
-    depth: Annotated[
+    pool_depth: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="All docs down to this rank, instead of unjudged docs; tie order score-file.",
+            help="Depth of the pool: all docs down to this rank, instead of unjudged docs; tie "
+            "order score-file.",
         ),
     ] = None,
     budget: Annotated[
@@ -69,11 +70,11 @@ def pool(
             docs = store.pools.to_judge(
                 name,
                 system=system or None,
-                depth=depth,
+                pool_depth=pool_depth,
                 budget=budget,
                 **choices,
             )
-            made_by = pool_of(store.reader, name) if depth and not system else None
+            made_by = pool_of(store.reader, name) if pool_depth and not system else None
         if made_by is not None and not made_by.known:
             note(f"irmeta: {name}: the pool is taken from {made_by.note}")
         unsure = docs.filter(~docs["judged"] & docs["grade"].is_not_null()).height
@@ -84,7 +85,7 @@ def pool(
             )
         if not is_lines:
             made = how_made(store.reader, [], EvalPolicy(**store.merged(choices)), [name])
-            made["pool"] = {"system": system or None, "depth": depth, "budget": budget}
+            made["pool"] = {"system": system or None, "pool_depth": pool_depth, "budget": budget}
             display.write(Result("pool", {"docs": docs}, "Docs for assessors.", made))
         elif out is not None:
             write_pool(docs, out, force=display.force)

@@ -19,12 +19,15 @@ class Term(NamedTuple):
         The idea, and where commands differ, the reason.
     avoid
         Other names of the idea, which no option or keyword has.
+    before
+        Names that the idea had in some commands, and that are options of another meaning.
     """
 
     option: str
     keyword: str
     meaning: str
     avoid: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
 
 
 TERMS = (
@@ -89,7 +92,12 @@ TERMS = (
         "Resamples of the queries for intervals of ranks.",
         ("--bootstraps",),
     ),
-    Term("--seed", "rng", "Random seed; Python also takes a generator in `irmeta.stats`."),
+    Term(
+        "--seed",
+        "rng",
+        "Random seed; Python also takes a generator in `irmeta.stats`. Studies, which record it, "
+        "call it `seed`.",
+    ),
     Term("--unjudged", "", "Report what unjudged docs leave open."),
     Term("--judged-at-least", "", "Mean Judged@10 below which a system is hardly judged."),
     Term("--queries", "queries", "Queries that means cover."),
@@ -97,13 +105,31 @@ TERMS = (
     Term("--qrels", "qrels", "Qrels set by name; functions for data in memory take qrels by it."),
     Term("--tie-order", "tie_order", "Order of docs with equal scores.", ("--ties",)),
     Term("--pool-order", "pool_order", "Tie order of the lists that made the pool."),
-    Term("--pool-depth", "pool_depth", "Depth of the pool that judgments are cut to."),
-    Term("--pool-without", "pool_without", "Systems that are removed from the pool."),
     Term(
-        "--depth",
-        "depth",
-        "Rank that lists are cut to; in `pool` the rank down to which docs are listed.",
-        ("--cutoff",),
+        "--pool-depth",
+        "pool_depth",
+        "Depth of the pool that judgments are cut to; in `pool` of the pool that is listed.",
+        before=("--depth",),
+    ),
+    Term("--pool-without", "pool_without", "Systems that are removed from the pool."),
+    Term("--depth", "depth", "Rank that lists are cut to at reading.", ("--cutoff",)),
+    Term(
+        "--cut-depth",
+        "cut_depth",
+        "Rank at which `study search-length` cuts lists, to compare them with the whole lists.",
+        before=("--depth",),
+    ),
+    Term(
+        "--rarity-depth",
+        "rarity_depth",
+        "Deepest rank at which a system retrieves a doc, for rarity.",
+        before=("--depth",),
+    ),
+    Term(
+        "--rarity-weight",
+        "rarity_weights",
+        "Weights of rarity in `study innovation`; `--draw-rarity-weight` those of Table 3.",
+        before=("--alpha",),
     ),
     Term("--duplicates", "duplicates", "A doc that occurs twice in a list."),
     Term("--malformed", "malformed", "A line that cannot be read."),
@@ -127,7 +153,7 @@ TERMS = (
 
 def renamed(option: str, known: Collection[str]) -> str | None:
     """Return the name that an idea has in a command, for another name of the idea."""
-    names = (term.option for term in TERMS if option in term.avoid)
+    names = (term.option for term in TERMS if option in (*term.avoid, *term.before))
     return next((name for name in names if name in known), None)
 
 

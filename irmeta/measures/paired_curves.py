@@ -13,7 +13,7 @@ from irmeta.measures.names import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.needs import Need, needs_of
+from irmeta.rankings.needs import needs_of
 from irmeta.rankings.pool import complete_depths_of, warn_without_depth
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.averages import sum_over_queries
@@ -48,7 +48,6 @@ def stored_paired_curves(
     track: str,
     measures: Sequence[str],
     ks: Sequence[int],
-    depth: int | None,
     policy: EvalPolicy,
     everyone: bool = False,
     workers: int | None = 1,
@@ -57,8 +56,6 @@ def stored_paired_curves(
 
     Parameters
     ----------
-    depth
-        Depth that the pool is cut to; None: all judgments.
     everyone
         Whether all systems have a mean, or the contributors to the pool.
 
@@ -76,15 +73,13 @@ def stored_paired_curves(
     check_ascending("ks", ks)
     facts, complete = track_facts(store, track, policy.qrels), list[np.ndarray]()
     systems = range(len(facts.systems)) if everyone else facts.contributors
-    uses_depth = "pool" in needs_of(specs)
-    needs: set[Need] = {*needs_of(specs), "pool"} if depth else needs_of(specs)
+    needs = needs_of(specs)
 
     def read(blocks: Iterable[JudgedRanks]) -> Iterator[JudgedRanks]:
         for view in blocks:
-            pool = view if depth is None else view.with_pool(depth)
-            if uses_depth:
-                complete.append(complete_depths_of(pool))
-            yield pool
+            if "pool" in needs:
+                complete.append(complete_depths_of(view))
+            yield view
 
     with undisturbed(store, track):
         blocks = over_blocks(lambda view: view, store, track, policy, needs, workers=workers)

@@ -374,26 +374,26 @@ class ReducedPool:
     relevant: int
 
 
-def parts_of(facts: TrackFacts, level: str) -> dict[str, tuple[str, ...]]:
+def parts_of(facts: TrackFacts, unit: str) -> dict[str, tuple[str, ...]]:
     """Return the contributing systems by run, group or type.
 
     Raises
     ------
     UsageError
-        If the level is unknown, or the track does not state the groups or types.
+        If the unit is unknown, or the track does not state the groups or types.
     """
-    check_choice("level", level, LEVELS)
+    check_choice("unit", unit, LEVELS)
     systems = [facts.systems[i] for i in facts.contributors]
-    if level == "run":
+    if unit == "run":
         return {system: (system,) for system in systems}
-    names = facts.groups if level == "group" else facts.types
+    names = facts.groups if unit == "group" else facts.types
     parts: dict[str, tuple[str, ...]] = {}
     for i, system in zip(facts.contributors, systems, strict=True):
         if (name := names[i]) is not None:
             parts[name] = (*parts.get(name, ()), system)
     if not parts:
-        fix = f"name the column {level!r} of its systems in collection.toml"
-        raise UsageError(f"track {facts.track!r} does not state the {level} of any system: {fix}.")
+        fix = f"name the column {unit!r} of its systems in collection.toml"
+        raise UsageError(f"track {facts.track!r} does not state the {unit} of any system: {fix}.")
     return dict(sorted(parts.items()))
 
 

@@ -36,7 +36,7 @@ def test_leave_out__equals_the_oracle_of_runs(
     made = real_store.pools.leave_out(
         oracle["measure"].unique(maintain_order=True),
         judgments=judgments,
-        depth=depth,
+        pool_depth=depth,
         others=others,
         track="trec-covid-r1",
         tie_order="score-file",
@@ -68,7 +68,7 @@ def test_leave_out__equals_the_oracle_of_groups(
     )
     store = irmeta.read(tmp_path / "c")
     names = oracle["measure"].unique(maintain_order=True)
-    made = store.pools.leave_out(names, level="group", depth=5, tie_order="score-file")
+    made = store.pools.leave_out(names, unit="group", pool_depth=5, tie_order="score-file")
     rows = oracle.rename({"group": "left_out"})
     assert_equal_rows(made.filter(pl.col("left_out").is_in(rows["left_out"].unique())), rows)
 
@@ -91,7 +91,7 @@ def test_leave_out__equals_ingesting_rewritten_qrels(track: Track, depth: int | 
     assume(len(track.runs) > 1)
     store = track.read()
     judgments = "all" if depth is None else "pool"
-    choices = {"judgments": judgments, "depth": depth, "tie_order": "score-file"}
+    choices = {"judgments": judgments, "pool_depth": depth, "tie_order": "score-file"}
     made = store.pools.leave_out(MEASURES, **choices)
     lost = {row["left_out"]: row for row in made.iter_rows(named=True)}
     assert set(lost) == set(store.systems()["system"])
@@ -147,7 +147,7 @@ def test_leave_out__twin_runs_lose_nothing_but_their_group_does(store: irmeta.St
     assert lone.select("judged_lost", "relevant_lost").row(0) == (2, 2)
     assert lone.select("value", "value_left_out", "delta_percent").row(0) == (0.5, 0.0, -100.0)
     assert lone.select("rank", "rank_left_out").row(0) == (3, 3)
-    groups = store.pools.leave_out("P@1", level="group")
+    groups = store.pools.leave_out("P@1", unit="group")
     assert groups.select("left_out", "system").rows() == [
         ("alpha", "a1"), ("alpha", "a2"), ("beta", "b"),
     ]  # fmt: skip
@@ -156,13 +156,13 @@ def test_leave_out__twin_runs_lose_nothing_but_their_group_does(store: irmeta.St
 
 def test_leave_out__zero_means_have_no_change_in_percent():
     runs = {"a": {"1": down("x")}, "b": {"1": down("y")}}
-    made = Track(runs, {"1": {"x": 0, "y": 1}}).read().pools.leave_out("AP", depth=1)
+    made = Track(runs, {"1": {"x": 0, "y": 1}}).read().pools.leave_out("AP", pool_depth=1)
     assert math.isnan(made.filter(system="a")["delta_percent"].item())
     assert made.filter(system="b").select("value_left_out", "delta_percent").row(0) == (0.0, -100.0)
 
 
 def test_leave_out__does_not_depend_on_workers_or_blocks(made_store: irmeta.Store, monkeypatch):
-    asked = {"track": "news", "depth": 10}
+    asked = {"track": "news", "pool_depth": 10}
     whole = made_store.pools.leave_out("AP,nDCG@10", workers=1, **asked)
     monkeypatch.setattr(type(made_store.reader), "block_rows", 1 << 10)
     assert made_store.pools.leave_out("AP,nDCG@10", workers=3, **asked).equals(whole)
@@ -171,12 +171,11 @@ def test_leave_out__does_not_depend_on_workers_or_blocks(made_store: irmeta.Stor
 @pytest.mark.parametrize(
     ("measure", "choices", "error"),
     [
-        ("AP", {"level": "team"}, "level = 'team' is not a choice. Known: group, run, type"),
-        ("AP", {"level": "type"}, "does not state the type of any system"),
+        ("AP", {"unit": "team"}, "unit = 'team' is not a choice. Known: group, run, type"),
+        ("AP", {"unit": "type"}, "does not state the type of any system"),
         ("AP", {"judgments": "some"}, "judgments = 'some' is not a choice"),
         ("AP", {"others": "old"}, "others = 'old' is not a choice"),
-        ("AP", {"depth": 0}, "depth = 0 is not a whole number"),
-        ("AP", {"depth": 3, "judgments": "all"}, "`depth=` is for `judgments='pool'`"),
+        ("AP", {"pool_depth": 0}, "pool_depth = 0 is not a whole number"),
         ("AP(average=geometric)", {}, "needs arithmetic means"),
     ],
 )
@@ -190,9 +189,9 @@ def test_leave_out__rejects_bad_arguments(
 def test_leave_out__needs_a_depth_where_no_pool_is_complete():
     runs = {"a": {"1": down("x", "y")}, "b": {"1": down("y", "x")}}
     store = Track(runs, {"1": {"x": 1}}).read()
-    with pytest.raises(UsageError, match=r"complete at no depth; give `depth=`"):
+    with pytest.raises(UsageError, match=r"complete at no depth; give `pool_depth=`"):
         store.pools.leave_out("AP")
-    assert store.pools.leave_out("AP", depth=1).height == 2
+    assert store.pools.leave_out("AP", pool_depth=1).height == 2
     alone = Track({"a": {"1": down("x")}}, {"1": {"x": 1}}).read()
     with pytest.raises(UsageError, match="no system is left to contribute"):
         alone.pools.leave_out("AP")

@@ -55,7 +55,7 @@ def test_pool__unjudged_docs_equal_twin(
 def test_pool__of_a_depth_equals_twin(track: Track, depth: int, order: Any, is_one: bool):
     systems = sorted(track.runs)[:1] if is_one else sorted(track.runs)
     made = track.read().pools.to_judge(
-        depth=depth, system=systems[0] if is_one else None, tie_order=order
+        pool_depth=depth, system=systems[0] if is_one else None, tie_order=order
     )
     lists = rankings(track, systems, order or "score-file")
     docs = naive.docs_of(lists, track.qrels, depth)
@@ -91,7 +91,7 @@ def test_pool__equal_weights_of_different_ranks_are_ordered_by_doc():
 
 def test_pool__budget_does_not_depend_on_blocks(made_store: irmeta.Store, monkeypatch):
     asked: list[dict[str, Any]] = [
-        {"budget": 7}, {"budget": 1}, {"system": "grebeQL"}, {"depth": 5}, {},
+        {"budget": 7}, {"budget": 1}, {"system": "grebeQL"}, {"pool_depth": 5}, {},
     ]  # fmt: skip
     whole = [made_store.pools.to_judge("web", **one) for one in asked]
     assert [len(frame) for frame in whole][:2] == [7, 1]
@@ -115,12 +115,12 @@ def test_pool__contributors_make_it_and_groups_select(tmp_path: Path, is_read: b
         'systems = { file = "f.csv", name = "run", group = "team", pooled = "judged" }\n'
     )
     store = irmeta.read(tmp_path) if is_read else irmeta.ingest(tmp_path, tmp_path / "store")
-    assert store.pools.to_judge(depth=1).drop("weight").rows() == [
+    assert store.pools.to_judge(pool_depth=1).drop("weight").rows() == [
         ("t", "1", "x", 1, 1, True, 1),
         ("t", "1", "z", 1, 1, False, None),
         ("t", "2", "p", 1, 1, True, 0),
     ]
-    assert store.pools.to_judge(depth=1, system="group=beta")["doc"].to_list() == ["only-b"]
+    assert store.pools.to_judge(pool_depth=1, system="group=beta")["doc"].to_list() == ["only-b"]
     assert store.pools.to_judge(system="group=alpha")["doc"].to_list() == ["z", "y"]
     assert store.pools.to_judge().select("doc", "weight", "grade").rows() == [
         ("only-b", pytest.approx(0.2), -1),
@@ -145,9 +145,9 @@ def test_pool__fully_judged_lists_leave_nothing_to_judge():
 @pytest.mark.parametrize(
     ("choices", "error"),
     [
-        ({"depth": 0}, "depth = 0 is not a whole number of at least 1"),
+        ({"pool_depth": 0}, "pool_depth = 0 is not a whole number of at least 1"),
         ({"budget": 1.5}, "budget = 1.5 is not a whole number"),
-        ({"depth": 3, "budget": 2}, "`budget=` is for unjudged docs by weight"),
+        ({"pool_depth": 3, "budget": 2}, "`budget=` is for unjudged docs by weight"),
         ({"system": "sytem"}, "has no system 'sytem'. Did you mean 'system'"),
         ({"system": []}, "no system was given"),
         ({"system": "group=x"}, "No group of its systems is known"),
@@ -167,11 +167,11 @@ def test_pool__rejects_lists_cut_at_reading():
     runs = {"a": {"1": [("x", 1), ("y", 1), ("z", 1)]}}
     store = Track(runs, {"1": {"x": 1}}).read(depth=2)
     assert store.pools.to_judge()["doc"].to_list() == ["z", "y"]
-    assert store.pools.to_judge(depth=2, tie_order="trec_eval")["doc"].to_list() == ["y", "z"]
+    assert store.pools.to_judge(pool_depth=2, tie_order="trec_eval")["doc"].to_list() == ["y", "z"]
     with pytest.raises(UsageError, match="cut at depth 2, so there is no pool of depth 3"):
-        store.pools.to_judge(depth=3, tie_order="trec_eval")
+        store.pools.to_judge(pool_depth=3, tie_order="trec_eval")
     with pytest.raises(UsageError, match="was cut at depth 2 under tie order 'trec_eval'"):
-        store.pools.to_judge(depth=2)
+        store.pools.to_judge(pool_depth=2)
 
 
 def test_pool__needs_a_contributor(tmp_path: Path):
@@ -183,14 +183,14 @@ def test_pool__needs_a_contributor(tmp_path: Path):
     )
     store = irmeta.read(tmp_path)
     with pytest.raises(DataError, match="none of the pooled systems is in the store"):
-        store.pools.to_judge(depth=1)
+        store.pools.to_judge(pool_depth=1)
 
 
 @pytest.mark.real
 def test_pool__sizes_by_depth_equal_the_oracle(shared: Path, real_store: irmeta.Store):
     oracle = pl.read_csv(shared / "oracles" / "depth_study" / "pool_by_depth.csv")
     deepest = oracle["d"].max()
-    made = real_store.pools.to_judge("trec-covid-r1", depth=deepest)
+    made = real_store.pools.to_judge("trec-covid-r1", pool_depth=deepest)
     relevant = (pl.col("grade") >= 1).fill_null(False)
     for depth, docs, judged, of_relevant in oracle.select(
         "d", "docs_in_pool", "judged_in_pool", "relevant_in_pool"
@@ -198,7 +198,7 @@ def test_pool__sizes_by_depth_equal_the_oracle(shared: Path, real_store: irmeta.
         within = made.filter(pl.col("depth") <= depth)
         counts = within.select(pl.len(), pl.col("judged").sum(), relevant.sum().alias("relevant"))
         assert counts.row(0) == (docs, judged, of_relevant)
-    assert real_store.pools.to_judge("trec-covid-r1", depth=7)["judged"].all()
+    assert real_store.pools.to_judge("trec-covid-r1", pool_depth=7)["judged"].all()
 
 
 @pytest.mark.real

@@ -29,7 +29,7 @@ def test_volatility__equals_the_oracle(shared: Path, real_store: irmeta.Store):
         ks = rows["k1"].unique().sort().to_list()
         made = real_store.stability.volatility(
             first, None if first == second else second,
-            ks=ks, depth=7, track="trec-covid-r1", tie_order="score-file",
+            ks=ks, pool_depth=7, track="trec-covid-r1", tie_order="score-file",
         )  # fmt: skip
         both = made.join(rows, left_on=["k_a", "k_b"], right_on=["k1", "k2"])
         assert both.height == rows.height == made.height
@@ -103,7 +103,7 @@ def test_volatility__other_measure_and_systems(made_store: irmeta.Store):
         ("AP", {"systems": "some"}, "systems = 'some' is not a choice"),
         ("AP", {"method": "tau"}, "'tau' is not a choice|method"),
         ("AP", {"ks": [2, 1]}, "ks must be ascending"),
-        ("AP", {"depth": 0}, "depth = 0 is not a whole number"),
+        ("AP", {"pool_depth": 0}, "pool_depth = 0 is not a whole number"),
     ],
 )
 def test_volatility__rejects_bad_arguments(made_store, measure: str, choices: dict, error: str):

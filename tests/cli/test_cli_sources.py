@@ -102,7 +102,7 @@ TORN_RUN = {
     "evaluate": ("-m", "AP"),
     "explain": ("-m", "AP", "--system", "s", "--query", "1"),
     "info": (),
-    "pool": ("--depth", 1),
+    "pool": ("--pool-depth", 1),
     "truncation": ("-m", "AP"),
 }
 

@@ -33,11 +33,11 @@ def test_pool_command__prints_unjudged_docs_by_weight(run, collection: Path):
 
 
 def test_pool_command__of_a_depth_is_sorted_by_doc(run, collection: Path):
-    done = run("pool", collection, "--depth", 2)
+    done = run("pool", collection, "--pool-depth", 2)
     assert done.out == "1 0 u\n1 0 x\n1 0 y\n2 0 w\n"
     note = "all systems: the store does not say which were pooled"
     assert done.err == f"irmeta: t: the pool is taken from {note}\n"
-    done = run("pool", collection, "--depth", 1, "--system", "good")
+    done = run("pool", collection, "--pool-depth", 1, "--system", "good")
     assert (done.out, done.err) == ("1 0 x\n", "")
 
 
@@ -49,7 +49,7 @@ def test_pool_command__equals_the_frame_of_a_store(run, made_store: irmeta.Store
 
 def test_pool_command__replaces_only_pool_files(run, collection: Path, tmp_path: Path):
     out = tmp_path / "pools" / "pool.txt"
-    done = run("pool", collection, "--depth", 1, "--out", out)
+    done = run("pool", collection, "--pool-depth", 1, "--out", out)
     assert (done.status, done.out) == (0, "")
     assert done.err.endswith(f"3 docs in {out}\n")
     assert out.read_text() == "1 0 u\n1 0 x\n2 0 w\n"
@@ -76,7 +76,7 @@ def test_pool_command__replaces_only_pool_files(run, collection: Path, tmp_path:
         ((), "say which track: news, passage, web."),
         (("--track", "wob"), "has no track 'wob'. Did you mean 'web'?"),
         (("--track", "web", "--system", "grebe"), "no system 'grebe'. Did you mean 'grebeQL'?"),
-        (("--track", "web", "--depth", 2, "--budget", 3), "`--budget` is for unjudged docs"),
+        (("--track", "web", "--pool-depth", 2, "--budget", 3), "`--budget` is for unjudged docs"),
     ],
 )
 def test_pool_command__errors_print_no_line(

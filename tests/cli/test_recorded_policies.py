@@ -84,7 +84,7 @@ def test_results__choices_on_the_line_differ_or_reset(run, out: Path) -> None:
     [
         ("prefer", "-m", "RPP"),
         ("explain", "-m", "AP", "--system", "a", "--query", "1"),
-        ("pool", "--depth", "1"),
+        ("pool", "--pool-depth", "1"),
         ("truncation", "-m", "AP"),
         ("power", "-m", "AP"),
     ],

@@ -232,7 +232,7 @@ HIGHEST = (
         ),
         ("AP(rel=2)", lambda s, m: s.curve([m, "P"], [5, 10], track="news")),
         ("AP(rel=2)", lambda s, m: s.stability.truncation(m, track="news")),
-        ("AP(rel=2)", lambda s, m: s.pools.leave_out(m, track="news", depth=5)),
+        ("AP(rel=2)", lambda s, m: s.pools.leave_out(m, track="news", pool_depth=5)),
         ("AP(rel=2)", lambda s, m: s.explain(m, system="aldDFR", query=901, track="news")),
         ("RPP(rel=2)", lambda s, m: s.prefer(m, track="news")),
         ("RPP(rel=2)", lambda s, m: s.pairs.win_rates(m, track="news")),

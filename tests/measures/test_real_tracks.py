@@ -210,7 +210,7 @@ def test_rarity__robust_2003_equals_naive_implementation(
     robust: Track, real_store: irmeta.Store, depth: int
 ):
     found: dict[str, dict[str, int]] = {}
-    frame = real_store.per_doc.rarity("robust-2003", depth=depth)
+    frame = real_store.per_doc.rarity("robust-2003", rarity_depth=depth)
     for query, doc, retrieved_by in frame.select("query", "doc", "retrieved_by").iter_rows():
         found.setdefault(query, {})[doc] = retrieved_by
     assert frame["systems"].unique().to_list() == [17]

@@ -215,7 +215,7 @@ def test_judged_ranks__dtype_fits_the_deepest_list(tmp_path, depth, dtype):
         f"P@{depth}": 2 / depth,
     }
     for within, both in ((depth, 2), (depth - 1, 1)):
-        counted = store.per_doc.rarity(depth=within).select("doc", "retrieved_by")
+        counted = store.per_doc.rarity(rarity_depth=within).select("doc", "retrieved_by")
         assert dict(counted.rows()) == {"d7": 2, f"d{depth}": both, "gone": 0}
 
 
@@ -278,7 +278,7 @@ def test_store__results_independent_of_block_size(many, monkeypatch):
             *means,
             store.evaluate(per_query=True),
             store.per_doc.search_lengths(),
-            store.per_doc.rarity(depth=3),
+            store.per_doc.rarity(rarity_depth=3),
         ]
 
     whole = tables_of(many)

@@ -60,7 +60,7 @@ def test_plot__width_and_files(made_store: irmeta.Store, tmp_path: Path, width, 
         "differences": made_store.plot.search_lengths(
             "aldBM25", baseline="doumMan1", track="news", width=width
         ),
-        "rarity": made_store.plot.rarity("web", depth=5, counted="groups", width=width),
+        "rarity": made_store.plot.rarity("web", rarity_depth=5, counted="groups", width=width),
         "pairs": made_store.plot.compare("P@10", track="web", test="sign", width=width),
         "curve": made_store.plot.curve("P", [1, 5, 10], track="passage", width=width),
     }

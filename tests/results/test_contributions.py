@@ -45,7 +45,7 @@ def grouped(tmp_path) -> irmeta.Store:
 
 def test_contributions__worked_by_hand(grouped):
     """Within 3 ranks: x of q is found by a1, a2; y by a1, a2; z by a2, b; only by a1; late by b."""
-    frame = grouped.per_doc.contributions(depth=3)
+    frame = grouped.per_doc.contributions(rarity_depth=3)
     assert frame.columns == [
         *("track", "system", "found", "unique", "unique_to_group", "share", "mean_rarity")
     ]
@@ -112,7 +112,7 @@ def test_contributions__robust_2003_equals_reference(real_store, shared):
 
 def test_rarity__counts_groups_and_pooled_systems(grouped):
     def of(doc: str, **choices) -> tuple:
-        frame = grouped.per_doc.rarity(depth=3, **choices).filter(query="q", doc=doc)
+        frame = grouped.per_doc.rarity(rarity_depth=3, **choices).filter(query="q", doc=doc)
         return frame.select("retrieved_by", "systems", "rarity").row(0)
 
     assert of("y") == (2, 4, 0.5)
@@ -129,7 +129,7 @@ def test_rarity__counts_groups_and_pooled_systems(grouped):
 @settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from(RARITIES), st.sampled_from([1, 3, 100]))
 def test_rarity__kinds_equal_naive_twins(track: Track, kind: str, depth: int):
-    frame = track.read().per_doc.rarity(rarity=kind, depth=depth)
+    frame = track.read().per_doc.rarity(rarity=kind, rarity_depth=depth)
     for query, doc, value in frame.select("query", "doc", "rarity").iter_rows():
         lists = {s: track.ranking(s, query) for s in track.runs}
         held = len(rareness.holders(doc, lists, depth))
@@ -153,7 +153,7 @@ def test_rarity__rejects_unknown_choices(made_store, choices, message):
 @pytest.mark.parametrize("depth", [0, 1.5])
 def test_contributions__rejects_invalid_depth(made_store, depth):
     with pytest.raises(UsageError, match="depth"):
-        made_store.per_doc.contributions(depth=depth)
+        made_store.per_doc.contributions(rarity_depth=depth)
 
 
 def test_rarity__is_linear_by_default(made_store):

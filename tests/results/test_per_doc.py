@@ -58,7 +58,7 @@ def test_search_lengths_and_rarity__equal_naive_implementation(
     for choice in UNRETRIEVED:
         found = store.per_doc.search_lengths(rel=rel, unretrieved=choice, tie_order=order)
         assert found.rows() == list(twin_lengths(track, order, rel, choice))
-    found = store.per_doc.rarity(depth=depth, rel=rel, tie_order=order)
+    found = store.per_doc.rarity(rarity_depth=depth, rel=rel, tie_order=order)
     assert found.rows() == list(twin_rarity(track, depth, rel, order))
 
 
@@ -84,7 +84,7 @@ def test_search_lengths__equal_naive_implementation_on_generated_tracks(
 
 @pytest.mark.parametrize("depth", [1, 10, 100, 200, 1000])
 def test_rarity__equals_naive_implementation_on_generated_tracks(made, made_store, depth):
-    found = made_store.per_doc.rarity(made.name, depth=depth)
+    found = made_store.per_doc.rarity(made.name, rarity_depth=depth)
     assert found.rows() == list(twin_rarity(made, depth))
 
 
@@ -95,7 +95,7 @@ def test_search_lengths_and_rarity__equal_naive_on_worked_examples(worked_exampl
         runs = {file.name.split(".")[0]: read_run(file) for file in (folder / "runs").iterdir()}
         track = Track(runs, read_qrels(folder / "qrels.txt"), name)
         assert store.per_doc.search_lengths(name).rows() == list(twin_lengths(track))
-        assert store.per_doc.rarity(name, depth=3).rows() == list(twin_rarity(track, 3))
+        assert store.per_doc.rarity(name, rarity_depth=3).rows() == list(twin_rarity(track, 3))
 
 
 def test_search_lengths_and_rarity__rows_of_missing_lists_and_docs(tmp_path):
@@ -113,7 +113,7 @@ def test_search_lengths_and_rarity__rows_of_missing_lists_and_docs(tmp_path):
         ("t", "s", "q", "b", 1, None, 2.0),
         ("t", "s", "q", "c", 3, 3, 2.0),
     ]
-    assert store.per_doc.rarity(depth=2).rows() == [
+    assert store.per_doc.rarity(rarity_depth=2).rows() == [
         ("t", "q", "a", 1, 1, 2, 0.5),
         ("t", "q", "b", 1, 0, 2, 1.0),
         ("t", "q", "c", 3, 0, 2, 1.0),
@@ -156,8 +156,8 @@ def test_rarity__uses_the_selected_qrels_set(made_store):
 
 @pytest.mark.parametrize("depth", [0, -1, 2.5])
 def test_rarity__rejects_invalid_depth(made_store, depth):
-    with pytest.raises(UsageError, match=f"depth = {depth} is not a whole number"):
-        made_store.per_doc.rarity(depth=depth)
+    with pytest.raises(UsageError, match=f"rarity_depth = {depth} is not a whole number"):
+        made_store.per_doc.rarity(rarity_depth=depth)
 
 
 def test_search_lengths__suggests_the_nearest_choice(made_store):

@@ -68,7 +68,7 @@ def test_read__all_methods_and_studies_equal_store(
     for ask in (
         lambda s: s.means("default"),
         lambda s: s.per_doc.search_lengths("web"),
-        lambda s: s.per_doc.rarity(depth=7),
+        lambda s: s.per_doc.rarity(rarity_depth=7),
         lambda s: s.curve("AP,RBP", range(1, 9), ds=[3, 5]),
         lambda s: irmeta.SearchLengths(s, "news").systems,
     ):

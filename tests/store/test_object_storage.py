@@ -259,7 +259,7 @@ def test_commands__write_no_object(
     for command in (
         ("evaluate", remote.reader, "--out", "s3://bucket/x.csv"),
         ("compare", remote.reader, "-m", "AP", "--out", "s3://bucket/x"),
-        ("pool", remote.reader, "--track", "web", "--depth", "5", "--out", "s3://bucket/x"),
+        ("pool", remote.reader, "--track", "web", "--pool-depth", "5", "--out", "s3://bucket/x"),
     ):
         ran = run(*command)
         assert (ran.status, ran.out) == (2, "")

@@ -250,7 +250,7 @@ def test_depth__residual_of_rbp_is_the_weight_below_the_cutoff_or_the_list(
 def test_pool__the_tie_order_matters_where_many_scores_tie(real_store: irmeta.Store):
     pools = [
         set(
-            real_store.pools.to_judge("clef-ehealth-2015", depth=10, tie_order=order)[
+            real_store.pools.to_judge("clef-ehealth-2015", pool_depth=10, tie_order=order)[
                 "doc"
             ].to_list()
         )

@@ -163,7 +163,7 @@ def test_figures__all_are_drawn_with_caption_and_reading(figures: Mapping[str, D
 
 
 def test_figures__names_of_measures_with_many_parameters():
-    choices = {"rel": 2, "depth": 50, "rarity": "idf", "counted": "groups", "k": 20}
+    choices = {"rel": 2, "rarity_depth": 50, "rarity": "idf", "counted": "groups", "k": 20}
     options = InnovationOptions(**choices)
     names = dict(zip(FAMILIES, options.families(), strict=True))
     names |= {m: options.name(m.split("(")[0], 1.0) for m in RARE}
@@ -189,7 +189,7 @@ def test_figures__none_without_rows():
 
 
 def test_docs_by_holders__names_what_is_counted():
-    found = drawn(made_tables(), counted="groups", depth=20)["docs_by_holders"]
+    found = drawn(made_tables(), counted="groups", rarity_depth=20)["docs_by_holders"]
     assert found.caption.startswith("Relevant docs by the number of groups that retrieve them")
     assert "within rank 20" in found.caption
     assert "How many groups retrieve a relevant doc" in shown(found)

@@ -36,7 +36,10 @@ MADE = {"rare", "common"}
 @settings(max_examples=scaled(8))
 @given(tracks(), st.integers(1, 5), st.sampled_from(RARITIES))
 def test_figure_1__any_query_equals_naive_values(track: Track, k: int, kind):
-    rare, data = rare_track(track, grouped=False, k=k, rarity=kind, alphas=[2]), data_of(track)
+    rare, data = (
+        rare_track(track, grouped=False, k=k, rarity=kind, rarity_weights=[2]),
+        data_of(track),
+    )
     query = query_of_figure_1(rare)
     if query is None:
         assert not any(g >= 1 for _, qrels in data.values() for g in qrels.values())
@@ -59,19 +62,22 @@ def test_figure_1__any_query_equals_naive_values(track: Track, k: int, kind):
     assert frame["systems"].unique().to_list() == [len(track.runs) + 1]
 
 
-@pytest.mark.parametrize("choices", [{"depth": 2}, {"depth": 9}, {"counted": "groups"}])
+@pytest.mark.parametrize(
+    "choices", [{"rarity_depth": 2}, {"rarity_depth": 9}, {"counted": "groups"}]
+)
 def test_figure_1__made_systems_exceed_the_relevant_docs_of_the_query(choices: dict[str, Any]):
     """Three docs are relevant; a list of six lets D run to six."""
     runs = {"a": {"1": down("x", "y", "n", "o", "p", "q")}, "b": {"1": down("x", "z", "n")}}
     track = Track(runs, {"1": {"x": 1, "y": 1, "z": 1, "n": 0}})
-    rare = rare_track(track, grouped=False, k=8, alphas=[2], **choices)
+    rare = rare_track(track, grouped=False, k=8, rarity_weights=[2], **choices)
     made = figure_1(rare, "1")
     found = {
         row[:3]: row[3:] for row in made.select("made", "alpha", "docs", "value", "rank").rows()
     }
     assert {name: docs for name, _, docs in found} == {"rare": 6, "common": 3}
+    theirs = {name.replace("rarity_depth", "depth"): value for name, value in choices.items()}
     for (name, alpha, docs), value in found.items():
-        expected = naive.made_system(*data_of(track)["1"], name, docs, 8, alpha, **choices)
+        expected = naive.made_system(*data_of(track)["1"], name, docs, 8, alpha, **theirs)
         assert value == pytest.approx(expected), (name, alpha, docs)
     table = rows_of("first_places", first_places(rare, made))
     # by alpha = 0, three new docs beat the two docs of each system
@@ -128,7 +134,7 @@ def test_figure_2__an_order_with_ties_has_the_correlation_1_with_itself():
 @settings(max_examples=scaled(8))
 @given(tracks(), st.integers(1, 6), st.sampled_from([0.5, 1.0]))
 def test_table_3__all_sets_of_systems_equal_naive_values(track: Track, k: int, alpha: float):
-    rare, data = rare_track(track, k=k, sizes=[2, 3], draw_alphas=[alpha]), data_of(track)
+    rare, data = rare_track(track, k=k, sizes=[2, 3], draw_rarity_weights=[alpha]), data_of(track)
     frame = rows_of("table_3", table_3(rare))
     assert frame["systems"].unique().to_list() == [n for n in (2, 3) if n <= len(track.runs)]
     for row in frame.iter_rows(named=True):

@@ -138,7 +138,7 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
 
 def test_sections__state_the_options():
     options = InnovationOptions(
-        k=20, depth=50, counted="groups", resamples=77, trials=88, draws=99, fuzziness=0.01,
+        k=20, rarity_depth=50, counted="groups", resamples=77, trials=88, draws=99, fuzziness=0.01,
         texts="docs.tsv",
     )  # fmt: skip
     text = texts(by_heading(made(), options))

@@ -126,7 +126,7 @@ def test_compute__unknown_groups_and_contributors_are_noted(tmp_path: Path):
     assert tables["contributions"]["level"].unique().to_list() == ["system"]
 
 
-@pytest.mark.parametrize("choices", [{"k": 100_000}, {"k": 2, "depth": 1, "rarity": "idf"}])
+@pytest.mark.parametrize("choices", [{"k": 100_000}, {"k": 2, "rarity_depth": 1, "rarity": "idf"}])
 def test_compute__any_cutoff_and_depth(tmp_path: Path, choices: dict[str, Any]):
     tables, row = computed(TRACK.write(tmp_path), **choices)
     assert row["used"]
@@ -196,12 +196,18 @@ def test_tables__have_the_papers_values_where_the_track_is_the_papers():
 
 def test_collection__other_measures_are_not_the_papers():
     assert InnovationOptions().is_papers
-    for choices in ({"k": 20}, {"rel": 2}, {"depth": 5}, {"counted": "groups"}, {"rarity": "idf"}):
+    for choices in (
+        {"k": 20},
+        {"rel": 2},
+        {"rarity_depth": 5},
+        {"counted": "groups"},
+        {"rarity": "idf"},
+    ):
         assert not InnovationOptions(**choices).is_papers
 
 
 def test_options__names_without_alpha():
-    options = InnovationOptions(k=10, counted="groups", rel=2, alphas=[2.0, 0.5])
+    options = InnovationOptions(k=10, counted="groups", rel=2, rarity_weights=[2.0, 0.5])
     assert options.families() == (
         "RareP(counted=groups,rel=2)@10",
         "RareAP(counted=groups,rel=2)@10",

@@ -92,7 +92,7 @@ def test_search_length__sides_chosen_by_name(
         ({"rel": 0}, "rel = 0 is not a whole number between 1 and 127"),
         ({"rel": True}, "rel = True is not a whole number"),
         ({"min_systems": 0}, "min_systems = 0"),
-        ({"depth": 0}, "depth = 0"),
+        ({"cut_depth": 0}, "cut_depth = 0"),
         ({"resamples": 0}, "resamples = 0"),
         ({"seed": -1}, "seed = -1 is not a whole number of at least 0"),
         ({"alpha": 1.0}, "alpha = 1.0 is not a number between 0 and 1, both excluded"),
@@ -186,7 +186,7 @@ def test_search_length__qrels_option_equals_naive_implementation(
 def test_search_length__depth_option_equals_naive_implementation(
     made_store: irmeta.Store, collections: Path, tmp_path: Path
 ):
-    done = studied(made_store, tmp_path, track="passage", depth=7)
+    done = studied(made_store, tmp_path, track="passage", cut_depth=7)
     track = made_track(collections, "passage")
     rows = [
         naive.depth_sensitivity(track, m, 7) for m in ("AP", "ASL", "ASL@g10", naive.DEEP["ASL"])
@@ -209,7 +209,7 @@ def test_search_length__ratio_alpha_and_test_change_better_systems(
 
 
 def test_search_length_options__round_trip_through_record():
-    chosen = SearchLengthOptions(rel=2, best_by="map", depth=7, baseline="a", ratio=1.5, seed=3)
+    chosen = SearchLengthOptions(rel=2, best_by="map", cut_depth=7, baseline="a", ratio=1.5, seed=3)
     again = SearchLengthOptions.from_record(chosen.record())
     assert again == chosen
     assert chosen.best_by == "AP"

@@ -83,21 +83,21 @@ class StorePerDoc:
         self,
         track: Tracks = None,
         *,
-        depth: int = 100,
+        rarity_depth: int = 100,
         rel: float = 1,
         counted: Counted = "systems",
         rarity: Rarity = "linear",
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
-        """Count the systems that retrieve each relevant doc at a rank up to `depth`.
+        """Count the systems that retrieve each relevant doc at a rank up to `rarity_depth`.
 
         Parameters
         ----------
         track, workers, **choices
             See `Store.evaluate`, which also describes errors.
-        depth : int, default 100
-            Deepest rank that counts.
+        rarity_depth : int, default 100
+            Deepest rank at which a system retrieves a doc.
         rel : float, default 1
             Smallest relevant grade.
         counted : {'systems', 'groups', 'pooled'}, default 'systems'
@@ -127,7 +127,7 @@ class StorePerDoc:
         0.526
         """
         policy = EvalPolicy(**self._store.merged(choices))
-        check_whole("depth", depth)
+        check_whole("rarity_depth", rarity_depth)
         rel = check_positive("rel", rel)
         check_choice("rarity", rarity, RARITIES)
         if counted == "others":
@@ -138,14 +138,14 @@ class StorePerDoc:
         check_choice("counted", counted, ("systems", "groups", "pooled"))
 
         def rows(view: JudgedRanks) -> pl.DataFrame:
-            return rarity_frame(view, depth, rel, counted, rarity)
+            return rarity_frame(view, rarity_depth, rel, counted, rarity)
 
         return _joined(rows, self._reader, track, policy, workers)
 
     def contributions(
         self,
         track: Tracks = None,
-        depth: int = 100,
+        rarity_depth: int = 100,
         *,
         rel: float = 1,
         workers: int | None = None,
@@ -157,8 +157,8 @@ class StorePerDoc:
         ----------
         track, workers, **choices
             See `Store.evaluate`, which also describes errors.
-        depth : int, default 100
-            Deepest rank that counts.
+        rarity_depth : int, default 100
+            Deepest rank at which a system retrieves a doc.
         rel : float, default 1
             Smallest relevant grade.
 
@@ -178,16 +178,16 @@ class StorePerDoc:
 
         Examples
         --------
-        >>> best = store.per_doc.contributions("news", depth=20).sort("found")[-1]
+        >>> best = store.per_doc.contributions("news", rarity_depth=20).sort("found")[-1]
         >>> best.select("system", "found", "unique").row(0)
         ('doumMan1', 322, 11)
         """
         policy = EvalPolicy(**self._store.merged(choices))
-        check_whole("depth", depth)
+        check_whole("rarity_depth", rarity_depth)
         rel = check_positive("rel", rel)
 
         def counts(view: JudgedRanks) -> Contributions:
-            return count_contributions(view, depth, rel)
+            return count_contributions(view, rarity_depth, rel)
 
         found = []
         for name in tracks_of(self._reader, track):

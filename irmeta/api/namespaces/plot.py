@@ -149,7 +149,7 @@ class StorePlots:
         self,
         track: str | None = None,
         *,
-        depth: int = 100,
+        rarity_depth: int = 100,
         rel: float = 1,
         counted: Counted = "systems",
         width: Width | None = None,
@@ -162,7 +162,7 @@ class StorePlots:
         ----------
         track, width
             See `curve`.
-        depth, rel, counted, workers, **choices
+        rarity_depth, rel, counted, workers, **choices
             See `Store.per_doc.rarity`.
 
         Returns
@@ -176,11 +176,11 @@ class StorePlots:
 
         Examples
         --------
-        >>> store.plot.rarity("news", depth=10).save("rarity.svg")
+        >>> store.plot.rarity("news", rarity_depth=10).save("rarity.svg")
         """
         docs = StorePerDoc(self._store).rarity(
             only_track(self._store.reader, track),
-            depth=depth,
+            rarity_depth=rarity_depth,
             rel=rel,
             counted=counted,
             workers=workers,

@@ -54,7 +54,7 @@ class StorePools:
         track: Tracks = None,
         *,
         system: str | Iterable[str] | None = None,
-        depth: int | None = None,
+        pool_depth: int | None = None,
         budget: int | None = None,
         **choices: Unpack[PoolChoices],
     ) -> pl.DataFrame:
@@ -69,33 +69,34 @@ class StorePools:
             Only these tracks.
         system : str or iterable of str, optional
             Only docs of these systems, ``group=NAME`` or ``type=NAME``. Default: all systems; with
-            `depth`, those that contributed to the pool (all systems if that is unknown).
-        depth : int, optional
-            All docs, judged and unjudged, that a system ranks at `depth` or above.
+            `pool_depth`, those that contributed to the pool (all systems if that is unknown).
+        pool_depth : int, optional
+            All docs, judged and unjudged, that a system ranks at `pool_depth` or above.
         budget : int, optional
-            Only so many docs of each track, greatest weights first; not together with `depth`.
+            Only so many docs of each track, greatest weights first; not together with `pool_depth`.
         qrels : str, optional
             The qrels set; default the track's first.
         negative : {'unjudged', 'nonrelevant'}, default 'unjudged'
             Grades below 0, as in `EvalPolicy`: such docs are in the pool but unjudged, so they are
             listed again for judging; or they are judged.
         tie_order : str, optional
-            Tie order of the lists; default the store's, and ``score-file`` with `depth`.
+            Tie order of the lists; default the store's, and ``score-file`` with `pool_depth`.
 
         Returns
         -------
         DataFrame
             One row per doc of a judged query: track, query, doc, depth (smallest rank in the lists
-            of the systems), retrieved_by (number of the systems that retrieve it, up to `depth`),
-            weight (sum over these systems), judged, grade (null: not in the qrels). Sorted by track
-            and weight, greatest first (to 12 significant digits), then by query and doc; with
-            `depth` by track, query and doc, since assessors should not see an order of ranks.
+            of the systems), retrieved_by (number of the systems that retrieve it, up to
+            `pool_depth`), weight (sum over these systems), judged, grade (null: not in the
+            qrels). Sorted by track and weight, greatest first (to 12 significant digits), then by
+            query and doc; with `pool_depth` by track, query and doc, since assessors should not see
+            an order of ranks.
 
         Raises
         ------
         UsageError
-            If a name or choice is unknown, `budget` and `depth` are given together, or the lists
-            were cut at reading and `depth` or the tie order needs docs below the cut.
+            If a name or choice is unknown, `budget` and `pool_depth` are given together, or the
+            lists were cut at reading and `pool_depth` or the tie order needs docs below the cut.
         DataError
             If the systems that contributed are known, and none of them is in the store.
 
@@ -109,14 +110,14 @@ class StorePools:
         >>> found = store.pools.to_judge("passage", system="merlTiny", budget=2)
         >>> found.select("query", "doc", "weight").rows()
         [('1063750', '744839', 0.128), ('1112341', '3782071', 0.1024)]
-        >>> store.pools.to_judge("news", depth=10).select("doc", "depth", "judged").row(0)
+        >>> store.pools.to_judge("news", pool_depth=10).select("doc", "depth", "judged").row(0)
         ('NW19990114-0039', 9, True)
         """
-        check_names(choices, list(PoolChoices.__annotations__))
-        for name, value in (("depth", depth), ("budget", budget)):
+        check_names(choices, [*PoolChoices.__annotations__, "pool_depth"])
+        for name, value in (("pool_depth", pool_depth), ("budget", budget)):
             if value is not None:
                 check_whole(name, value)
-        if depth is not None and budget is not None:
+        if pool_depth is not None and budget is not None:
             raise UsageError(
                 "`budget=` is for unjudged docs by weight, not for a pool of some depth."
             )
@@ -126,7 +127,7 @@ class StorePools:
         if names == []:
             raise UsageError("no system was given: omit `system` for all systems.")
         frames = (
-            self._docs_of(name, policy, names, depth, budget)
+            self._docs_of(name, policy, names, pool_depth, budget)
             for name in tracks_of(self._reader, track)
         )
         return pl.concat(frames, how="vertical_relaxed")  # grades of a track may be decimal
@@ -201,9 +202,8 @@ class StorePools:
         self,
         measures: str | Iterable[str],
         *,
-        level: str = "run",
+        unit: str = "run",
         judgments: str = "pool",
-        depth: int | None = None,
         others: str = "rescored",
         track: Tracks = None,
         workers: int | None = None,
@@ -219,15 +219,12 @@ class StorePools:
         ----------
         measures : str or iterable of str
             Names as in `Store.evaluate`, with arithmetic means.
-        level : {'run', 'group', 'type'}, default 'run'
+        unit : {'run', 'group', 'type'}, default 'run'
             What is left out at once: one run, or all contributing runs of a group or of a type.
         judgments : {'pool', 'all'}, default 'pool'
-            ``pool``: judgments as a pool of depth `depth` would have made them. ``all``: all
+            ``pool``: judgments as a pool of depth `pool_depth` would have made them. ``all``: all
             judgments, less the docs that only the left-out runs rank within the depth to which the
             pool is complete.
-        depth : int, optional
-            Depth of the pool; default the greatest depth to which the pools of all queries are
-            complete.
         others : {'rescored', 'original'}, default 'rescored'
             Means of the other systems when the new ranks are determined: by the reduced pool, or
             by the whole pool.
@@ -236,16 +233,18 @@ class StorePools:
         workers : int, optional
             Number of threads, default the usable cores. No value depends on it.
         **choices
-            Fields of `EvalPolicy`. Lu, Moffat and Culpepper use ``tie_order="score-file"``.
+            Fields of `EvalPolicy`. Without `pool_depth`, the pools have the greatest depth to which
+            the pools of all queries are complete. Lu, Moffat and Culpepper use
+            ``tie_order="score-file"``.
 
         Returns
         -------
         DataFrame
-            One row per track, left-out part, system of that part and measure: track, level,
-            left_out, system, measure, judgments, depth (null: all judgments), k (null: no cutoff),
-            judged_lost and relevant_lost (docs, over all queries), value and value_left_out
-            (means), delta_percent (NaN where `value` is 0), rank and rank_left_out (among the
-            contributors; equal means share the better rank; null: no mean).
+            One row per track, left-out part, system of that part and measure: track, level
+            (`unit`), left_out, system, measure, judgments, depth (null: all judgments), k (null: no
+            cutoff), judged_lost and relevant_lost (docs, over all queries), value and
+            value_left_out (means), delta_percent (NaN where `value` is 0), rank and rank_left_out
+            (among the contributors; equal means share the better rank; null: no mean).
 
         Raises
         ------
@@ -253,7 +252,7 @@ class StorePools:
             If a measure is unknown or is not averaged arithmetically.
         UsageError
             If the groups or types are not stated, a part is the whole pool, or the pool of a query
-            is complete at no depth and no `depth` is given.
+            is complete at no depth and no `pool_depth` is given.
 
         Notes
         -----
@@ -268,26 +267,23 @@ class StorePools:
 
         Examples
         --------
-        >>> lost = store.pools.leave_out("AP@10", track="news", depth=10)
+        >>> lost = store.pools.leave_out("AP@10", track="news", pool_depth=10)
         >>> lost.select("left_out", "value", "value_left_out", "rank", "rank_left_out").row(0)
         ('aldBM25', 0.2075554034734946, 0.19989922126866572, 8, 8)
         """
         check_choice("judgments", judgments, ("pool", "all"))
         check_choice("others", others, ("rescored", "original"))
-        if judgments == "all" and depth is not None:
-            raise UsageError("`depth=` is for `judgments='pool'`.")
-        if depth is not None:
-            check_whole("depth", depth)
         specs, policy = parse_call(measures, self._store.merged(choices))
         frames = [pl.DataFrame(schema=LEAVE_OUT)]
         for name in tracks_of(self._reader, track):
             facts = track_facts(self._reader, name, policy.qrels)
-            parts, deep = parts_of(facts, level), depth
-            if judgments == "pool" and depth is None:
+            parts = parts_of(facts, unit)
+            deep = policy.pool_depth if judgments == "pool" else None
+            if judgments == "pool" and deep is None:
                 deep = complete_depth(self._reader, name, policy)
                 if deep == 0:
                     raise UsageError(
-                        f"track {name!r}: a pool is complete at no depth; give `depth=`."
+                        f"track {name!r}: a pool is complete at no depth; give `pool_depth=`."
                     )
             needs: set[Need] = {*needs_of(specs), "pool"}
             with undisturbed(self._reader, name):
@@ -299,7 +295,7 @@ class StorePools:
                 [row for pool in pools for row in left_out_rows(whole, pool, others)],
                 schema={n: LEAVE_OUT[n] for n in LEAVE_OUT if n not in ABOUT},
             )
-            about = {"track": name, "level": level, "judgments": judgments, "depth": deep}
+            about = {"track": name, "level": unit, "judgments": judgments, "depth": deep}
             constant = {n: pl.lit(value, LEAVE_OUT[n]) for n, value in about.items()}
             frames.append(rows.with_columns(**constant).select(*LEAVE_OUT))
         return pl.concat(frames)

@@ -38,7 +38,6 @@ class StoreStability:
         other: str | None = None,
         *,
         ks: Iterable[int] = range(1, 51),
-        depth: int | None = None,
         method: Method = "tau-b",
         systems: str = "contributors",
         track: Tracks = None,
@@ -58,8 +57,6 @@ class StoreStability:
             A second measure, whose cutoffs are `k_b`; default the same measure.
         ks : iterable of int, default range(1, 51)
             Cutoffs, ascending.
-        depth : int, optional
-            Depth of the pool that judgments are cut to; default all judgments.
         method : str, default 'tau-b'
             As for `irmeta.stats.correlate`.
         systems : {'contributors', 'all'}, default 'contributors'
@@ -74,9 +71,9 @@ class StoreStability:
         Returns
         -------
         DataFrame
-            track, depth (null: all judgments), measure_a, measure_b, k_a, k_b, method, value (NaN
-            where an ordering ties all systems), queries (those where both are defined, over which
-            both means are).
+            track, depth (`pool_depth`; null: all judgments), measure_a, measure_b, k_a, k_b,
+            method, value (NaN where an ordering ties all systems), queries (those where both are
+            defined, over which both means are).
 
         Raises
         ------
@@ -102,7 +99,7 @@ class StoreStability:
         frames = [pl.DataFrame(schema=VOLATILITY)]
         for name in tracks_of(self._reader, track):
             found = stored_paired_curves(
-                self._reader, name, names, cutoffs, depth, policy, systems == "all", workers
+                self._reader, name, names, cutoffs, policy, systems == "all", workers
             )
             same = other is None and found.a.ndim == 2
             values = stats_volatility(found.a, None if same else found.b, method)
@@ -111,7 +108,7 @@ class StoreStability:
                 pl.DataFrame(
                     {
                         "track": name,
-                        "depth": depth,
+                        "depth": policy.pool_depth,
                         "measure_a": found.measures[0],
                         "measure_b": found.measures[1],
                         "k_a": np.array(cutoffs)[first],

@@ -31,7 +31,7 @@ class InnovationOptions(TrackOptions):
 
     k: int = option(100, "Cutoff of all measures.", least=1)
     rel: int = option(1, "Least grade that is relevant.", least=1, most=127)
-    depth: int | None = option(
+    rarity_depth: int | None = option(
         None, "Deepest rank at which S_d counts a doc; default the cutoff.", least=1
     )
     counted: Counted = option(
@@ -44,12 +44,12 @@ class InnovationOptions(TrackOptions):
         "Rarity of a doc under Eq. 1: 1 - S_d/S; 1 - (S_d - 1)/(S - 1); log(S/S_d)/log(S); 1 if "
         "S_d = 1, else 0.",
     )
-    alphas: tuple[float, ...] = option(
+    rarity_weights: tuple[float, ...] = option(
         (),
         "Weights of rarity in Tables 1 and 2 and in Figure 1, beside 0 (repeatable); default 0.5 "
         "and 1.",
         least=0,
-        flag="--alpha",
+        flag="--rarity-weight",
     )
     resamples: int = option(2_000, "Permutations of the randomised HSD in Table 1.", least=1)
     trials: int = option(1_000, "Random sets of queries in Table 2.", least=1)
@@ -63,8 +63,11 @@ class InnovationOptions(TrackOptions):
         flag="--size",
     )
     draws: int = option(1_000, "Random sets of systems of each size in Table 3.", least=1)
-    draw_alphas: tuple[float, ...] = option(
-        (), "Weights of rarity in Table 3 (repeatable); default 1.", least=0, flag="--draw-alpha"
+    draw_rarity_weights: tuple[float, ...] = option(
+        (),
+        "Weights of rarity in Table 3 (repeatable); default 1.",
+        least=0,
+        flag="--draw-rarity-weight",
     )
     query: str | None = option(
         None,
@@ -89,12 +92,12 @@ class InnovationOptions(TrackOptions):
     @property
     def weights(self) -> tuple[float, ...]:
         """The weights of rarity in Tables 1 and 2 and in Figure 1, 0 included."""
-        return tuple(sorted({0.0, *(self.alphas or ALPHAS)}))
+        return tuple(sorted({0.0, *(self.rarity_weights or ALPHAS)}))
 
     @property
     def drawn_weights(self) -> tuple[float, ...]:
         """The weights of rarity in Table 3."""
-        return tuple(sorted(set(self.draw_alphas or (1.0,))))
+        return tuple(sorted(set(self.draw_rarity_weights or (1.0,))))
 
     @property
     def is_papers(self) -> bool:
@@ -106,7 +109,7 @@ class InnovationOptions(TrackOptions):
     @property
     def held_to(self) -> int:
         """The deepest rank at which S_d counts a doc."""
-        return self.depth or self.k
+        return self.rarity_depth or self.k
 
     @property
     def counted_docs(self) -> Counted:
@@ -148,7 +151,7 @@ class InnovationOptions(TrackOptions):
         settings: dict[str, object] = {
             "mix": mix,
             "counted": self.counted,
-            "depth": self.depth,
+            "depth": self.rarity_depth,
             "rel": self.rel,
         }
         return settings if mix == "convex" else {**settings, "rarity": self.rarity}

@@ -124,7 +124,7 @@ class RareTrack:
 def parts_of(views: Sequence[JudgedRanks], options: Options) -> RareParts:
     """Return the parts of the means over the queries that the options average."""
     policy: EvalPolicy = options.policy
-    return rare_parts(views, options.k, options.rel, options.depth, policy.queries)
+    return rare_parts(views, options.k, options.rel, options.rarity_depth, policy.queries)
 
 
 def rounded(means: np.ndarray) -> np.ndarray:

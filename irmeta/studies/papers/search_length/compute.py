@@ -313,7 +313,7 @@ def depth_sensitivity(gathered: Gathered, options: Options) -> Iterator[Row]:
         is_length = measure in full.lists_without_nonrelevant
         yield {
             "measure": measure,
-            "depth": options.depth,
+            "depth": options.cut_depth,
             "best": best,
             "value": full.mean_of(measure, best),
             "best_cut": best_cut,

@@ -132,8 +132,8 @@ def _depth(rows: pl.DataFrame, options: Options) -> Any:
     return dumbbell(
         rows.select(row=DAGGER, filled="value", **columns),
         title=f"Best {measure}: full and cut lists",
-        subtitle=f"filled: full; ring: cut at rank {options.depth}; another system is the best in "
-        f"{changed} of {tracks}",
+        subtitle=f"filled: full; ring: cut at rank {options.cut_depth}; another system is the best "
+        f"in {changed} of {tracks}",
         x_title=_axis(measure),
         aside="tau-b",
         display=display_of(measure),
@@ -279,7 +279,7 @@ FIGURES = (
     Figure("cut_lists",
            lambda tables, o: _named(tables["depth_sensitivity"], _asl_and_deep(o)), _depth,
            lambda rows, o: f"The best {rows['measure'][0]} over full lists and lists cut at "
-           f"{o.depth} (footnote 6).",
+           f"{o.cut_depth} (footnote 6).",
            "Each line is a track: the filled dot is its best system over full lists, the ring the "
            "best over cut lists; tau-b compares the two orders of its systems. " + DAGGERS,
            each="which"),

@@ -45,7 +45,9 @@ class SearchLengthOptions(TrackOptions):
         "Buckets of search lengths in Figures 5 and 6: linear, of equal width, so that their "
         "counts show the shape of the distribution; or log, of growing width.",
     )
-    depth: int = option(100, "Rank at which lists are cut to measure the effect of depth.", least=1)
+    cut_depth: int = option(
+        100, "Rank at which lists are cut to measure the effect of depth.", least=1
+    )
     ratio: float = option(
         1.10, "Smallest ratio of means for one system to count as better.", least=1
     )

@@ -61,9 +61,9 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield _effective_fraction(tables)
     yield Section(
         "Effect of depth (footnote 6)",
-        f"The maximum length of lists differs by track. Here all lists are cut at {options.depth}: "
-        "docs below are not retrieved. The cut bounds ASL, so compare the orders of systems and "
-        "not the values.",
+        "The maximum length of lists differs by track. Here all lists are cut at "
+        f"{options.cut_depth}: docs below are not retrieved. The cut bounds ASL, so compare the "
+        "orders of systems and not the values.",
         ["depth_sensitivity", "cut_lists*"],
     )
 

@@ -191,11 +191,11 @@ def _of_block(options: Options, specs: Sequence[Spec], view: JudgedRanks) -> Gat
     shallow = parse_measures(options.shallow)
     return Gathered(
         scores=evaluate_block(view, specs, options.policy),
-        cut=evaluate_block(view.cut_to(options.depth), shallow, options.policy),
+        cut=evaluate_block(view.cut_to(options.cut_depth), shallow, options.policy),
         chains=chains,
         lengths=lengths_by_doc(view, rel, options.unretrieved).astype(np.int32),
         retrieved=view.ranks[rows] != view.missing,
-        found_cut=(view.ranks[rows] <= options.depth).sum(axis=0, dtype=np.int64),
+        found_cut=(view.ranks[rows] <= options.cut_depth).sum(axis=0, dtype=np.int64),
         precision_lengths=precision_lengths(view, rel),
         relevant=view.counts(rel),
         listed=view.lengths.sum(axis=0, dtype=np.int64),
