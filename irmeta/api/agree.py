@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -11,12 +12,21 @@ import polars as pl
 
 from irmeta.api.jobs import open_store
 from irmeta.api.opened_store import OpenedStore
-from irmeta.errors import DataError, UsageError, check_choice, check_whole, did_you_mean
+from irmeta.errors import (
+    DataError,
+    RelevanceWarning,
+    UsageError,
+    check_choice,
+    check_whole,
+    did_you_mean,
+    first_few,
+    warn,
+)
 from irmeta.inputs.files import qrels_text, read_qrels
 from irmeta.inputs.given import GivenQrels, given_qrels, name_of
 from irmeta.locations import AnyLocation, location
 from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs, common_alpha
-from irmeta.stats.label_agreement import SAME_SCALE, SCALE_FREE
+from irmeta.stats.label_agreement import ALPHAS, SAME_SCALE, SCALE_FREE
 from irmeta.stats.resampling import seed_sequence
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary
@@ -25,6 +35,9 @@ from irmeta.trec.streams import InputFile
 if TYPE_CHECKING:
     import altair as alt
 
+_COMMON = {"track": pl.String, "sets": pl.String, "judges": pl.Int64, "docs": pl.Int64} | {
+    f"{name}{end}": pl.Float64 for name in ALPHAS for end in ("", "_low", "_high")
+}
 LabelSets = dict[str, pl.DataFrame]
 """query, doc, grade (Float64) of each set of labels; the first is the reference."""
 
@@ -107,10 +120,11 @@ def agree(
     judges: object = None,
     *,
     reference: str | None = None,
-    rel: float | Mapping[str, float] = 1,
+    rel: float | Mapping[str | None, float] = 1,
     same_scale: bool = False,
     raw: bool = False,
     track: Tracks = None,
+    grade_digits: int | None = None,
     resamples: int = 1000,
     rng: int | np.random.Generator = 0,
 ) -> JudgeAgreement:
@@ -131,8 +145,8 @@ def agree(
         For a store, the qrels set of the reference; default: the primary set. For other sources,
         the reference's name.
     rel : float or dict, default 1
-        Least grade of a relevant doc: a number, or ``{name: grade}``, in which sets that are not
-        named have 1.
+        Least grade of a relevant doc: a number, or ``{name: grade}``, in which None stands for all
+        sets that are not named, by default with 1.
     same_scale : bool, default False
         Whether all sets have one scale of grades although some never use a grade of it. By default,
         sets with different grades have different scales.
@@ -141,6 +155,8 @@ def agree(
         AC1 and AC2 then count the grades of the common docs.
     track : str or iterable of str, optional
         For a store, only these tracks.
+    grade_digits : int, optional
+        Decimals that grades are rounded to, for sets with more than 255 distinct grades.
     resamples : int, default 1000
         Number of resamples of the queries.
     rng : int or Generator, default 0
@@ -149,6 +165,11 @@ def agree(
     Returns
     -------
     JudgeAgreement
+
+    Warns
+    -----
+    RelevanceWarning
+        If no doc of a set is relevant.
 
     Raises
     ------
@@ -183,13 +204,15 @@ def agree(
     )
     parts = [
         _of_track(name, sets, rel, options)
-        for name, sets in _label_sets(source, judges, reference, track).items()
+        for name, sets in _label_sets(source, judges, reference, track, grade_digits).items()
     ]
     judged, by_query, confusion, common = (
         pl.concat(tables, how="diagonal_relaxed") for tables in zip(*parts, strict=True)
     )
     settings = {
-        "rel": rel,
+        "rel": {name or "": grade for name, grade in rel.items()}
+        if isinstance(rel, Mapping)
+        else rel,
         "same_scale": same_scale,
         "raw": raw,
         "resamples": resamples,
@@ -199,11 +222,12 @@ def agree(
 
 
 def _of_track(
-    track: str, sets: LabelSets, rel: float | Mapping[str, float], options: AgreementOptions
+    track: str, sets: LabelSets, rel: float | Mapping[str | None, float], options: AgreementOptions
 ) -> tuple[pl.DataFrame, ...]:
     """Return the tables of `JudgeAgreement` for one track."""
     (reference, labels), *judges = sets.items()
     rels = _rels(rel, sets)
+    _warn_without_relevant(track, sets, rels)
     rows: list[dict[str, Any]] = []
     by_query, confusion, comparable = list[pl.DataFrame](), list[pl.DataFrame](), LabelSets()
     for name, judged in judges:
@@ -221,37 +245,63 @@ def _of_track(
         for name, several in together.items()
         if len(several) > 1
     ]
-    return pl.DataFrame(rows), pl.concat(by_query), pl.concat(confusion), pl.DataFrame(common)
+    return (
+        pl.DataFrame(rows),
+        pl.concat(by_query),
+        pl.concat(confusion),
+        pl.DataFrame(common, _COMMON),
+    )
 
 
-def _rels(rel: float | Mapping[str, float], sets: Iterable[str]) -> dict[str, float]:
+def _warn_without_relevant(track: str, sets: LabelSets, rels: Mapping[str, float]) -> None:
+    """Warn about sets in which no doc is relevant."""
+    names = [name for name, one in sets.items() if not (one["grade"] >= rels[name]).any()]
+    if names:
+        listed = first_few(names, "see the column none_relevant")
+        warn(
+            f"{track}: no doc is relevant in {listed}. Name the least relevant grade of each set "
+            "by `rel=`.",
+            RelevanceWarning,
+        )
+
+
+def _rels(rel: float | Mapping[str | None, float], sets: Iterable[str]) -> dict[str, float]:
     if not isinstance(rel, Mapping):
         return dict.fromkeys(sets, rel)
+    names = list(sets)
     for name in rel:
-        if name not in sets:
-            raise UsageError(f"rel names no set {name!r}: {did_you_mean(name, list(sets))}")
-    return {name: rel.get(name, 1) for name in sets}
+        if name is not None and name not in names:
+            raise UsageError(f"rel: no set {name!r}. {did_you_mean(name, names)}")
+    return {name: rel.get(name, rel.get(None, 1)) for name in names}
 
 
 def _label_sets(
-    source: object, judges: object, reference: str | None, track: Tracks
+    source: object,
+    judges: object,
+    reference: str | None,
+    track: Tracks,
+    grade_digits: int | None,
 ) -> dict[str, LabelSets]:
     """Return the sets of labels by track, the reference first."""
     if isinstance(source, AnyLocation) and location(source).is_dir():
         source = open_store(source)
     if isinstance(source, OpenedStore):
+        if grade_digits is not None:
+            raise UsageError("`grade_digits=` is for files and data; a store has read its grades.")
         return _stored(source, judges, reference, track)
     if track is not None:
-        raise UsageError("track= is for a store.")
+        raise UsageError("`track=` is for a store.")
     if judges is None:
-        raise UsageError("no judge: pass the judges' qrels as {name: qrels}.")
+        raise UsageError("no judge: name qrels to compare with the reference.")
     (own,) = given_qrels(source)
     name = reference or name_of(source) or "reference"
-    return {"data": {name: _labels(own), **_given(judges, name)}}
+    read = partial(_labels, digits=grade_digits)
+    sets = {one.name: read(one) for one in _given(judges, name)}
+    return {"data": {name: read(own), **sets}}
 
 
-def _given(judges: object, reference: str) -> LabelSets:
-    """Return the labels of judges by name; files are named by their files."""
+def _given(judges: object, reference: str) -> list[GivenQrels]:
+    """Return the qrels of judges; files are named by their files."""
     if isinstance(judges, list | tuple):
         given = {name_of(one) or f"judge{i}": one for i, one in enumerate(judges, 1)}
         if len(given) < len(judges):
@@ -263,14 +313,17 @@ def _given(judges: object, reference: str) -> LabelSets:
     for one in named:
         if one.name == reference:
             raise UsageError(f"a judge has the name of the reference, {reference!r}: rename one.")
-    return {one.name: _labels(one) for one in named}
+    return named
 
 
-def _labels(given: GivenQrels) -> pl.DataFrame:
+def _labels(given: GivenQrels, digits: int | None) -> pl.DataFrame:
     """Read one set of labels: query, doc, grade."""
     parts = list[pl.DataFrame]()
     for part in given.parts:
-        text = read_qrels(part) if isinstance(part, InputFile) else qrels_text(part, False, "")
+        if isinstance(part, InputFile):
+            text = read_qrels(part, grade_digits=digits)
+        else:
+            text = qrels_text(part, False, "", grade_digits=digits)
         parts.append(text.frame.select("query", "doc", pl.col("grade").cast(pl.Float64)))
     labels = pl.concat(parts)
     if labels.select(pl.struct("query", "doc").is_duplicated().any()).item():

@@ -15,6 +15,7 @@ MODULES = {
     "compare": "results",
     "power": "results",
     "prefer": "preferences",
+    "agree": "agreeing",
     "truncation": "truncation",
     "explain": "values",
     "pool": "pooling",

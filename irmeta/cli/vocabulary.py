@@ -43,6 +43,7 @@ TERMS = (
         "--track", "track", "Tracks of the source; in `catalog` and `fetch` TREC's name of a track."
     ),
     Term("--system", "system", "Systems, by name."),
+    Term("--per-query", "per_query", "Values of each query instead of all together."),
     Term("--query", "query", "One query."),
     Term("--baseline", "baseline", "System that other systems are compared with.", ("--against",)),
     Term(

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 import numpy as np
 import polars as pl
 
-from irmeta.errors import first_few
 from irmeta.stats.label_agreement import (
     ALPHAS,
     SAME_SCALE,
@@ -23,6 +22,7 @@ from irmeta.stats.label_agreement import (
 
 SAME = "same"
 """Scale of a judge with the grades of the reference."""
+MOST_GRADES = 6  # of a scale that are listed
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,9 @@ def scale_text(reference: pl.Series, judge: pl.Series) -> str:
     sides = [side.unique().sort().to_list() for side in (judge, reference)]
     if sides[0] == sides[1]:
         return SAME
-    listed = [first_few([f"{g:g}" for g in side], "...") for side in sides]
-    return f"grades {listed[0]}; reference: {listed[1]}"
+    texts = [", ".join(f"{g:g}" for g in side[:MOST_GRADES]) for side in sides]
+    more = [f" and {len(side) - MOST_GRADES} more" * (len(side) > MOST_GRADES) for side in sides]
+    return f"grades {texts[0]}{more[0]}; reference: {texts[1]}{more[1]}"
 
 
 def common_alpha(sets: Mapping[str, pl.DataFrame], options: AgreementOptions) -> dict[str, object]:

@@ -27,6 +27,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "compare": (STORE, "-m", "AP", "--track", "web"),
     "power": (STORE, "-m", "AP", "--track", "web"),
     "prefer": (STORE, "--track", "web"),
+    "agree": ("QRELS", "JUDGE"),
     "truncation": (STORE, "-m", "AP", "--track", "web"),
     "pool": (STORE, "--track", "web", "--budget", "5"),
     "measures": ("basic",),
@@ -51,7 +52,11 @@ def line(made_store: irmeta.Store, tmp_path: Path):
         if command == "diff":
             made_store.means("AP", track="web").write_csv(file)
         published.write_text("system,measure,value\nibisBase,map,0.5\n")
-        places = {STORE: str(made_store.path), "FILE": str(file), "PUBLISHED": str(published)}
+        for name, grades in (("QRELS", "0120"), ("JUDGE", "0210")) * (command == "agree"):
+            rows = (f"{q} 0 d{d} {g}\n" for q in (1, 2, 3) for d, g in enumerate(grades[q - 1 :]))
+            (tmp_path / name).write_text("".join(rows))
+        places = {name: str(tmp_path / name) for name in ("QRELS", "JUDGE")}
+        places |= {STORE: str(made_store.path), "FILE": str(file), "PUBLISHED": str(published)}
         return [command, *(places.get(word, word) for word in TABLES[command])]
 
     return words

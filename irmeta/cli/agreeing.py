@@ -1,0 +1,148 @@
+"""`irmeta agree`: agreement of labels of judges with a reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from irmeta._version import __version__
+from irmeta.cli.app import TracksOption
+from irmeta.cli.declared import with_options
+from irmeta.cli.registered import command
+from irmeta.errors import UsageError
+from irmeta.locations import location
+from irmeta.show.display import Display
+
+
+@command(
+    "irmeta agree human.txt gpt4.txt llama.txt --rel 2",
+    "irmeta agree qrels.txt binary.txt --rel 2 --rel binary=1 --format markdown",
+    "irmeta agree store/ --reference human --confusion",
+)
+@with_options(display=Display)
+def agree(
+    reference_source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="REFERENCE",
+            show_default=False,
+            help="Qrels file of the reference (- is standard input), or a store.",
+        ),
+    ],
+    display: Display,
+    judges: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[JUDGE]...",
+            show_default="of a store, all other qrels sets",
+            help="Qrels files of judges; for a store, names of its qrels sets.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the reference; for a store, its qrels set.",
+            show_default="the file's name, or the primary set",
+        ),
+    ] = None,
+    rel: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GRADE|NAME=GRADE",
+            help="Least grade of a relevant doc, for all sets or for one (repeatable).",
+            show_default="1",
+        ),
+    ] = None,
+    same_scale: Annotated[
+        bool,
+        typer.Option(
+            "--same-scale", help="All sets have one scale, though some never use a grade of it."
+        ),
+    ] = False,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Compare grades even where the scales differ."),
+    ] = False,
+    per_query: Annotated[
+        bool, typer.Option("-q", "--per-query", help="Report each query instead of all.")
+    ] = False,
+    confusion: Annotated[
+        bool, typer.Option("--confusion", help="Report docs by the grades of both.")
+    ] = False,
+    track: TracksOption = None,
+    grade_digits: Annotated[
+        int | None, typer.Option(min=0, help="Decimals that grades of files are rounded to.")
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option(min=1, help="Resamples of the queries, for intervals.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+) -> None:
+    """Compare labels of judges with a reference: kappa, alpha, AC2 and more, with intervals."""
+    from irmeta.api.agree import agree as compute
+    from irmeta.show.agreement_output import print_agreement
+    from irmeta.show.frame_output import Result
+    from irmeta.trec.streams import file_sha256
+
+    if per_query and confusion:
+        raise UsageError("--per-query and --confusion exclude each other.")
+    is_store = location(reference_source).is_dir()
+    found = compute(
+        reference_source,
+        judges or None,
+        reference=reference,
+        rel=grades_by_name(rel or []),
+        same_scale=same_scale,
+        raw=raw,
+        track=track or None,
+        grade_digits=grade_digits,
+        resamples=resamples,
+        rng=seed,
+    )
+    files = [] if is_store else [str(reference_source), *(judges or [])]
+    made = {
+        "irmeta": __version__,
+        "agree": dict(found.settings),
+        "files": {file: file_sha256(Path(file)) for file in files},
+    }
+    if is_store:
+        from irmeta.api import open_store
+
+        made["store"] = open_store(reference_source).fingerprint
+    tables = {
+        "judges": found.judges,
+        "by_query": found.by_query,
+        "confusion": found.confusion,
+        "common": found.common,
+    }
+    first = "by_query" if per_query else "confusion" if confusion else "judges"
+    ordered = {first: tables.pop(first), **tables}
+    if not is_store:
+        ordered = {name: frame.drop("track") for name, frame in ordered.items()}
+    caption = "Agreement of judges with the reference, with 95 % intervals over queries."
+    show = None if first != "judges" else lambda _: print_agreement(found, display.digits or 3)
+    display.write(Result("agree", ordered, caption, made, show=show))
+
+
+def grades_by_name(given: list[str]) -> dict[str | None, float]:
+    """Parse --rel: one grade for all sets, and ``NAME=GRADE`` for single ones.
+
+    Raises
+    ------
+    UsageError
+        If a grade is not a number, or is given twice.
+    """
+    named = dict[str | None, float]()
+    for one in given:
+        name, equals, grade = one.rpartition("=")
+        try:
+            number = float(grade)
+        except ValueError:
+            raise UsageError(f"--rel {one}: {grade!r} is not a grade.") from None
+        key = name if equals else None
+        if key in named:
+            raise UsageError(f"--rel {one}: another grade is given for {name or 'all sets'}.")
+        named[key] = number
+    return named

@@ -1,0 +1,59 @@
+"""`irmeta agree`: options and messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import irmeta
+
+HUMAN, BINARY = "0123012", "0011001"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    for name, grades in (("human", HUMAN), ("binary", BINARY)):
+        rows = (f"q{i % 2} 0 d{i} {grade}\n" for i, grade in enumerate(grades))
+        (tmp_path / f"{name}.txt").write_text("".join(rows))
+    return str(tmp_path / "human.txt"), str(tmp_path / "binary.txt")
+
+
+def test_agree__table_names_intervals_and_scales(files, run):
+    done = run("agree", *files, "--rel", "2", "--rel", "binary=1", "--format", "table")
+    assert "Agreement with human" in done.out
+    assert "1.000 [1.000, 1.000]" in done.out
+    assert "grades differ from the reference's: binary: no kappa" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--rel", "binray=1"], "no set 'binray'. Did you mean 'binary'"),
+        (["--rel", "two"], "--rel two: 'two' is not a grade"),
+        (["--rel", "1", "--rel", "2"], "another grade is given for all sets"),
+        (["--per-query", "--confusion"], "exclude each other"),
+        (["--track", "news"], "--track"),
+    ],
+)
+def test_agree__wrong_options(files, run, options: list[str], message: str):
+    done = run("agree", *files, *options)
+    assert done.status == 2
+    assert message in done.err
+
+
+def test_agree__sets_of_a_store(run, tmp_path: Path):
+    folder = tmp_path / "c" / "t"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "runs" / "r.txt").write_text("q0 Q0 d0 1 1 r\n")
+    for name, grades in (("human", HUMAN), ("binary", BINARY)):
+        rows = (f"q{i % 2} 0 d{i} {grade}\n" for i, grade in enumerate(grades))
+        (folder / f"{name}.txt").write_text("".join(rows))
+    (tmp_path / "c" / "collection.toml").write_text(
+        '[tracks.t]\nqrels = [{name = "human", file = "t/human.txt"}, '
+        '{name = "binary", file = "t/binary.txt"}]\n'
+    )
+    irmeta.ingest(tmp_path / "c", tmp_path / "s")
+    done = run("agree", tmp_path / "s", "--confusion")
+    assert done.out.startswith("track,judge,reference_grade,judge_grade,docs\nt,binary,0.0,0.0,")
+    assert "did you mean" in run("agree", tmp_path / "s", "--reference", "humna").err.lower()
