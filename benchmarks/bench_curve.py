@@ -19,7 +19,7 @@ from timing import seconds
 from irmeta.measures.curve import add_curve
 from irmeta.measures.names import parse_measure
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.change import changed
+from irmeta.rankings.derive.changes import changed
 
 MEASURES = ("AP", "nDCG", "RBP", "ERR", "Q")
 SYSTEMS, QUERIES, DEPTH = 60, 50, 1000

@@ -30,7 +30,7 @@ from synthetic import judged_view
 
 import irmeta
 from irmeta.kernels.pair_preferences import add_preferences, add_weighted_preferences
-from irmeta.rankings.derive.change import changed
+from irmeta.rankings.derive.changes import changed
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.stats.preferences import preference_pairs
 

@@ -17,7 +17,7 @@ from synthetic import judged_view
 from timing import seconds
 
 import irmeta
-from irmeta.rankings.derive.change import changed
+from irmeta.rankings.derive.changes import changed
 
 SYSTEMS, QUERIES, JUDGED = 143, 30, 290
 POOLS = range(1, 51)

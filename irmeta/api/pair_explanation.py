@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from irmeta.preferences.explain import PreferenceExplanation
+from irmeta.preferences.evaluate import PreferenceExplanation
 from irmeta.report.charts.arcs import arcs
 from irmeta.report.offline import offline
 from irmeta.summaries import Summary

@@ -56,7 +56,7 @@ def pool(
     """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`."""
     from irmeta.measures.evaluate import how_made
     from irmeta.rankings.pool import pool_of
-    from irmeta.results.pool_file import check_pool_file, pool_lines, write_pool
+    from irmeta.results.text_files import check_pool_file, pool_lines, write_pool
     from irmeta.show.console import write_to_pipe
     from irmeta.show.frame_output import Result
     from irmeta.store.scan import only_track, undisturbed

@@ -13,7 +13,7 @@ from irmeta.kernels.cutoff_sums import add_discounted_gains, shared_gain
 from irmeta.measures.cutoffs import empty_values, rank_cuts, valued_by_rank
 from irmeta.measures.spec import Cutoffs, OneList, Params, Term
 from irmeta.naming.parameters import gain_map
-from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
+from irmeta.rankings.derive.changes import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from irmeta.kernels.incomplete import bpref_sum, first_unjudged, inferred_sum
 from irmeta.measures.cutoffs import empty_values, per_query, rank_cuts
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import REL, Parameter
-from irmeta.rankings.derive.unjudged import UNJUDGED_DOC, counting_space
+from irmeta.rankings.derive.changes import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks
 
 FORM = Parameter(
@@ -186,6 +187,8 @@ def trace_first_unjudged(one: OneList, params: Params, k: None) -> Trace:
     return Trace((term,), 1.0, "(nothing)")
 
 
+_count = partial(Measure, parameters=(), no_relevant=None, family="count", unjudged=())
+
 MEASURES = (
     Measure(
         name="Bpref",
@@ -209,46 +212,34 @@ MEASURES = (
         cutoff="none",
         revision=2,
     ),
-    Measure(
+    _count(
         name="Judged",
         summary="the share of the list, or of its first k docs, that is judged",
         compute=compute_judged,
         trace=trace_judged,
         source="ir_measures 0.4.3, Judged@k",
-        parameters=(),
-        no_relevant=None,
-        family="count",
         monotone=False,
-        unjudged=(),
     ),
-    Measure(
+    _count(
         name="Unjudged",
         summary="unjudged docs among the first k, over k",
         compute=compute_unjudged,
         trace=trace_unjudged,
         source="trec_eval 10.0, m_unjudged.c",
-        parameters=(),
         cutoff="required",
         direction=-1,
-        no_relevant=None,
-        family="count",
         monotone=False,
-        unjudged=(),
     ),
-    Measure(
+    _count(
         name="FirstUnjudged",
         summary="the rank of the first unjudged doc; list length + 1 if all docs are judged",
         compute=compute_first_unjudged,
         trace=trace_first_unjudged,
         source="doi:10.1007/s10791-016-9282-6, Table 4 (RankUnj)",
-        parameters=(),
         cutoff="none",
         format="length",
         unit="rank",
         bounds=(1.0, math.inf),
-        no_relevant=None,
         empty_list="1",
-        family="count",
-        unjudged=(),
     ),
 )

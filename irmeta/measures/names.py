@@ -40,7 +40,7 @@ from irmeta.measures import (
     stratified,
 )
 from irmeta.measures.aliases import BARE, ELSEWHERE, FIELD, fold
-from irmeta.measures.diversity import cube_test, d_measures, err_ia, novelty, subtopics
+from irmeta.measures.diversity import cube_test, d_measures, novelty, subtopics
 from irmeta.measures.diversity.intent_aware import intent_aware
 from irmeta.measures.spec import Cutoffs, Measure
 from irmeta.naming.grammar import joined, parse_settings, split_form, split_names, text_of, texts_of
@@ -54,7 +54,7 @@ from irmeta.schema.columns import Display
 FAMILIES = (
     *(average_precision, precision, sets, cumulated_gain, cascade, rbp, compatibility),
     *(incomplete, sampled, stratified, search_length, rareness, review),
-    *(novelty, err_ia, subtopics, d_measures, cube_test),
+    *(novelty, subtopics, d_measures, cube_test),
 )
 """Modules of measures, in listing order."""
 

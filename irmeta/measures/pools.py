@@ -18,8 +18,7 @@ from irmeta.phrases import count
 from irmeta.policies import EvalPolicy, Negative, TieOrder
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import Judged, read_judged
-from irmeta.rankings.load import over_blocks
-from irmeta.rankings.order import other_order, ranks_under
+from irmeta.rankings.load import other_order, over_blocks, ranks_under
 from irmeta.rankings.pool import complete_depths_of
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
@@ -445,12 +444,9 @@ def reduced_pools(
         blocks = [evaluate_block(pool, specs, policy) for pool in pools]
         judged = sum(int(pool.is_judged.sum()) for pool in pools)
         relevant = sum(int(pool.counts(1).sum()) for pool in pools)
-        return ReducedPool(name, systems, _of(blocks, contributors), judged, relevant)
+        scores = Scores.concat(blocks).only(contributors)
+        return ReducedPool(name, systems, scores, judged, relevant)
 
     asked: list[tuple[str, tuple[str, ...]]] = [("", ()), *parts.items()]
     with closing(ordered_map(reduced, asked, workers=workers)) as pools:
         yield from pools
-
-
-def _of(blocks: Sequence[Scores], systems: Sequence[str]) -> Scores:
-    return Scores.concat(blocks).only(systems)

@@ -349,8 +349,16 @@ def _printed_rbp(params: Params, cutoff: Cutoff) -> list[str]:
     return [*printed_rareness("RareRBP", RARENESS, params), *own]
 
 
+_measure = partial(
+    Measure,
+    bounds=(0.0, math.inf),
+    monotone=False,
+    unjudged=("condensed",),
+    simplify=simplify_rareness,
+)
+
 MEASURES = (
-    Measure(
+    _measure(
         name="RareP",
         summary="precision that weighs relevant docs by rarity",
         compute=compute_rare_precision,
@@ -358,65 +366,45 @@ MEASURES = (
         source=f"{PAPER}, Eqs. 1, 2 and 4",
         parameters=_BINARY,
         cutoff="required",
-        bounds=(0.0, math.inf),
         family="utility",
-        monotone=False,
-        unjudged=("condensed",),
         printed=lambda params, cutoff: printed_rareness("RareP", _BINARY, params),
-        simplify=simplify_rareness,
     ),
-    Measure(
+    _measure(
         name="RareAP",
         summary="average precision that weighs relevant docs by rarity",
         compute=compute_rare_average_precision,
         trace=trace_rare_average_precision,
         source=f"{PAPER}, Eq. 3",
         parameters=_BINARY,
-        bounds=(0.0, math.inf),
-        monotone=False,
-        unjudged=("condensed",),
         printed=lambda params, cutoff: printed_rareness("RareAP", _BINARY, params),
-        simplify=simplify_rareness,
     ),
-    Measure(
+    _measure(
         name="RareDCG",
         summary="discounted cumulated gain that weighs docs by rarity",
         compute=compute_rare_dcg,
         trace=trace_rare_dcg,
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
         parameters=_DCG,
-        bounds=(0.0, math.inf),
         family="utility",
-        monotone=False,
-        unjudged=("condensed",),
         printed=_printed_dcg,
-        simplify=simplify_rareness,
     ),
-    Measure(
+    _measure(
         name="RarenDCG",
         summary="RareDCG over the DCG of the ideal list, up to 1 + alpha",
         compute=compute_rare_ndcg,
         trace=trace_rare_ndcg,
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
         parameters=_NDCG,
-        bounds=(0.0, math.inf),
-        monotone=False,
-        unjudged=("condensed",),
         printed=_printed_ndcg,
-        simplify=simplify_rareness,
     ),
-    Measure(
+    _measure(
         name="RareRBP",
         summary="rank-biased precision that weighs docs by rarity, binary by default",
         compute=compute_rare_rbp,
         trace=trace_rare_rbp,
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/1416950.1416952",
         parameters=_RBP,
-        bounds=(0.0, math.inf),
         family="utility",
-        monotone=False,
-        unjudged=("condensed",),
         printed=_printed_rbp,
-        simplify=simplify_rareness,
     ),
 )

@@ -105,15 +105,19 @@ class JudgedRanks(Summarized):
         return view_summary(self)
 
     # Derived views: functions as methods. Imported instead of assigned, they have declared types.
-    from irmeta.rankings.derive.fewer_judgments import drop_relevant, with_pool
+    from irmeta.rankings.derive.changes import assume_relevant, condense
+    from irmeta.rankings.derive.fewer_judgments import (
+        drop_relevant,
+        each_subtopic,
+        one_subtopic,
+        with_pool,
+    )
     from irmeta.rankings.derive.other_lists import (
         cut_to,
         only_queries,
         only_systems,
         without_systems,
     )
-    from irmeta.rankings.derive.single_subtopics import each_subtopic, one_subtopic
-    from irmeta.rankings.derive.unjudged import assume_relevant, condense
 
     @classmethod
     def from_arrays(

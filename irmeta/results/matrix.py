@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress, takewhile
 from typing import Literal
 
@@ -108,16 +108,12 @@ class Matrix(Summarized):
     def only_queries(self, places: np.ndarray) -> Matrix:
         """Select queries by index, in the order given."""
         names = tuple(self.queries[i] for i in places)
-        return Matrix(
-            self.values[places], names, self.systems, self.measure, self.track, self.direction
-        )
+        return replace(self, values=self.values[places], queries=names)
 
     def only_systems(self, places: np.ndarray) -> Matrix:
         """Select systems by index, in the order given."""
         names = tuple(self.systems[i] for i in places)
-        return Matrix(
-            self.values[:, places], self.queries, names, self.measure, self.track, self.direction
-        )
+        return replace(self, values=self.values[:, places], systems=names)
 
 
 def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:

@@ -13,7 +13,7 @@ import polars as pl
 from irmeta.errors import UsageError, check_choice
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
-from irmeta.results.preference import Preference
+from irmeta.results.verdicts import Preference
 from irmeta.schema.result_tables import PREFERENCES, PREFERENCES_BY_QUERY
 from irmeta.summaries import Summarized, Summary
 

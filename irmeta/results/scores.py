@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,19 +62,14 @@ class Scores(Summarized):
             name: np.concatenate([b.lists_without_nonrelevant[name] for b in blocks])
             for name in first.lists_without_nonrelevant
         }
-        return cls(
-            track=first.track,
-            measures=first.measures,
+        return replace(
+            first,
             queries=tuple(q for b in blocks for q in b.queries),
-            systems=first.systems,
             values=np.concatenate([b.values for b in blocks], axis=1),
             included=np.concatenate([b.included for b in blocks], axis=1),
             no_list=np.concatenate([b.no_list for b in blocks]),
             lists_without_nonrelevant=flags,
-            directions=first.directions,
-            averages=first.averages,
             difficulty=_joined([b.difficulty for b in blocks]),
-            asked=first.asked,
         )
 
     def _summary(self) -> Summary:
@@ -86,19 +81,13 @@ class Scores(Summarized):
         """Select systems, in the order given."""
         columns = [self.systems.index(s) for s in systems]
         flags = {n: a[..., columns] for n, a in self.lists_without_nonrelevant.items()}
-        return Scores(
-            track=self.track,
-            measures=self.measures,
-            queries=self.queries,
+        return replace(
+            self,
             systems=tuple(systems),
             values=self.values[..., columns],
             included=self.included[..., columns],
             no_list=self.no_list[..., columns],
             lists_without_nonrelevant=flags,
-            directions=self.directions,
-            averages=self.averages,
-            difficulty=self.difficulty,
-            asked=self.asked,
         )
 
     def matrix(self, measure: str) -> Matrix:

@@ -18,7 +18,7 @@ from irmeta.errors import (
     shown,
     warn,
 )
-from irmeta.results.csv_text import to_csv
+from irmeta.results.text_files import to_csv
 from irmeta.trec.csv_rows import read_csv_rows, refuse_rows
 from irmeta.trec.streams import InputFile, file_sha256
 

@@ -15,7 +15,7 @@ from irmeta.checksums import BLANK, EMBEDDED, check_embedded, embed_checksum
 from irmeta.errors import DataError, UsageError
 from irmeta.files import remove_temporaries, replacing, write_text
 from irmeta.locations import Location, RemotePath, local, source_of
-from irmeta.results.csv_text import to_csv
+from irmeta.results.text_files import to_csv
 from irmeta.schema.arrow import DAMAGED, with_grades
 from irmeta.schema.columns import Table
 

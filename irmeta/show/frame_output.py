@@ -15,7 +15,7 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.escapes import escape_json
 from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
-from irmeta.results.csv_text import to_csv
+from irmeta.results.text_files import to_csv
 from irmeta.show.console import (
     DIGITS,
     cell_text,

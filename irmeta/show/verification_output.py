@@ -10,8 +10,7 @@ from irmeta.show.console import DIGITS, open_console, print_table, print_table_o
 from irmeta.show.display import Display
 from irmeta.show.frame_output import Result
 from irmeta.show.notes import note
-from irmeta.verification.track_verifier import DIFFER
-from irmeta.verification.verification import Verification
+from irmeta.verification.verification import DIFFER, Verification
 
 MOST_ROWS = 20  # values that differ without a known reason
 

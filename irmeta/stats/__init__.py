@@ -20,14 +20,13 @@ _NAMES = {
     "irmeta.results.verdicts": ("Verdicts",),
     "irmeta.stats.aggregation": ("borda", "mc4", "rank_intervals", "win_rate"),
     "irmeta.stats.baselines": ("max_t_test", "reduction_in_error", "risk"),
+    "irmeta.stats.contributors": ("cluster_order", "greedy_cover", "jaccard", "leave_out_effects"),
     "irmeta.stats.corrections": ("adjusted",),
     "irmeta.stats.correlation": (
         "Bootstrap", "Correlations", "bootstrap_correlation", "correlate",
         "measure_agreement", "volatility",
     ),
     "irmeta.stats.discriminative_power": ("asp", "indistinguishable_groups", "power", "separation"),
-    "irmeta.stats.doc_overlap": ("cluster_order", "greedy_cover", "jaccard"),
-    "irmeta.stats.leave_out": ("leave_out_effects",),
     "irmeta.stats.new_measure": ("Reordering", "coverage", "reordering"),
     "irmeta.stats.orders": ("Overlap", "rbo"),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from irmeta.results.verdicts import Verdicts
     from irmeta.stats.aggregation import borda, mc4, rank_intervals, win_rate
     from irmeta.stats.baselines import max_t_test, reduction_in_error, risk
+    from irmeta.stats.contributors import cluster_order, greedy_cover, jaccard, leave_out_effects
     from irmeta.stats.corrections import adjusted
     from irmeta.stats.correlation import (
         Bootstrap,
@@ -69,8 +69,6 @@ if TYPE_CHECKING:
         volatility,
     )
     from irmeta.stats.discriminative_power import asp, indistinguishable_groups, power, separation
-    from irmeta.stats.doc_overlap import cluster_order, greedy_cover, jaccard
-    from irmeta.stats.leave_out import leave_out_effects
     from irmeta.stats.new_measure import Reordering, coverage, reordering
     from irmeta.stats.orders import Overlap, rbo
     from irmeta.stats.pairs import Pairs, pairwise

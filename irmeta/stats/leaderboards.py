@@ -11,9 +11,8 @@ import polars as pl
 
 from irmeta.results.matrix import Matrix
 from irmeta.results.pair_preferences import Opponents, TrackPreferences, rates_of
-from irmeta.results.preference import Preference
 from irmeta.results.segments import Segments, usable_segments
-from irmeta.results.verdicts import TIE
+from irmeta.results.verdicts import TIE, Preference
 from irmeta.stats.pairs import Pairs
 from irmeta.stats.preferences import intransitive_triples
 from irmeta.summaries import Summarized, Summary

@@ -158,13 +158,6 @@ def better(
     return significant & (larger > smaller) & (larger >= ratio * smaller * (1 - _ROUNDING))
 
 
-def delta_sort(
-    old: Matrix, new: Matrix, *, ratio: float = 1.10, alpha: float = 0.05, test: str = "t"
-) -> float:
-    """Return the largest move of a system, as a percentage of the systems: see `reordering`."""
-    return reordering(old, new, ratio=ratio, alpha=alpha, test=test).delta_sort
-
-
 def delta_value(
     old: Matrix, new: Matrix, in_p_space: Callable[[np.ndarray], np.ndarray] | None = None
 ) -> np.ndarray:
@@ -245,13 +238,8 @@ def reordering(
         moved=100 * np.abs(counts[0] - counts[1]) / max(len(old.systems), 1),
         value=delta_value(old, new, in_p_space),
         tau=float(over_common(kendall_tau_b, first, second, True)[0]),
-        queries=int(_has_values(old).sum()),
+        queries=int((~np.isnan(old.values).all(axis=1)).sum()),
     )
-
-
-def _has_values(matrix: Matrix) -> np.ndarray:
-    """Check on which queries any system has a value: bool [query]."""
-    return np.logical_not(np.isnan(matrix.values).all(axis=1))
 
 
 def _in_p_space(matrix: Matrix, convert: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -112,10 +112,10 @@ class Differences:
         return np.sqrt((1.0 if self.paired else 2.0) / np.maximum(number, 1))
 
 
-def square(upper_values: np.ndarray, upper: np.ndarray, diagonal: float = 1.0) -> np.ndarray:
+def square(upper_values: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Build a symmetric [system, system] from the values above the diagonal, row by row."""
     out = np.empty(upper.shape)
-    np.fill_diagonal(out, diagonal)
+    np.fill_diagonal(out, 1.0)
     out[upper] = upper_values
     mirror(out, 1.0)
     return out

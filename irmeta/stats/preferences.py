@@ -13,8 +13,7 @@ from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.permutation import permuted_preferences
 from irmeta.policies import Majority
 from irmeta.results.matrix import Matrix
-from irmeta.results.preference import Preference, Source
-from irmeta.results.verdicts import TIE, Verdicts
+from irmeta.results.verdicts import TIE, Preference, Source, Verdicts
 from irmeta.stats.aggregation import loses, power_steps, rank_intervals, rank_rows, summarise_ranks
 from irmeta.stats.corrections import adjusted, interval_confidence
 from irmeta.stats.hsd import SAME, permuted, range_margin, reached_p

@@ -12,8 +12,7 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
-from irmeta.results.preference import Preference, Source
-from irmeta.results.verdicts import TIE, Verdicts
+from irmeta.results.verdicts import TIE, Preference, Source, Verdicts
 from irmeta.stats.tables import as_matrix
 from irmeta.summaries import Summarized, Summary
 

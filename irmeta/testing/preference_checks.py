@@ -3,45 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import combinations, product
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
 
 from irmeta.errors import MeasureError
 from irmeta.policies import EvalPolicy
-from irmeta.preferences.evaluate import compare_block, evaluate_preferences
-from irmeta.preferences.explain import list_for
-from irmeta.preferences.registry import PreferenceSpec, parse_preference, preference_registry
+from irmeta.preferences.evaluate import compare_block, evaluate_preferences, list_for
+from irmeta.preferences.registry import PreferenceSpec, parse_preference
 from irmeta.preferences.spec import PreferenceRule
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.pair_preferences import BlockPreferences
 from irmeta.testing.checks import TOLERANCE, equal, require
-from irmeta.testing.samples import CUTOFFS, QUERIES, crowd, some_values, views
-from irmeta.testing.tracks import Track, tracks
+from irmeta.testing.samples import CUTOFFS, QUERIES, registered, some_values, views
+from irmeta.testing.tracks import Track
+from irmeta.testing.twin import on_tracks, rankings_of
 
 PairTwin = Callable[[list[str], list[str], dict[str, int], int | None], float]
 """Function from two rankings (best first), grades by doc and cutoff to the preference; NaN without
 relevant docs.
 """
-
-
-@contextmanager
-def registered_rule(rule: PreferenceRule) -> Generator[None]:
-    """Register a preference temporarily, replacing another of the same name."""
-    known = preference_registry()
-    before = known.get(rule.name)
-    known[rule.name] = rule
-    try:
-        yield
-    finally:
-        if before is None:
-            del known[rule.name]
-        else:
-            known[rule.name] = before
 
 
 def specs_of(rule: PreferenceRule) -> Iterator[PreferenceSpec]:
@@ -82,7 +65,7 @@ class PreferenceSubject:
     @cached_property
     def cases(self) -> list[tuple[PreferenceSpec, BlockPreferences]]:
         """The sampled names and their preferences on the crowd."""
-        with registered_rule(self.rule):
+        with registered(self.rule):
             return [(spec, self.compare(spec, self.view)) for spec in specs_of(self.rule)]
 
     def compare(self, spec: PreferenceSpec, view: JudgedRanks) -> BlockPreferences:
@@ -103,7 +86,7 @@ def check_rule(subject: PreferenceSubject) -> None:
     }
     for fact, holds in facts.items():
         require(holds, rule.name, f"it does not hold that {fact}")
-    with registered_rule(rule):
+    with registered(rule):
         for spec, _ in subject.cases:
             again = parse_preference(spec.name)
             require(again == spec, spec.name, f"read again, the name means {again.settings}")
@@ -265,28 +248,18 @@ def check_preference(
 def _check_twin(rule: PreferenceRule, twin: PairTwin) -> None:
     """Check that a preference agrees with a slow twin, under its default parameters."""
     defaults = {p.name: p.default for p in rule.all_parameters}
-    with registered_rule(rule):
+    with registered(rule):
         specs = [spec for spec in specs_of(rule) if spec.settings == defaults]
 
-    @settings(
-        max_examples=30,
-        deadline=None,
-        derandomize=True,
-        report_multiple_bugs=False,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
-    @given(tracks(systems=3, queries=3))
     def agrees(track: Track) -> None:
         _agrees(track, specs, twin)
 
-    _agrees(crowd(), specs, twin)
-    agrees()
+    on_tracks(agrees)
 
 
 def _agrees(track: Track, specs: list[PreferenceSpec], twin: PairTwin) -> None:
     store = track.read()
-    ranked = store.runs().sort("rank").group_by("system", "query").agg("doc").collect()
-    rankings = {(system, query): docs for system, query, docs in ranked.iter_rows()}
+    rankings = rankings_of(store)
     compared = evaluate_preferences(store.reader, track.name, specs, EvalPolicy())
     for spec, found in zip(specs, compared, strict=True):
         preference = found.preference()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import combinations, pairwise
-from typing import get_args
+from typing import Any, get_args
+from unittest.mock import patch
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from irmeta.measures.names import Spec, parse_measure, registry
 from irmeta.measures.spec import Cutoff, Measure
 from irmeta.naming.parameters import Parameter
 from irmeta.policies import EvalPolicy, Negative
+from irmeta.preferences.registry import preference_registry
+from irmeta.preferences.spec import PreferenceRule
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.needs import NEEDED, Need
@@ -81,19 +84,10 @@ def samples(measure: Measure) -> Iterator[Spec]:
                 yield spec
 
 
-@contextmanager
-def registered(measure: Measure) -> Generator[None]:
-    """Register a measure temporarily, replacing another of the same name."""
-    known = registry()
-    before = known.get(measure.name)
-    known[measure.name] = measure
-    try:
-        yield
-    finally:
-        if before is None:
-            del known[measure.name]
-        else:
-            known[measure.name] = before
+def registered(one: Measure | PreferenceRule) -> AbstractContextManager[object]:
+    """Register a measure or preference temporarily, replacing another of the same name."""
+    known: dict[str, Any] = registry() if isinstance(one, Measure) else preference_registry()
+    return patch.dict(known, {one.name: one})
 
 
 @cache

@@ -28,7 +28,15 @@ def check_twin(measure: Measure, twin: Twin) -> None:
         if cutoff is None or measure.cutoff != "none":
             specs.append(parse_measure(written(measure, {}, cutoff)))
 
-    # No deadline and derandomized: the same examples everywhere.
+    def agrees(track: Track) -> None:
+        _agrees(track, specs, twin)
+
+    on_tracks(agrees)
+
+
+def on_tracks(check: Callable[[Track], None]) -> None:
+    """Check `crowd`, and tracks that hypothesis draws: the same everywhere, without a deadline."""
+
     @settings(
         max_examples=30,
         deadline=None,
@@ -37,16 +45,22 @@ def check_twin(measure: Measure, twin: Twin) -> None:
         suppress_health_check=[HealthCheck.too_slow],
     )
     @given(tracks(systems=3, queries=3))
-    def agrees(track: Track) -> None:
-        _agrees(track.read(), track, specs, twin)
+    def check_drawn(track: Track) -> None:
+        check(track)
 
-    _agrees(crowd().read(), crowd(), specs, twin)
-    agrees()
+    check(crowd())
+    check_drawn()
 
 
-def _agrees(store: Store, track: Track, specs: list[Spec], twin: Twin) -> None:
+def rankings_of(store: Store) -> dict[tuple[str, str], list[str]]:
+    """Return the docs of each system and query, best first."""
     ranked = store.runs().sort("rank").group_by("system", "query").agg("doc").collect()
-    rankings = {(system, query): docs for system, query, docs in ranked.iter_rows()}
+    return {(system, query): docs for system, query, docs in ranked.iter_rows()}
+
+
+def _agrees(track: Track, specs: list[Spec], twin: Twin) -> None:
+    store = track.read()
+    rankings = rankings_of(store)
     scores = evaluate(store.reader, track.name, specs, EvalPolicy())
     for spec, values in zip(specs, scores.values, strict=True):
         for q, query in enumerate(scores.queries):

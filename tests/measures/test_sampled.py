@@ -19,7 +19,7 @@ from irmeta.errors import UsageError
 from irmeta.measures.evaluate import scores_of
 from irmeta.measures.names import canonical
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.select_rows import take_rows
+from irmeta.rankings.derive.changes import take_rows
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.sample import Sample

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.rankings.holders import RARITIES
-from irmeta.results.contributions import contributions_frame, count_contributions
+from irmeta.results.per_doc import contributions_frame, count_contributions
 from support.examples import scaled
 from support.making import Track, down, tracks
 from twins import rareness

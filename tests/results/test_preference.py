@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from irmeta.results.matrix import Matrix
-from irmeta.results.preference import Preference
-from irmeta.results.verdicts import Verdicts
+from irmeta.results.verdicts import Preference, Verdicts
 from irmeta.stats.verdict_agreement import Preference as ImportedByStatistics
 
 VALUES = np.array([[1.0, 3.0, np.nan], [np.inf, np.inf, 2.0]])

@@ -16,7 +16,7 @@ from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import evaluate_preferences
 from irmeta.preferences.registry import parse_preferences
-from irmeta.results.preference import Preference
+from irmeta.results.verdicts import Preference
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.preferences import preference_pairs
 

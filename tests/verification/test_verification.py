@@ -16,7 +16,7 @@ from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.results.tidy_files import provenance
-from irmeta.verification import track_verifier
+from irmeta.verification import verification
 from irmeta.verification.other_readings import equal_as_printed, other_means
 from support.evidence import NTCIR_CONFIG, PUBLISHED
 from support.making import Track, down
@@ -105,7 +105,7 @@ def test_verify__computes_each_measure_once_under_a_policy(
         computed.update((policy, spec.name) for spec in specs)
         return evaluate(store, track, specs, policy, *given)
 
-    monkeypatch.setattr(track_verifier, "evaluate", counted)
+    monkeypatch.setattr(verification, "evaluate", counted)
     first, second = ("aldBM25", "doumMan1")
     parts = [table(name, {first: 0.1234, second: 0.4321}) for name in ("map", "P_5", "P_10")]
     found = irmeta.verify(made_store, pl.concat(parts), track="news")

@@ -15,8 +15,11 @@ from irmeta.measures.names import measure_texts, parse_call
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
-from irmeta.preferences.evaluate import evaluate_preferences, preference_provenance
-from irmeta.preferences.explain import explain_preference
+from irmeta.preferences.evaluate import (
+    evaluate_preferences,
+    explain_preference,
+    preference_provenance,
+)
 from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences
 from irmeta.results.pair_preferences import (
     Opponents,
@@ -24,7 +27,7 @@ from irmeta.results.pair_preferences import (
     check_opponents,
     rates_of,
 )
-from irmeta.results.preference import Preference
+from irmeta.results.verdicts import Preference
 from irmeta.schema.result_tables import TIES, WIN_RATES
 from irmeta.stats.aggregation import rank_intervals
 from irmeta.store.scan import Tracks, only_track, tracks_of

@@ -16,12 +16,13 @@ from irmeta.rankings.holders import RARITIES
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.track_facts import track_facts
-from irmeta.results.contributions import (
+from irmeta.results.per_doc import (
     Contributions,
     contributions_frame,
     count_contributions,
+    rarity_frame,
+    search_length_table,
 )
-from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.schema.arrow import as_frame
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 

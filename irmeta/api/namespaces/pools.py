@@ -28,7 +28,7 @@ from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.pool import check_pool_depth, pool_of
 from irmeta.rankings.track_facts import track_facts
-from irmeta.stats.leave_out import left_out_rows
+from irmeta.stats.contributors import left_out_rows
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 from irmeta.summaries import SummaryList
 

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -365,37 +366,33 @@ def trace_nct(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(terms, divisor, what, None if divisor > 0 else 0.0)
 
 
+_measure = partial(
+    Measure, bounds=(0.0, math.inf), monotone=False, unjudged=UNJUDGED, needs=needs_subtopics
+)
+
 MEASURES = (
-    Measure(
+    _measure(
         name="CT",
         summary="cube test: gain over subtopics that fill up, per iteration of a search session",
         compute=compute_ct,
         trace=trace_ct,
         source=f"Luo et al. 2013, doi:10.1145/2505515.2523648; {_PROGRAM}",
         parameters=_CT,
-        bounds=(0.0, math.inf),
         family="utility",
-        monotone=False,
-        unjudged=UNJUDGED,
-        needs=needs_subtopics,
         events=events_ct,
         printed=_printed,
     ),
-    Measure(
+    _measure(
         name="ACT",
         summary="average cube test: the mean of CT over the ranks of a list",
         compute=compute_act,
         trace=trace_act,
         source=f"Yang and Soboroff 2016, TREC 2016 Dynamic Domain track; {_PROGRAM}",
         parameters=_CT,
-        bounds=(0.0, math.inf),
         family="utility",
-        monotone=False,
-        unjudged=UNJUDGED,
-        needs=needs_subtopics,
         printed=_printed,
     ),
-    Measure(
+    _measure(
         name="nCT",
         summary="CT over a bound from the best docs of each subtopic",
         compute=compute_nct,
@@ -403,10 +400,6 @@ MEASURES = (
         source=f"Yang, Tang and Soboroff 2017, TREC 2017 Dynamic Domain track; {_PROGRAM}",
         parameters=_NCT,
         cutoff="required",
-        bounds=(0.0, math.inf),
-        monotone=False,
-        unjudged=UNJUDGED,
-        needs=needs_subtopics,
         events=events_nct,
         printed=_printed_nct,
     ),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.measures.cutoffs import add_up, per_query, running_sums, sums_at
-from irmeta.measures.diversity.novelty import log_weight, logarithmic, longest_list, novelty_terms
+from irmeta.measures.diversity.novelty import logarithmic, longest_list
 from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
     UNJUDGED,
@@ -18,7 +19,9 @@ from irmeta.measures.diversity.subtopics import (
     by_rank,
     compute_strecall,
     gains_by_rank,
+    log_weight,
     needs_subtopics,
+    novelty_terms,
     shares_of,
     subtopic_shares,
     trace_strecall,
@@ -301,65 +304,52 @@ def trace_sharp(trace: Callable[..., Trace]) -> Callable[..., Trace]:
     return trace_both
 
 
+_measure = partial(Measure, monotone=False, unjudged=UNJUDGED, needs=needs_subtopics)
+
 MEASURES = (
-    Measure(
+    _measure(
         name="DnDCG",
         summary="D-nDCG: nDCG of the gain over all subtopics",
         compute=compute_dndcg,
         trace=trace_dndcg,
         source=_SAKAI,
         parameters=_DNDCG,
-        monotone=False,
-        unjudged=UNJUDGED,
-        needs=needs_subtopics,
         events=events_dndcg,
     ),
-    Measure(
+    _measure(
         name="DQ",
         summary="D-Q: Q-measure of the gain over all subtopics",
         compute=compute_dq,
         trace=trace_dq,
         source=_SAKAI,
         parameters=_DQ,
-        monotone=False,
-        unjudged=UNJUDGED,
-        needs=needs_subtopics,
         events=events_dq,
         printed=_dq_printed,
     ),
-    Measure(
+    _measure(
         name="DSharpnDCG",
         summary="D#-nDCG: subtopic recall and D-nDCG, weighted by gamma",
         compute=_sharp(compute_dndcg),
         trace=trace_sharp(trace_dndcg),
         source=_SAKAI,
         parameters=(GAMMA, *_DNDCG),
-        monotone=False,
-        unjudged=UNJUDGED,
-        needs=needs_subtopics,
     ),
-    Measure(
+    _measure(
         name="DSharpQ",
         summary="D#-Q: subtopic recall and D-Q, weighted by gamma",
         compute=_sharp(compute_dq),
         trace=trace_sharp(trace_dq),
         source=_SAKAI,
         parameters=(GAMMA, *_DQ),
-        monotone=False,
-        unjudged=UNJUDGED,
-        needs=needs_subtopics,
         printed=_dq_printed,
     ),
-    Measure(
+    _measure(
         name="DINnDCG",
         summary="DIN-nDCG: D-nDCG where a navigational subtopic gains by its first relevant doc",
         compute=compute_dinndcg,
         trace=trace_dinndcg,
         source="Sakai 2012, doi:10.1145/2187836.2187904",
         parameters=_DNDCG,
-        monotone=False,
-        unjudged=UNJUDGED,
-        needs=needs_subtopics,
         events=events_dinndcg,
     ),
 )

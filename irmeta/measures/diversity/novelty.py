@@ -1,10 +1,9 @@
-"""Novelty measures: a subtopic gains less with each relevant doc above."""
+"""Novelty measures, where a subtopic gains less with each relevant doc above, and ERR-IA."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,17 +13,30 @@ from irmeta.measures.cutoffs import add_up, per_query, running_sums, sums_at
 from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
     UNJUDGED,
+    WEIGHTS,
+    Gain,
     GainPairs,
+    RankWeight,
     by_rank,
     count_subtopics,
     counted,
     counted_of,
     discount_weights,
     gains_by_rank,
+    geometric_weight,
+    greedy_gains_of,
     greedy_ideal,
+    log_weight,
     needs_subtopics,
+    novelty_terms,
+    perfect_sum,
+    reciprocal_weight,
+    relevant_gain,
+    shares_of,
+    subtopic_shares,
     weights_at_positions,
 )
+from irmeta.measures.gains import gains, highest_grade
 from irmeta.measures.spec import (
     Cutoff,
     Cutoffs,
@@ -33,10 +45,9 @@ from irmeta.measures.spec import (
     OneList,
     Params,
     Steps,
-    Term,
     Trace,
 )
-from irmeta.naming.parameters import REL, Parameter
+from irmeta.naming.parameters import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 ALPHA = Parameter(
@@ -156,19 +167,6 @@ def trace_alpha_dcg(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(terms, len(names) * perfect, divisor_is, None if names else 0.0)
 
 
-@lru_cache(maxsize=64)
-def perfect_sum(keep: float, weight: RankWeight, k: int | None) -> float:
-    """Return the divisor of ``norm=perfect`` for one subtopic, for traces."""
-    assert k is not None
-    total, left = 0.0, 1.0
-    for rank in range(1, k + 1):
-        if left == 0.0:
-            break
-        total += left * weight(rank)[0]
-        left *= keep
-    return total
-
-
 def compute_alpha_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Compute alpha-DCG over that of the greedy ideal list, both down to k.
 
@@ -252,77 +250,123 @@ _CLARKE = "Clarke et al. 2008, Novelty and diversity, doi:10.1145/1390334.139044
 _NRBP = "Clarke, Kolla and Vechtomova 2009, doi:10.1007/978-3-642-04417-5_17"
 
 
-Gain = Callable[[str, float], tuple[float, float]]
-"""Function from a subtopic and a grade to the gain, and the factor of the next gain."""
-RankWeight = Callable[[int], tuple[float, str]]
-"""Function from a rank to its weight, and the text that applies it to a gain."""
+GAIN = Parameter(
+    "gain",
+    "binary",
+    "gain of grade g: 1 from rel on, and alpha to stop there; or (2^g - 1) / 2^gmax for both",
+    kind="choice",
+    choices=("binary", "exp"),
+)
 
 
-def relevant_gain(rel: float, keep: float) -> Gain:
-    """Return gain 1 for grades from `rel` on."""
-    return lambda subtopic, grade: (float(grade >= rel), keep)
+def _top_stop(highest: float, params: Params) -> float:
+    """Return the gain of the highest grade under ``gain=exp``."""
+    best = highest_grade(highest, "exp", params["gmax"])
+    return float(gains(np.array([best]), "exp", highest=best)[0])
 
 
-def log_weight(rank: int) -> tuple[float, str]:
-    """Return 1 / log2(rank + 1)."""
-    return 1.0 / math.log2(rank + 1), f" / log2({rank} + 1)"
+def _err_steps(view: JudgedRanks, params: Params) -> Steps:
+    """Return ranks, offsets, and the gain over the rank of each doc."""
+    if params["gain"] == "binary":
+        pairs = GainPairs.relevant(view, params["rel"], 1.0 - params["alpha"])
+    else:
+        highest = highest_grade(view.facts.highest_grade, "exp", params["gmax"])
+        stops = gains(view.require("subtopics").grade, "exp", highest=highest)
+        pairs = GainPairs.of(view, stops, 1.0 - stops)
+    ranks, offsets, amounts = gains_by_rank(view, pairs, subtopic_shares(view, params))
+    return ranks, offsets, amounts * by_rank(reciprocal(view, params), ranks, view.missing)
 
 
-def reciprocal_weight(rank: int) -> tuple[float, str]:
-    """Return 1 / rank."""
-    return 1.0 / rank, f" / {rank}"
+def _err_divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Return the divisor at each k: float64 [k or 1, query]."""
+    each = np.ones((1, len(view.queries)))
+    if params["norm"] == "none":
+        return each
+    if params["gain"] == "binary":
+        return perfect_values(1.0 - params["alpha"], "zipf", ks) * each
+    top = _top_stop(view.facts.highest_grade, params)
+    return top * perfect_values(1.0 - top, "zipf", ks) * each
 
 
-def geometric_weight(base: float) -> RankWeight:
-    """Return the weight ``base ** (rank - 1)`` as a function of the rank."""
-    return lambda rank: (base ** (rank - 1), f" x {base:g}^{rank - 1}")
+def compute_err_ia(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Sum 1 / rank times the share-weighted gains of the subtopics, over `norm`.
 
+    A doc gains p_a s(g) times the product of 1 - s(g) over the docs above it for each subtopic a,
+    where p_a is the share of the subtopic and s(g) = (2^g - 1) / 2^gmax of the doc's grade for it
+    (``gain=exp``). ``binary``: p_a (1 - alpha)^n for a relevant doc, with n relevant docs above.
+    ``perfect``: over the same sum for a list whose docs have the highest grade for all subtopics;
+    with binary gains and equal weights this is ndeval's ERR-IA. ``gain=exp,norm=none`` is Chapelle
+    et al.'s.
 
-def novelty_terms(
-    one: OneList,
-    k: int | None,
-    gain: Gain,
-    shares: Mapping[str, float],
-    weight: RankWeight,
-    scale: float = 1.0,
-) -> Iterator[Term]:
-    """Yield the gain of each doc down to k, by the subtopics in `shares`, times its rank's weight.
-
-    Every amount is multiplied by `scale`.
+    Notes
+    -----
+    ndeval and pyndeval leave rank 1 out of the divisor's discounts, so that their ERR-IA@1 is not
+    normalised.
     """
-    left = dict(shares)
-    for rank, doc, grade in one.within(k):
-        parts = []
-        for name, of_doc in one.subtopic_grades.get(doc, {}).items():
-            amount, keep = gain(name, of_doc)
-            if name in left and amount > 0:
-                parts.append((left[name], amount))
-                left[name] *= keep
-        if parts:
-            by_rank, applied = weight(rank)
-            total = sum(of_subtopic * amount for of_subtopic, amount in parts)
-            texts = [f"{w:g}" if amount == 1 else f"{w:g} x {amount:g}" for w, amount in parts]
-            text = f"({' + '.join(texts)})" if len(texts) > 1 else texts[0]
-            scaled = "" if scale == 1 else f"{scale:g} x "
-            yield Term(rank, doc, grade, f"{scaled}{text}{applied}", scale * total * by_rank)
+    return per_query(
+        add_up(view, *_err_steps(view, params), ks), _err_divisors(view, params, ks), 0.0
+    )
 
 
-def greedy_gains_of(one: OneList, rel: float, keep: float) -> list[float]:
-    """Return the gain at each rank of the greedy ideal list."""
-    relevant = {
-        doc: [name for name, grade in of_doc.items() if grade >= rel]
-        for doc, of_doc in one.subtopic_grades.items()
-    }
-    left = {doc: names for doc, names in relevant.items() if names}
-    weights = dict.fromkeys(one.subtopics, 1.0)
-    gains = []
-    while left:
-        total = {doc: sum(weights[name] for name in names) for doc, names in left.items()}
-        best = max(left, key=lambda doc: (total[doc], doc.encode()))
-        gains.append(total[best])
-        for name in left.pop(best):
-            weights[name] *= keep
-    return gains
+def events_err_ia(view: JudgedRanks, params: Params) -> Events:
+    """Step by the gain over the rank of each doc."""
+    return Events(*_err_steps(view, params), lambda ks: _err_divisors(view, params, ks))
+
+
+def trace_err_ia(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace ERR-IA as gains over ranks."""
+    binary = params["gain"] == "binary"
+    by_grade = _exp_gain(highest_grade(one.highest_grade, params["gain"], params["gmax"]))
+    gain = relevant_gain(params["rel"], 1.0 - params["alpha"]) if binary else by_grade
+    terms = tuple(novelty_terms(one, k, gain, shares_of(one, params), reciprocal_weight))
+    if params["norm"] == "none":
+        return Trace(terms, 1.0, "(nothing)")
+    top = 1.0 if binary else _top_stop(one.highest_grade, params)
+    keep = 1.0 - (params["alpha"] if binary else top)
+    divisor_is = "the same sum if every doc had the highest grade for every subtopic"
+    return Trace(terms, top * perfect_sum(keep, reciprocal_weight, k), divisor_is)
+
+
+def _exp_gain(highest: float) -> Gain:
+    """Return the gain (2^g - 1) / 2^highest as a function of the grade."""
+
+    def gain(subtopic: str, grade: float) -> tuple[float, float]:
+        stop = (2.0 ** max(grade, 0) - 1.0) / 2.0**highest
+        return stop, 1.0 - stop
+
+    return gain
+
+
+def compute_nerr_ia(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute ERR-IA with binary gains over that of the greedy ideal list, both down to k.
+
+    The greedy ideal list is that of `alpha_nDCG`.
+    """
+    sums = add_up(view, *novelty_steps(view, params, reciprocal), ks)
+    return per_query(sums, greedy_values(view, params, reciprocal, ks), 0.0)
+
+
+def events_nerr_ia(view: JudgedRanks, params: Params) -> Events:
+    """Step by the gain over the rank of each doc, over the sum of the greedy ideal list at k."""
+    steps = novelty_steps(view, params, reciprocal)
+    return Events(*steps, lambda ks: greedy_values(view, params, reciprocal, ks))
+
+
+def trace_nerr_ia(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace nERR-IA as gains over ranks, over those of the greedy ideal list."""
+    return trace_over_greedy(one, params, k, reciprocal_weight, 0.0)
+
+
+def _err_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    changed = [p.name for p in _ERR_IA if params[p.name] != p.default]
+    if params["gain"] == "exp" and "alpha" in changed:
+        raise MeasureError("ERR_IA: gain=exp stops by the grade: omit alpha.")
+    if params["gain"] == "binary" and "gmax" in changed:
+        raise MeasureError("ERR_IA: gmax needs gain=exp. Omit gmax.")
+    return changed
+
+
+_ERR_IA = (ALPHA, NORM, GAIN, GMAX, REL, SUBTOPICS, WEIGHTS)
 
 
 MEASURES = (
@@ -377,5 +421,33 @@ MEASURES = (
         bounds=(0.0, GREATEST_RATIO),
         no_relevant=math.nan,
         needs=needs_subtopics,
+    ),
+    Measure(
+        name="ERR_IA",
+        summary="intent-aware ERR: over subtopics, the expected 1 / rank where a reader stops",
+        compute=compute_err_ia,
+        trace=trace_err_ia,
+        source="Chapelle et al. 2009, doi:10.1145/1645953.1646033, Section 7; ndeval 4.5",
+        parameters=_ERR_IA,
+        cutoff="required",
+        bounds=(0.0, math.inf),
+        family="utility",
+        monotone=False,
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+        events=events_err_ia,
+        printed=_err_printed,
+    ),
+    Measure(
+        name="nERR_IA",
+        summary="ERR_IA over that of the greedy ideal list",
+        compute=compute_nerr_ia,
+        trace=trace_nerr_ia,
+        source="Clarke et al. 2011, doi:10.1145/1935826.1935847; ndeval 4.5",
+        parameters=(ALPHA, REL),
+        bounds=(0.0, GREATEST_RATIO),
+        monotone=False,
+        needs=needs_subtopics,
+        events=events_nerr_ia,
     ),
 )

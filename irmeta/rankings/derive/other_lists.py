@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irmeta.errors import UsageError, check_whole
-from irmeta.rankings.derive.change import (
+from irmeta.rankings.derive.changes import (
     also_diversity,
     changed,
     random_number,
     seed_of,
+    take_queries,
+    take_systems,
 )
-from irmeta.rankings.derive.select_rows import take_queries, take_systems
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
@@ -35,22 +36,27 @@ def cut_to(view: JudgedRanks, depth: int) -> JudgedRanks:
     check_whole("depth", depth)
     facts = view.facts
     deepest = tuple(min(rank, depth) for rank in facts.deepest_ranks)
-    missing = view.ranks.dtype.type(view.missing)
-    is_cut = view.ranks > depth
-
-    def within(ranks: np.ndarray) -> np.ndarray:
-        limit = ranks.dtype.type(min(depth, view.missing - 1))
-        return np.where(is_cut, missing, np.minimum(ranks, limit))
-
-    ties = view.ties
-    return changed(
+    return _cut_below(
         view,
+        depth,
         {"retrieved": "a view of lists that were cut does not know their unjudged docs"},
         facts=replace(facts, deepest_rank=min(facts.deepest_rank, depth), deepest_ranks=deepest),
-        ranks=np.where(is_cut, missing, view.ranks),
         lengths=np.minimum(view.lengths, np.uint32(min(depth, 2**32 - 1))),
-        ties=None if ties is None else (within(ties[0]), within(ties[1])),
     )
+
+
+def _cut_below(
+    view: JudgedRanks, last: int | np.ndarray, lacks: dict[str, str], **arrays: Any
+) -> JudgedRanks:
+    """Remove the docs below rank `last`, of all lists or [rows, systems]; see `changed`."""
+    dtype, is_cut = view.ranks.dtype, view.ranks > last
+    limit = np.minimum(last, view.missing - 1).astype(dtype)
+
+    def cut(ranks: np.ndarray) -> np.ndarray:
+        return np.where(is_cut, dtype.type(view.missing), np.minimum(ranks, limit))
+
+    ties = None if view.ties is None else (cut(view.ties[0]), cut(view.ties[1]))
+    return changed(view, lacks, ranks=cut(view.ranks), ties=ties, **arrays)
 
 
 @also_diversity
@@ -132,9 +138,6 @@ def sample_queries(
     return tuple(q for q in queries if q in drawn)
 
 
-if TYPE_CHECKING:
-    from irmeta.rankings.judged import JudgedRanks
-
 NOT_COUNTED = {"retrieved": "a view of lists with other ends does not know their unjudged docs"}
 
 
@@ -148,20 +151,7 @@ def cut_ends(view: JudgedRanks, rel: float = 1) -> JudgedRanks:
     ranks = np.where(is_relevant, view.ranks, 0)
     ends = np.minimum(view.lengths, np.maximum(_greatest(ranks, view.offsets), 1))
     end = ends[view.query_of(np.arange(len(view.grades)))]
-    missing = view.ranks.dtype.type(view.missing)
-    is_cut = view.ranks > end
-
-    def within(ranks: np.ndarray) -> np.ndarray:
-        return np.where(is_cut, missing, np.minimum(ranks, end)).astype(ranks.dtype)
-
-    ties = view.ties
-    return changed(
-        view,
-        NOT_COUNTED,
-        ranks=np.where(is_cut, missing, view.ranks),
-        lengths=ends,
-        ties=None if ties is None else (within(ties[0]), within(ties[1])),
-    )
+    return _cut_below(view, end, NOT_COUNTED, lengths=ends)
 
 
 @also_diversity

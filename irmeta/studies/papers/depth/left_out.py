@@ -11,8 +11,8 @@ from irmeta.errors import UsageError
 from irmeta.measures.names import parse_measures
 from irmeta.measures.pools import LEVELS, ReducedPool, parts_of, reduced_pools
 from irmeta.results.verdicts import TIE
+from irmeta.stats.contributors import left_out_rows
 from irmeta.stats.correlation import volatility
-from irmeta.stats.leave_out import left_out_rows
 from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import Pairs, pairwise

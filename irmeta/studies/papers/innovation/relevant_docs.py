@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.errors import DataError
 from irmeta.rankings.derive.other_lists import sample_queries
 from irmeta.rankings.holders import number_names
-from irmeta.stats.doc_overlap import cluster_order, greedy_cover, jaccard
+from irmeta.stats.contributors import cluster_order, greedy_cover, jaccard
 from irmeta.studies.papers.innovation import paper
 from irmeta.studies.papers.innovation.options import DOCS, EXAMPLES
 from irmeta.studies.papers.innovation.rare_track import RareTrack

@@ -12,8 +12,7 @@ import polars as pl
 from irmeta.measures.search_length import corpus_sizes
 from irmeta.preferences.levels import graded_sets, stack_levels
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.results.preference import Preference, Source
-from irmeta.results.verdicts import TIE
+from irmeta.results.verdicts import TIE, Preference, Source
 from irmeta.stats.verdict_agreement import agreement
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView

@@ -17,9 +17,8 @@ from irmeta.preferences.registry import parse_preferences
 from irmeta.rankings.derive.fewer_judgments import DropOrder, drop_relevant_shares
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.matrix import Matrix
-from irmeta.results.preference import Preference
 from irmeta.results.scores import Scores
-from irmeta.results.verdicts import TIE, Verdicts
+from irmeta.results.verdicts import TIE, Preference, Verdicts
 from irmeta.stats.aggregation import borda, mc4, rank_rows
 from irmeta.stats.correlation import correlate, in_common
 from irmeta.stats.pairs import pairwise

@@ -1,4 +1,4 @@
-"""Files of docs to judge: lines ``query 0 doc``."""
+"""Text that needs no pyarrow: frames as CSV, and files of docs to judge."""
 
 from __future__ import annotations
 
@@ -10,6 +10,24 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.files import remove_temporaries, write_text
 from irmeta.locations import local
+
+_FORMULA = r"^[=+\-@\t\r]"
+
+
+def to_csv(frame: pl.DataFrame, *, safe: bool = False) -> str:
+    """Return a frame as CSV, numbers with full precision.
+
+    Parameters
+    ----------
+    safe
+        Whether to prefix an apostrophe to texts that a spreadsheet would run as a formula (texts
+        that begin with =, +, -, @, a tab or a carriage return). Numbers are unchanged.
+    """
+    if safe:
+        marked = pl.selectors.string().str.replace(_FORMULA, "'$0")
+        frame = frame.with_columns(marked)
+    return frame.write_csv()
+
 
 _LINE = re.compile(rb"[^ ]+ 0 [^ \n]+\n")
 
