@@ -32,6 +32,7 @@ from irmeta.measures.catalog import describe
 from irmeta.preferences.registry import describe_preference
 from irmeta.schema import result_tables, store_tables
 from irmeta.schema.columns import Table
+from irmeta.show.display import Display
 from irmeta.show.measures import print_explanation
 from irmeta.studies.framework.registry import find, study_modules
 
@@ -144,7 +145,7 @@ def worked(name: str, stores: Iterable[irmeta.Store]) -> Iterator[str]:
             explained = store.explain(name, system=row["system"], query=row["query"], track=track)
             text = io.StringIO()
             with contextlib.redirect_stdout(text):
-                print_explanation(explained, every=False)
+                print_explanation(explained, False, {}, Display(format="table"))
             yield "A worked number:\n"
             yield from literal(text.getvalue())
             return

@@ -162,6 +162,7 @@ TRACK = Track(
 
 
 def test_explain__shows_the_subtopics_of_each_doc(tmp_path: Path, capsys):
+    from irmeta.show.display import Display
     from irmeta.show.measures import print_explanation
 
     store = TRACK.ingest(tmp_path)
@@ -173,7 +174,7 @@ def test_explain__shows_the_subtopics_of_each_doc(tmp_path: Path, capsys):
     assert explained.policies["qrels set"] == "diversity"
     shown = explained.docs.select("doc", "subtopics").rows()
     assert shown == [("x", "s1"), ("y", "s10"), ("z", "s10")]
-    print_explanation(explained, every=True)
+    print_explanation(explained, True, {}, Display(format="table"))
     assert "subtopics" in capsys.readouterr().out
 
 
