@@ -1,14 +1,15 @@
-"""Numbers that a paper prints: read from the file beside its study, and shown on its page."""
+"""What a paper prints, from files beside its study: numbers, and notes on contradictions."""
 
 from __future__ import annotations
 
 import csv
+import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
 
 from irmeta.schema.columns import Column, Table
 
-FILE = "paper_numbers.csv"
+FILE, NOTES = "paper_numbers.csv", "paper_notes.toml"
 NAME = "paper_numbers"
 
 
@@ -19,6 +20,11 @@ def read_printed(package: str) -> tuple[dict[str, str], ...]:
     """
     lines = files(package).joinpath(FILE).read_text(encoding="utf-8").splitlines()
     return tuple(csv.DictReader(lines))
+
+
+def read_notes(package: str) -> dict[str, list[str]]:
+    """Return the notes of ``paper_notes.toml`` in a study's package, by the name of their list."""
+    return tomllib.loads(files(package).joinpath(NOTES).read_text(encoding="utf-8"))
 
 
 def values_of(rows: Sequence[dict[str, str]]) -> dict[tuple[str, ...], str]:

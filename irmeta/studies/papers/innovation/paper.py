@@ -10,7 +10,7 @@ from itertools import product
 from typing import NamedTuple
 
 from irmeta.schema.columns import Paper
-from irmeta.studies.framework.printed_numbers import read_printed, values_of
+from irmeta.studies.framework.printed_numbers import read_notes, read_printed, values_of
 
 SOURCE = (
     "Türkmen, Lease and Kutlu 2023, New Metrics to Encourage Innovation and Diversity in "
@@ -85,48 +85,7 @@ RARITY = {
 }
 """Table 4: rarity by collection, query and doc, as printed."""
 
-SLIPS: Mapping[str, tuple[str, ...]] = {
-    "Section 2": (
-        "The paper's upper bound of RareP and RareAP at alpha = 1, 2(S - 1)/S, is too high for a "
-        "rarity of (S - 1)/S: the bound is 1 + (S - 1)/S.",
-        "Section 5.2 calls the revised rarity 1 - (S_d - 1)/(S - 1) maximized when S_d = S; it is "
-        "0 there, and 1 when S_d = 1.",
-        "For alpha < 1, Eq. 4 orders systems as Eq. 1 does at alpha / (1 - alpha) x S / (S - 1): "
-        "it rescales the same measure.",
-        "The paper does not state how deep a list is searched for S_d; here, as in the released "
-        "code, down to the cutoff of the measure (--depth).",
-    ),
-    "Figure 1": (
-        "The released code divides by S for S_rare and by S + 1 for S_common; here both joined the "
-        "systems, so both divide by S + 1.",
-        "The paper's axis of D ends at 45; the 60 of the figure is the end of the axis of ranks.",
-    ),
-    "Figure 2": (
-        "In the released code, baselines are means over the queries of each run (trec_eval "
-        "without -c) and its own measures means over all queries; here both follow one policy.",
-    ),
-    "Table 1": (
-        "The paper's Tukey HSD is an unpaired t-test: the released code calls it with two systems "
-        "at a time, so that it neither pairs queries nor corrects for the number of pairs.",
-        "In the released code, the loop over AP tests the scores of P, so Table 1 was made by "
-        "other code.",
-        "The claim that rareness separates more pairs fails on WT14 in the paper's own table: P "
-        "separates 218 and 174 pairs, RareP 213 and 168.",
-        "WT14 has 29 runs in the paper (406 pairs); NIST has 30.",
-    ),
-    "Table 2": (
-        "In the released code, a difference up to 0.05 is a tie, and a tie is unstable. The paper "
-        "does not say so, but its values below 0.5 have no other explanation.",
-        "With a fixed margin, stability measures the scale: values multiplied by 1 + alpha tie "
-        "less often. Eq. 4 at alpha = 0.5 has nearly the order of Eq. 1 at alpha = 1 and half its "
-        "values.",
-    ),
-    "Table 3": (
-        "A draw of two systems that tie has no tau and makes the mean of the released code "
-        "undefined; here it is left out and counted.",
-        "Where all subsets of N systems are at most the draws, each of them is taken once.",
-    ),
-}
+SLIPS = read_notes("irmeta.studies.papers.innovation")
 """Contradictions in the paper or with its released code, and the choice made here, by result."""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from irmeta.schema.columns import Paper
-from irmeta.studies.framework.printed_numbers import read_printed, values_of
+from irmeta.studies.framework.printed_numbers import read_notes, read_printed, values_of
 
 SOURCE = (
     "Diaz and Ferraro 2022, Offline Retrieval Evaluation Without Evaluation Metrics, "
@@ -19,6 +19,8 @@ DATA = Paper("16 datasets of 21 to 110 runs and 43 to 17,564 requests", "Table 1
 
 NUMBERS = read_printed("irmeta.studies.papers.preference")
 """All numbers of the papers, with the digits that they print."""
+CHOICES = read_notes("irmeta.studies.papers.preference")["choices"]
+"""Choices made here, and errors of the paper and its code."""
 _PARTS = {"Table 2(a)": "single", "Table 2(b)": "subtopic"}
 
 TABLE_2: Mapping[tuple[Any, ...], Paper] = {

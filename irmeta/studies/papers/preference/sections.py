@@ -17,26 +17,12 @@ from irmeta.studies.framework.section_parts import (
 )
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
-from irmeta.studies.papers.preference.paper import DATA
+from irmeta.studies.papers.preference.paper import CHOICES, DATA
 from irmeta.studies.papers.preference.tables import TABLES
 
 DECLARED = by_name(TABLES)
 FIGURES = ("figure_2", "figure_4", "figure_5", "figure_6", "figure_7")
 """The figures of a track, in the paper's order."""
-CHOICES = (
-    "Eq. 5 as printed weighs all recall levels of a query at once. Here p(i) is normalised within "
-    "the docs of each grade or above, so that the weights add up to 1, and only the grades of the "
-    "query count.",
-    "The released code, pref_eval, ignores grades after its first call: its graded values are not "
-    "those of Eq. 5, its binary values are those of Eq. 4. It breaks ties of systems by name.",
-    "Ratings of recommender data below 4 are not relevant, and relevant ratings are equal: rel = 4 "
-    "and binary grades.",
-    "The paper states neither how ties are treated, nor the numbers of permutations, replicates "
-    "and sampled points: they are options, recorded on this page.",
-    "\u201c2 < 3 = f'_1(X)\u201d in Section 4 means Y; \u201crank-paired\u201d in Section 1 is "
-    "recall-paired.",
-)
-"""One paragraph each."""
 _TESTED = {
     "preference": "the preferences of the pairs",
     "win-rate": "the differences of win rates, which depend on the other systems",
@@ -64,7 +50,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield _label_efficiency(tables, options)
     yield from _judgments(tables)
     yield from _groups(tables)
-    yield Section("Choices, and errors of the paper and its code", list(CHOICES))
+    yield Section("Choices, and errors of the paper and its code", CHOICES)
 
 
 def _requests(tables: Tables, options: Options) -> Section:

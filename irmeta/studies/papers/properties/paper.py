@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from irmeta.studies.framework.printed_numbers import read_printed, values_of
+from irmeta.studies.framework.printed_numbers import read_notes, read_printed, values_of
 
 SOURCE = (
     "Albahem, Spina, Scholer, Moffat and Cavedon 2018, Desirable Properties for Diversity and "
@@ -33,29 +33,7 @@ WORKED: Mapping[tuple[str, str], str | None] = {
 }
 """Scores of Section 4.3 by measure and ranking; None: not printed."""
 
-SLIPS: Mapping[str, tuple[str, ...]] = {
-    "equations": (
-        "Eqs. 3, 4 and 7 print rel(d_(i-1), a) as exponent; the text defines it as nrel(d_(i-1), "
-        "a), the number of docs above rank i that are relevant to a.",
-        "Section 2 says that alpha-nDCG is not normalised by an ideal ranking; its Eq. 3 is.",
-    ),
-    "rankings": (
-        "Section 3.3 calls ((m + 1)^(h + 1) - 1) / m the number of rankings of length h. It is "
-        "that of all rankings up to length h, the empty one included.",
-    ),
-    "table_1": (
-        "Section 4.2 calls 29,496 of 29,523 cases almost 99%; they are 99.91%.",
-        "All 2,026 cases of AP-IA are violations if a subtopic has a relevant doc for each rank. "
-        "With the five of the paper's worked example (--relevant 5), 1,254 are.",
-    ),
-    "worked": (
-        "By Eq. 7 the scores of ACT would be 0.75 and 0.8333. Those of the paper are of TREC's "
-        "program, which has a further factor gamma and divides by the height of the cube.",
-    ),
-    "truncation": (
-        "Section 5 writes k < l for rankings that are shorter than the cutoff, which is l < k.",
-    ),
-}
+SLIPS = read_notes("irmeta.studies.papers.properties")
 """Contradictions in the paper, by the section of the page that states them."""
 
 
