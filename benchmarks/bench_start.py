@@ -19,6 +19,8 @@ from bench_main_job import spawn, write
 from machine import machine
 
 QUERIES, DOCS, JUDGED = 45, 1000, 300
+LIMITS = {"`irmeta trec_eval QRELS RUN`": 0.6, "`irmeta evaluate QRELS RUN -m official`": 0.75}
+"""Wall seconds that were set as goals."""
 
 
 def make(folder: Path) -> tuple[Path, Path]:
@@ -69,12 +71,12 @@ def main() -> None:
     lines = [
         f"{QUERIES} queries x {DOCS:,} docs; {machine()}; least of {repeat}.",
         "",
-        "| process | wall s | CPU s | peak MB |",
-        "|---|---|---|---|",
+        "| process | wall s | limit | CPU s | peak MB |",
+        "|---|---|---|---|---|",
     ]
     for what, figures in runs.items():
         wall, cpu, memory = (min(f[name] for f in figures) for name in ("wall", "cpu", "memory"))
-        cells = f"{wall:.2f} | {cpu:.2f} | {memory:.0f}"
+        cells = f"{wall:.2f} | {LIMITS.get(what, '')} | {cpu:.2f} | {memory:.0f}"
         lines.append(f"| {what} | {cells} |")
     text = "\n".join(lines)
     print(text)

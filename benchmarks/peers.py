@@ -3,9 +3,10 @@
     python benchmarks/peers.py [--collection DIR] [--repeat 3]
 
 Needs the `test` extra and by default trec-covid-r1 in the shared folder (IRMETA_SHARED); ranx and
-trec_eval take part where they are installed. Every program reads the same plain files, in a process
-of its own that has read a tiny track before, on one core and, where it can use them, on two. Before
-anything is timed, its values per query are compared with irmeta's.
+trec_eval take part where they are installed, and the others are named. Every program reads the same
+plain files in a process of its own: warm, after a tiny track, and as a whole process with its
+start-up. polars and DuckDB compute AP and P@10 as a user of dataframes would. Before anything is
+timed, the values per query are compared with irmeta's.
 """
 
 from __future__ import annotations
@@ -15,135 +16,34 @@ import gzip
 import importlib.util
 import json
 import math
-import os
 import platform
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Set
+from collections.abc import Sequence, Set
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from bench_main_job import SHARED, median, write
+from bench_main_job import spawn as whole_process
 from machine import machine
-from memory import peak
+from peer_programs import COUNTED, PROGRAMS, SORTS_BY_DOUBLE, Values, files
 
-if TYPE_CHECKING:
-    import irmeta
-
-Values = dict[str, dict[str, list[float]]]
-NAMES = ("AP", "nDCG")
-
-
-def irmeta_values(collection: Path, work: Path) -> Values:
-    """Text to memory, as the others do."""
-    import irmeta
-
-    return _values(irmeta.read(collection))
-
-
-def stored_values(collection: Path, work: Path) -> Values:
-    """Text to a store on disk, the store to values."""
-    import irmeta
-
-    return _values(irmeta.ingest(collection, work / "store"))
-
-
-def _values(store: irmeta.Store) -> Values:
-    (track,) = store.tracks
-    scores = store.scores(NAMES, track=track)
-    values = scores.values.transpose(2, 1, 0).tolist()
-    return {
-        system: dict(zip(scores.queries, own, strict=True))
-        for system, own in zip(scores.systems, values, strict=True)
-    }
-
-
-def pytrec_eval_values(collection: Path, work: Path) -> Values:
-    import pytrec_eval
-
-    qrels, runs = files(collection)
-    with qrels.open(encoding="utf-8") as file:
-        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(file), {"map", "ndcg"})
-    found = {}
-    for path in runs:
-        with path.open(encoding="utf-8") as file:
-            own = evaluator.evaluate(pytrec_eval.parse_run(file))
-        found[path.name] = {q: [v["map"], v["ndcg"]] for q, v in own.items()}
-    return found
-
-
-def ir_measures_values(collection: Path, work: Path) -> Values:
-    import ir_measures
-
-    qrels, runs = files(collection)
-    judged = list(ir_measures.read_trec_qrels(str(qrels)))
-    evaluator = ir_measures.evaluator([ir_measures.AP, ir_measures.nDCG], judged)
-    found: Values = {}
-    for path in runs:
-        own = found.setdefault(path.name, {})
-        for metric in evaluator.iter_calc(ir_measures.read_trec_run(str(path))):
-            pair = own.setdefault(metric.query_id, [0.0, 0.0])
-            pair[NAMES.index(str(metric.measure))] = metric.value
-    return found
-
-
-def ranx_values(collection: Path, work: Path) -> Values:
-    # in no extra: it takes part where it is installed
-    from ranx import Qrels, Run, evaluate  # pyright: ignore[reportMissingImports]
-
-    qrels, runs = files(collection)
-    judged = Qrels.from_file(str(qrels), kind="trec")
-    found: Values = {}
-    for path in runs:
-        run = Run.from_file(str(path), kind="trec")
-        evaluate(judged, run, ["map", "ndcg"], make_comparable=True)
-        own = run.scores
-        found[path.name] = {q: [own["map"][q], own["ndcg"][q]] for q in own["map"]}
-    return found
-
-
-def trec_eval_values(collection: Path, work: Path) -> Values:
-    qrels, runs = files(collection)
-    found: Values = {}
-    for path in runs:
-        command = ["trec_eval", "-q", "-c", "-m", "map", "-m", "ndcg", str(qrels), str(path)]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        own = found.setdefault(path.name, {})
-        for line in said.splitlines():
-            name, query, value = line.split()
-            if query != "all":
-                own.setdefault(query, [0.0, 0.0])[name == "ndcg"] = float(value)
-    return found
-
-
-PEERS: dict[str, tuple[Callable[[Path, Path], Values], int, float]] = {
-    # program: its values, the cores that it can use, how far its values may be from ours
-    "irmeta": (irmeta_values, 2, 0.0),
-    "irmeta, store written": (stored_values, 2, 0.0),
-    "pytrec_eval": (pytrec_eval_values, 1, 1e-9),
-    "ir_measures": (ir_measures_values, 1, 1e-9),
-    "ranx": (ranx_values, 2, 1e-9),  # of lists without ties: it orders them otherwise
-    "trec_eval": (trec_eval_values, 1, 5e-5),  # four printed digits
-}
-
-
-def files(collection: Path) -> tuple[Path, list[Path]]:
-    """The qrels and the runs of a collection of one track."""
-    (track,) = (t for t in collection.iterdir() if (t / "runs").is_dir())
-    return track / "qrels.txt", sorted((track / "runs").iterdir())
+PROGRAM = Path(__file__).with_name("peer_programs.py")
+SOME = 72
+"""Runs of the second size of whole processes, as many as some papers compare."""
+GOALS = {"warm": 9.0, "whole": 3.0}
+"""How many times as fast as pytrec_eval irmeta should be on two cores, whole for `SOME` runs."""
 
 
 def plain(source: Path, target: Path) -> None:
-    """The track decompressed and its runs named by their tags, for programs that need that."""
+    """Write the track decompressed, single spaces between fields, and runs named by their tags."""
 
     def content(path: Path) -> bytes:
-        return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        return b"".join(b" ".join(line.split()) + b"\n" for line in raw.splitlines())
 
     (target / "runs").mkdir(parents=True)
     (target / "qrels.txt").write_bytes(content(next(source.glob("qrels*"))))
@@ -152,26 +52,33 @@ def plain(source: Path, target: Path) -> None:
         (target / "runs" / raw.split(None, 6)[5].decode()).write_bytes(raw)
 
 
-def tiny(collection: Path, target: Path) -> Path:
-    """A collection of the first lines of one run, to load what a program loads at its first use."""
-    qrels, runs = files(collection)
+def part(collection: Path, target: Path, runs: int) -> Path:
+    """Make a collection of the first runs of another, by links."""
+    qrels, paths = files(collection)
     (target / "track" / "runs").mkdir(parents=True)
-    shutil.copyfile(qrels, target / "track" / "qrels.txt")
-    with runs[0].open("rb") as file:
-        (target / "track" / "runs" / runs[0].name).write_bytes(b"".join(islice(file, 50)))
+    (target / "track" / "qrels.txt").symlink_to(qrels)
+    for path in paths[:runs]:
+        (target / "track" / "runs" / path.name).symlink_to(path)
     return target
 
 
 def installed() -> list[str]:
-    there = [p for p in PEERS if p != "trec_eval" and importlib.util.find_spec(module(p))]
-    return there + (["trec_eval"] if shutil.which("trec_eval") else [])
+    """The programs that are installed; the others are reported on stderr."""
+    found = []
+    for program in PROGRAMS:
+        is_found = shutil.which if program == "trec_eval" else importlib.util.find_spec
+        if is_found(module(program)):
+            found.append(program)
+        else:
+            print(f"{module(program)} is not installed: left out", file=sys.stderr)
+    return found
 
 
-def spawn(peer: str, collection: Path, cores: int, out: Path | None = None) -> dict[str, float]:
-    """One program in a process of its own; a fresh folder to work in."""
-    command = [sys.executable, __file__, "--peer", peer, "--collection", str(collection)]
+def warm(program: str, collection: Path, cores: int, out: Path | None = None) -> dict[str, float]:
+    """Run a program in a process that has read a tiny track before."""
     with tempfile.TemporaryDirectory() as work:
-        command += ["--work", work, "--cores", str(cores)]
+        command = [sys.executable, str(PROGRAM), program, str(collection), work, "--warm"]
+        command += ["--cores", str(cores)]
         command += ["--values", str(out)] if out is not None else []
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -179,19 +86,11 @@ def spawn(peer: str, collection: Path, cores: int, out: Path | None = None) -> d
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def one(peer: str, collection: Path, work: Path, cores: int, out: Path | None) -> None:
-    """The body of a process: values and how long they took, after the same for a tiny track."""
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    values_of = PEERS[peer][0]
-    values_of(tiny(collection, work / "tiny"), work / "first")
-    start = time.perf_counter()
-    values = values_of(collection, work)
-    wall = time.perf_counter() - start
-    if out is not None:
-        out.write_text(json.dumps(values), encoding="utf-8")
-    # trec_eval is a process for each run, which Linux counts the peak of this one for
-    memory = float("nan") if peer == "trec_eval" else peak()
-    print(json.dumps({"wall": wall, "memory": memory}))
+def whole(program: str, collection: Path, cores: int) -> dict[str, float]:
+    """Run a program as a whole process, with its start-up."""
+    with tempfile.TemporaryDirectory() as work:
+        command = [sys.executable, str(PROGRAM), program, str(collection), work]
+        return whole_process(*command, "--cores", str(cores))
 
 
 def tied_lists(collection: Path) -> set[tuple[str, str]]:
@@ -219,79 +118,147 @@ def furthest(ours: Values, theirs: Values, but: Set[tuple[str, str]]) -> float:
     )
 
 
-def measure(collection: Path, repeat: int) -> str:
-    peers = installed()
+def reference(program: str) -> str:
+    """The way of irmeta that a program is compared with."""
+    return "irmeta, AP and P@10" if PROGRAMS[program].measures == COUNTED else "irmeta"
+
+
+def differences(collection: Path, programs: Sequence[str]) -> dict[str, float]:
+    """The largest difference of each program's values from irmeta's; exit if it is too large."""
     with tempfile.TemporaryDirectory() as folder:
-        dumped = {peer: Path(folder) / f"{peer}.json" for peer in peers}
-        for peer in peers:  # compiles what compiles, too
-            spawn(peer, collection, 1, dumped[peer])
-        values = {peer: json.loads(file.read_text("utf-8")) for peer, file in dumped.items()}
-    left_out = {"ranx": tied_lists(collection)} if "ranx" in peers else {}
-    off = {
-        peer: furthest(values["irmeta"], values[peer], left_out.get(peer, set())) for peer in peers
+        dumped = {one: Path(folder) / f"{i}.json" for i, one in enumerate(programs)}
+        for one, file in dumped.items():  # compiles what compiles, too
+            warm(one, collection, 1, file)
+        values = {one: json.loads(file.read_text("utf-8")) for one, file in dumped.items()}
+    tied = tied_lists(collection)
+    found = {
+        one: furthest(
+            values[reference(one)], values[one], tied if module(one) in SORTS_BY_DOUBLE else set()
+        )
+        for one in programs
     }
-    for peer in peers:
-        if off[peer] > PEERS[peer][2]:
-            raise SystemExit(f"{peer} is off by {off[peer]}: nothing to compare.")
-    cells = [(p, cores) for p in peers for cores in range(1, PEERS[p][1] + 1)]
+    for one, off in found.items():
+        if off > PROGRAMS[one].tolerance:
+            raise SystemExit(f"{one} is off by {off}: nothing to compare.")
+    return found
+
+
+def warm_table(collection: Path, programs: Sequence[str], repeat: int) -> list[str]:
+    """The table of warm processes, and how it stands to the goal."""
+    off = differences(collection, programs)
+    cells = [(one, cores) for one in programs for cores in range(1, PROGRAMS[one].cores + 1)]
     runs: dict[tuple[str, int], list[dict[str, float]]] = {}
     for _ in range(repeat):
-        for peer, cores in cells:
-            runs.setdefault((peer, cores), []).append(spawn(peer, collection, cores))
+        for one, cores in cells:
+            runs.setdefault((one, cores), []).append(warm(one, collection, cores))
     found = {cell: median(times) for cell, times in runs.items()}
-    _, paths = files(collection)
-    size = sum(path.stat().st_size for path in paths) / 1e6
+    size = sum(path.stat().st_size for path in files(collection)[1]) / 1e6
     lines = [
-        f"{len(paths)} runs, {size:,.0f} MB of plain text; {machine()}, Python "
-        f"{platform.python_version()}; median of {repeat}.",
-        "",
-        "| program | cores | wall s | MB/s | irmeta on as many | peak MB | values differ by |",
+        "| program, warm | cores | wall s | MB/s | irmeta on as many | peak MB | values off by |",
         "|---|---|---|---|---|---|---|",
     ]
-    for (peer, cores), figures in found.items():
-        ratio = figures["wall"] / found["irmeta", cores]["wall"]
+    for (one, cores), figures in found.items():
+        ratio = figures["wall"] / found[reference(one), cores]["wall"]
         memory = "–" if math.isnan(figures["memory"]) else f"{figures['memory']:.0f}"
-        name = peer if peer == "trec_eval" else peer.replace(module(peer), released(peer))
         lines.append(
-            f"| {name} | {cores} | {figures['wall']:.2f} | {size / figures['wall']:.0f} | "
-            f"{ratio:.1f} times as fast | {memory} | {off[peer]:.0e} |"
+            f"| {named(one)} | {cores} | {figures['wall']:.2f} | {size / figures['wall']:.0f} | "
+            f"{ratio:.1f} times as fast | {memory} | {off[one]:.0e} |"
         )
-    both = found["irmeta", 2]["wall"]
     lines.append("")
-    lines += [
-        f"- irmeta on two cores is {found[peer, 1]['wall'] / both:.1f} times as fast as {peer} on "
-        "the one that it can use."
-        for peer in peers
-        if PEERS[peer][1] == 1
-    ]
-    takes = {peer: found[peer, 1]["memory"] for peer in peers if "," not in peer}
-    less = [f"{peer} {own:.0f}" for peer, own in takes.items() if own < takes["irmeta"]]
+    for one in programs:
+        if PROGRAMS[one].cores == 1:
+            ratio = found[one, 1]["wall"] / found["irmeta", 2]["wall"]
+            goal = f" (goal: {GOALS['warm']:.0f})" if one == "pytrec_eval" else ""
+            lines.append(
+                f"- irmeta on two cores is {ratio:.1f} times as fast as {one} on the one that it "
+                f"can use{goal}."
+            )
+    takes = {one: found[one, 1]["memory"] for one in programs if "," not in one}
+    less = [f"{one} {own:.0f}" for one, own in takes.items() if own < takes["irmeta"]]
     if less:
         lines.append(f"- irmeta takes more memory: {takes['irmeta']:.0f} MB; {', '.join(less)}.")
-    return "\n".join(lines)
+    return lines
 
 
-def module(peer: str) -> str:
-    return peer.partition(",")[0]
+def whole_table(collection: Path, programs: Sequence[str], repeat: int) -> list[str]:
+    """The table of whole processes of one, some and all runs, on all cores that each can use."""
+    every = len(files(collection)[1])
+    sizes = sorted({1, min(SOME, every), every})
+    found: dict[tuple[str, int], dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for size in sizes:
+            made = part(collection, Path(folder) / str(size), size)
+            runs: dict[str, list[dict[str, float]]] = {one: [] for one in programs}
+            for _ in range(repeat):
+                for one in programs:
+                    runs[one].append(whole(one, made, PROGRAMS[one].cores))
+            found |= {(one, size): median(times) for one, times in runs.items()}
+    lines = [
+        "| program, whole process | cores | "
+        + " | ".join(f"{size} run{'s' if size > 1 else ''}: wall s | CPU s | times irmeta's wall"
+                     for size in sizes)
+        + " | peak MB |",
+        "|---|---|" + "---|---|---|" * len(sizes) + "---|",
+    ]  # fmt: skip
+    for one in programs:
+        cells = []
+        for size in sizes:
+            figures, ours = found[one, size], found[reference(one), size]
+            cells.append(
+                f"{figures['wall']:.2f} | {figures['cpu']:.2f} | "
+                f"{figures['wall'] / ours['wall']:.1f}"
+            )
+        memory = found[one, sizes[-1]]["memory"]
+        cells.append("–" if one == "trec_eval" else f"{memory:.0f}")  # a process for each run
+        lines.append(f"| {named(one)} | {PROGRAMS[one].cores} | {' | '.join(cells)} |")
+    some = sizes[len(sizes) // 2]
+    if "pytrec_eval" in programs:
+        ratio = found["pytrec_eval", some]["wall"] / found["irmeta", some]["wall"]
+        start = found["irmeta", 1]["wall"] / found["irmeta", some]["wall"]
+        lines += [
+            "",
+            f"- Whole processes of {some} runs: irmeta is {ratio:.1f} times as fast as pytrec_eval "
+            f"(goal: {GOALS['whole']:.0f}). With one run, which is mostly start-up, irmeta takes "
+            f"{start:.0%} of that time.",
+        ]
+    return lines
 
 
-def released(peer: str) -> str:
-    """The program and its version."""
-    name = module(peer)
+def measure(collection: Path, repeat: int) -> str:
+    """Both tables."""
+    programs = installed()
+    _, paths = files(collection)
+    size = sum(path.stat().st_size for path in paths) / 1e6
+    head = (
+        f"{len(paths)} runs, {size:,.0f} MB of plain text; {machine()}, Python "
+        f"{platform.python_version()}; median of {repeat}."
+    )
+    tables = [
+        warm_table(collection, programs, repeat),
+        whole_table(collection, programs, repeat),
+    ]
+    return "\n".join([head, *(line for table in tables for line in ("", *table))])
+
+
+def module(program: str) -> str:
+    """The module or command of a program."""
+    return program.partition(",")[0]
+
+
+def named(program: str) -> str:
+    """The program with its version."""
+    name = module(program)
+    if name == "trec_eval":
+        return name
     package = {"pytrec_eval": "pytrec_eval-terrier", "ir_measures": "ir-measures"}.get(name, name)
-    return f"{name} {version(package)}"
+    return program.replace(name, f"{name} {version(package)}", 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--collection", type=Path, help="a folder with one track")
     parser.add_argument("--repeat", type=int, default=3)
-    for name, kind in (("--peer", str), ("--work", Path), ("--cores", int), ("--values", Path)):
-        parser.add_argument(name, type=kind, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if chosen.peer:
-        one(chosen.peer, chosen.collection, chosen.work, chosen.cores, chosen.values)
-        return
     with tempfile.TemporaryDirectory() as folder:
         source = chosen.collection or SHARED / "tracks" / "trec-covid-r1"
         if not source.is_dir():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from irmeta.trec.system_names import stem
 
 ROOT = Path(__file__).parents[1]
 ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "all": ("--smallest", "--busy", "--only", "bench_views", "--only", "bench_curve"),
     "archive": ("WORK", "--scale", "0.001", "--track", "2002-named-page"),
     "bench_cluster": ("--repeat", "1", "--only", "small"),
     "bench_properties": ("--repeat", "1", "--length", "4"),
@@ -23,7 +26,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "recommender": ("WORK", "--users", "20", "--systems", "3", "--depth", "10"),
 }
 """Arguments of scripts of several sizes; WORK stands for an empty folder."""
-STARTED_BY_OTHERS = {"parts"}
+STARTED_BY_OTHERS = {"parts", "peer_programs"}
 SCRIPTS = [
     file.stem
     for file in sorted((ROOT / "benchmarks").glob("*.py"))
@@ -74,6 +77,14 @@ def project(tmp_path_factory: pytest.TempPathFactory, collections: Path) -> Path
         with (root / "tests" / "tracks.toml").open("a", encoding="utf-8") as file:
             file.write(text.replace("NAME", track))
     return root
+
+
+def test_all__runs_every_script_that_writes_a_table_of_the_readme(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    parts = runpy.run_path(str(ROOT / "benchmarks" / "all.py"))["PARTS"]
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    tables = set(re.findall(r"<!-- (?!end )(.+) -->", text))
+    assert {table for part in parts.values() for table in part.tables} | {"session"} == tables
 
 
 @pytest.mark.slow
