@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -27,13 +28,21 @@ SHARED = Path(os.environ.get("IRMETA_SHARED", HERE.parent.parent / "shared"))
 MEASURES = "AP,nDCG@10"
 
 
-def spawn(*command: str) -> dict[str, float]:
+def spawn(*command: str, new_session: Callable[[int], None] | None = None) -> dict[str, float]:
     """Run a command to its end: wall seconds, CPU seconds, peak memory in MB.
 
+    With `new_session`, which is called with its id, the process leads a session of its own.
     The peak is that of this process too, where it is greater (see memory.py): keep this one small.
     """
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=new_session is not None,
+    )
+    if new_session is not None:
+        new_session(process.pid)
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
     if status:

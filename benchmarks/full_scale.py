@@ -1,12 +1,13 @@
-"""Measure the reanalysis of an artificial archive at several scales, for README.md.
+"""Measure reanalysis and studies of an artificial archive at several scales, for README.md.
 
     python benchmarks/full_scale.py [--scale 0.01 0.1 1] [--work DIR] [--workers N] [--seed 0]
 
 The archive (archive.py) is made and read in pieces: some tracks' text, at most `--piece` GB of it
 unless one track alone has more, is written, ingested into the one store, and deleted. The making is
 not counted. Then `irmeta reanalyze` analyses the whole store, and once more with no track changed;
-and into another folder without figures. Every figure is of one run,
-in a process of its own. Scale 1 needs about 16 GB of disk.
+and into another folder without figures; and `irmeta study all` runs with and without figures, of
+all tracks or of those of `--study-track`. Every figure is of one run, in a process of its own.
+Scale 1 needs about 16 GB of disk.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -74,6 +76,76 @@ def ingest(scale: float, work: Path, store: Path, chosen: argparse.Namespace) ->
     return found
 
 
+def studies(scale_store: Path, work: Path, chosen: argparse.Namespace) -> Figures:
+    """All figures of `irmeta study all`, with default options and without figures."""
+    found = Figures()
+    tracks = [part for track in chosen.study_track for part in ("--track", track)]
+    for name, more in (("study", []), ("study tables", ["--no-figures"])):
+        out = work / name.replace(" ", "-")
+        command = (IRMETA, "study", "all", str(scale_store), "--out", str(out), *threads(chosen))
+        with SessionMemory() as memory:
+            one = spawn(*command, *more, *tracks, new_session=memory.watch)
+        files = [file for file in out.rglob("*") if file.is_file()]
+        found |= {f"{name} {what}": value for what, value in one.items()}
+        found |= {
+            f"{name} all memory": memory.peak,
+            f"{name} files": float(len(files)),
+            f"{name} results": size_of(out) / 1e6,
+        }
+        shutil.rmtree(out)
+    return found
+
+
+class SessionMemory:
+    """Greatest memory of a process and all that it starts, in MB, looked up ten times a second.
+
+    Memory that processes share is counted once (PSS). The process must lead a session.
+    """
+
+    def __init__(self) -> None:
+        self.peak = 0.0
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> SessionMemory:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def watch(self, leader: int) -> None:
+        """Follow the session of a process until the block ends."""
+        self._thread = threading.Thread(target=self._look, args=(leader,))
+        self._thread.start()
+
+    def _look(self, leader: int) -> None:
+        while not self._stop.wait(0.1):
+            self.peak = max(self.peak, sum(map(_pss, _members(leader))))
+
+
+def _members(leader: int) -> list[Path]:
+    """The folders in /proc of a session's processes."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            session = (folder / "stat").read_text().rpartition(")")[2].split()[3]
+        except OSError:  # the process has ended
+            continue
+        if int(session) == leader:
+            found.append(folder)
+    return found
+
+
+def _pss(folder: Path) -> float:
+    try:
+        lines = (folder / "smaps_rollup").read_text().splitlines()
+    except OSError:  # the process has ended
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")), 0.0)
+
+
 def threads(chosen: argparse.Namespace) -> list[str]:
     return [] if chosen.workers is None else ["--workers", str(chosen.workers)]
 
@@ -89,6 +161,7 @@ def measure(scale: float, work: Path, chosen: argparse.Namespace) -> Figures:
     joined = spawn(*command)
     tables = (IRMETA, "reanalyze", str(store), "--out", str(work / "tables"), "--no-figures")
     undrawn = spawn(*tables, *threads(chosen))
+    studied = studies(store, work, chosen)
     facts = inside("store", str(store))
     if facts["systems"] != sum(track.runs for track in tracks):
         raise SystemExit(f"The store has {facts['systems']} runs, not all that were made.")
@@ -109,6 +182,7 @@ def measure(scale: float, work: Path, chosen: argparse.Namespace) -> Figures:
         "results": written / 1e6,
         **{f"undrawn {name}": value for name, value in undrawn.items()},
         **{f"joined {name}": value for name, value in joined.items()},
+        **studied,
     }
 
 
@@ -135,6 +209,17 @@ ROWS = (
     ("without figures: CPU s", "undrawn cpu", ",.1f", ""),
     ("without figures: peak MB", "undrawn memory", ",.0f", ""),
     ("`irmeta reanalyze` again, no track changed, s", "joined wall", ",.1f", ""),
+    ("`irmeta study all`, figures included, s", "study wall", ",.1f", "480"),
+    ("all studies: CPU s", "study cpu", ",.1f", ""),
+    ("all studies: peak MB of the process", "study memory", ",.0f", ""),
+    ("all studies: peak MB with the processes that draw", "study all memory", ",.0f", "2,000"),
+    ("all studies: files", "study files", ",.0f", ""),
+    ("all studies: MB on disk", "study results", ",.1f", "400"),
+    ("`irmeta study all --no-figures`, s", "study tables wall", ",.1f", "300"),
+    ("without figures: CPU s", "study tables cpu", ",.1f", ""),
+    ("without figures: peak MB", "study tables all memory", ",.0f", "2,000"),
+    ("without figures: files", "study tables files", ",.0f", ""),
+    ("without figures: MB on disk", "study tables results", ",.1f", ""),
 )
 
 
@@ -171,6 +256,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="where text, store and results lie meanwhile")
     parser.add_argument("--workers", type=int, help="of irmeta; default the usable cores")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--study-track", action="append", default=[], help="study all of these alone; repeatable"
+    )
     parser.add_argument("--piece", type=float, default=8.0, help="GB of text at a time")
     chosen = parser.parse_args()
     found = {}

@@ -21,7 +21,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "archive": ("WORK", "--scale", "0.001", "--track", "2002-named-page"),
     "bench_cluster": ("--repeat", "1", "--only", "small"),
     "bench_properties": ("--repeat", "1", "--length", "4"),
-    "full_scale": ("--scale", "0.001", "--work", "WORK"),
+    "full_scale": ("--scale", "0.001", "--work", "WORK", "--study-track", "2020-news"),
     "pairs_separated": (),
     "recommender": ("WORK", "--users", "20", "--systems", "3", "--depth", "10"),
 }

@@ -19,7 +19,7 @@ from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles
 from irmeta.studies.framework.registry import find_all
 from irmeta.studies.framework.run_options import RunOptions
-from irmeta.studies.framework.runner import run
+from irmeta.studies.framework.runner import drawing, run
 from irmeta.studies.framework.study import Study
 from irmeta.studies.framework.study_page import pictures_in
 from irmeta.studies.framework.study_results import StudyResults
@@ -73,9 +73,12 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         files.start(study=NAME, options={})
         studies, problems = find_all()
         policy = policy_of(store)
-        done = [
-            _run(one, reader, policy, root, run_options) for one in studies if one.inputs != "none"
-        ]
+        with drawing(run_options):  # the same processes for all studies
+            done = [
+                _run(one, reader, policy, root, run_options)
+                for one in studies
+                if one.inputs != "none"
+            ]
         notes = [
             f"Study {one.name} reads no store, and is run apart: irmeta study {one.name} --out DIR"
             for one in studies

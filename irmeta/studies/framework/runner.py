@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -80,9 +80,7 @@ def run(
         parts = plan(study, store, root, options, run_options)
         files = RecordedFiles(root, ALL)
         files.start(study=study.name, options=options.record(), **run_options.drawn)
-        threads = 1 if run_options.executor is not None else thread_count(run_options.workers)
-        is_apart = threads > 1 and run_options.figures
-        with nullcontext() if not is_apart else drawing_processes.apart(threads):
+        with drawing(run_options):
             failed = _run_parts(study, store, root, options, run_options, parts)
             if run_options.executor is not None:
                 remove_leftovers(root)  # of workers that were killed
@@ -99,6 +97,16 @@ def run(
         tuple(str(part.track) for part in tracks if part.is_done),
         tuple((track or study.name, error) for track, error in failed.items()),
     )
+
+
+def drawing(run_options: RunOptions) -> AbstractContextManager[None]:
+    """Return the context of processes that draw, one per thread; overlapping contexts share them.
+
+    One thread draws in this process, and an executor's workers draw in theirs.
+    """
+    threads = 1 if run_options.executor is not None else thread_count(run_options.workers)
+    is_apart = threads > 1 and run_options.figures
+    return drawing_processes.apart(threads) if is_apart else nullcontext()
 
 
 def _check_files(options: Options, executor: Executor | None) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
+from irmeta.studies import drawing_processes
 from irmeta.studies.framework import registry
 from support import tiny
 from support.tiny import collection
@@ -50,6 +51,18 @@ def test_run_all__failed_study_does_not_stop_the_others(store: irmeta.Store, tmp
     ran = run("study", "all", store.path, "--out", tmp_path / "out")
     assert ran.status == 1
     assert "irmeta: tiny: track b: no b today" in ran.err
+
+
+@pytest.mark.usefixtures("_only_tiny")
+def test_run_all__same_processes_draw_for_all_studies(
+    store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    begun, make = [], drawing_processes._Drawers
+    monkeypatch.setattr(drawing_processes, "_Drawers", lambda: begun.append(make()) or begun[-1])
+    done = irmeta.studies.run_all(store, tmp_path / "out", workers=2)
+    assert len(done) == 2
+    assert len(begun) == 1
+    assert drawing_processes._drawers is None
 
 
 @pytest.mark.parametrize("options", [{"track": "d"}, {"workers": 0}, {"share": 0.5}])
