@@ -15,6 +15,7 @@ from irmeta.policy_keywords import ReadChoices
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store
 from irmeta.store.memory import read_into_memory
+from irmeta.store.ranked_track import Evaluation
 from irmeta.store.read_track import Progress
 from irmeta.store.scan import Tracks
 from irmeta.trec.collection import chosen, read_collection
@@ -153,8 +154,12 @@ def read_tracks(
     workers: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
+    evaluation: Evaluation | None = None,
 ) -> tuple[Store, list[Outcome]]:
-    """As `read` or, with `runs`, as `read_files`; failures are outcomes, nothing is warned of."""
+    """As `read` or, with `runs`, as `read_files`; failures are outcomes, nothing is warned of.
+
+    For `evaluation` see `read_into_memory`.
+    """
     if runs is not None:
         sources = [track_of_files(source, runs, policy)]
     elif is_store(source):
@@ -168,5 +173,6 @@ def read_tracks(
         workers=workers,
         memory=memory,
         progress=progress,
+        evaluation=evaluation,
     )
     return Store(held), outcomes

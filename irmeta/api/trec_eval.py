@@ -25,7 +25,11 @@ from irmeta.measures.trec_eval_names import (
 )
 from irmeta.naming.parameters import numbers
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.rankings.load import evaluation_of
+from irmeta.rankings.needs import needs_of
+from irmeta.results.scores import Scores
 from irmeta.store.memory import MemoryStore, read_into_memory
+from irmeta.store.ranked_track import Evaluation
 from irmeta.store.scan import lazy, read_table
 from irmeta.trec.source import TrackSource, track_of_files
 from irmeta.trec.streams import open_stream
@@ -69,8 +73,12 @@ def trec_eval(
     """
     options = options or TrecEvalOptions()
     printed = lines_of(measures, options)
-    store, source = _read(qrels, run, options)
-    values = _Values.of(store, source, printed, options)
+    specs, policy = _evaluated(printed, options)
+    has_strings = per_query and any(line.stem == "relstring" for line in printed)
+    evaluation = None if has_strings else evaluation_of(policy, needs_of(specs))
+    store, source = _read(qrels, run, options, evaluation)
+    scores = evaluate(store, source.name, specs, policy)
+    values = _Values.of(scores, printed, options)
     if per_query:
         strings = _relstrings(store, source.name, printed, options)
         for query in values.queries:
@@ -82,10 +90,22 @@ def trec_eval(
         yield from values.summary_lines(_runid(store, source))
 
 
+def _evaluated(printed: Sequence[Line], options: TrecEvalOptions) -> tuple[list[Spec], EvalPolicy]:
+    """Return the measures to compute, counts that others depend on included, and the policy."""
+    specs = {line.spec.name: line.spec for line in printed if line.spec is not None}
+    specs = specs or {"NumQ": parse_measure("NumQ")}
+    counts = [parse_measure(name) for name in _counts(options)]
+    policy = EvalPolicy(queries="judged" if options.complete else "retrieved")
+    return [*specs.values(), *counts], policy
+
+
 def _read(
-    qrels: str | Path, run: str | Path, options: TrecEvalOptions
+    qrels: str | Path,
+    run: str | Path,
+    options: TrecEvalOptions,
+    evaluation: Evaluation | None,
 ) -> tuple[MemoryStore, TrackSource]:
-    """Read both files.
+    """Read both files for an evaluation, or with the grades of all docs if that is None.
 
     Raises
     ------
@@ -96,7 +116,7 @@ def _read(
     policy = ReadPolicy(tie_order=order, depth=options.depth, names="file", duplicates="first")
     try:
         source = track_of_files(qrels, [run], policy)
-        store, (outcome,) = read_into_memory(str(qrels), [source], policy)
+        store, (outcome,) = read_into_memory(str(qrels), [source], policy, evaluation=evaluation)
         if outcome.error is not None:
             raise outcome.error
     except IrmetaError as error:
@@ -137,19 +157,8 @@ class _Values:
     means: dict[str, float]
 
     @classmethod
-    def of(
-        cls,
-        store: MemoryStore,
-        source: TrackSource,
-        printed: Sequence[Line],
-        options: TrecEvalOptions,
-    ) -> _Values:
-        """Compute all values."""
-        specs = {line.spec.name: line.spec for line in printed if line.spec is not None}
-        specs = specs or {"NumQ": parse_measure("NumQ")}
-        counts = [parse_measure(name) for name in _counts(options)]
-        policy = EvalPolicy(queries="judged" if options.complete else "retrieved")
-        scores = evaluate(store, source.name, [*specs.values(), *counts], policy)
+    def of(cls, scores: Scores, printed: Sequence[Line], options: TrecEvalOptions) -> _Values:
+        """Return the values of all lines."""
         missing = scores.no_list[:, 0]
         queries, stops_at = scores.queries, None
         if options.version == 9:

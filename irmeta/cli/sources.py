@@ -20,6 +20,7 @@ from irmeta.show.notes import error_line, note
 if TYPE_CHECKING:
     from irmeta.api import Store
     from irmeta.store.ingest import Outcome
+    from irmeta.store.ranked_track import Evaluation
     from irmeta.store.scan import Tracks
     from irmeta.trec.source import AnyTrack
 
@@ -132,6 +133,7 @@ def open_source(
     choices: Given | None = None,
     strict: bool | None = None,
     dask: str | None = None,
+    evaluation: Evaluation | None = None,
 ) -> Generator[Store]:
     """Open a store, or read a collection (only `tracks`, if given) or files into memory.
 
@@ -139,7 +141,7 @@ def open_source(
 
     Tracks of a collection that cannot be read, and skipped runs, are reported at the end; with
     `strict`, skipped runs give exit status STRICT. None is strict for runs named on the line. With
-    `dask`, only a store is accepted.
+    `dask`, only a store is accepted. `evaluation` is the only use of a collection or files.
     """
     first, *runs = map(location, source)
     if not runs and (first.is_file() or is_stream(first)):
@@ -173,6 +175,7 @@ def open_source(
             tracks=tracks,
             workers=workers,
             progress=read,
+            evaluation=evaluation,
         )
     report_ignored_folders(first)
     lost = [str(o.error) for o in outcomes if o.error is not None]

@@ -77,7 +77,10 @@ def evaluate(
 ) -> None:
     """Evaluate all systems: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api.matrices import consistent_read
-    from irmeta.measures.names import asked_names, parse_measures
+    from irmeta.measures.names import asked_names, parse_call, parse_measures
+    from irmeta.measures.pools import unjudged_measures
+    from irmeta.rankings.load import evaluation_of
+    from irmeta.rankings.needs import needs_of
     from irmeta.results.scores import show_asked
     from irmeta.results.scores import wide as spread
     from irmeta.show.score_output import print_scores, print_trec_eval, sort_key, sort_scores
@@ -87,9 +90,18 @@ def evaluate(
     written = asked_names(asked)  # rejects unknown names before anything is read
     directions = {one.name: one.measure.direction for one in parse_measures(asked)}
     sort = None if display.sort is None else sort_key(display.sort)
+    specs, policy = parse_call(asked, choices)
+    specs += parse_measures(unjudged_measures()) if unjudged else []
     with (
         open_source(
-            source, reading, track or None, workers, choices=choices, strict=strict, dask=dask
+            source,
+            reading,
+            track or None,
+            workers,
+            choices=choices,
+            strict=strict,
+            dask=dask,
+            evaluation=evaluation_of(policy, needs_of(specs)),
         ) as store,
         cluster(dask, workers) as executor,
     ):

@@ -223,3 +223,68 @@ def spell(names, state, out, ends):
         ends[number] = to
         number += 1
         record += HEAD + _padded(length)
+
+
+@jit
+def locate(names, state, offsets):
+    """Write the offset in `names` of each name's bytes, by number, into int64 `offsets`."""
+    record = number = 0
+    while record < state[USED]:
+        offsets[number] = record + HEAD
+        number += 1
+        record += HEAD + _padded(length_of(address(names) + record))
+
+
+@jit
+def name_words(names, offsets, step, words):
+    """Write eight bytes of each name into uint64 `words`, from byte ``8 * step``; 0 after its end.
+
+    `offsets` are those of `locate`.
+    """
+    for i in range(len(offsets)):
+        pointer = address(names) + offsets[i]
+        words[i] = np.uint64(0)
+        if 8 * step < length_of(pointer - HEAD):
+            words[i] = load_word(pointer + 8 * step)
+
+
+@jit
+def number_judged(docs, starts, queries, firsts, bounds, content, table, names, seen, numbers):
+    """Find the number of each row's doc: judged docs of the query first, then others by row.
+
+    Parameters
+    ----------
+    docs, starts
+        int32 number in `names` of each row's doc; list i has the rows ``starts[i]:starts[i + 1]``.
+    queries
+        int64 index of the query of each list in `firsts`; -1: no doc is judged.
+    firsts, bounds, content
+        The judged docs of query q are ``firsts[q]:firsts[q + 1]``; the name of judged doc j is
+        ``content[bounds[j]:bounds[j + 1]]``, uint8, with 8 more bytes at the end.
+    table, names
+        See irmeta.kernels.interning.
+    seen
+        int64, -1, by number in `names`: working space.
+    numbers
+        int32, by row; written.
+    """
+    entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
+    for i in range(len(starts) - 1):
+        known = 0
+        if queries[i] >= 0:
+            first = firsts[queries[i]]
+            known = firsts[queries[i] + 1] - first
+            for index in range(known):
+                start = bounds[first + index]
+                pointer, length = address(content) + start, bounds[first + index + 1] - start
+                hashed = hash_of(pointer, length)
+                record, _slot = find(entries, last, records, hashed, pointer, length)
+                if record >= 0:
+                    seen[number_of(records + record)] = i << 32 | index
+        for row in range(starts[i], starts[i + 1]):
+            entry = seen[docs[row]]
+            if entry >> 32 == i:
+                numbers[row] = entry & 0xFFFFFFFF
+            else:
+                numbers[row] = known
+                known += 1

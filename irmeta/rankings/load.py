@@ -21,6 +21,7 @@ from irmeta.rankings.needs import Need, check_needs
 from irmeta.rankings.pool import PooledLists, check_pool_depth, no_contributor
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.store.ranked_track import Evaluation
 from irmeta.store.scan import (
     RowBlock,
     StoredLists,
@@ -31,7 +32,7 @@ from irmeta.store.scan import (
 )
 from irmeta.trec import tie_orders
 from irmeta.trec.ordering import ranks_from
-from irmeta.trec.tie_orders import TIE_RULES
+from irmeta.trec.tie_orders import columns_compared
 
 
 def other_order(
@@ -241,15 +242,19 @@ def judged_blocks(
     pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
     if "pool" in needs and not facts.contributors:
         raise no_contributor(facts.track)
-    columns = {"doc_id"}
-    for asked in (order, pool_order):
-        columns.update(TIE_RULES[asked].keys if asked else ())
-    if "ties" in needs:
-        columns.add(TIE_RULES[order or facts.policy["tie_order"]].column)
+    compared = columns_compared(facts.policy["tie_order"], (order, pool_order), "ties" in needs)
+    columns = {"doc_id", *compared}
     sets = _qrels_sets(store, facts, needs)
     queries = sorted(set().union(*(judged.queries for judged in sets)))
     for block in row_blocks(store, facts.track, queries, facts.systems, max_rows):
         yield partial(_block_view, sets, queries, policy, block, sorted(columns), needs)
+
+
+def evaluation_of(policy: EvalPolicy, needs: Collection[Need]) -> Evaluation:
+    """Return what views under a policy read of ranked lists, see `judged_blocks`."""
+    reads_pool = "pool" in needs or policy.has_smaller_pool
+    pool_order = policy.pool_order if reads_pool else None
+    return Evaluation((policy.tie_order, pool_order), "ties" in needs, "retrieved" in needs)
 
 
 def _qrels_sets(store: StoreReader, facts: TrackFacts, needs: Collection[Need]) -> list[Judged]:

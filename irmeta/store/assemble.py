@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic
 
 import numpy as np
 
 from irmeta.policies import ReadPolicy
-from irmeta.store.read_run import Run
+from irmeta.store.read_run import AnyRun, Run
 from irmeta.store.readers import TrackNames
 from irmeta.store.spill import InMemory, ListRows, Sources
 from irmeta.trec.list_order import order_lists, tied_rows
@@ -37,8 +38,8 @@ class Lists:
     tied: np.ndarray
 
 
-class TrackRows:
-    """The rows of all systems, ordered under a policy on request.
+class TrackLists(Generic[AnyRun]):
+    """The lists of all systems, without their rows.
 
     Attributes
     ----------
@@ -48,24 +49,18 @@ class TrackRows:
         For each run the indices of the queries of its lists.
     """
 
-    def __init__(self, runs: list[Run], names: TrackNames, policy: ReadPolicy) -> None:
-        self.runs: list[Run] = runs
+    def __init__(
+        self, runs: list[AnyRun], queries_of_run: list[np.ndarray], policy: ReadPolicy
+    ) -> None:
+        self.runs: list[AnyRun] = runs
+        self.queries_of_run: list[np.ndarray] = queries_of_run
         self.policy: ReadPolicy = policy
-        self._tables = [names.doc_indices[run.reader] for run in runs]
-        in_memory = [run.columns for run in runs if isinstance(run.columns, InMemory)]
-        all_held = len(in_memory) == len(runs)
-        self._sources = Sources.of(in_memory, self._tables) if all_held else None
-        self.queries_of_run: list[np.ndarray] = [
-            names.query_indices[run.reader][run.queries] for run in runs
-        ]
-        query = np.concatenate(self.queries_of_run)
-        counts = [len(queries) for queries in self.queries_of_run]
-        system = np.repeat(np.arange(len(runs)), counts)
-        order = np.lexsort((system, query))
-        self._query, self._system = query[order], system[order]
-        self._starts = np.concatenate([run.starts[:-1] for run in runs])[order]
-        self._states = np.concatenate([run.states for run in runs])[order]
-        self._lengths = np.concatenate([np.diff(run.starts) for run in runs])[order]
+        query = np.concatenate(queries_of_run)
+        system = np.repeat(np.arange(len(runs)), [len(queries) for queries in queries_of_run])
+        self._order: np.ndarray = np.lexsort((system, query))
+        self._query, self._system = query[self._order], system[self._order]
+        self._starts = self._by_list([run.starts[:-1] for run in runs])
+        self._lengths = self._by_list([np.diff(run.starts) for run in runs])
         lengths = self._lengths
         if policy.depth is not None:
             lengths = np.minimum(lengths, policy.depth)
@@ -73,25 +68,47 @@ class TrackRows:
         self.queries: np.ndarray = queries
         self.rows: np.ndarray = np.bincount(inverse, lengths).astype(np.int64)
 
-    def deepest(self, run: Run) -> int:
+    def _by_list(self, values: list[np.ndarray]) -> np.ndarray:
+        """Sort a value of each list of each run by query, then system."""
+        return np.concatenate(values)[self._order]
+
+    def deepest(self, run: AnyRun) -> int:
         """Return the length of a run's longest list under the policy's depth."""
         longest = int(np.diff(run.starts).max())
         return longest if self.policy.depth is None else min(longest, self.policy.depth)
 
-    def kept(self, run: Run) -> int:
+    def kept(self, run: AnyRun) -> int:
         """Count the rows of a run within the policy's depth."""
         depth = self.policy.depth
         return run.rows if depth is None else int(np.minimum(np.diff(run.starts), depth).sum())
 
+    def rows_of(self, first: int, last: int) -> tuple[np.ndarray, ListRows]:
+        """Return the lists of the queries with index `first` up to `last`, and their queries."""
+        lists = slice(*np.searchsorted(self._query, [first, last]).tolist())
+        rows = ListRows(self._system[lists], self._starts[lists], self._lengths[lists])
+        return self._query[lists], rows
+
+
+class TrackRows(TrackLists[Run]):
+    """The rows of all systems, ordered under a policy on request."""
+
+    def __init__(self, runs: list[Run], names: TrackNames, policy: ReadPolicy) -> None:
+        queries = [names.query_indices[run.reader][run.queries] for run in runs]
+        super().__init__(runs, queries, policy)
+        self._tables = [names.doc_indices[run.reader] for run in runs]
+        in_memory = [run.columns for run in runs if isinstance(run.columns, InMemory)]
+        all_held = len(in_memory) == len(runs)
+        self._sources = Sources.of(in_memory, self._tables) if all_held else None
+        self._states = self._by_list([run.states for run in runs])
+
     def lists(self, first: int, last: int) -> Lists:
         """Return the lists of the queries with index `first` up to `last`."""
-        lists = slice(*np.searchsorted(self._query, [first, last]).tolist())
-        query, system = self._query[lists], self._system[lists]
-        list_rows = ListRows(system, self._starts[lists], self._lengths[lists])
+        query, list_rows = self.rows_of(first, last)
+        states = self._states[slice(*np.searchsorted(self._query, [first, last]).tolist())]
+        system = list_rows.source.astype(np.int32)
         sources, list_rows = self._load(list_rows)
         rows = sources.rows(list_rows)
-        facts = query, system.astype(np.int32), list_rows.lengths, self._states[lists]
-        return lists_in_order(self.policy, *facts, rows)
+        return lists_in_order(self.policy, query, system, list_rows.lengths, states, rows)
 
     def _load(self, list_rows: ListRows) -> tuple[Sources, ListRows]:
         """Return arrays with some lists, read from files if necessary, and the lists' rows."""
@@ -124,6 +141,19 @@ def lists_in_order(
     """Sort lists from file order and cut them; for `states` see `Run`."""
     starts = np.r_[0, np.cumsum(lengths)]
     order_lists(policy.tie_order, starts, states, columns)
+    return cut_lists(policy, query, system, lengths, states, columns)
+
+
+def cut_lists(
+    policy: ReadPolicy,
+    query: np.ndarray,
+    system: np.ndarray,
+    lengths: np.ndarray,
+    states: np.ndarray,
+    columns: dict[str, np.ndarray],
+) -> Lists:
+    """Cut sorted lists at the depth of the policy, and count tied rows."""
+    starts = np.r_[0, np.cumsum(lengths)]
     if policy.depth is not None:
         within = ranks_from(starts) <= policy.depth
         columns = {name: values[within] for name, values in columns.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,22 +15,16 @@ from irmeta.checksums import to_json
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.parallel import ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
-from irmeta.schema.arrow import as_frame
 from irmeta.store.groups import Group
 from irmeta.store.ingest import Outcome, failed, failures
 from irmeta.store.layout import fingerprint, manifest
 from irmeta.store.long_table import Names, Noticed, doc_columns, run_columns
 from irmeta.store.memory_limit import Limits
+from irmeta.store.ranked_track import Evaluation, RankedGroup, RankedTrack, read_ranked
 from irmeta.store.read_track import Count, Progress, ReadTrack, read_track
-from irmeta.store.scan import StoredLists
-from irmeta.store.small_tables import (
-    qrels_columns,
-    samples_columns,
-    subtopics_columns,
-    systems_columns,
-)
-from irmeta.store.writing import stored_schema
-from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
+from irmeta.store.scan import StoredLists, code_names
+from irmeta.store.small_tables import small_frames, table_frame
+from irmeta.trec.source import AnyTrack, BrokenTrack
 
 # A row takes 20 bytes during reading and 26 in the store, temporarily both
 READ_SHARE = 0.4
@@ -59,15 +53,19 @@ class HeldTrack:
             _held(group) for group in self.groups
         )
 
+    def row_groups(self) -> list[HeldGroup]:
+        """Return the groups that have rows."""
+        return [HeldGroup(self, group) for group in self.groups if group.lists is not None]
+
     def table(self, kind: str, where: pl.Expr | None) -> pl.LazyFrame:
         """Return a table, or the rows where `where` is true; build runs and docs by group."""
         if kind in self.frames:
             frame = self.frames[kind].lazy()
             return frame if where is None else frame.filter(where)
         groups = self._runs() if kind == "runs" else self._docs()
-        parts = (_frame(kind, [columns]) for columns in groups)
+        parts = (table_frame(kind, [columns]) for columns in groups)
         filtered = list(parts if where is None else (part.filter(where) for part in parts))
-        return pl.concat(filtered or [_frame(kind, [])]).lazy()
+        return pl.concat(filtered or [table_frame(kind, [])]).lazy()
 
     def _runs(self) -> Iterator[dict[str, pa.Array]]:
         for group in self.groups:
@@ -104,16 +102,11 @@ class HeldGroup:
         assert lists is not None
         arrays = lists.columns | {"doc_id": self.group.numbers}
         return StoredLists(
-            _coded(lists.query, names.queries, codes["query"]),
-            _coded(lists.system, names.systems, codes["system"]),
+            code_names(lists.query, names.queries, codes["query"]),
+            code_names(lists.system, names.systems, codes["system"]),
             lists.starts,
             {name: arrays[name] for name in columns},
         )
-
-
-def _coded(indices: np.ndarray, names: pl.Series, codes: Mapping[str, int]) -> np.ndarray:
-    used, inverse = np.unique(indices, return_inverse=True)
-    return np.array([codes.get(names[index], -1) for index in used.tolist()], np.int32)[inverse]
 
 
 class MemoryStore:
@@ -126,7 +119,7 @@ class MemoryStore:
         self,
         name: str,
         policy: ReadPolicy,
-        tracks: Mapping[str, HeldTrack],
+        tracks: Mapping[str, HeldTrack | RankedTrack],
         failures: Mapping[str, str] | None = None,
     ) -> None:
         self._name, self._policy, self._tracks = name, policy, dict(sorted(tracks.items()))
@@ -172,14 +165,13 @@ class MemoryStore:
         """Return `table` as a collected frame."""
         return self.table(kind, track, where).collect()
 
-    def groups(self, track: str) -> list[HeldGroup]:
+    def groups(self, track: str) -> Sequence[HeldGroup | RankedGroup]:
         """Return the groups of a track that have rows."""
-        held = self._held(track)
-        return [HeldGroup(held, group) for group in held.groups if group.lists is not None]
+        return self._held(track).row_groups()
 
     def lists(
         self,
-        groups: Sequence[HeldGroup],
+        groups: Sequence[HeldGroup | RankedGroup],
         columns: Sequence[str],
         codes: Mapping[str, Mapping[str, int]],
     ) -> StoredLists:
@@ -194,7 +186,7 @@ class MemoryStore:
             {name: np.concatenate([part.columns[name] for part in parts]) for name in columns},
         )
 
-    def _held(self, track: str) -> HeldTrack:
+    def _held(self, track: str) -> HeldTrack | RankedTrack:
         if track not in self._tracks:
             hint = did_you_mean(track, self._tracks)
             raise UsageError(f"{self} has no track {track!r}. {hint}")
@@ -209,6 +201,7 @@ def read_into_memory(
     workers: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
+    evaluation: Evaluation | None = None,
 ) -> tuple[MemoryStore, list[Outcome]]:
     """Read tracks into memory, one after another; return the store and an outcome per track.
 
@@ -223,26 +216,30 @@ def read_into_memory(
     memory
         Limit in bytes, default half of the usable memory. A row takes about 50 bytes, and each
         doc's name is held once per track. A track that does not fit fails.
+    evaluation
+        The only use of the tracks, which then need a tenth of the memory: a track from which it
+        reads no unjudged docs has no tables runs and docs.
     """
     left = usable_memory() // 2 if memory is None else memory
     workers, count = thread_count(workers), Count(sources, progress)
-    held: dict[str, HeldTrack] = {}
+    held: dict[str, HeldTrack | RankedTrack] = {}
     outcomes = []
     for source in sources:
         try:
             if isinstance(source, BrokenTrack):
                 raise source.error
-            held[source.name] = _read(source, Limits(workers, int(left * READ_SHARE)), count)
+            limits = Limits(workers, int(left * READ_SHARE))
+            columns = None if evaluation is None else evaluation.columns(source.policy)
+            if columns is None:
+                held[source.name] = hold(read_track(source, limits, None, count.add), workers)
+            else:
+                held[source.name] = read_ranked(source, columns, limits, count.add)
             left -= held[source.name].held
             outcomes.append(Outcome(source, "read"))
         except IrmetaError as error:
             outcomes.append(failed(source, error))
         count.finish(source)
     return MemoryStore(name, policy, held, failures(outcomes)), outcomes
-
-
-def _read(source: TrackSource, limits: Limits, count: Count) -> HeldTrack:
-    return hold(read_track(source, limits, None, count.add), limits.workers)
 
 
 def hold(read: ReadTrack, workers: int) -> HeldTrack:
@@ -252,12 +249,7 @@ def hold(read: ReadTrack, workers: int) -> HeldTrack:
     noticed = Noticed.none(len(names.systems))
     for group in read_groups:
         noticed.add(Noticed.of(group, names))
-    frames = {
-        "qrels": _frame("qrels", qrels_columns(read.source.name, read.pool)),
-        "systems": _frame("systems", [systems_columns(read, noticed.tied)]),
-        "samples": _frame("samples", samples_columns(read.source.name, read.pool)),
-        "subtopics": _frame("subtopics", [subtopics_columns(read)]),
-    }
+    frames = small_frames(read, noticed.tied)
     return HeldTrack(read.record(noticed), names, read_groups, frames)
 
 
@@ -266,12 +258,3 @@ def _held(group: Group) -> int:
     if (lists := group.lists) is not None:
         arrays += [lists.query, lists.system, lists.starts, lists.tied, *lists.columns.values()]
     return sum(values.nbytes for values in arrays)
-
-
-def _frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataFrame:
-    """Return a table with the types that polars reads from Parquet."""
-    parts = list(parts)
-    schema = stored_schema(table, parts[0] if parts else {})
-    columns = ([part[name] for name in schema.names] for part in parts)
-    frames = [as_frame(pa.Table.from_arrays(arrays, schema=schema)) for arrays in columns]
-    return pl.concat([as_frame(pa.Table.from_batches([], schema)), *frames])

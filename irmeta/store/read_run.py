@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -25,22 +25,20 @@ from irmeta.trec.streams import InputFile, stored_sha256
 from irmeta.trec.tie_orders import missing_rank, row_without_rank
 
 
-@dataclass(frozen=True)
-class Run:
-    """The rows of one system, list by list, each list in file order.
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """The lists of a run file, and what was noticed.
 
     Attributes
     ----------
     tag
-        The first tag of the file, or None.
-    reader
-        The reader that numbered the queries and docs.
-    queries, starts
-        int32: the query of each list, all distinct; int64 [lists + 1]: first row of each list.
-    states
-        uint8 [lists]: the order of the scores of each list, see irmeta.kernels.lists.
-    columns
-        By row: doc, score, rank_given (the rank column) and position, 1-based in the file.
+        The run's name in the file; None in a five-column file.
+    queries
+        int32: the number of the query of each list.
+    starts
+        int64 [lists + 1]: the first row of each list.
+    malformed, duplicates
+        Number of lines, and of rows, that were dropped.
     system
         The system's name, which may depend on the other runs of the track.
     """
@@ -48,11 +46,8 @@ class Run:
     file: str
     sha256: str
     tag: str | None
-    reader: RowReader
     queries: np.ndarray
     starts: np.ndarray
-    states: np.ndarray
-    columns: Columns
     malformed: int
     duplicates: int
     notes: list[str]
@@ -62,6 +57,26 @@ class Run:
     def rows(self) -> int:
         """Number of rows."""
         return int(self.starts[-1])
+
+
+AnyRun = TypeVar("AnyRun", bound=RunFacts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(RunFacts):
+    """One run file in file order, with the numbers that its reader gives to queries and docs.
+
+    Attributes
+    ----------
+    states
+        uint8 by list: the order of the scores of each list, see irmeta.kernels.lists.
+    columns
+        By row: doc, score, rank_given (the rank column) and position, 1-based in the file.
+    """
+
+    reader: RowReader
+    states: np.ndarray
+    columns: Columns
 
 
 @dataclass(frozen=True)
@@ -198,21 +213,21 @@ def run_of_rows(
         notes.append(f"{selves:,} docs dropped that have the id of their query")
     states = np.empty(len(starts) - 1, np.uint8)
     score_states(starts, columns["score"], states)
-    if lists := _contradicting(starts, states, columns["score"], columns["rank_given"]):
-        notes.append(f"the rank column disagrees with the scores in {lists:,} lists")
-    counts = (parsed.malformed, dropped)
-    stored = InMemory(columns)
+    notes += contradiction_notes(
+        contradicting(starts, states, columns["score"], columns["rank_given"])
+    )
     return Run(
-        name,
-        parsed.sha256,
-        parsed.tag,
-        reader,
-        queries,
-        starts,
-        states,
-        stored,
-        *counts,
-        notes,
+        file=name,
+        sha256=parsed.sha256,
+        tag=parsed.tag,
+        reader=reader,
+        queries=queries,
+        starts=starts,
+        states=states,
+        columns=InMemory(columns),
+        malformed=parsed.malformed,
+        duplicates=dropped,
+        notes=notes,
     )
 
 
@@ -249,7 +264,12 @@ def _unlike_queries(
     return doc != np.repeat(reader.docs.numbers(names), np.diff(starts))
 
 
-def _contradicting(
+def contradiction_notes(lists: int) -> list[str]:
+    """Return the note on lists whose rank column contradicts the scores, if there are any."""
+    return [f"the rank column disagrees with the scores in {lists:,} lists"] if lists else []
+
+
+def contradicting(
     starts: np.ndarray, states: np.ndarray, score: np.ndarray, rank: np.ndarray
 ) -> int:
     """Count the lists whose rank column contradicts every order by score."""

@@ -16,12 +16,12 @@ from irmeta.errors import DataError
 from irmeta.inputs.files import read_qrels
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import NAMES
-from irmeta.store.assemble import TrackRows
+from irmeta.store.assemble import TrackLists, TrackRows
 from irmeta.store.facts import Facts, read_facts, read_pool_depths, read_subtopics
 from irmeta.store.groups import Groups
 from irmeta.store.long_table import Names, Noticed
 from irmeta.store.memory_limit import Extent, Limits
-from irmeta.store.read_run import Run, SkippedRun, read_run
+from irmeta.store.read_run import AnyRun, Run, SkippedRun, read_run
 from irmeta.store.readers import Judgments, Readers, TrackNames, judgments
 from irmeta.store.record import track_record
 from irmeta.store.spill import InMemory
@@ -42,19 +42,15 @@ MOST_ROWS = 1 << 25  # rows of a track in memory; further rows go to a temporary
 
 
 @dataclass(frozen=True)
-class ReadTrack:
-    """Content of the files of a track.
+class Beside:
+    """Content of the files of a track other than its runs.
 
     Attributes
     ----------
-    named
-        Systems and skipped runs of the track.
     left_out
         A message that names the qrels sets that cannot be read and are left out, or None.
     inputs
         The SHA-256 of each source file; None for a file that could not be read.
-    workers
-        Threads for which the limits leave memory.
     described
         The subtopics of subtopics files: set, query, subtopic, weight, type.
     pool_depths
@@ -64,14 +60,28 @@ class ReadTrack:
     source: TrackSource
     sets: list[tuple[QrelsSource, QrelsText]]
     facts: dict[str, Facts]
-    rows: TrackRows
-    named: Named
-    names: TrackNames
-    pool: Judgments
     described: pl.DataFrame
     pool_depths: dict[str, int]
     left_out: str | None
     inputs: dict[str, str | None]
+
+
+@dataclass(frozen=True)
+class ReadTrack(Beside):
+    """Content of the files of a track.
+
+    Attributes
+    ----------
+    named
+        Systems and skipped runs of the track.
+    workers
+        Threads for which the limits leave memory.
+    """
+
+    rows: TrackLists[Any]
+    named: Named[Any]
+    names: TrackNames
+    pool: Judgments
     workers: int = 1
 
     @property
@@ -96,6 +106,7 @@ class ReadTrack:
 
     def groups(self) -> tuple[Names, Groups]:
         """Return the names of the track and its lists, one group of queries at a time."""
+        assert isinstance(self.rows, TrackRows)
         systems = pl.Series([run.system for run in self.rows.runs], dtype=pl.String)
         names = Names(
             self.source.name, systems, self.names.queries, self.names.docs, self.pool.levels
@@ -124,7 +135,7 @@ def read_track(
         If all qrels sets, or facts or depths cannot be read, no run can be used, the rows exceed
         the limits without a folder for them, or the names exceed strict limits.
     """
-    _check_pattern(source)
+    check_pattern(source)
 
     workers = limits.workers
 
@@ -135,9 +146,7 @@ def read_track(
         workers = runs.workers
         return done
 
-    sets, unreadable = _read_qrels(source)
-    if not sets:
-        raise next(iter(unreadable.values()))
+    sets, unreadable = read_sets(source)
     judged_bytes = sum(parsed.frame.estimated_size() for _, parsed in sets)
     track = read_with(source, sets, read, unreadable)
     return replace(track, workers=workers)
@@ -159,10 +168,34 @@ def read_with(
     DataError
         As `read_track`.
     """
+    beside = read_beside(source, sets, unreadable)
+    judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
+    readers = Readers(judged["query"], judged["doc"])
+    read, hashes = read_runs(readers)
+    named = name_runs(source, read, readers.judged)
+    names = readers.names()
+    pool = judgments(sets, readers, names)
+    rows = TrackRows(named.runs, names, source.policy)
+    return complete_track(beside, hashes, rows=rows, named=named, names=names, pool=pool)
+
+
+def complete_track(beside: Beside, hashes: Mapping[str, str | None], **runs: Any) -> ReadTrack:
+    """Return a track with its runs, and the SHA-256 of each of their files."""
+    fields = {**vars(beside), **runs}
+    fields["inputs"] = {**beside.inputs, **hashes}
+    return ReadTrack(**fields)
+
+
+def read_beside(
+    source: TrackSource,
+    sets: list[tuple[QrelsSource, QrelsText]],
+    unreadable: Mapping[QrelsSource, DataError] | None = None,
+) -> Beside:
+    """Read what a track has beside its runs and the given qrels sets."""
     inputs: dict[str, str | None] = {given.file: parsed.sha256 for given, parsed in sets}
     facts, described = read_facts(source), read_subtopics(source, sets)
-    judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
-    depths = read_pool_depths(source, judged["query"].unique().to_list())
+    queries = pl.concat([parsed.frame["query"] for _, parsed in sets]).unique()
+    depths = read_pool_depths(source, queries.to_list())
     others = [source.facts.file if source.facts else None, source.pool_depth_by_query]
     for file in (*others, *(given.subtopics_file for given in source.qrels)):
         if file is not None:
@@ -170,33 +203,44 @@ def read_with(
     for given in unreadable or ():
         inputs.setdefault(given.file, stored_sha256(source.input_file(given.file)))
     left_out = _left_out(source, sets, unreadable) if unreadable else None
-    readers = Readers(judged["query"], judged["doc"])
-    read, hashes = read_runs(readers)
-    named = name_systems(read, readers.judged, source)
+    return Beside(source, sets, facts, described, depths, left_out, inputs)
+
+
+def name_runs(
+    source: TrackSource, read: Sequence[AnyRun | SkippedRun], judged: int
+) -> Named[AnyRun]:
+    """Name the systems of a track; judged queries have numbers below `judged`.
+
+    Raises
+    ------
+    DataError
+        If no run can be used.
+    """
+    named = name_systems(read, judged, source)
     if not named.runs:
         first = named.skipped[0]
         example = f" The first: {source.located(first.file, first.reason)}"
         raise DataError(f"none of its {len(read)} runs can be used.{example}")
-    names = readers.names()
-    pool = judgments(sets, readers, names)
-    rows = TrackRows(named.runs, names, source.policy)
-    inputs |= hashes
-    return ReadTrack(
-        source, sets, facts, rows, named, names, pool, described, depths, left_out, inputs
-    )
+    return named
 
 
-def _check_pattern(source: TrackSource) -> None:
+def check_pattern(source: TrackSource) -> None:
     """Reject a pattern that takes too long, before any run is read."""
     if source.policy.names not in NAMES:
         for file in source.runs:
             pattern_name(source.policy.names, file)
 
 
-def _read_qrels(
+def read_sets(
     source: TrackSource,
 ) -> tuple[list[tuple[QrelsSource, QrelsText]], dict[QrelsSource, DataError]]:
-    """Return the qrels sets that can be read, and the errors of the others."""
+    """Return the qrels sets that can be read, and the errors of the others.
+
+    Raises
+    ------
+    DataError
+        If no set can be read.
+    """
     sets: list[tuple[QrelsSource, QrelsText]] = []
     unreadable: dict[QrelsSource, DataError] = {}
     for given in source.qrels:
@@ -215,6 +259,8 @@ def _read_qrels(
             unreadable[given] = problem
         else:
             sets.append((given, parsed))
+    if not sets:
+        raise next(iter(unreadable.values()))
     return sets, unreadable
 
 
@@ -231,11 +277,16 @@ def _left_out(
 
 
 @dataclass(frozen=True)
-class _Archive:
+class Archive:
     """A run file that is an archive of runs."""
 
     file: InputFile
     kind: str
+
+    @property
+    def sha256(self) -> str | None:
+        """Hash the archive as stored."""
+        return stored_sha256(self.file)
 
 
 class _Runs:
@@ -288,12 +339,11 @@ class _Runs:
         # Some files are read ahead, because sizes differ; `held` does not count them.
         with closing(ordered_map(self._item, files, workers=workers, ahead=workers)) as items:
             for position, (name, item) in enumerate(zip(files, items, strict=True)):
-                runs = _unpacked(self._source, item, self._readers)
+                runs = unpacked(item, self._run)
                 for run in runs:
                     self._add(run)
                     self._keep_limits(chain(runs, self._unread(files[position + 1 :])))
-                is_archive = isinstance(item, _Archive)
-                self.hashes[name] = stored_sha256(item.file) if is_archive else item.sha256
+                self.hashes[name] = item.sha256
                 if count is not None:
                     count(self._source.name)
                 if self.workers < workers:
@@ -301,14 +351,14 @@ class _Runs:
 
     def _unread(self, files: Iterable[str]) -> Iterator[Run | SkippedRun]:
         for name in files:
-            yield from _unpacked(self._source, self._item(name), self._readers)
+            yield from unpacked(self._item(name), self._run)
 
-    def _item(self, name: str) -> Run | SkippedRun | _Archive:
-        file = self._source.input_file(name)
+    def _item(self, name: str) -> Run | SkippedRun | Archive:
+        return run_or_archive(self._source.input_file(name), self._run)
+
+    def _run(self, file: InputFile) -> Run | SkippedRun:
         with self._readers.borrow() as reader:
-            run = read_run(self._source, file, reader)
-        kind = archive_kind(file) if isinstance(run, SkippedRun) else None
-        return run if kind is None else _Archive(file, kind)
+            return read_run(self._source, file, reader)
 
     def _add(self, run: Run | SkippedRun) -> None:
         self.runs.append(run)
@@ -353,24 +403,32 @@ class _Runs:
         return replace(extent, names=count, name_bytes=round(count * size)).needed()
 
 
-def _unpacked(
-    source: TrackSource, item: Run | SkippedRun | _Archive, readers: Readers
-) -> Iterator[Run | SkippedRun]:
+def unpacked(
+    item: AnyRun | SkippedRun | Archive, read: Callable[[InputFile], AnyRun | SkippedRun]
+) -> Iterator[AnyRun | SkippedRun]:
     """Yield a run, or each run of an archive."""
-    if not isinstance(item, _Archive):
+    if not isinstance(item, Archive):
         yield item
         return
     for member in members(item.file, item.kind):
         if isinstance(member, DataError):
             yield SkippedRun(member.file or item.file.name, None, None, str(member))
             continue
-        with readers.borrow() as reader:
-            run = read_run(source, member, reader)
+        run = read(member)
         if isinstance(run, SkippedRun) and archive_kind(member) is not None:
             problem, fix = "an archive in an archive", "Unpack the outer one."
             reason = str(DataError(problem, file=member.name, fix=fix))
             run = replace(run, reason=reason)
         yield run
+
+
+def run_or_archive(
+    file: InputFile, read: Callable[[InputFile], AnyRun | SkippedRun]
+) -> AnyRun | SkippedRun | Archive:
+    """Read a run file; return an archive of runs without reading them."""
+    run = read(file)
+    kind = archive_kind(file) if isinstance(run, SkippedRun) else None
+    return run if kind is None else Archive(file, kind)
 
 
 def _spilled(run: Run | SkippedRun, path: Path) -> Run | SkippedRun:

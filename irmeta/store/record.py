@@ -13,7 +13,7 @@ import polars as pl
 from irmeta.errors import IrmetaError, short
 from irmeta.locations import local
 from irmeta.schema import FORMAT
-from irmeta.store.assemble import TrackRows
+from irmeta.store.assemble import TrackLists
 from irmeta.store.facts import undescribed, without_depth
 from irmeta.store.layout import KINDS, Layout
 from irmeta.store.long_table import Noticed
@@ -133,8 +133,8 @@ def _qrels_config(source: QrelsSource) -> dict[str, Any]:
 def track_record(
     source: TrackSource,
     sets: list[tuple[QrelsSource, QrelsText]],
-    rows: TrackRows,
-    named: Named,
+    rows: TrackLists[Any],
+    named: Named[Any],
     pool: Judgments,
     described: pl.DataFrame,
     pool_depths: dict[str, int],
@@ -171,7 +171,7 @@ def track_record(
     }
 
 
-def _qrels_warning(rows: TrackRows, pool: Judgments, judged_rows: int) -> str | None:
+def _qrels_warning(rows: TrackLists[Any], pool: Judgments, judged_rows: int) -> str | None:
     """Return a warning if the qrels look like those of another track, else None."""
     queries = pool.queries()
     missed = len(queries) - len(np.intersect1d(queries, rows.queries))
@@ -184,7 +184,7 @@ def _qrels_warning(rows: TrackRows, pool: Judgments, judged_rows: int) -> str | 
     return f"{signs}: are these the qrels of another track?" if problems else None
 
 
-def _self_warning(rows: TrackRows, selves: list[int]) -> str | None:
+def _self_warning(rows: TrackLists[Any], selves: list[int]) -> str | None:
     """Return a warning of systems that rank docs with the id of the query first, else None."""
     counts = [
         (run.system, count, len(run.queries))

@@ -78,6 +78,13 @@ class StoredLists:
         )
 
 
+def code_names(indices: np.ndarray, names: pl.Series, codes: Mapping[str, int]) -> np.ndarray:
+    """Return the int32 codes of names that are given by their indices; -1 without a code."""
+    used, inverse = np.unique(indices, return_inverse=True)
+    chosen = names.gather(used).to_list()
+    return np.array([codes.get(name, -1) for name in chosen], np.int32)[inverse]
+
+
 class StoreReader(Protocol):
     """Interface to read a store: a folder's `Layout`, or a `MemoryStore`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from irmeta.errors import printable
 from irmeta.schema import TABLES
-from irmeta.schema.arrow import constant, encoded, text
+from irmeta.schema.arrow import as_frame, constant, encoded, text
 from irmeta.store.facts import Facts
-from irmeta.store.read_run import Run, SkippedRun
+from irmeta.store.read_run import RunFacts, SkippedRun
 from irmeta.store.read_track import ReadTrack
 from irmeta.store.readers import Judgments
-from irmeta.store.writing import part_writer
+from irmeta.store.writing import part_writer, stored_schema
 
 _TYPES: dict[pa.DataType, Any] = {
     pa.int8(): pl.Int8,
@@ -115,13 +115,32 @@ def systems_columns(read: ReadTrack, tied: np.ndarray) -> dict[str, pa.Array]:
     return {field.name: _as(frame[field.name], field.type) for field in schema}
 
 
+def table_frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataFrame:
+    """Return a table with the types that polars reads from Parquet."""
+    parts = list(parts)
+    schema = stored_schema(table, parts[0] if parts else {})
+    columns = ([part[name] for name in schema.names] for part in parts)
+    frames = [as_frame(pa.Table.from_arrays(arrays, schema=schema)) for arrays in columns]
+    return pl.concat([as_frame(pa.Table.from_batches([], schema)), *frames])
+
+
+def small_frames(read: ReadTrack, tied: np.ndarray) -> dict[str, pl.DataFrame]:
+    """Return the tables as frames; for the arguments see `systems_columns`."""
+    return {
+        "qrels": table_frame("qrels", qrels_columns(read.source.name, read.pool)),
+        "systems": table_frame("systems", [systems_columns(read, tied)]),
+        "samples": table_frame("samples", samples_columns(read.source.name, read.pool)),
+        "subtopics": table_frame("subtopics", [subtopics_columns(read)]),
+    }
+
+
 def _as(values: pl.Series, kind: pa.DataType) -> pa.Array:
     if pa.types.is_dictionary(kind):
         return encoded(values)
     return text(values) if kind == pa.string() else values.cast(_TYPES[kind]).to_arrow()
 
 
-def _system_record(track: str, run: Run, facts: dict[str, Facts]) -> dict[str, object]:
+def _system_record(track: str, run: RunFacts, facts: dict[str, Facts]) -> dict[str, object]:
     known = facts.get(run.system, Facts())
     unknown = ["not among the track's system facts"] if facts and run.system not in facts else []
     return {

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Generic
 
 from irmeta.errors import DataError, short
 from irmeta.policies import NAMES
-from irmeta.store.read_run import Run, SkippedRun
+from irmeta.store.read_run import AnyRun, RunFacts, SkippedRun
 from irmeta.trec.source import TrackSource
 from irmeta.trec.system_names import file_names, pattern_name, stem
 
@@ -19,7 +20,7 @@ _FIXES = {
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(Generic[AnyRun]):
     """The systems of a track.
 
     Attributes
@@ -34,19 +35,21 @@ class Named:
         The reason why ``auto`` did not use tags, if any.
     """
 
-    runs: list[Run]
+    runs: list[AnyRun]
     skipped: list[SkippedRun]
     by: str
     note: str | None = None
 
 
-def name_systems(read: Iterable[Run | SkippedRun], judged: int, source: TrackSource) -> Named:
+def name_systems(
+    read: Iterable[AnyRun | SkippedRun], judged: int, source: TrackSource
+) -> Named[AnyRun]:
     """Name the systems of a track under its policy; judged queries have numbers below `judged`.
 
     Names under ``auto`` depend only on the runs that are in the track.
     """
     skipped = [run for run in read if isinstance(run, SkippedRun)]
-    runs = [run for run in read if isinstance(run, Run)]
+    runs = [run for run in read if not isinstance(run, SkippedRun)]
     foreign = [run for run in runs if run.queries.min() >= judged]
     runs = [run for run in runs if run.queries.min() < judged]
     fix = "Are these the runs of another track?"
@@ -64,11 +67,11 @@ def name_systems(read: Iterable[Run | SkippedRun], judged: int, source: TrackSou
     return Named(sorted(runs, key=_name), skipped, "file", note)
 
 
-def _name(run: Run) -> str:
+def _name(run: RunFacts) -> str:
     return run.system
 
 
-def _tag_of(run: Run) -> str:
+def _tag_of(run: RunFacts) -> str:
     return run.tag if run.tag is not None else stem(run.file)
 
 
@@ -86,17 +89,17 @@ def _clash(names: list[str]) -> str | None:
 
 
 def _by_pattern(
-    pattern: str, runs: list[Run], skipped: list[SkippedRun]
-) -> tuple[list[Run], list[SkippedRun]]:
+    pattern: str, runs: list[AnyRun], skipped: list[SkippedRun]
+) -> tuple[list[AnyRun], list[SkippedRun]]:
     named = [replace(run, system=pattern_name(pattern, run.file) or "") for run in runs]
     problem = f"its name does not match the pattern {pattern!r}"
     unnamed = [_skipped(run, problem, _FIXES["pattern"]) for run in named if not run.system]
     return [run for run in named if run.system], [*skipped, *unnamed]
 
 
-def _unique(runs: list[Run], skipped: list[SkippedRun], by: str) -> Named:
+def _unique(runs: list[AnyRun], skipped: list[SkippedRun], by: str) -> Named[AnyRun]:
     """Skip runs with the name of an earlier run."""
-    by_name: dict[str, Run] = {}
+    by_name: dict[str, AnyRun] = {}
     for run in runs:
         if run.system in by_name:
             problem = (
@@ -108,6 +111,6 @@ def _unique(runs: list[Run], skipped: list[SkippedRun], by: str) -> Named:
     return Named([by_name[name] for name in sorted(by_name)], skipped, by)
 
 
-def _skipped(run: Run, problem: str, fix: str) -> SkippedRun:
+def _skipped(run: RunFacts, problem: str, fix: str) -> SkippedRun:
     reason = str(DataError(problem, file=run.file, fix=fix))
     return SkippedRun(run.file, run.sha256, run.tag, reason, run.system or None)

@@ -17,9 +17,11 @@ from irmeta.kernels.lists import (
     count_tied,
     order_ties,
     ranks_fall,
+    score_states,
 )
 from irmeta.policies import TieOrder
-from irmeta.trec.ordering import rows_of
+from irmeta.trec.numbered_names import Names
+from irmeta.trec.ordering import as_float32, rows_of
 from irmeta.trec.tie_orders import TIE_RULES, TieRule, sort_rows
 
 LONGEST_TIE = 64  # longest block of ties for insertion sort
@@ -47,6 +49,49 @@ def order_lists(
         source_index = rows[sort_rows(order, lists, keys)]
         moved = rows != source_index
         _move(columns, rows[moved], source_index[moved])
+
+
+def order_lists_by_name(
+    order: TieOrder,
+    starts: np.ndarray,
+    states: np.ndarray,
+    columns: dict[str, np.ndarray],
+    names: Names,
+) -> np.ndarray:
+    """Sort rows as `order_lists`, where the column doc has their numbers in `names`.
+
+    Only names of tied docs are compared, since sorting all takes as long as reading them.
+
+    Returns
+    -------
+    The states of the sorted lists.
+    """
+    by_name = TIE_RULES[order].tie_break == "doc"
+    if by_name and (states == RISES).any():
+        ties = columns | {"name": columns["doc"], "doc": np.zeros_like(columns["doc"])}
+        order_lists(order, starts, states, ties)  # by score alone
+        states = np.empty_like(states)
+        score_states(starts, columns["score"], states)
+    if not by_name:
+        order_lists(order, starts, states, columns)
+    elif (states == NEVER_RISES).any():
+        docs = columns["doc"]
+        places = _places(columns["score"], docs, names)
+        order_lists(order, starts, states, {**columns, "doc": places, "name": docs})
+    return states
+
+
+def _places(score: np.ndarray, doc: np.ndarray, names: Names) -> np.ndarray:
+    """Return numbers of tied docs that sort like their names, int32 by row; 0 for other docs.
+
+    Rows whose scores are equal as float32 are adjacent.
+    """
+    same = np.diff(as_float32(score)) == 0
+    is_tied = np.zeros(len(names), bool)
+    is_tied[doc[np.append(same, False) | np.append(False, same)]] = True
+    tied, places = np.flatnonzero(is_tied), np.zeros(len(names), np.int32)
+    places[tied[names.sort(tied)]] = np.arange(len(tied))
+    return places[doc]
 
 
 def _unordered_lists(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -13,13 +15,15 @@ from irmeta.kernels.interning import (
     absorb,
     fill,
     intern,
+    locate,
+    name_words,
     sketch,
     spell,
 )
 from irmeta.parallel import release_freed
 from irmeta.schema.arrow import series
 
-_SLACK = 128  # bytes that kernels may access beyond the end of their input
+SLACK = 128  # bytes that kernels may access beyond the end of their input
 _BATCH = 1 << 20  # strings that are interned at once
 _REGISTERS = 1 << 14  # of a sketch, whose count has a standard error of 0.8 %
 
@@ -44,6 +48,11 @@ class Names:
         self.content: np.ndarray = np.empty(1 << 18, np.uint8)
         self.state: np.ndarray = np.zeros(2, np.int64)
 
+    def restart(self) -> None:
+        """Forget all names and keep their memory for others."""
+        self.table.fill(0)
+        self.state.fill(0)
+
     def __len__(self) -> int:
         return int(self.state[COUNT])
 
@@ -65,7 +74,7 @@ class Names:
         if slots > len(self.table):
             self.table = np.zeros(slots, np.uint64)
             fill(self.table, self.content, self.state)
-        needed = self.used + size + (HEAD + 8) * count + _SLACK
+        needed = self.used + size + (HEAD + 8) * count + SLACK
         if needed > len(self.content):
             # The system moves large arrays without a copy, and the new part takes memory at once.
             self.content.resize(max(needed, len(self.content) * 5 // 4), refcheck=False)
@@ -82,12 +91,44 @@ class Names:
         _, offsets, content = column.buffers()
         bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
         size = int(bounds[-1] - bounds[0])
-        data = np.zeros(size + _SLACK, np.uint8)
+        data = np.zeros(size + SLACK, np.uint8)
         data[:size] = np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]]
         self.make_room(len(column), size)
         numbers = np.empty(len(column), np.int32)
         intern(data, bounds[1:] - bounds[0], self.table, self.content, self.state, numbers)
         return numbers
+
+    def sort(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the permutation that sorts distinct names, given by number, by their bytes.
+
+        Eight bytes are compared at a time, later ones only of names that are equal so far. This
+        starts no threads, as polars does, for a few hundred names.
+        """
+        offsets = np.empty(len(self), np.int64)
+        locate(self.content, self.state, offsets)
+        offsets = offsets[numbers]
+        lengths = self.content.view(np.uint32)[(offsets - HEAD) // 4]
+        order = np.arange(len(numbers))
+        tied, group, step = order.copy(), np.zeros(len(numbers), np.int64), 0
+        while len(tied):
+            words = np.empty(len(tied), np.uint64)
+            name_words(self.content, offsets[order[tied]], step, words)
+            words.byteswap(inplace=True)  # the first byte counts most
+            if 8 * step >= lengths.max():  # names that differ in zeros at their ends
+                words = lengths[order[tied]]
+            permutation = np.lexsort((words, group))
+            order[tied], words = order[tied][permutation], words[permutation]
+            differs = np.diff(words).astype(bool) | np.diff(group[permutation]).astype(bool)
+            group = np.append(0, np.cumsum(differs))
+            is_tied = np.append(~differs, False) | np.append(False, ~differs)
+            tied, group, step = tied[is_tied], group[is_tied], step + 1
+        return order
+
+    def texts(self) -> list[str]:
+        """Return all names, by number, as `strings` does, for a few names."""
+        out, ends = self._spelled()
+        text, bounds = out.tobytes(), [0, *ends.tolist()]
+        return [text[start:end].decode() for start, end in pairwise(bounds)]
 
     def length_at(self, record: int) -> int:
         """Return the length in bytes of the name at an offset of `content`."""
@@ -105,11 +146,15 @@ class Names:
 
     def strings(self) -> pl.Series:
         """Return all names, by number."""
-        out = np.empty(self.used + _SLACK, np.uint8)
-        ends = np.zeros(len(self) + 1, np.int64)
-        spell(self.content, self.state, out, ends[1:])
-        buffers = pa.py_buffer(ends), pa.py_buffer(out)
+        out, ends = self._spelled()
+        buffers = pa.py_buffer(np.append(0, ends)), pa.py_buffer(out)
         return series(pa.LargeStringArray.from_buffers(len(self), *buffers))
+
+    def _spelled(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bytes of all names, and the end of each."""
+        out, ends = np.empty(self.used + SLACK, np.uint8), np.empty(len(self), np.int64)
+        spell(self.content, self.state, out, ends)
+        return out, ends
 
 
 class NameSketch:

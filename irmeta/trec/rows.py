@@ -124,20 +124,22 @@ class RowReader:
         for name, values in before.items():
             self._arrays[name][: len(values)] = values
 
-    def read(self, stream: Stream) -> Rows | None:
+    def read(self, stream: Stream, width: int = 0) -> Rows | None:
         """Read all lines of a run, or return None if some line is malformed.
 
         After None, the caller reads line by line to report the malformed line. Lines may be
         blank or comments, and any white space separates fields. Each line has six fields or more,
         the sixth being the rest of the line, or all lines have exactly five. The text is UTF-8
         without NUL and byte-order mark, and has a row in its first `text.FIRST_ROW_WITHIN` bytes.
+
+        `width` is the number of fields, 6 or 5; 0: that of the first row.
         """
         counts = np.zeros(FOUND, np.int64)
         self.is_utf8 = True
         self._files += 1
         self._arrays["lists"][0] = -1
         tags: dict[bytes, None] = {}
-        width = filled = before_rows = 0
+        filled = before_rows = 0
         view, ended = memoryview(self._buffer), False
         while not ended:
             got = stream.readinto(view[filled:CHUNK])

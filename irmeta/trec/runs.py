@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -88,20 +89,23 @@ def parse_odd_run(file: InputFile, reader: RowReader, malformed: Malformed) -> R
 
 def _run(rows: Rows, sha256: str, skipped: int = 0, notes: tuple[str, ...] = ()) -> RunText:
     tag = rows.tags[0] if rows.tags else None
-    return RunText(rows, sha256, tag, skipped, [*notes, *_notes(rows, skipped)])
+    read = reading_notes(rows.tags, rows.commas, rows.odd_ranks, skipped)
+    return RunText(rows, sha256, tag, skipped, [*notes, *read])
 
 
-def _notes(rows: Rows, skipped: int) -> list[str]:
-    """Return the notes on a run that could be read."""
+def reading_notes(
+    tags: Collection[str], commas: int, odd_ranks: int, skipped: int = 0
+) -> list[str]:
+    """Return the notes on a run that could be read; for the arguments see `Rows`."""
     notes = []
-    if not rows.tags:
+    if not tags:
         notes.append("five columns: no tag, the system is named after the file")
-    elif len(rows.tags) > 1:
-        notes.append(f"{len(rows.tags)} tags, the first is used")
-    if rows.commas:
-        notes.append(f"decimal comma in {rows.commas:,} scores")
-    if rows.odd_ranks:
-        notes.append(f"{rows.odd_ranks:,} ranks are not whole numbers")
+    elif len(tags) > 1:
+        notes.append(f"{len(tags)} tags, the first is used")
+    if commas:
+        notes.append(f"decimal comma in {commas:,} scores")
+    if odd_ranks:
+        notes.append(f"{odd_ranks:,} ranks are not whole numbers")
     if skipped:
         notes.append(f"{skipped:,} malformed lines dropped")
     return notes

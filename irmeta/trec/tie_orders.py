@@ -6,7 +6,7 @@ columns that the tie order compares.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,6 +72,18 @@ TIE_RULES: dict[TieOrder, TieRule] = {
     "rank": TieRule("rank_given"),
 }
 """Every tie order by name; `ReadPolicy` explains the names to users."""
+
+
+def columns_compared(
+    stored: TieOrder, orders: Sequence[TieOrder | None], ties: bool = False
+) -> set[str]:
+    """Return the columns that other orders than the `stored` one compare; None is that one.
+
+    With `ties` also the column by which docs are tied under the first of `orders`.
+    """
+    others = [TIE_RULES[order] for order in orders if order is not None and order != stored]
+    columns = {column for rule in others for column in rule.keys}
+    return columns | ({TIE_RULES[orders[0] or stored].column} if ties else set())
 
 
 def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarray:

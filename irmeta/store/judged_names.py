@@ -1,0 +1,76 @@
+"""Names of the judged docs of each query, by which a list is read without numbers for all docs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from irmeta.inputs.columns import bounds_and_bytes
+from irmeta.kernels.interning import number_judged
+from irmeta.store.readers import Judgments, TrackNames
+from irmeta.trec.numbered_names import SLACK, Names
+
+
+@dataclass(frozen=True)
+class JudgedNames:
+    """The names of the docs that `Judgments` judge, in their order.
+
+    Attributes
+    ----------
+    queries
+        The index of each judged query.
+    firsts
+        int64 [queries + 1]: the first judged doc of each query.
+    bounds, content
+        The names: int64 [judged docs + 1] and uint8, see irmeta.kernels.interning.
+    primary
+        See `Judgments`.
+    """
+
+    queries: dict[str, int]
+    firsts: np.ndarray
+    bounds: np.ndarray
+    content: np.ndarray
+    primary: np.ndarray
+
+    @classmethod
+    def of(cls, pool: Judgments, names: TrackNames) -> JudgedNames:
+        """Collect the names; all queries of `names` are judged."""
+        indices = np.arange(len(names.queries), dtype=np.int32)
+        firsts = pool.bounds(indices)
+        docs = names.docs.gather(pool.docs(firsts)).to_arrow().cast(pa.large_string())
+        bounds, text = bounds_and_bytes(docs)
+        content = np.zeros(int(bounds[-1] - bounds[0]) + SLACK, np.uint8)
+        content[: len(content) - SLACK] = text[bounds[0] : bounds[-1]]
+        queries = dict(zip(names.queries.to_list(), indices.tolist(), strict=True))
+        return cls(queries, firsts, bounds - bounds[0], content, pool.primary)
+
+    def number(
+        self, queries: np.ndarray, starts: np.ndarray, docs: np.ndarray, names: Names
+    ) -> np.ndarray:
+        """Return numbers of the docs of lists, judged docs of the query first: int32 by row.
+
+        Unjudged docs are numbered list by list, so that a doc of several lists of a query has
+        several numbers.
+
+        Parameters
+        ----------
+        queries, starts
+            By list: index of the query, int64, -1 if it is not judged; and the first row.
+        docs
+            int32 number in `names` of each row's doc.
+        """
+        numbers = np.empty(len(docs), np.int32)
+        seen = np.full(len(names), -1, np.int64)
+        table = self.firsts, self.bounds, self.content
+        number_judged(docs, starts, queries, *table, names.table, names.content, seen, numbers)
+        return numbers
+
+    def count_judged(self, queries: np.ndarray, starts: np.ndarray, numbers: np.ndarray) -> int:
+        """Count the rows of lists whose doc is judged in the primary set, see `number`."""
+        lengths, known = np.diff(starts), np.where(queries < 0, 0, np.diff(self.firsts)[queries])
+        rows = np.flatnonzero(numbers < np.repeat(known, lengths))
+        pairs = np.repeat(self.firsts[queries], lengths)[rows] + numbers[rows]
+        return int(np.count_nonzero(self.primary[pairs] != Judgments.NO_GRADE))
