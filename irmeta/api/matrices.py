@@ -11,6 +11,7 @@ from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, is_stream, location
 from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
+from irmeta.measures.set_rel import relevant_in_set
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
@@ -234,7 +235,8 @@ def _of_store(
     specs, policy = parse_call(names, store.merged(choices))  # before anything is read for them
     found = []
     for name in tracks_of(store.reader, track):
-        scores = evaluate(store.reader, name, specs, policy, workers)
+        of_set = relevant_in_set(store.reader, name, specs, policy)
+        scores = evaluate(store.reader, name, of_set, policy, workers)
         found += map(scores.matrix, scores.measures)
     return SummaryList(_plain(found, named=measures is not None))
 

@@ -14,6 +14,7 @@ import polars as pl
 from irmeta.api.opened_store import OpenedStore
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.names import parse_call, parse_measure
+from irmeta.measures.set_rel import relevant_in_set
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.judged import JudgedRanks
@@ -165,6 +166,7 @@ class Store(OpenedStore):
         (1, 25, 20)
         """
         specs, policy = parse_call(measures, self.merged(choices))
+        specs = relevant_in_set(self.reader, only_track(self.reader, track), specs, policy)
         return evaluate(self.reader, track, specs, policy, workers, executor)
 
     def evaluate(
@@ -460,6 +462,7 @@ class Store(OpenedStore):
 
         name, spec = only_track(self.reader, track), parse_measure(measure)
         policy = EvalPolicy(**self.merged(choices))
+        (spec,) = relevant_in_set(self.reader, name, [spec], policy)
         return explain(self.reader, name, spec, system, str(query), policy)
 
     def provenance(

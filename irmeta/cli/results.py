@@ -162,11 +162,17 @@ def compare(
             )
             names = list(dict.fromkeys(one.pairs.measure for one in comparisons))
             compared = list(dict.fromkeys(one.pairs.track for one in comparisons))
-            made = made_from(source, names, compared, **choices)
+            made = made_from(source, measures or names, compared, **choices)
             found = unjudged_of(source, compared, **choices) if unjudged else []
             if per_query is not None:
                 by_query = differences(
-                    source, names, None, baseline, tracks, choices, less_is_better=less_is_better
+                    source,
+                    measures or names,
+                    None,
+                    baseline,
+                    tracks,
+                    choices,
+                    less_is_better=less_is_better,
                 )
                 write_differences(by_query, per_query, made, force=display.force, titles=titles)
                 note(f"differences by query in {per_query}")

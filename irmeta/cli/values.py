@@ -77,8 +77,9 @@ def evaluate(
 ) -> None:
     """Evaluate all systems: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api.matrices import consistent_read
-    from irmeta.measures.names import asked_names, parse_call, parse_measures
+    from irmeta.measures.names import parse_call, parse_measures
     from irmeta.measures.pools import unjudged_measures
+    from irmeta.measures.set_rel import measures_of_call
     from irmeta.rankings.load import evaluation_of
     from irmeta.rankings.needs import needs_of
     from irmeta.results.scores import show_asked
@@ -87,10 +88,8 @@ def evaluate(
     from irmeta.show.unjudged_output import print_unjudged
 
     asked, at_least = measures or "basic", judged_share(judged_at_least, unjudged)
-    written = asked_names(asked)  # rejects unknown names before anything is read
-    directions = {one.name: one.measure.direction for one in parse_measures(asked)}
     sort = None if display.sort is None else sort_key(display.sort)
-    specs, policy = parse_call(asked, choices)
+    specs, policy = parse_call(asked, choices)  # rejects unknown names before anything is read
     specs += parse_measures(unjudged_measures()) if unjudged else []
     with (
         open_source(
@@ -107,6 +106,10 @@ def evaluate(
     ):
         with consistent_read(store, track or None) as tracks:
             made = store.provenance(asked, track=tracks, **choices)
+            named = measures_of_call(store.reader, tracks, asked, store.merged(choices))
+            sort = next((one.name for one in named if display.sort in one.names), sort)
+            written = {one.name: one.names for one in named if one.names != (one.name,)}
+            directions = {one.name: one.measure.direction for one in named}
             given: Any = {"track": tracks, "system": system or None, "workers": workers, **choices}
             sent: Any = {**given, "executor": executor}
             frame = store.evaluate(asked, per_query=per_query, **sent)
@@ -114,7 +117,8 @@ def evaluate(
             summary = store.means(asked, **sent) if per_query and is_trec_eval else frame
             found = store.pools.unjudged(**given) if unjudged else []
             if sort is not None:
-                means = store.means(sort, **sent) if sort in directions else None
+                by = display.sort if display.sort is not None and sort in directions else None
+                means = None if by is None else store.means(by, **sent)
                 frame = sort_scores(frame, sort, directions, means)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):

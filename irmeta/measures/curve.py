@@ -15,6 +15,7 @@ from irmeta.errors import MeasureError, UsageError
 from irmeta.kernels.cutoff_sums import add_curves
 from irmeta.measures.evaluate import SeenViews, evaluate_block, included, warn_above_highest_grade
 from irmeta.measures.names import Spec, measure_texts, parse_measure, registry, translated
+from irmeta.measures.set_rel import relevant_in_set
 from irmeta.measures.spec import Events, Measure
 from irmeta.naming.grammar import DEEPEST, split_names, text_of
 from irmeta.parallel import ordered_map, thread_count
@@ -120,6 +121,7 @@ def _together(
     workers: int | None,
 ) -> Iterator[Curve]:
     """Yield the curves of some measures, computed in one pass."""
+    specs = relevant_in_set(store, track, specs, policy)
     needs = needs_of(specs) | (set() if ds is None else {"pool"})
     facts = track_facts(store, track)
     # Threads read blocks ahead, but work on one block at a time, so that sums add up in order.

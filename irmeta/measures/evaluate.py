@@ -15,8 +15,8 @@ from irmeta.errors import UsageError, did_you_mean
 from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
+from irmeta.measures.set_rel import is_thresholded, relevant_in_set, relevant_in_sets
 from irmeta.measures.spec import Cutoffs
-from irmeta.naming.parameters import REL
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import Averaged, EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
@@ -72,7 +72,7 @@ def warn_above_highest_grade(
     sets = dict[str, TrackFacts]()
     for spec in specs:
         # The highest grade is at least 1, unless it is decimal.
-        if spec.rel > 1 or (has_levels and _is_thresholded(spec)):
+        if spec.rel > 1 or (has_levels and is_thresholded(spec)):
             used = facts
             if "subtopics" in needs_of([spec]):
                 used = track_facts(store, track, subtopic_set(store, facts))
@@ -120,7 +120,8 @@ def evaluate_tracks(
             selected = systems if asked is None else [s for s in systems if s in asked]
             if not selected:
                 return None
-            scores = evaluate(store, name, specs, policy, workers, executor)
+            chosen = relevant_in_set(store, name, specs, policy)
+            scores = evaluate(store, name, chosen, policy, workers, executor)
             return scores if asked is None else scores.only(selected)
 
     senders = 1 if executor is None else TRACKS_SENT
@@ -145,6 +146,7 @@ def how_made(
     For measures of rareness, each track records how many systems, groups and pooled systems there
     are to count.
     """
+    specs = relevant_in_sets(store, tracks, specs, policy)
     counted = {spec.settings["counted"] for spec in specs if "counted" in spec.settings}
 
     def record(track: str) -> dict[str, Any]:
@@ -227,12 +229,6 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
         difficulty=_difficulty(view) if any(s.average == "difficulty" for s in specs) else None,
         asked={spec.name: spec.names for spec in specs if spec.names != (spec.name,)},
     )
-
-
-def _is_thresholded(spec: Spec) -> bool:
-    """Check whether no doc counts for a measure if all grades are below its `rel`."""
-    binary = spec.settings.get("gain", "binary") == "binary" or "beta" in spec.settings
-    return binary and REL in spec.measure.parameters
 
 
 class SeenViews:

@@ -43,8 +43,16 @@ from irmeta.measures.aliases import BARE, ELSEWHERE, FIELD, fold
 from irmeta.measures.diversity import cube_test, d_measures, novelty, subtopics
 from irmeta.measures.diversity.intent_aware import intent_aware
 from irmeta.measures.spec import Cutoffs, Measure
-from irmeta.naming.grammar import joined, parse_settings, split_form, split_names, text_of, texts_of
-from irmeta.naming.parameters import printed
+from irmeta.naming.grammar import (
+    joined,
+    parse_settings,
+    split_form,
+    split_names,
+    states_parameter,
+    text_of,
+    texts_of,
+)
+from irmeta.naming.parameters import REL, printed
 from irmeta.naming.registry import NamedSpec, Registry
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
@@ -102,12 +110,13 @@ class Spec(NamedSpec):
     """A measure with the values of its parameters and its cutoff: the meaning of a name.
 
     `asked` is the name as the user wrote it, `asked_too` other names of the measure that the user
-    wrote; specs that differ only in these are equal.
+    wrote, `stated` those of both that state `rel`; specs that differ only in these are equal.
     """
 
     measure: Measure
     asked: str = field(default="", compare=False)
     asked_too: tuple[str, ...] = field(default=(), compare=False)
+    stated: tuple[str, ...] = field(default=(), compare=False)
 
     def compute(self, view: JudgedRanks, ks: Cutoffs) -> np.ndarray:
         """Return the values at each cutoff, float64 [cutoff, query, system].
@@ -137,7 +146,7 @@ class Spec(NamedSpec):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle names: another process has the measure's functions, which need no pickling."""
-        return named_spec, (self.name, self.asked, self.asked_too)
+        return _unpickled, (self.name, self.asked, self.asked_too, self.stated)
 
     @property
     def registration(self) -> Measure:
@@ -177,18 +186,29 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
     MeasureError
         At the first unknown name or parameter, with the nearest known name.
     """
-    specs: dict[str, Spec] = {}
+    specs = list[Spec]()
     for text in measure_texts(names):
         for name in split_names(text):
-            preset = PRESETS.get(name) or PRESETS.get(name.lower())
-            for asked, ours in [(m, m) for m in preset] if preset else translated(name):
-                spec = named_spec(ours, asked)
-                first = specs.setdefault(spec.name, spec)
-                if asked not in first.names:
-                    specs[spec.name] = replace(first, asked_too=(*first.asked_too, asked))
+            if preset := PRESETS.get(name) or PRESETS.get(name.lower()):
+                # A preset writes canonical names, which state rel=1 without meaning it.
+                specs += (replace(named_spec(m, m), stated=()) for m in preset)
+            else:
+                specs += (named_spec(ours, asked) for asked, ours in translated(name))
     if not specs:
         raise MeasureError("no measure was given")
-    return list(specs.values())
+    return merged(specs)
+
+
+def merged(specs: Iterable[Spec]) -> list[Spec]:
+    """Return distinct measures, in order, each with all its names as written."""
+    found: dict[str, Spec] = {}
+    for spec in specs:
+        first = found.setdefault(spec.name, spec)
+        more = tuple(name for name in spec.names if name not in first.names)
+        if more:
+            stated = (*first.stated, *spec.stated)
+            found[spec.name] = replace(first, asked_too=(*first.asked_too, *more), stated=stated)
+    return list(found.values())
 
 
 def display_of(name: str) -> Display:
@@ -340,8 +360,18 @@ def named_spec(name: str, asked: str, asked_too: tuple[str, ...] = ()) -> Spec:
     settings, cut = parse_settings(measure, name)
     if measure.simplify is not None:
         settings = measure.simplify(settings, cut)
-    params = tuple(settings.items())
-    return Spec(measure=measure, params=params, cutoff=cut, asked=asked, asked_too=asked_too)
+    return Spec(
+        measure=measure,
+        params=tuple(settings.items()),
+        cutoff=cut,
+        asked=asked,
+        asked_too=asked_too,
+        stated=(asked, *asked_too) if states_parameter(name, REL) else (),
+    )
+
+
+def _unpickled(name: str, asked: str, asked_too: tuple[str, ...], stated: tuple[str, ...]) -> Spec:
+    return replace(named_spec(name, asked, asked_too), stated=stated)
 
 
 def _suggestion(name: str, word: str) -> str:
@@ -355,12 +385,6 @@ def _suggestion(name: str, word: str) -> str:
     except MeasureError:
         return did_you_mean(word or name, known)
     return f"Did you mean {near + rest!r}?"
-
-
-def asked_names(names: str | Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Map the canonical names of measures to the names as written, where they differ."""
-    specs = parse_measures(names)
-    return {spec.name: spec.names for spec in specs if spec.names != (spec.name,)}
 
 
 def canonical(names: str | Iterable[str]) -> list[str]:

@@ -200,6 +200,12 @@ def split_form(name: str) -> tuple[str, str, str] | None:
     return match["word"], inside, match["cut"] or ""
 
 
+def states_parameter(name: str, parameter: Parameter) -> bool:
+    """Check whether a name writes a parameter, be it with its default."""
+    inside = (split_form(name) or ("", "", ""))[1]
+    return any(part.partition("=")[0].strip() == parameter.name for part in inside.split(","))
+
+
 def joined(word: str, inside: str, cut: str) -> str:
     """Return a name of a word, which may have parameters, further parameters, and a cutoff."""
     word, _, own = word.partition("(")

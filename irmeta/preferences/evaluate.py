@@ -8,6 +8,7 @@ from typing import Any
 
 from irmeta._version import __version__
 from irmeta.errors import UsageError
+from irmeta.naming.parameters import REL
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.registry import PreferenceSpec, parse_preferences
 from irmeta.preferences.spec import PairTrace
@@ -22,6 +23,7 @@ from irmeta.rankings.provenance import (
     system_index,
     track_provenance,
 )
+from irmeta.rankings.set_rel import stated_rel
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts, warn_without_relevant
 from irmeta.results.pair_preferences import BlockPreferences, TrackPreferences
@@ -53,6 +55,7 @@ def evaluate_preferences(
         If the `rel` of a preference is above every grade of its qrels set.
     """
     check_queries(policy)
+    specs = relevant_preferences(store, track, specs, policy)
     found: dict[str, TrackPreferences] = {}
     for qrels in dict.fromkeys(qrels_of(store, track, spec, policy) for spec in specs):
         chosen = [s for s in specs if qrels_of(store, track, s, policy) == qrels]
@@ -68,6 +71,23 @@ def evaluate_preferences(
             warn_without_relevant(facts, names)
         found |= {one.name: one for one in join_blocks(facts, chosen, blocks)}
     return [found[spec.name] for spec in specs]
+
+
+def relevant_preferences(
+    store: StoreReader, track: str, specs: Sequence[PreferenceSpec], policy: EvalPolicy
+) -> list[PreferenceSpec]:
+    """Return preferences as they are named on a track: with the `rel` of their qrels set.
+
+    A name that states `rel` keeps it.
+    """
+    found = dict[str, PreferenceSpec]()
+    for spec in specs:
+        chosen, params = spec, spec.settings
+        if not spec.states_rel and params.get(REL.name) == 1:
+            params[REL.name] = stated_rel(store, track, spec, qrels_of(store, track, spec, policy))
+            chosen = replace(spec, params=tuple(params.items()))
+        found.setdefault(chosen.name, chosen)
+    return list(found.values())
 
 
 def preferences_of(
@@ -190,9 +210,10 @@ def preference_provenance(
     tracks: Collection[str],
 ) -> dict[str, Any]:
     """Return the provenance of preferences, as JSON values: see `Store.provenance`."""
+    named = [s for track in tracks for s in relevant_preferences(store, track, specs, policy)]
     return {
         "irmeta": __version__,
-        "preferences": {spec.name: spec.record for spec in specs},
+        "preferences": {spec.name: spec.record for spec in named},
         "eval_policy": policy.record(),
         "tracks": {t: track_provenance(store, t, policy, needs_of(specs)) for t in tracks},
     }

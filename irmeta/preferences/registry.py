@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from irmeta.errors import MeasureError, did_you_mean
-from irmeta.naming.grammar import parse_settings, split_names, texts_of
+from irmeta.naming.grammar import parse_settings, split_names, states_parameter, texts_of
+from irmeta.naming.parameters import REL
 from irmeta.naming.registry import NamedSpec, Registry, definition, parameter_table
 from irmeta.preferences import interleaving, lexicographic, rpp
 from irmeta.preferences.spec import PreferenceRule
@@ -47,6 +48,7 @@ class PreferenceSpec(NamedSpec):
 
     rule: PreferenceRule
     cutoff: int | None
+    states_rel: bool = field(default=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the name: another process has the functions, which need no pickling."""
@@ -78,7 +80,8 @@ def parse_preferences(names: str | Iterable[str]) -> list[PreferenceSpec]:
         At the first unknown name or parameter, with the nearest known name.
     """
     texts = [name for text in texts_of(names, "preferences") for name in split_names(text)]
-    specs = {spec.name: spec for spec in map(parse_preference, texts)}
+    # On a qrels set that states another rel, RPP and RPP(rel=1) are two.
+    specs = {(spec.name, spec.states_rel): spec for spec in map(parse_preference, texts)}
     if not specs:
         raise MeasureError("no preference was given")
     return list(specs.values())
@@ -102,7 +105,10 @@ def parse_preference(name: str) -> PreferenceSpec:
         raise preference_registry.unknown(name, hint)
     settings, cutoff = parse_settings(rule, name)
     cut = None if cutoff is None else int(cutoff)
-    return PreferenceSpec(rule=rule, params=tuple(settings.items()), cutoff=cut)
+    states_rel = states_parameter(name, REL)
+    return PreferenceSpec(
+        rule=rule, params=tuple(settings.items()), cutoff=cut, states_rel=states_rel
+    )
 
 
 def is_preference(name: str) -> bool:

@@ -46,6 +46,8 @@ class TrackFacts:
         Whether the contributing systems are known. If not, all systems count as contributing.
     deepest_ranks
         The deepest rank of each system; empty if unknown.
+    rel
+        The least relevant grade that the collection states for that set.
     levels
         The distinct grades of that set, ascending, if they are not all whole numbers of -128 to
         127; grades in arrays are then float64 instead of int8.
@@ -67,6 +69,7 @@ class TrackFacts:
     pool_depth_by_query: Mapping[str, int] = field(default_factory=dict)
     sampled: str | None = None
     levels: tuple[float, ...] = ()
+    rel: float = 1
 
     @property
     def pool_depth_note(self) -> int | str:
@@ -143,7 +146,8 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
     name = record["qrels"][0]["name"] if qrels is None else qrels
     if name not in sets:
         raise UsageError(f"track {track!r} has no qrels set {name!r}. {did_you_mean(name, sets)}")
-    formats = {one["name"]: one["format"] for one in record["config"]["qrels"]}
+    configs = {one["name"]: one for one in record["config"]["qrels"]}
+    sampled = configs[name]["format"]
     table = read_table(store, "systems", track)
     systems = table.filter(pl.col("skip_reason").is_null()).sort("system")
     return TrackFacts(
@@ -161,8 +165,9 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         deepest_ranks=tuple(systems["deepest_rank"]),
         lowest_grade=sets[name].get("lowest"),
         pool_depth_by_query=record.get("pool_depths", {}),
-        sampled=formats[name] if formats[name] in SAMPLED else None,
+        sampled=sampled if sampled in SAMPLED else None,
         levels=tuple(sets[name].get("levels", ())),
+        rel=plain(configs[name].get("rel", 1)),
     )
 
 

@@ -118,7 +118,7 @@ def config_record(source: TrackSource) -> dict[str, Any]:
 
 
 def _qrels_config(source: QrelsSource) -> dict[str, Any]:
-    """Return a qrels set's settings in the collection, without unset files.
+    """Return a qrels set's settings in the collection, without unset files and the usual `rel`.
 
     Sets of a sampled pool that an earlier version read, without their samples, are read again.
     """
@@ -127,6 +127,8 @@ def _qrels_config(source: QrelsSource) -> dict[str, Any]:
         config["keeps_sample"] = True
     if source.subtopics_file is None:
         del config["subtopics_file"]
+    if source.rel == 1:
+        del config["rel"]
     return config
 
 

@@ -238,6 +238,12 @@ class _Config:
             given = self._by_convention(key, lambda: qrels_of_folder(self.root, track, folder))
         if isinstance(given, str):
             given = [{"name": "qrels", "file": given}]
+        elif isinstance(given, dict):
+            given = [
+                {"name": name, **({"file": one} if isinstance(one, str) else self._table(k, one))}
+                for name, one in cast(dict[str, Any], given).items()
+                for k in [f"{key}.{name}"]
+            ]
         if not isinstance(given, list) or not given:
             fix = f'Write [[{key}]] with name = "..." and file = "...".'
             raise self._error(key, given, "names no qrels set", fix)

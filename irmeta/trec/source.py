@@ -30,6 +30,9 @@ class QrelsSource(Options):
     subtopics_file: str | None = option(
         None, "CSV that describes the subtopics: query, subtopic, weight, type."
     )
+    rel: float = option(
+        1, "Least relevant grade, for names of measures without rel=.", least=0, exclusive=True
+    )
 
     @property
     def paths(self) -> tuple[str, ...]:

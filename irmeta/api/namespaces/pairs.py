@@ -12,6 +12,7 @@ from irmeta.api.opened_store import OpenedStore
 from irmeta.api.pair_explanation import PairExplanation
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import measure_texts, parse_call
+from irmeta.measures.set_rel import relevant_in_set
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
@@ -19,6 +20,7 @@ from irmeta.preferences.evaluate import (
     evaluate_preferences,
     explain_preference,
     preference_provenance,
+    relevant_preferences,
 )
 from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences
 from irmeta.results.pair_preferences import (
@@ -242,7 +244,8 @@ class StorePairs:
             sources += [(one.preference(), one.level_counts()) for one in found]
         else:
             specs, policy = parse_call(text, self._store.merged(choices))
-            scores = evaluate(self._reader, track, specs, policy, workers)
+            of_set = relevant_in_set(self._reader, track, specs, policy)
+            scores = evaluate(self._reader, track, of_set, policy, workers)
             sources += [(Preference.of(scores.matrix(name)), None) for name in scores.measures]
         for source, levels in sources:
             points, tied = source.tie_counts()
@@ -344,6 +347,7 @@ class StorePairs:
         """
         spec, policy = parse_preference(preference), self._compared_by(choices)
         name = only_track(self._reader, track)
+        (spec,) = relevant_preferences(self._reader, name, [spec], policy)
         found = explain_preference(self._reader, name, spec, system, baseline, str(query), policy)
         return PairExplanation(**vars(found))
 

@@ -13,6 +13,7 @@ from irmeta.errors import check_choice, check_whole
 from irmeta.measures.curve import truncation_effects
 from irmeta.measures.names import parse_call
 from irmeta.measures.paired_curves import stored_paired_curves
+from irmeta.measures.set_rel import relevant_in_set
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.stats.correlation import Method
@@ -172,6 +173,13 @@ class StoreStability:
         check_whole("docs", docs)
         specs, policy = parse_call(measures, self._store.merged(choices))
         return pl.concat(
-            truncation_effects(self._reader, name, specs, policy, docs, workers)
+            truncation_effects(
+                self._reader,
+                name,
+                relevant_in_set(self._reader, name, specs, policy),
+                policy,
+                docs,
+                workers,
+            )
             for name in tracks_of(self._reader, track)
         )

@@ -12,6 +12,7 @@ import polars as pl
 
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measures
+from irmeta.measures.set_rel import relevant_in_set
 from irmeta.policies import EvalPolicy, TrackOptions
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import read_judged
@@ -117,6 +118,10 @@ class TrackView:
         """Compute measures of the whole track."""
         specs = parse_measures(measures)
         return evaluate(self._store, self.name, specs, replace(self.policy, **policy))
+
+    def named_in_set(self, specs: Sequence[Spec]) -> list[Spec]:
+        """Return measures with the `rel` of the qrels set, where their names state none."""
+        return relevant_in_set(self._store, self.name, specs, self.policy)
 
     @property
     def is_sampled(self) -> bool:

@@ -25,8 +25,6 @@ from irmeta.studies.framework.systems import Missed
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.reanalysis.options import OverviewOptions
 
-REL = 1
-
 
 class Block(NamedTuple):
     """Results of one block: scores, and counts to add.
@@ -47,7 +45,7 @@ class Block(NamedTuple):
 
 def compute(track: TrackView, options: OverviewOptions) -> TableRows:
     """Yield the tables of one track; tables by doc or query block by block."""
-    specs, blocks = parse_measures(options.measures), list[Block]()
+    specs, blocks = track.named_in_set(parse_measures(options.measures)), list[Block]()
     for block, lengths, rarity in track.map_blocks(partial(_of_block, options, specs), specs):
         blocks.append(block)
         yield "search_lengths", lengths
@@ -74,16 +72,16 @@ def _of_block(
     options: OverviewOptions, specs: Sequence[Spec], view: JudgedRanks
 ) -> tuple[Block, pa.Table, pl.DataFrame]:
     """Return the results of one block, and its rows of search_lengths and rarity."""
-    lengths = lengths_by_doc(view, REL, options.unretrieved)
-    retrieved = view.ranks[view.relevant_rows(REL)] != view.missing
-    rarity = rarity_frame(view, options.rarity_depth, REL)
+    lengths = lengths_by_doc(view, view.facts.rel, options.unretrieved)
+    retrieved = view.ranks[view.relevant_rows(view.facts.rel)] != view.missing
+    rarity = rarity_frame(view, options.rarity_depth, view.facts.rel)
     block = Block(
         evaluate_block(view, specs, options.policy),
         length_buckets(lengths, retrieved),
         np.bincount(rarity["retrieved_by"], minlength=len(view.systems) + 1),
         _counts(view),
     )
-    return block, search_length_table(view, REL, lengths), rarity
+    return block, search_length_table(view, view.facts.rel, lengths), rarity
 
 
 def best_systems(scores: Scores) -> pl.DataFrame:
@@ -136,7 +134,7 @@ def _summary(
 
 
 def _counts(view: JudgedRanks) -> dict[str, int]:
-    relevant = view.counts(REL)
+    relevant = view.counts(view.facts.rel)
     relevant = relevant if view.in_qrels is None else relevant[view.in_qrels]
     return {
         "queries": len(relevant),
