@@ -65,11 +65,11 @@ class PairExplanation(PreferenceExplanation):
         more = "; width: weight" if frame["weight"].n_unique() > 1 else ""
         chart = arcs(
             frame,
-            (self.system, self.against),
+            (self.system, self.baseline),
             title=f"{self.preference} on query {self.query} of {self.track}: {value}",
             subtitle=f"levels better in the first list: {won}, in the second: {lost}, "
             f"tied: {frame.height - won - lost}{more}",
-            kinds=(f"{self.system} better", f"{self.against} better", "tied"),
+            kinds=(f"{self.system} better", f"{self.baseline} better", "tied"),
         )
         return offline(chart)
 

@@ -226,7 +226,7 @@ class PreferenceExplanation(Summarized):
     Attributes
     ----------
     value
-        The preference of `system` over `against`, NaN if undefined; the trace agrees to 1e-9.
+        The preference of `system` over `baseline`, NaN if undefined; the trace agrees to 1e-9.
     facts
         Relevant docs of the query, and how many each list has.
     policies
@@ -239,14 +239,14 @@ class PreferenceExplanation(Summarized):
     track: str
     query: str
     system: str
-    against: str
+    baseline: str
     value: float
     trace: PairTrace
     facts: dict[str, object]
     policies: dict[str, object]
 
     def _summary(self) -> Summary:
-        pair = f"{self.system} over {self.against} on query {self.query} of {self.track}"
+        pair = f"{self.system} over {self.baseline} on query {self.query} of {self.track}"
         return Summary(self.preference, [pair, f"value {self.value:.6g}"])
 
 
@@ -255,7 +255,7 @@ def explain_preference(
     track: str,
     spec: PreferenceSpec,
     system: str,
-    against: str,
+    baseline: str,
     query: str,
     policy: EvalPolicy,
 ) -> PreferenceExplanation:
@@ -268,14 +268,14 @@ def explain_preference(
     """
     of_set = replace(policy, qrels=qrels_of(store, track, spec, policy))
     view = block_with(store, track, query, of_set, spec.needs, lambda view: view.queries)
-    s, other = (system_index(view, track, name) for name in (system, against))
+    s, other = (system_index(view, track, name) for name in (system, baseline))
     q = view.queries.index(query)
     block = compare_block(view, [spec])[0]
     value = float(block.difference(q)[s, other]) if block.defined[q] else float("nan")
     lists = list_for(view, spec, q, s), list_for(view, spec, q, other)
     trace = spec.rule.trace(*lists, spec.settings, spec.cutoff)
     computed = float("nan") if trace.value is None else trace.value
-    check_arithmetic(f"{spec.name} of {system} over {against} on query {query}", value, computed)
+    check_arithmetic(f"{spec.name} of {system} over {baseline} on query {query}", value, computed)
     return PreferenceExplanation(
         preference=spec.name,
         summary=spec.rule.summary,
@@ -283,7 +283,7 @@ def explain_preference(
         track=view.facts.track,
         query=query,
         system=system,
-        against=against,
+        baseline=baseline,
         value=value,
         trace=trace,
         facts=_facts(lists, spec),

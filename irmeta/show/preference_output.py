@@ -72,12 +72,12 @@ def print_pair_explanation(
     explained: PairExplanation, every: bool, made: Mapping[str, Any], display: Display
 ) -> None:
     """Print or write the terms of a preference; as text with facts, policies and the sum."""
-    pair = {"system": explained.system, "baseline": explained.against, "query": explained.query}
+    pair = {"system": explained.system, "baseline": explained.baseline, "query": explained.query}
     display.write(
         Result(
             "explain",
             {"terms": explained.frame()},
-            f"{explained.preference} of {explained.system} over {explained.against} on query "
+            f"{explained.preference} of {explained.system} over {explained.baseline} on query "
             f"{explained.query}.",
             {**made, "explain": pair},
             {"value": explained.value, **explained.facts},
@@ -88,7 +88,7 @@ def print_pair_explanation(
 
 def _show_pair(explained: PairExplanation, every: bool) -> None:
     console = open_console()
-    pair = f"{explained.system} over {explained.against}"
+    pair = f"{explained.system} over {explained.baseline}"
     subject = f"{pair} on query {explained.query} (track {explained.track})"
     print_text(console, f"{explained.preference} of {subject} = {explained.value:.6g}", "bold")
     print_text(console, f"{explained.summary}\nsource: {explained.source}", "dim")
