@@ -67,7 +67,7 @@ def page(tables: Tables, out: Path, tracks: tuple[str, ...] = ("news",)) -> str:
         ],
     )
     files = RecordedFiles(out, ALL)
-    files.start()
+    files.start(formats=["svg"])
     record = {"irmeta": "0", "tracks": {}}
     write_page(study, files, tables, OPTIONS, tracks, record)
     return (out / "report.html").read_text(encoding="utf-8")

@@ -64,7 +64,7 @@ def page(tables: Tables, out: Path) -> str:
     """Write the page, without figures, and return its HTML."""
     figures = [Figure(name, "table_1", lambda *_: None, "") for name in (*OVER_TRACKS, *FIGURES)]
     files = RecordedFiles(out, ALL)
-    files.start()
+    files.start(formats=["svg"])
     record = {"irmeta": "0", "tracks": {}}
     write_page(replace(STUDY, figures=figures), files, tables, OPTIONS, ["news"], record)
     return (out / "report.html").read_text(encoding="utf-8")
