@@ -41,7 +41,7 @@ from irmeta.studies.framework.recorded_files import (
 )
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.run_options import Progress, RunOptions
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import Study, declared_rows
 from irmeta.studies.framework.study_figures import draw_figures
 from irmeta.studies.framework.study_page import write_page
 from irmeta.studies.framework.track_view import TrackView
@@ -279,7 +279,10 @@ def _join(
         with TableWriter(study, files, made, tables) as writer:
             for name, frame in joined.items():
                 writer.add(name, frame)
-            for name, rows in study.call("over_tracks", used_only(joined), options) or ():
+            used = used_only(joined)
+            computed = study.call("over_tracks", used, options) or ()
+            declared = declared_rows(study.tables, used, options, by="all")
+            for name, rows in chain(computed, declared):
                 writer.add(name, rows)
             if study.printed:
                 writer.add(PAPER_NUMBERS, study.printed)

@@ -18,7 +18,6 @@ STUDY = Study(
     tables=TABLES,
     printed=NUMBERS,
     compute=f"{HOME}.compute:compute",
-    over_tracks=f"{HOME}.system_orders:over_tracks",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",
     track_section=f"{HOME}.sections:track_section",

@@ -24,7 +24,7 @@ from irmeta.stats.correlation import correlate, in_common
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.preferences import STEPS, preference_pairs, preference_subsets
 from irmeta.stats.resampling import query_subsets, spread
-from irmeta.studies.framework.study import TableRows, Tables
+from irmeta.studies.framework.study import Tables
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
@@ -259,15 +259,11 @@ def opponents(compared: ComparedTrack, options: Options) -> pl.DataFrame | None:
 KEY = ("part", "order", "measure_a", "measure_b")
 
 
-def over_tracks(tables: Tables, options: Options) -> TableRows:
-    """Yield the means of Table 2 over tracks."""
+def table_2_mean(tables: Tables, options: Options) -> pl.DataFrame:
+    """Return the table `table_2_mean`, of the means over tracks."""
     tau = pl.col("tau_b").fill_nan(None)
-    yield (
-        "table_2_mean",
-        tables["table_2"]
-        .group_by(KEY, maintain_order=True)
-        .agg(tau.mean().fill_null(np.nan), tracks=tau.count()),
-    )
+    rows = tables["table_2"].group_by(KEY, maintain_order=True)
+    return rows.agg(tau.mean().fill_null(np.nan), tracks=tau.count())
 
 
 TESTS = {"table_3": ("hsd-randomised", "none"), "table_4": ("t", "bonferroni")}

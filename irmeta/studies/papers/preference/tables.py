@@ -119,6 +119,7 @@ TABLES = (
                         label="tau-b"),
         "tracks": Column("count", "tracks with a tau-b"),
     }, caption="Correlation of orders of systems, mean over tracks (Table 2).", by="all",
+       rows=f"{HOME}.system_orders:table_2_mean",
        paper={"tau_b": TABLE_2}),
     _separated("table_3", "Significantly different pairs by the randomised HSD (Table 3)."),
     _separated("table_4", "Significantly different pairs by t with Bonferroni's correction (Table "
