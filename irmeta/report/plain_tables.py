@@ -81,7 +81,6 @@ def score_grid(
     caption: str = "",
     digits: int = 4,
     marks: Mapping[tuple[Any, ...], str] | None = None,
-    notes: tuple[str, ...] = (),
 ) -> Grid:
     """Return a table with one row per system, and one column per measure.
 
@@ -93,7 +92,7 @@ def score_grid(
         For each measure, 1 (greater is better) or -1. The best values of a track and, in a table
         of queries, of a query are bold, unless all are equal; a measure without a direction has
         no best value.
-    name, caption, notes
+    name, caption
         See `Grid`.
     digits
         Decimal places.
@@ -121,7 +120,7 @@ def score_grid(
             frame.iter_rows(named=True), best.iter_rows(named=True), strict=True
         )
     ]
-    return Grid(name, caption, tuple(head), tuple(rows), notes)
+    return Grid(name, caption, tuple(head), tuple(rows))
 
 
 def _is_best(measure: str, direction: int, keys: list[str]) -> pl.Expr:

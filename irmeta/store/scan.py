@@ -228,16 +228,13 @@ def only_track(store: StoreReader, track: str | None) -> str:
     return names[0]
 
 
-def lazy(
-    store: StoreReader, kind: str, track: Tracks = None, where: pl.Expr | None = None
-) -> pl.LazyFrame:
+def lazy(store: StoreReader, kind: str, track: Tracks = None) -> pl.LazyFrame:
     """Scan one of the store's tables (runs, qrels, docs, systems) of some or all tracks.
 
-    Only complete tracks are read: all rows, or those where `where` is true. Grades are float64 if
-    those of any of the tracks are.
+    Only complete tracks are read. Grades are float64 if those of any of the tracks are.
     """
     names = tracks_of(store, track)
-    frames = [store.table(kind, name, where) for name in names]
+    frames = [store.table(kind, name) for name in names]
     if kind in ("runs", "qrels") and any(_has_levels(store, kind, name) for name in names):
         frames = [frame.with_columns(pl.col("grade").cast(pl.Float64)) for frame in frames]
     return pl.concat(frames)

@@ -15,13 +15,12 @@ import polars as pl
 import pytest
 
 from irmeta.report.charts.curve_panes import Pane, curve_panes
-from irmeta.report.charts.curves import curves
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
 from irmeta.report.charts.histogram import bucket_name, histogram
 from irmeta.report.charts.ranked import ranked
-from irmeta.report.charts.scatter import scatter, scatter_panes
+from irmeta.report.charts.scatter import scatter_panes
 from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
 from irmeta.report.figures.length_figures import length_differences, length_histogram
@@ -52,7 +51,6 @@ from support.charting import (
     counts,
     drawn_rows,
     lengths,
-    line,
     p_values,
     pairs,
     panes_of,
@@ -139,12 +137,10 @@ def test_chart__identical_in_another_process():
         lambda: dumbbell(two_values(2).with_columns(filled=math.nan), **DUMBBELL),
         lambda: strip(values(1, 1).with_columns(value=pl.lit(None)), **STRIP),
         lambda: heat_map(lower_triangle(pairs(1), "a", "b", "tau"), title="T", subtitle="S"),
-        lambda: curves(line("a", 0), **WORDS, y_title="y"),
         lambda: curve_panes(panes_of(2).with_columns(y=math.inf), PANES, **WORDS),
         lambda: banded_maps(cells(), {}, title="T", subtitle="S"),
         lambda: surfaces(signs(0), steps(), {}, **SURFACES),
         lambda: scatter_panes(points((None, 0.0, True)), {"a": ("left", [])}, **CLOUDS),
-        lambda: scatter(pl.DataFrame({"name": [], "x": [], "y": []}), **WORDS, y_title="y"),
         lambda: graph(NODES.clear(), EDGES.clear(), title="T", subtitle="S"),
         lambda: pairwise_significance(p_values(1), systems(1), "T", 0.05),
     ],
@@ -300,8 +296,3 @@ def test_heat_map__prints_an_undefined_value_as_a_dash():
     shown = texts(to_svg(CHARTS["heat map"]()))
     assert "\n0.50\n" in shown
     assert "\n—\n" in shown
-
-
-def test_scatter__prints_the_correlation():
-    frame = pl.DataFrame({"name": list("abc"), "x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
-    assert "r = 1.00" in texts(to_svg(scatter(frame, **WORDS, y_title="y")))

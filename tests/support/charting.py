@@ -11,13 +11,12 @@ import polars as pl
 
 from irmeta.report.charts.arcs import arcs
 from irmeta.report.charts.curve_panes import Pane, curve_panes
-from irmeta.report.charts.curves import curves
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
 from irmeta.report.charts.histogram import Class, histogram
 from irmeta.report.charts.ranked import ranked
-from irmeta.report.charts.scatter import scatter, scatter_panes
+from irmeta.report.charts.scatter import scatter_panes
 from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
 from irmeta.report.figures.length_figures import (
@@ -202,10 +201,6 @@ CHARTS: dict[str, Callable[[], Any]] = {
     ),
     "ranked": lambda: ranked(scores(3), "AP"),
     "ranked, 80 systems": lambda: ranked(scores(80), "ASL", LENGTHS),
-    "curves": lambda: curves(pl.concat([line("a", 9), line(HOSTILE, 9)]), **WORDS, y_title="y"),
-    "curve with band": lambda: curves(
-        line("a", 5000, band=True), **WORDS, y_title="y", log=True, rules=[0.5]
-    ),
     "curve panes": lambda: curve_panes(
         panes_of(8), PANES, **WORDS, dashes=("solid", "dashed"), rules=[(5, "d = 5")], levels=[0.05]
     ),
@@ -227,10 +222,6 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "banded maps": lambda: banded_maps(
         pl.concat([cells(0.2, 0.95, None, 0.7), cells(*[0.9] * 400, pane="q")]),
         {"p": ("x", HOSTILE), "q": ("x", "y")}, title="T", subtitle="S", rules=[7],
-    ),
-    "scatter": lambda: scatter(
-        pl.DataFrame({"name": names(3), "x": [1, 2, None], "y": [2.0, 4.0, 5.0]}),
-        **WORDS, y_title="y",
     ),
     "graph": lambda: graph(
         NODES, EDGES, title="T", subtitle="S", kinds=KINDS, headings=["0", HOSTILE, "2"]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.charts.curves import thinned
 from irmeta.report.charts.panes import apart, linear_ticks, rules_at
 from irmeta.report.text_width import text_width
 from irmeta.report.theme import DASHES, INK, LINES, PRINT_WIDTH, finish, nothing
@@ -20,6 +19,8 @@ HEIGHT = 220  # pixels from 0 to the greatest value
 WIDTH = PRINT_WIDTH - 48  # of the curves in print; on the page they have more room
 FONT, GAP, LEADER = 10.0, 13.5, 16.0  # pixels: of slanted labels, between them, and to their curves
 SLANT = math.sin(math.radians(45))
+POINTS = 400  # points drawn per curve; more would be invisible
+MOST = 4000  # points of all curves: Altair rejects a figure of more than 5000 rows
 TAIL = 0.01  # share of the greatest value below which the axis ends
 
 
@@ -100,7 +101,7 @@ def falling_curves(
             alt.X("to:Q"), alt.Y("above:Q"), alt.Text("name:N")
         ),
     )
-    points = thinned(rows, len(names)).join(drawn, on="name", maintain_order="left")
+    points = _thinned(rows, len(names)).join(drawn, on="name", maintain_order="left")
     chart.datasets = {"curves": points.to_dicts()}
     return finish(chart, height=round(HEIGHT + room), title=title, subtitle=subtitle)
 
@@ -128,3 +129,10 @@ def _labels(
     above = top * (1 + LEADER / HEIGHT)
     rows = labelled.with_columns(to=pl.Series(places), above=pl.lit(above))
     return rows, LEADER + max(widths) + 10
+
+
+def _thinned(frame: pl.DataFrame, names: int) -> pl.DataFrame:
+    """Return points of curves that are enough to draw them, with the last of each curve."""
+    step = 1 + frame.height // min(POINTS * names, MOST)
+    position = pl.int_range(1, pl.len() + 1).over("name")
+    return frame.filter((position % step == 1 % step) | (position == pl.len().over("name")))

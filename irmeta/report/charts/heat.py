@@ -24,9 +24,7 @@ FONTS = (12, 10.5, 9)
 ROOM, TITLE = 26, 19  # pixels for the labels of a y axis, and for its title
 
 
-def heat_map(
-    cells: pl.DataFrame, *, title: str, subtitle: str, digits: str = ".2f"
-) -> alt.LayerChart:
+def heat_map(cells: pl.DataFrame, *, title: str, subtitle: str) -> alt.LayerChart:
     """Draw values between -1 and 1, with their numbers in the cells.
 
     Parameters
@@ -35,15 +33,13 @@ def heat_map(
         Columns across, down (names, in the order in which they first appear), value (null or NaN:
         undefined, drawn as a dash) and name (under the pointer); optionally text, which is
         printed instead of the number if not null. Numbers in narrow cells are short: .50 and 1.
-    digits
-        Format of the numbers.
     """
     import altair as alt
 
     if cells.is_empty():
         return nothing(f"{title}: nothing to compare.")
     cells = cells.with_columns(pl.col("value").cast(pl.Float64).fill_nan(None))
-    cells, font = _with_texts(cells, digits)
+    cells, font = _with_texts(cells)
     across, down = (cells[c].unique(maintain_order=True).to_list() for c in ("across", "down"))
     signed = bool((cells["value"] < 0).any())
     labels = alt.Axis(labelAngle=-40, ticks=False, domain=False)
@@ -71,11 +67,9 @@ def heat_map(
     )
 
 
-def _with_texts(cells: pl.DataFrame, digits: str) -> tuple[pl.DataFrame, float]:
+def _with_texts(cells: pl.DataFrame) -> tuple[pl.DataFrame, float]:
     """Return cells with a column of texts, and the largest font in which they fit in print."""
-    numbers = [
-        UNKNOWN if v is None else f"{v:z{digits}}".replace("-", MINUS) for v in cells["value"]
-    ]
+    numbers = [UNKNOWN if v is None else f"{v:z.2f}".replace("-", MINUS) for v in cells["value"]]
     texts = pl.Series("number", numbers, dtype=pl.String)
     if "text" in cells.columns:
         texts = pl.select(pl.coalesce(cells["text"], texts)).to_series()

@@ -1,54 +1,20 @@
-"""Scatter plots."""
+"""Scatter plots in panes."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from irmeta.report.charts.panes import Datasets, arrange, axis_room, heading, legend, pane_width
-from irmeta.report.theme import BLUE, MUTED, PALE_BLUE, VERMILLION, described, finish, nothing
+from irmeta.report.theme import MUTED, PALE_BLUE, VERMILLION, nothing
 
 if TYPE_CHECKING:
     import altair as alt
 
 ROOM = 46  # pixels for the labels and the title of a y axis
 HEIGHT = 130  # of one of several panes
-
-
-def scatter(
-    frame: pl.DataFrame, *, title: str, subtitle: str, x_title: str, y_title: str
-) -> alt.LayerChart:
-    """Draw one dot per row, with Pearson's r in the subtitle.
-
-    Parameters
-    ----------
-    frame
-        Columns name, x, y; rows with a null or NaN are ignored.
-    """
-    import altair as alt
-
-    known = frame.with_columns(pl.col("x", "y").cast(pl.Float64))
-    known = known.filter(pl.col("x").is_finite(), pl.col("y").is_finite())
-    if known.is_empty():
-        return nothing(f"{title}: nothing to draw.")
-    r = known.select(pl.corr("x", "y")).item() if known.height > 1 else math.nan
-    shown = f"r = {r:z.2f}" if r is not None and math.isfinite(r) else "r undefined"
-    marks = alt.Chart(alt.InlineData(known.to_dicts())).mark_circle(
-        size=26 if known.height > 200 else 50, color=BLUE, opacity=0.8
-    )
-    loose = alt.Scale(zero=False)
-    dots = described(marks, "name", "y", ".4f").encode(
-        alt.X("x:Q", title=x_title, scale=loose), alt.Y("y:Q", title=y_title, scale=loose)
-    )
-    return finish(
-        alt.layer(dots),
-        height=320,
-        title=title,
-        subtitle=f"{subtitle}; {shown}, n = {known.height}",
-    )
 
 
 def scatter_panes(
