@@ -13,6 +13,7 @@ from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.phrases import count
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.rankings.track_facts import track_facts
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
 from irmeta.studies.framework.recorded_files import recorded_policy
@@ -259,6 +260,35 @@ class OpenedStore(Summarized):
             )
         types = {"pool_depth": pl.Int64, "notes": pl.String}
         return pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
+
+    def qrels_sets(self, track: Tracks = None) -> pl.DataFrame:
+        """Summarise each qrels set of each track.
+
+        Returns
+        -------
+        DataFrame
+            One row per set, the primary set of a track first: track, set, queries, judgments,
+            subtopics (0: none), lowest_grade, highest_grade, rel (least relevant grade that the
+            collection states for the set).
+
+        Examples
+        --------
+        >>> store.qrels_sets("web").select("set", "judgments", "highest_grade").rows()
+        [('adhoc', 1793, 4), ('diversity', 5365, 3)]
+        """
+        rows = []
+        for name in tracks_of(self.reader, self.tracks if track is None else track):
+            for one in self.reader.read_record(name)["qrels"]:
+                facts = track_facts(self.reader, name, one["name"])
+                numbers = {key: one[key] for key in ("queries", "judgments", "subtopics")}
+                ends = {"lowest_grade": one.get("lowest"), "highest_grade": one["highest"]}
+                row = {"track": facts.track, "set": facts.qrels, **numbers, **ends}
+                rows.append({**row, "rel": facts.rel})
+        grades = ["lowest_grade", "highest_grade", "rel"]
+        types: dict[str, Any] = dict.fromkeys(grades, pl.Float64)
+        frame = pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
+        is_whole = [name for name in grades if (frame[name] == frame[name].floor()).all()]
+        return frame.with_columns(pl.col(is_whole).cast(pl.Int64))
 
     def to_trec(self, folder: str | Path, track: Tracks = None) -> Path:
         """Write runs and qrels as files in TREC form, a collection that `irmeta.read` reads.

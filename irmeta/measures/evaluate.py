@@ -228,6 +228,7 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
         averages={s.name: s.average for s in specs if s.average != "arithmetic"},
         difficulty=_difficulty(view) if any(s.average == "difficulty" for s in specs) else None,
         asked={spec.name: spec.names for spec in specs if spec.names != (spec.name,)},
+        qrels=view.facts.qrels,
     )
 
 

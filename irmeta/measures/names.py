@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, cast
@@ -376,6 +377,9 @@ def _unpickled(name: str, asked: str, asked_too: tuple[str, ...], stated: tuple[
 
 def _suggestion(name: str, word: str) -> str:
     """Return a sentence with the nearest known name, with the parameters and cutoff of `name`."""
+    if cut := re.fullmatch(r"([A-Za-z_]+?)_?(\d+)", name):
+        with suppress(MeasureError):
+            return f"Did you mean {parse_measure('@'.join(cut.groups())).asked!r}?"
     known = [*registry(), *aliases.NAMES, *PRESETS, *FIELD]
     near, rest = nearest(word or name, known), name[len(word) :]
     if near in (None, word) or near in PRESETS or not rest:

@@ -49,6 +49,8 @@ class Matrix(Summarized):
         Names of the measure and of the track.
     direction : {1, -1}
         1: greater is better; -1: less is better.
+    qrels : str
+        Name of the qrels set by which values of a store were computed.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Matrix(Summarized):
     measure: str = "value"
     track: str = ""
     direction: Literal[1, -1] = 1
+    qrels: str = ""
 
     def __post_init__(self) -> None:
         try:

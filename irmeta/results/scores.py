@@ -39,6 +39,8 @@ class Scores(Summarized):
         float64 [query]: weights of means by ``difficulty``.
     asked
         Map from measure to its names as the user wrote them, where these are others.
+    qrels
+        Name of the qrels set.
     """
 
     track: str
@@ -53,6 +55,7 @@ class Scores(Summarized):
     averages: Mapping[str, str] = field(default_factory=dict)
     difficulty: np.ndarray | None = None
     asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    qrels: str = ""
 
     @classmethod
     def concat(cls, blocks: Sequence[Scores]) -> Scores:
@@ -104,7 +107,8 @@ class Scores(Summarized):
         index = self.measures.index(measure)
         values = np.where(self.included[index], self.values[index], np.nan)
         direction = -1 if self.directions.get(measure, 1) < 0 else 1
-        return Matrix(values, self.queries, tuple(self.systems), measure, self.track, direction)
+        systems = tuple(self.systems)
+        return Matrix(values, self.queries, systems, measure, self.track, direction, self.qrels)
 
     def per_query(self) -> pl.DataFrame:
         """Return one row per included cell: track, system, query, measure, value.

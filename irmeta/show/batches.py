@@ -119,6 +119,7 @@ def print_info(store: Store, display: Display) -> None:
     """Print or write the tracks and systems; as text with notes of reading."""
     frame = store.info()
     tables = {"tracks": frame, "systems": store.systems() if frame.height else pl.DataFrame()}
+    tables["qrels"] = store.qrels_sets() if frame.height else pl.DataFrame()
     made = (
         {}
         if display.form == "table"
@@ -136,6 +137,8 @@ def _show_info(store: Store, digits: int) -> None:
         _print_failures(console, store)
         return
     print_table(console, frame.drop("notes"))
+    console.print("\n[bold]Judgments[/bold]")
+    print_table(console, store.qrels_sets())
     systems = store.systems()
     missed = pl.col("missing_queries") + pl.col("unjudged_queries")
     noticed = systems.filter(
@@ -152,13 +155,24 @@ def _show_info(store: Store, digits: int) -> None:
     of_qrels = frame.drop_nulls("notes").select("track", system=pl.lit("-"), noticed="notes")
     if of_runs.height + of_qrels.height:
         console.print("\n[bold]Notes of reading[/bold]")
-        print_table(console, pl.concat([of_qrels, of_runs]))
+        print_table(console, _joined_notes(pl.concat([of_qrels, of_runs])))
     skipped = systems.drop_nulls("skip_reason")
     if skipped.height:
         console.print("\n[bold]Skipped runs[/bold]")
         for track, reason in skipped.select("track", "skip_reason").iter_rows():
             print_text(console, f"{track}: {reason}")
     _print_failures(console, store)
+
+
+def _joined_notes(notes: pl.DataFrame) -> pl.DataFrame:
+    """Return one row for equal notes on several systems of a track, with their number."""
+    first, number = pl.col("system").first(), pl.len()
+    several = pl.format("{} and {} more", first, number - 1)
+    return (
+        notes.group_by("track", "noticed", maintain_order=True)
+        .agg(system=pl.when(number > 1).then(several).otherwise(first))
+        .select("track", "system", "noticed")
+    )
 
 
 def _print_failures(console: Console, store: Store) -> None:

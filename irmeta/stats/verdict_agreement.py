@@ -144,7 +144,7 @@ def agreement(a: Source | object, b: Source | object) -> Agreement:
         counts[:, column] = _outcomes(x, y)
         with np.errstate(invalid="ignore"):
             products += x @ y, x @ x, y @ y
-    names = (first[0].name, second[0].name)
+    names = _names((first[0].name, second[0].name), (a, b))
     queries = tuple(first[0].queries[q] for q in first[1])
     same, opposite, tied_a, tied_b, _ = counts.sum(axis=1)
     # Decided from counts, because differences that tie may be rounding instead of 0.
@@ -244,6 +244,14 @@ def _aligned(sources: Sequence[Source]) -> list[_Side]:
     queries = _shared([p.queries for p in all_of])
     systems = _shared([p.systems for p in all_of])
     return [(p, q, np.array(s, np.int64)) for p, q, s in zip(all_of, queries, systems, strict=True)]
+
+
+def _names(measures: tuple[str, str], sources: tuple[object, object]) -> tuple[str, str]:
+    """Return the names of two measures; of one measure, with the qrels sets where these differ."""
+    sets = [one.qrels for one in sources if isinstance(one, Matrix)]
+    if measures[0] != measures[1] or len(sets) < 2 or "" in sets or sets[0] == sets[1]:
+        return measures
+    return f"{measures[0]} ({sets[0]})", f"{measures[1]} ({sets[1]})"
 
 
 def _shared(names: list[tuple[str, ...]]) -> list[list[int]]:

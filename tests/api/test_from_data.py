@@ -159,6 +159,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "eval_policy": lambda s: s.eval_policy,
     "evaluate": lambda s: s.evaluate("default", per_query=True),
     "explain": lambda s: str(s.explain("AP", **CHOSEN)),
+    "qrels_sets": lambda s: s.qrels_sets(),
     "pairs.differences": lambda s: s.pairs.differences("kestRM3", "kestBM25", "AP"),
     "plot.differences": lambda s: s.plot.differences("kestRM3", "kestBM25", "AP").to_dict(),
     "pairs.explain": lambda s: str(s.pairs.explain("RPP", baseline="kestRM3", **CHOSEN)),

@@ -129,3 +129,38 @@ def test_parse_measures__pickled_measures_know_the_names_that_state_rel():
     assert one.names == ("AP", "AP(rel=1)")
     assert one.stated == ("AP(rel=1)",)
     assert parse_measures("default")[7].stated == ()
+
+
+def test_qrels_sets__have_judgments_and_grades_of_each_set(run, store: irmeta.Store):
+    columns = ("set", "judgments", "lowest_grade", "highest_grade", "rel")
+    assert store.qrels_sets().select(columns).rows() == [
+        ("human", 3, 0, 1, 1),
+        ("umbrela", 4, 1, 3, 2),
+    ]
+    lines = run("info", store.path).out.splitlines()
+    assert [line.split() for line in lines if " umbrela " in line][-1] == [
+        *("t", "umbrela", "2", "4", "0", "1", "3", "2")
+    ]
+
+
+def test_info_command__equal_notes_are_one_row(run, tmp_path: Path):
+    folder = write(tmp_path)
+    for name in ("x", "y", "z"):
+        text = "1\ta\t2.0\n2\tc\t1.5\n".replace("a", name)
+        (folder / "t" / "runs" / f"{name}.tsv").write_text(text)
+    out = run("info", folder).out
+    assert sum("and 2 more" in line for line in out.splitlines()) == 1
+
+
+def test_agreement__of_two_qrels_sets_names_them(store: irmeta.Store):
+    a, b = (irmeta.matrices(store, "nDCG@10", qrels=name)[0] for name in ("human", "umbrela"))
+    assert irmeta.stats.agreement(a, b).measures == ("nDCG@10 (human)", "nDCG@10 (umbrela)")
+    assert irmeta.stats.agreement(a, a).measures == ("nDCG@10", "nDCG@10")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("ndcg10", "ndcg@10"), ("P5", "P@5"), ("mrr_10", "mrr@10")]
+)
+def test_parse_measures__unknown_name_with_a_number_may_lack_the_at(name: str, near: str):
+    with pytest.raises(irmeta.MeasureError, match=f"Did you mean '{near}'"):
+        parse_measures(name)
