@@ -302,7 +302,7 @@ def test_jit__cache_shared_by_concurrent_processes(tmp_path):
 CALLS_NUMBA = """
 import sys
 import numpy as np
-from irmeta.kernels.list_arrays import list_starts
+from irmeta.kernels.lists import list_starts
 assert list_starts(np.array([1, 1, 2], np.int32), np.array([1, 1, 1], np.int32)).tolist() == [0, 2]
 print(sum(list_starts.stats.cache_hits.values()), "numba.np.arrayobj" in sys.modules)
 """
