@@ -29,6 +29,7 @@ MEANINGS = {
     "--alpha": "[Ss]ignificance level",
     "--seed": "[Rr]andom seed",
     "--resamples": "[Rr]esamples|[Pp]ermutations",
+    "--per-query": "^Report ",
     "--format": "^Format",
     "--out": "[Ff]ile|[Ff]older",
     "--track": "[Tt]rack",

@@ -18,7 +18,17 @@ PANELS = (None, OUTPUT, TESTS, POLICIES, READING, RUNNING)
 
 _NAMES = {
     OUTPUT: (
-        *("format", "digits", "sort", "wide", "measure_names", "per_query", "csv_safe", "figures"),
+        *(
+            "format",
+            "digits",
+            "sort",
+            "wide",
+            "measure_names",
+            "per_query",
+            "differences_file",
+            "csv_safe",
+            "figures",
+        ),
         *("figure", "titles", "formats", "force", "unjudged", "judged_at_least"),
     ),
     TESTS: (

@@ -91,7 +91,7 @@ def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = N
     "irmeta compare results/ -m AP --test hsd-randomised",
     "irmeta compare collection/ -m AP,nDCG@10 --track news --baseline aldBM25 --format latex",
     "irmeta compare qrels.txt run1.gz run2.gz -m AP --test permutation",
-    "irmeta compare qrels.txt old.gz new.gz -m nDCG@10 --max-drop 0.01 --per-query queries.svg",
+    "irmeta compare qrels.txt old.gz new.gz -m nDCG@10 --max-drop 0.01 --differences queries.svg",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
 @with_options(reading=READING, choices=EvalPolicy, testing=PairTesting, display=FolderDisplay)
@@ -107,9 +107,10 @@ def compare(
     ] = None,
     track: TracksOption = None,
     max_drop: MaxDropOption = None,
-    per_query: Annotated[
+    differences_file: Annotated[
         Path | None,
         typer.Option(
+            "--differences",
             help="Also write the differences of systems by query: a table (.csv, .parquet) or, of "
             "two systems by one measure, a figure (.svg, .pdf, .png).",
             show_default=False,
@@ -136,8 +137,8 @@ def compare(
     from irmeta.show.unjudged_output import print_unjudged
 
     at_least = judged_share(judged_at_least, unjudged)
-    if per_query is not None:
-        check_differences_file(per_query, force=display.force)
+    if differences_file is not None:
+        check_differences_file(differences_file, force=display.force)
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)
     opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
@@ -164,7 +165,7 @@ def compare(
             compared = list(dict.fromkeys(one.pairs.track for one in comparisons))
             made = made_from(source, measures or names, compared, **choices)
             found = unjudged_of(source, compared, **choices) if unjudged else []
-            if per_query is not None:
+            if differences_file is not None:
                 by_query = differences(
                     source,
                     measures or names,
@@ -174,8 +175,10 @@ def compare(
                     choices,
                     less_is_better=less_is_better,
                 )
-                write_differences(by_query, per_query, made, force=display.force, titles=titles)
-                note(f"differences by query in {per_query}")
+                write_differences(
+                    by_query, differences_file, made, force=display.force, titles=titles
+                )
+                note(f"differences by query in {differences_file}")
         record = significance.comparison_record(comparisons, made)
         gate = None
         if max_drop is not None:

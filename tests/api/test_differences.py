@@ -1,4 +1,4 @@
-"""Differences of systems by query: table, figure, and `compare --per-query`."""
+"""Differences of systems by query: table, figure, and `compare --differences`."""
 
 from __future__ import annotations
 
@@ -110,23 +110,26 @@ def files(folder: Path) -> list[Path]:
     return [next(folder.rglob("*qrels*")), *sorted((folder / "t" / "runs").iterdir(), reverse=True)]
 
 
-def test_per_query_option__writes_a_table_with_provenance_or_a_figure(run, tmp_path: Path):
+def test_differences_option__writes_a_table_with_provenance_or_a_figure(run, tmp_path: Path):
     named = files(tmp_path / "in")
     table, figure = tmp_path / "q.parquet", tmp_path / "q.svg"
-    assert run("compare", *named, "-m", "RR", "--per-query", table).status == 0
+    assert run("compare", *named, "-m", "RR", "--differences", table).status == 0
     frame = pl.read_parquet(table)
     assert frame.select("system", "baseline").unique().height == 1
     assert frame["relevant"].to_list() == [2, 1, 1][:: 1 if frame["query"][0] == "q1" else -1]
     assert (provenance(table) or {})["differences"]["source"]["measures"].keys() == {"RR"}
-    assert run("compare", *named, "-m", "RR", "--per-query", figure).status == 0
+    assert run("compare", *named, "-m", "RR", "--differences", figure).status == 0
     assert "better: 1" in figure.read_text()
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["-m", "RR", "--per-query", "q.txt"], "a table, .csv or .parquet, or a figure"),
-        (["-m", "RR,P@1", "--per-query", "q.svg"], "two systems by one measure on one track, not"),
+        (["-m", "RR", "--differences", "q.txt"], "a table, .csv or .parquet, or a figure"),
+        (
+            ["-m", "RR,P@1", "--differences", "q.svg"],
+            "two systems by one measure on one track, not",
+        ),
     ],
 )
 def test_per_query_option__says_what_it_takes(run, tmp_path: Path, options: list[str], said: str):
@@ -138,8 +141,8 @@ def test_per_query_option__says_what_it_takes(run, tmp_path: Path, options: list
 
 def test_per_query_option__of_many_systems_needs_a_baseline(run, made_store, tmp_path: Path):
     line = ("compare", made_store.path, "-m", "AP", "--track", "passage")
-    done = run(*line, "--per-query", tmp_path / "q.csv")
+    done = run(*line, "--differences", tmp_path / "q.csv")
     assert "differences by query of 9 systems: name one as the baseline" in done.err
     best = made_store.means("AP", track="passage")["system"][0]
-    done = run(*line, "--per-query", tmp_path / "q.csv", "--baseline", best)
+    done = run(*line, "--differences", tmp_path / "q.csv", "--baseline", best)
     assert pl.read_csv(tmp_path / "q.csv")["system"].n_unique() == 8
