@@ -122,8 +122,13 @@ def agree(
     if not is_store:
         ordered = {name: frame.drop("track") for name, frame in ordered.items()}
     caption = "Agreement of judges with the reference, with 95 % intervals over queries."
-    show = None if first != "judges" else lambda _: print_agreement(found, display.digits or 3)
-    display.write(Result("agree", ordered, caption, made, show=show))
+    # Six digits of a value and its interval would be too wide for a terminal.
+    places = 3 if display.digits is None else display.digits
+
+    def show(digits: int) -> None:
+        print_agreement(found, min(digits, places))
+
+    display.write(Result("agree", ordered, caption, made, show=show if first == "judges" else None))
 
 
 def grades_by_name(given: list[str]) -> dict[str | None, float]:
