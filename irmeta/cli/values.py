@@ -135,7 +135,9 @@ def evaluate(
             directions |= {
                 name: directions[one] for one, names in written.items() for name in names
             }
-        if is_printed and len(source) > 1:  # one track, which has no name of its own
+        # Of one track without a name of its own, and in a paper, where the caption names it.
+        one_track = frame["track"].n_unique() == 1
+        if (is_printed and len(source) > 1) or (display.is_paper and one_track):
             frame = frame.drop("track")
         print_scores(frame, display, directions, made)
         print_unjudged(found, at_least)

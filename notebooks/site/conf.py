@@ -35,6 +35,8 @@ html_theme_options = {
     "footer_end": [],
     "pygments_light_style": "default",
 }
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 templates_path = ["."]
 html_sidebars = {"**": ["sidebar"]}
 suppress_warnings = ["myst.header"]

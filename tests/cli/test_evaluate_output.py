@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +184,17 @@ def test_table__counts_of_lists_that_are_not_zero(run, two_tracks: Path) -> None
     out = run("evaluate", two_tracks, "-m", "AP", "--track", "ties", "--format", "table").out
     assert "no list" in out
     assert "lists without" not in out
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown"])
+def test_format__paper_tables_of_evaluate_and_compare_have_the_same_headings(
+    run, made_store: irmeta.Store, form: str
+):
+    line = (made_store.path, "-m", "AP,P@10", "--format", form)
+    one = ("--track", "news", "--baseline", "aldBM25")
+    found = [run("evaluate", *line, *one[:2]).out, run("compare", *line, *one).out]
+    heads = [next(row for row in out.splitlines() if "P@10" in row) for out in found]
+    assert [re.findall(r"track|system|AP|P@10", head) for head in heads] == [
+        ["system", "AP", "P@10"]
+    ] * 2
+    assert "track" in next(r for r in run("evaluate", *line).out.splitlines() if "P@10" in r)
