@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irmeta.rankings.needs import Reader, needs_of
-from irmeta.rankings.subtopics import subtopic_set
+from irmeta.rankings.subtopics import has_subtopics, subtopic_set
 from irmeta.rankings.track_facts import track_facts
 from irmeta.store.scan import StoreReader
 
@@ -11,6 +11,6 @@ from irmeta.store.scan import StoreReader
 def stated_rel(store: StoreReader, track: str, spec: Reader, qrels: str | None) -> float:
     """Return the least relevant grade of the qrels set that a measure or preference reads."""
     facts = track_facts(store, track, qrels)
-    if "subtopics" in needs_of([spec]):
+    if "subtopics" in needs_of([spec]) and has_subtopics(store, facts.track):
         facts = track_facts(store, track, subtopic_set(store, facts))
     return facts.rel

@@ -14,6 +14,8 @@ from irmeta.archive.facts import published, runs
 from irmeta.archive.published_rules import FIRST_OF_SEVERAL, catalog_rule, given_rule
 from irmeta.errors import DataError, MeasureError, UsageError, did_you_mean
 from irmeta.measures.names import parse_measure
+from irmeta.results.value_tables import SUMMARIES
+from irmeta.stats.tables import is_measure
 from irmeta.verification.other_readings import with_parameter
 
 SCHEMA = {
@@ -28,8 +30,8 @@ SCHEMA = {
 """Columns of published values."""
 LEAST_SHARED = 0.5
 """Share of a track's systems that a track of the catalogue must list to be taken for it."""
-MEANS = ("all", "amean", "")
-"""Names of the query of a mean, in trec_eval, in ndeval, and where there is none."""
+MEANS = (*SUMMARIES, "")
+"""Names of the query of a mean, in any program, and where there is none."""
 MOST_DIGITS = 15
 """Most decimals at which values are compared: those that a float64 between 0 and 1 holds."""
 _MEANINGS = pl.Schema(
@@ -97,8 +99,9 @@ def published_rows(
     Parameters
     ----------
     rows
-        Columns system, measure, value, and optionally track, query (``all``, ``amean`` or empty: a
-        mean), evaluator and line; further columns are ignored.
+        Columns system, measure, value, and optionally track, query (``all``, ``amean``,
+        ``average``, ``avg``, ``mean`` or empty: a mean), evaluator and line; or a column per
+        measure instead of measure and value. Further columns are ignored.
     name
         Name of the table in messages.
     tracks
@@ -113,6 +116,7 @@ def published_rows(
     DataError
         If a name is missing, or a value is not a number.
     """
+    rows = _tidied(rows)
     missing = [one for one in ("system", "measure", "value") if one not in rows.columns]
     if missing:
         listed = ", ".join(one for one in rows.columns if one != "line")
@@ -145,6 +149,16 @@ def published_rows(
         evaluator=pl.col("evaluator").fill_null(""),
         problem=pl.lit(None, pl.String),
     ).select(list(SCHEMA))
+
+
+def _tidied(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per value of a table with a column per measure; other tables unchanged."""
+    measures = [one for one in rows.columns if one not in ("line", *SCHEMA) and is_measure(one)]
+    if {"measure", "value"} & set(rows.columns) or not measures:
+        return rows
+    keys = [one for one in rows.columns if one not in measures]
+    texts = rows.with_columns(pl.col(measures).cast(pl.String))
+    return texts.unpivot(measures, index=keys, variable_name="measure").drop_nulls("value")
 
 
 def _check_rows(rows: pl.DataFrame, name: str) -> None:

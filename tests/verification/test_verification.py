@@ -15,6 +15,7 @@ import irmeta
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec
 from irmeta.policies import EvalPolicy
+from irmeta.results.scores import wide
 from irmeta.results.tidy_files import provenance
 from irmeta.verification import verification
 from irmeta.verification.other_readings import equal_as_printed, other_means
@@ -179,6 +180,21 @@ def test_verify__missing_query_of_a_mean_is_found():
     assert reasons(found) == {"mean without query q4"}
     single = irmeta.verify(store, table("RR", {"a": values["a"]}))
     assert "mean without query q4" not in reasons(single)  # any query may fit one value
+
+
+@pytest.mark.parametrize("mean", ["average", "Avg", "mean", "all"])
+def test_verify__a_column_per_measure_and_a_row_of_means(
+    made_store: irmeta.Store, tmp_path: Path, mean: str
+):
+    one: Any = {"track": "news", "system": "aldBM25"}
+    values = made_store.evaluate("AP,P@5", per_query=True, **one)
+    spread = wide(values).with_columns(pl.col("AP", "P@5").round(4)).drop("track")
+    means = wide(made_store.means("AP,P@5", **one)).drop("track").with_columns(query=pl.lit(mean))
+    rounded = means.with_columns(pl.col("AP", "P@5").round(4)).select(spread.columns)
+    pl.concat([spread, rounded]).write_csv(tmp_path / "wide.csv")
+    found = irmeta.verify(made_store, tmp_path / "wide.csv", track="news")
+    counted = found.tracks.select("reproduced", "differ", "not_ours").row(0)
+    assert counted == (2 * (spread.height + 1), 0, 0)
 
 
 def test_equal_as_printed__half_a_unit_of_the_last_digit():
