@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
-from irmeta.inputs.columns import bounds_and_bytes
+from irmeta.inputs.columns import bounds_and_bytes, large_strings
 from irmeta.kernels.interning import number_judged
 from irmeta.store.readers import Judgments, TrackNames
 from irmeta.trec.numbered_names import SLACK, Names
@@ -40,8 +39,8 @@ class JudgedNames:
         """Collect the names; all queries of `names` are judged."""
         indices = np.arange(len(names.queries), dtype=np.int32)
         firsts = pool.bounds(indices)
-        docs = names.docs.gather(pool.docs(firsts)).to_arrow().cast(pa.large_string())
-        bounds, text = bounds_and_bytes(docs)
+        docs = names.docs.gather(pool.docs(firsts))
+        bounds, text = bounds_and_bytes(large_strings(docs))
         content = np.zeros(int(bounds[-1] - bounds[0]) + SLACK, np.uint8)
         content[: len(content) - SLACK] = text[bounds[0] : bounds[-1]]
         queries = dict(zip(names.queries.to_list(), indices.tolist(), strict=True))

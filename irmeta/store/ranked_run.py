@@ -15,7 +15,6 @@ from functools import partial
 from itertools import chain
 
 import numpy as np
-import pyarrow as pa
 
 from irmeta.errors import DataError, printable
 from irmeta.kernels.lists import score_states
@@ -38,8 +37,6 @@ from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import first_fields
 from irmeta.trec.tie_orders import row_without_rank
-
-TEXT = pa.large_string()
 
 
 @dataclass(frozen=True)
@@ -200,7 +197,7 @@ class RankReader:
         found = cut_lists(policy, lists, lists, lengths, states, columns)
         judged = self.judged.count_judged(indices, found.starts, found.columns["doc_id"])
         first_docs = found.columns["doc"][found.starts[:-1]]
-        selves = np.count_nonzero(first_docs == docs.numbers_of(pa.array(queries, TEXT)))
+        selves = np.count_nonzero(first_docs == docs.numbers_of_texts(queries))
         kept = {name: found.columns[name] for name in ("doc_id", *self.columns)}
         tied, lengths = int(found.tied.sum()), np.diff(found.starts)
         return RankedLists(queries, lengths, kept, tied, judged, int(selves))

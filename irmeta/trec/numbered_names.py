@@ -93,9 +93,19 @@ class Names:
         size = int(bounds[-1] - bounds[0])
         data = np.zeros(size + SLACK, np.uint8)
         data[:size] = np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]]
-        self.make_room(len(column), size)
-        numbers = np.empty(len(column), np.int32)
-        intern(data, bounds[1:] - bounds[0], self.table, self.content, self.state, numbers)
+        return self._intern(data, bounds[1:] - bounds[0])
+
+    def numbers_of_texts(self, texts: list[str]) -> np.ndarray:
+        """Return the int32 number of each of a few texts; an Arrow array would load pandas."""
+        names = [text.encode() for text in texts]
+        data = np.frombuffer(b"".join([*names, bytes(SLACK)]), np.uint8)
+        return self._intern(data, np.cumsum([len(name) for name in names], dtype=np.int64))
+
+    def _intern(self, data: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return the numbers of concatenated names, which `SLACK` bytes follow."""
+        self.make_room(len(ends), len(data))
+        numbers = np.empty(len(ends), np.int32)
+        intern(data, ends, self.table, self.content, self.state, numbers)
         return numbers
 
     def sort(self, numbers: np.ndarray) -> np.ndarray:

@@ -15,7 +15,13 @@ from support.commands import all_commands
 LIBRARIES = ("polars", "numba", "pyarrow", "scipy.special", "numpy")
 UNUSED = (
     *("scipy.special", "scipy.stats", "numpy.f2py", "pandas", "altair", "narwhals", "rich"),
-    *("pyarrow.parquet", "irmeta.preferences", "irmeta.stats.pairs", "irmeta.report.latex"),
+    *(
+        "pyarrow.parquet",
+        "pyarrow.compute",
+        "irmeta.preferences",
+        "irmeta.stats.pairs",
+        "irmeta.report.latex",
+    ),
     *("irmeta.studies.framework.runner", "irmeta.archive"),
 )
 """Modules that evaluation of one run does not need."""
