@@ -134,7 +134,6 @@ def discounted(deepest: int, discount: str = "log2", b: float = 2.0) -> Worth:
     return lambda gains: gains[:, None] / divisors
 
 
-@lru_cache(maxsize=16)
 def discounts(deepest: int, discount: str = "log2", b: float = 2.0) -> np.ndarray:
     """Compute the divisor of gains at each rank: float64 [rank], infinite at 0.
 
@@ -146,6 +145,12 @@ def discounts(deepest: int, discount: str = "log2", b: float = 2.0) -> np.ndarra
     The logarithms are the C library's, as in trec_eval: the last bit of numpy's depends on the
     processor.
     """
+    return _divisors(1 << int(deepest).bit_length(), discount, b)[: deepest + 1]
+
+
+@lru_cache(maxsize=16)
+def _divisors(deepest: int, discount: str, b: float) -> np.ndarray:
+    """Compute `discounts` down to one of a few depths, whose leading ranks others share."""
     ranks = range(1, deepest + 1)
     if discount == "zipf":
         positive = [float(rank) for rank in ranks]

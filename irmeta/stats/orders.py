@@ -54,6 +54,9 @@ def _alike(known: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield every distinct row of a mask, and the indices of its equal rows."""
     if len(known) == 0:
         return
+    if (known == known[0]).all():  # the common case, and np.unique of rows is slow
+        yield known[0], np.arange(len(known))
+        return
     masks, mask_of = np.unique(known, axis=0, return_inverse=True)
     for i, mask in enumerate(masks):
         yield mask, np.flatnonzero(mask_of == i)

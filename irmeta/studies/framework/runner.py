@@ -16,7 +16,7 @@ import polars as pl
 from irmeta.clusters import appears
 from irmeta.errors import DataError, ExecutorError, IrmetaError, UsageError, of_track
 from irmeta.options import Options
-from irmeta.parallel import check_open_files, ordered_map, thread_count
+from irmeta.parallel import check_open_files, ordered_map, release_freed, thread_count
 from irmeta.policies import TrackOptions
 from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, undisturbed
@@ -219,6 +219,8 @@ def _do(
     except OSError as error:
         failure = DataError(f"a file cannot be read or written ({error})", track=part.track)
         return str(failure)
+    finally:
+        release_freed()  # each thread's heap would keep what its largest track took
     files.finish(part.key)
     return None
 

@@ -49,9 +49,9 @@ def write_page(
     used = used_only(tables)
     parts = [RecordedFiles(files.root, folder_of(track)) for track in tracks]
     refers_to_files = sum(map(_svg_bytes, parts)) > MOST_EMBEDDED
+    pictures = pictures_in(files)
     sections = [
-        _block(study, section, used, pictures_in(files))
-        for section in study.call("sections", used, options)
+        _block(study, section, used, pictures) for section in study.call("sections", used, options)
     ]
     formats = files.facts["formats"] if study.drawn else []
     notes = [FILES_NOTE] if refers_to_files else []
@@ -79,16 +79,17 @@ def write_page(
 
 
 def pictures_in(files: RecordedFiles, refers_to_files: bool = False) -> dict[str, Picture]:
-    """Return the figures of one part by name: the SVG files with their captions."""
-    return {
-        Path(name).stem: Picture(
-            (files.root / name).read_bytes().decode(),
-            facts["caption"],
-            facts["reading"],
-            name if refers_to_files else "",
-        )
-        for name, facts in _svgs(files)
-    }
+    """Return the figures of one part by name: the SVG files with their captions.
+
+    Of figures that the page refers to, only the root tag is kept, which has the size.
+    """
+    pictures = {}
+    for name, facts in _svgs(files):
+        svg, file = (files.root / name).read_bytes().decode(), ""
+        if refers_to_files:
+            svg, file = svg[: svg.find(">") + 1], name
+        pictures[Path(name).stem] = Picture(svg, facts["caption"], facts["reading"], file)
+    return pictures
 
 
 def _svgs(files: RecordedFiles) -> list[tuple[str, Mapping[str, Any]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from irmeta.options import option
@@ -164,6 +165,7 @@ def without_cutoff(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(one_without_cutoff, names)))
 
 
+@cache  # the study asks thousands of times for each track
 def one_without_cutoff(name: str) -> str:
     """Return the canonical name of one measure without a cutoff: see `without_cutoff`."""
     from irmeta.measures.curve import spec_without_cutoff
@@ -171,6 +173,7 @@ def one_without_cutoff(name: str) -> str:
     return spec_without_cutoff(name).name.rpartition("@")[0]
 
 
+@cache
 def cut(measure: str, k: int | None, condensed: bool = False) -> str:
     """Return the canonical name of a measure at a cutoff, for full or condensed lists."""
     from irmeta.measures.names import canonical_name

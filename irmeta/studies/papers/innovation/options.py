@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from irmeta.options import option
@@ -23,6 +24,7 @@ PAPER_QUERY = "1127540"
 EXAMPLES, DOCS = 6, 5
 """Number of queries in Table 4, and of docs of each."""
 Mix = Literal["add", "convex"]
+Settings = tuple[tuple[str, object], ...]
 
 
 @dataclass(frozen=True)
@@ -119,12 +121,12 @@ class InnovationOptions(TrackOptions):
     def name(self, measure: str, alpha: float, mix: Mix = "add") -> str:
         """Return the canonical name of a measure, P and AP for ``alpha = 0``."""
         if alpha == 0:
-            return _canonical(measure.removeprefix("Rare"), {"rel": self.rel}, self.k)
-        return _canonical(measure, {"alpha": alpha, **self._settings(mix)}, self.k)
+            return _canonical(measure.removeprefix("Rare"), (("rel", self.rel),), self.k)
+        return _canonical(measure, (("alpha", alpha), *self._settings(mix)), self.k)
 
     def family(self, measure: str, mix: Mix = "add") -> str:
         """Return the canonical name of a measure of rareness without its alpha."""
-        name = _canonical(measure, {"alpha": 1, **self._settings(mix)}, self.k)
+        name = _canonical(measure, (("alpha", 1), *self._settings(mix)), self.k)
         return re.sub(r"alpha=1,?", "", name).replace("()", "")
 
     def families(self, mix: Mix = "add") -> tuple[str, ...]:
@@ -147,18 +149,19 @@ class InnovationOptions(TrackOptions):
         doubled = (2**j for j in range(1, systems.bit_length()))
         return [n for n in sorted(set(self.sizes or doubled)) if n <= systems]
 
-    def _settings(self, mix: Mix) -> dict[str, object]:
-        settings: dict[str, object] = {
-            "mix": mix,
-            "counted": self.counted,
-            "depth": self.rarity_depth,
-            "rel": self.rel,
-        }
-        return settings if mix == "convex" else {**settings, "rarity": self.rarity}
+    def _settings(self, mix: Mix) -> Settings:
+        settings = (
+            ("mix", mix),
+            ("counted", self.counted),
+            ("depth", self.rarity_depth),
+            ("rel", self.rel),
+        )
+        return settings if mix == "convex" else (*settings, ("rarity", self.rarity))
 
 
-def _canonical(measure: str, settings: dict[str, object], k: int) -> str:
+@cache  # the study asks hundreds of times for each track
+def _canonical(measure: str, settings: Settings, k: int) -> str:
     from irmeta.measures.names import canonical_name
 
-    written = ",".join(f"{name}={value}" for name, value in settings.items() if value is not None)
+    written = ",".join(f"{name}={value}" for name, value in settings if value is not None)
     return canonical_name(f"{measure}({written})@{k}")
