@@ -22,7 +22,6 @@ from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
 from irmeta.rankings.load import judged_ranks
 from irmeta.store import groups
 from irmeta.store import read_track as track
-from irmeta.store.scan import lazy
 from irmeta.testing.tracks import Track, tracks
 from support.examples import scaled
 from support.ingesting import CONFIG, FACTS, QRELS, RUN, put
@@ -151,13 +150,13 @@ def test_memory_store__pickled_single_track_is_small(held: Store):
     assert_frame_equal(alone.means("AP"), held.means("AP", track="web"))
 
 
-def test_lazy__filtered_rows_equal_store(held: Store, made_store: Store):
+def test_read__filtered_rows_equal_store(held: Store, made_store: Store):
     where = pl.col("rank") == 2
     for kind in ("runs", "docs"):
         own = where if kind == "runs" else pl.col("doc_id") == 2
-        ours, theirs = (lazy(s.reader, kind, "news", own).collect() for s in (held, made_store))
+        ours, theirs = (s.reader.read(kind, "news", own) for s in (held, made_store))
         assert_frame_equal(ours, theirs)
-    systems = lazy(held.reader, "systems", "web", pl.col("system") == "heronQE").collect()
+    systems = held.reader.read("systems", "web", pl.col("system") == "heronQE")
     assert systems["system"].to_list() == ["heronQE"]
 
 
