@@ -26,6 +26,25 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "recommender": ("WORK", "--users", "20", "--systems", "3", "--depth", "10"),
 }
 """Arguments of scripts of several sizes; WORK stands for an empty folder."""
+SMALLER: dict[str, dict[str, str]] = {
+    "bench_curve": {"SYSTEMS, QUERIES, DEPTH = 60, 50": "SYSTEMS, QUERIES, DEPTH = 9, 5"},
+    "bench_fetch": {"FILES, BYTES = 500, 400_000": "FILES, BYTES = 20, 4_000"},
+    "bench_in_memory": {" = 60, 50, 1000, 60_000, 1000": " = 3, 5, 100, 6_000, 100"},
+    "bench_kernels": {"60: 50, 129: 50, 2000: 20": "60: 5, 129: 5, 2000: 1"},
+    "bench_rareness": {"129, 50, (2, 4, 8, 16, 32, 64), 1000": "30, 5, (2, 4, 8), 20"},
+    "bench_stats_hsd": {"100_000": "1_000", "20_000": "1_000", "2000, 1_000": "200, 100"}
+    | {f"{name}(2000, 1)": f"{name}(200, 1)" for name in ("tukey", "on_subsets")},
+    "bench_stats_orders": {"ORDERINGS, SYSTEMS, QUERIES = 1000": "ORDERINGS, SYSTEMS, QUERIES = 50"}
+    | {"SCIPY_PAIRS = 300": "SCIPY_PAIRS = 30", "resamples=10_000": "resamples=100"}
+    | {"(129, 2000)": "(129, 200)"},
+    "bench_stats_pairs": {
+        ", 2000, ": ", 200, ",
+        "10_000": "100",
+        "SAMPLE = 50, 300": "SAMPLE = 50, 9",
+    },
+    "bench_views": {"143, 30, 290": "12, 5, 100", "88_573, 30": "883, 30"},
+}
+"""Sizes in the text of a script, and those that a test runs."""
 STARTED_BY_OTHERS = {"parts", "peer_programs"}
 SCRIPTS = [
     file.stem
@@ -65,6 +84,13 @@ def project(tmp_path_factory: pytest.TempPathFactory, collections: Path) -> Path
     """A project's folder with copies of what the scripts write to, and a small shared folder."""
     root = tmp_path_factory.mktemp("project")
     shutil.copytree(ROOT / "benchmarks", root / "benchmarks")
+    for script, sizes in SMALLER.items():
+        file = root / "benchmarks" / f"{script}.py"
+        text = file.read_text(encoding="utf-8")
+        for size, smaller in sizes.items():
+            assert size in text, f"{script}: {size}"
+            text = text.replace(size, smaller)
+        file.write_text(text, encoding="utf-8")
     shutil.copytree(ROOT / "notebooks" / "site", root / "notebooks" / "site")
     (root / "data_fixtures").symlink_to(ROOT / "data_fixtures")
     (root / "tests").mkdir()

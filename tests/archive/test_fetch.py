@@ -147,11 +147,12 @@ def test_fetch__files_of_earlier_checks_are_checked_again(server: FileServer, tm
     assert all(one["checks"] == 1 for one in json.loads(file.read_bytes())["files"].values())
 
 
-@pytest.mark.exhaustive  # the client tries again, with pauses
 def test_fetch__hostile_answer_is_a_failure_of_its_file(server: FileServer, tmp_path: Path):
     run = next(path for path in server.files if path != QRELS)
     server.faults[run] = [sending(200, b"", Content_Length="9" * 5000)] * 5
-    assert statuses(fetch(tmp_path, server.address)) == {"fetched": 3, "failed": 1, "missing": 41}
+    pauses, options = FakePauses(), FetchOptions(mirror=server.address)  # the client tries again
+    report = fetching.fetch_plan(plan(["trec8/web"]), tmp_path, options, pauses=pauses)
+    assert statuses(report) == {"fetched": 3, "failed": 1, "missing": 41}
 
 
 def test_fetch__without_qrels_is_not_a_track(server: FileServer, tmp_path: Path):
