@@ -120,7 +120,7 @@ def agree(
     judges: object = None,
     *,
     reference: str | None = None,
-    rel: float | Mapping[str | None, float] = 1,
+    rel: float | Mapping[str | None, float] | None = None,
     same_scale: bool = False,
     raw: bool = False,
     track: Tracks = None,
@@ -144,9 +144,10 @@ def agree(
     reference : str, optional
         For a store, the qrels set of the reference; default: the primary set. For other sources,
         the reference's name.
-    rel : float or dict, default 1
+    rel : float or dict, optional
         Least grade of a relevant doc: a number, or ``{name: grade}``, in which None stands for all
-        sets that are not named, by default with 1.
+        sets that are not named. Default: the grade that the collection of a store states for the
+        set, else 1.
     same_scale : bool, default False
         Whether all sets have one scale of grades although some never use a grade of it. By default,
         sets with different grades have different scales.
@@ -199,11 +200,13 @@ def agree(
     >>> found.judges.select("judge", "docs", "kappa", "recall").rows()
     [('model', 6, 0.25, 0.5)]
     """
+    if isinstance(source, AnyLocation) and location(source).is_dir():
+        source = open_store(source)
     options = AgreementOptions(
         same_scale, raw, check_whole("resamples", resamples), seed_sequence(rng)
     )
     parts = [
-        _of_track(name, sets, rel, options)
+        _of_track(name, sets, _rels(rel, sets, _recorded_rels(source, name)), options)
         for name, sets in _label_sets(source, judges, reference, track, grade_digits).items()
     ]
     judged, by_query, confusion, common = (
@@ -222,11 +225,10 @@ def agree(
 
 
 def _of_track(
-    track: str, sets: LabelSets, rel: float | Mapping[str | None, float], options: AgreementOptions
+    track: str, sets: LabelSets, rels: Mapping[str, float], options: AgreementOptions
 ) -> tuple[pl.DataFrame, ...]:
     """Return the tables of `JudgeAgreement` for one track."""
     (reference, labels), *judges = sets.items()
-    rels = _rels(rel, sets)
     _warn_without_relevant(track, sets, rels)
     rows: list[dict[str, Any]] = []
     by_query, confusion, comparable = list[pl.DataFrame](), list[pl.DataFrame](), LabelSets()
@@ -265,14 +267,30 @@ def _warn_without_relevant(track: str, sets: LabelSets, rels: Mapping[str, float
         )
 
 
-def _rels(rel: float | Mapping[str | None, float], sets: Iterable[str]) -> dict[str, float]:
-    if not isinstance(rel, Mapping):
-        return dict.fromkeys(sets, rel)
+def _rels(
+    rel: float | Mapping[str | None, float] | None,
+    sets: Iterable[str],
+    recorded: Mapping[str, float],
+) -> dict[str, float]:
+    """Return the least relevant grade of each set."""
     names = list(sets)
-    for name in rel:
+    given = dict[str | None, float]()
+    if isinstance(rel, Mapping):
+        given |= rel
+    elif rel is not None:
+        given[None] = rel
+    for name in given:
         if name is not None and name not in names:
             raise UsageError(f"rel: no set {name!r}. {did_you_mean(name, names)}")
-    return {name: rel.get(name, rel.get(None, 1)) for name in names}
+    return {name: given.get(name, given.get(None, recorded.get(name, 1))) for name in names}
+
+
+def _recorded_rels(source: object, track: str) -> dict[str, float]:
+    """Return the least relevant grades that a store's collection states for its qrels sets."""
+    if not isinstance(source, OpenedStore):
+        return {}
+    rows = source.qrels_sets(track).select("set", "rel").drop_nulls().rows()
+    return {str(name): float(grade) for name, grade in rows}
 
 
 def _label_sets(
@@ -283,8 +301,6 @@ def _label_sets(
     grade_digits: int | None,
 ) -> dict[str, LabelSets]:
     """Return the sets of labels by track, the reference first."""
-    if isinstance(source, AnyLocation) and location(source).is_dir():
-        source = open_store(source)
     if isinstance(source, OpenedStore):
         if grade_digits is not None:
             raise UsageError("`grade_digits=` is for files and data; a store has read its grades.")

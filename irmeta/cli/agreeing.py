@@ -52,7 +52,7 @@ def agree(
         typer.Option(
             metavar="GRADE|NAME=GRADE",
             help="Least grade of a relevant doc, for all sets or for one (repeatable).",
-            show_default="1",
+            show_default="that of the store's set, else 1",
         ),
     ] = None,
     same_scale: Annotated[
@@ -93,7 +93,7 @@ def agree(
         reference_source,
         judges or None,
         reference=reference,
-        rel=grades_by_name(rel or []),
+        rel=grades_by_name(rel or []) or None,
         same_scale=same_scale,
         raw=raw,
         track=track or None,

@@ -50,10 +50,12 @@ def test_agree__sets_of_a_store(run, tmp_path: Path):
         rows = (f"q{i % 2} 0 d{i} {grade}\n" for i, grade in enumerate(grades))
         (folder / f"{name}.txt").write_text("".join(rows))
     (tmp_path / "c" / "collection.toml").write_text(
-        '[tracks.t]\nqrels = [{name = "human", file = "t/human.txt"}, '
-        '{name = "binary", file = "t/binary.txt"}]\n'
+        '[tracks.t]\nqrels = {human = {file = "t/human.txt", rel = 2}, binary = "t/binary.txt"}\n'
     )
     irmeta.ingest(tmp_path / "c", tmp_path / "s")
+    found = irmeta.agree(tmp_path / "s").judges
+    assert found.select("rel_reference", "rel_judge", "kappa_binary").row(0) == (2, 1, 1)
+    assert irmeta.agree(tmp_path / "s", rel=1).judges["rel_reference"].to_list() == [1]
     done = run("agree", tmp_path / "s", "--confusion")
     assert done.out.startswith("track,judge,reference_grade,judge_grade,docs\nt,binary,0.0,0.0,")
     assert "did you mean" in run("agree", tmp_path / "s", "--reference", "humna").err.lower()
