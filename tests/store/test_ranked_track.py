@@ -129,7 +129,11 @@ def test_ranked_track__equals_real_tracks(shared: Path, tmp_path: Path):
         (tmp_path / track.name).symlink_to(track)
     shutil.copy(TRACKS, tmp_path / "collection.toml")
     for source in read_collection(tmp_path, ReadPolicy(depth=100)):
-        check_equal(replace(source, runs=source.runs[:4]), EvalPolicy(), f"trec_eval,{MEASURES}")
+        check_equal(
+            replace(source, runs=source.runs[:4]),
+            EvalPolicy(pool_order="trec_eval"),
+            f"trec_eval,{MEASURES}",
+        )
 
 
 def plain_source(folder: Path, run: str, **choices: Any) -> TrackSource:
