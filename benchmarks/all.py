@@ -58,9 +58,15 @@ PARTS = {
     "bench_cluster": Part(("cluster", "cluster-large"), "--repeat 1", "--repeat 1 --only small"),
     "bench_fetch": Part(("fetch",), "--repeat 5"),
     "evidence": Part(("evidence",), "--repeat 2"),
-    "full_scale": Part(("full-scale",), "--scale 0.01 0.1", "--scale 0.001"),
+    "full_scale": Part(
+        ("full-scale",), "--scale 0.01 0.1 1", "--scale 0.001 --study-track 2020-news"
+    ),
 }
 """Scripts in the order of a session: the shortest figures first, while the machine is cool."""
+
+
+HOURS = "full_scale"
+"""The part that takes an hour or more, and runs only if it is named by --only."""
 
 
 class Measured(NamedTuple):
@@ -127,7 +133,7 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true", help="smallest sizes, for a test")
     parser.add_argument("--busy", action="store_true", help="run beside other work")
     chosen = parser.parse_args()
-    names = chosen.only or list(PARTS)
+    names = chosen.only or [part for part in PARTS if part != HOURS or chosen.smallest]
     if chosen.first:
         names = [part for part in names if [*PARTS].index(part) >= [*PARTS].index(chosen.first)]
     print(f"{machine()}; {versions()}; load {os.getloadavg()[0]:.1f}", flush=True)
