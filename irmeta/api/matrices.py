@@ -149,7 +149,8 @@ def unjudged_of(
     if isinstance(path, list) or not is_store(folder := store_folder(path)):
         fix = "name the store, or a folder of reanalyze with one"
         raise UsageError(f"{path} holds values without lists, so unjudged docs are unknown: {fix}.")
-    pools, found = StorePools(OpenedStore(folder)), list[UnjudgedDocs]()
+    pools = StorePools(OpenedStore(folder))
+    found: list[UnjudgedDocs] = []
     for name, made in made_from(path, (), tracks).items():
         of_file: Any = EvalPolicy.from_record(made["eval_policy"]).record()
         found += pools.unjudged(name, **of_file)

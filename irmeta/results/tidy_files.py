@@ -157,6 +157,10 @@ def scan_files(files: Sequence[Location]) -> pl.LazyFrame:
         return pl.concat([read_parquet(file) for file in files]).lazy()
     for file in paths:
         check_parquet(file)
+        try:
+            pl.read_parquet_schema(file)  # a damaged footer may have lost its checksum too
+        except DAMAGED as error:
+            raise _damaged(file, error) from error
     return pl.scan_parquet(paths, glob=False)
 
 

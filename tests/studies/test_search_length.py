@@ -114,7 +114,7 @@ def test_search_length__tables_of_random_tracks_equal_naive_implementation(
 ):
     varied = {"rel": rel, "unretrieved": unretrieved, "buckets": buckets}
     chosen = SearchLengthOptions(**varied)
-    choices = varied | {"depth": 3, "min_systems": 1}
+    choices = varied | {"cut_depth": 3, "min_systems": 1}
     with TemporaryDirectory() as out, charts_are_built():
         if rel > 1 and rel > max(g for docs in track.qrels.values() for g in docs.values()):
             with pytest.raises(UsageError, match="the options exclude every track"):
