@@ -16,12 +16,12 @@ from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, tracks_of
 from irmeta.studies.framework.function import failures, options_on, policy_of, reader_of
 from irmeta.studies.framework.plan import check_folder
-from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles
+from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles, recorded_folders
 from irmeta.studies.framework.registry import find_all
 from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.runner import drawing, run
 from irmeta.studies.framework.study import Study
-from irmeta.studies.framework.study_page import pictures_in
+from irmeta.studies.framework.study_page import pictures_in, svg_files
 from irmeta.studies.framework.study_results import StudyResults
 
 NAME = "all"
@@ -125,7 +125,9 @@ def _section(done: Done) -> Block:
     figures = list(pictures_in(files).values())
     counts = [count(tracks, "track"), count(len(results.tables), "table")]
     if files.facts.get("figures", True):
-        counts.append(count(len(results.figures), "figure"))
+        folders = recorded_folders(results.folder)
+        drawn = (len(svg_files(RecordedFiles(results.folder, one))) for one in folders)
+        counts.append(count(sum(drawn), "figure"))
     text.append(f"{', '.join(counts)}: {study.name}/report.html")
     return Block(study.title, text, figures[:2], notes=notes)
 

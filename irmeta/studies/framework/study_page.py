@@ -84,7 +84,7 @@ def pictures_in(files: RecordedFiles, refers_to_files: bool = False) -> dict[str
     Of figures that the page refers to, only the root tag is kept, which has the size.
     """
     pictures = {}
-    for name, facts in _svgs(files):
+    for name, facts in svg_files(files):
         svg, file = (files.root / name).read_bytes().decode(), ""
         if refers_to_files:
             svg, file = svg[: svg.find(">") + 1], name
@@ -92,7 +92,7 @@ def pictures_in(files: RecordedFiles, refers_to_files: bool = False) -> dict[str
     return pictures
 
 
-def _svgs(files: RecordedFiles) -> list[tuple[str, Mapping[str, Any]]]:
+def svg_files(files: RecordedFiles) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the names and facts of a part's SVG files, in the order of the page."""
     drawn = [(n, facts) for n, facts in files.recorded().items() if "order" in facts]
     svgs = [(n, facts) for n, facts in drawn if n.endswith(".svg")]
@@ -100,7 +100,7 @@ def _svgs(files: RecordedFiles) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _svg_bytes(files: RecordedFiles) -> int:
-    return sum(local(files.root / name).stat().st_size for name, _ in _svgs(files))
+    return sum(local(files.root / name).stat().st_size for name, _ in svg_files(files))
 
 
 def _block(
