@@ -10,6 +10,9 @@ from irmeta.store.scan import StoreReader
 
 def stated_rel(store: StoreReader, track: str, spec: Reader, qrels: str | None) -> float:
     """Return the least relevant grade of the qrels set that a measure or preference reads."""
+    # Few collections state a grade: without one, the systems of the track are not read.
+    if not any("rel" in one for one in store.read_record(track)["config"]["qrels"]):
+        return 1
     facts = track_facts(store, track, qrels)
     if "subtopics" in needs_of([spec]) and has_subtopics(store, facts.track):
         facts = track_facts(store, track, subtopic_set(store, facts))
