@@ -72,6 +72,7 @@ def mean_taus(parts, subsets: list[tuple[int, ...]]) -> np.ndarray:
     return np.mean(taus, axis=1).ravel()
 
 
+@pytest.mark.real
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [2, 16])
 def test_means__algorithm_1_on_all_subsets_equals_reference(real_store, shared, number):

@@ -87,6 +87,7 @@ def test_rareness__equals_reference_by_rarity_and_mix(case3, shared, worked_exam
                 assert value == pytest.approx(float(row[measure]), abs=1e-9), row
 
 
+@pytest.mark.real
 def test_rareness__means_of_robust_2003_equal_reference(real_store, shared):
     rows = table(shared / "oracles/innovation/innovation_robust2003_means_k100.csv")
     names = {name_of({**row, "k": "100"}, m) for row in rows for m in ("RareP", "RareAP")}
@@ -101,6 +102,7 @@ def test_rareness__means_of_robust_2003_equal_reference(real_store, shared):
             assert value == pytest.approx(float(row[f"{measure}@100"]), abs=1e-9), row
 
 
+@pytest.mark.real
 def test_rareness__queries_of_robust_2003_equal_reference(real_store, shared):
     rows = table(shared / "oracles/innovation/innovation_robust2003_per_query_k100.csv")
     names = [f"Rare{m}(alpha={alpha})@100" for m in ("P", "AP") for alpha in ("1", "1/R")]
