@@ -65,17 +65,17 @@ class LabelPairs:
         options: AgreementOptions,
     ) -> None:
         both = reference.join(judge, on=["query", "doc"], suffix="_judge").sort("query", "doc")
-        self.labels = both
-        self.reference_alone = reference.height - both.height
-        self.judge_alone = judge.height - both.height
-        self.rels = float(rel_reference), float(rel_judge)
-        self.scale = scale_text(reference["grade"], judge["grade"])
-        self.options = options
+        self.labels: pl.DataFrame = both
+        self.reference_alone: int = reference.height - both.height
+        self.judge_alone: int = judge.height - both.height
+        self.rels: tuple[float, float] = float(rel_reference), float(rel_judge)
+        self.scale: str = scale_text(reference["grade"], judge["grade"])
+        self.options: AgreementOptions = options
         has_scale = self.scale == SAME or options.same_scale
-        self.is_comparable = has_scale or options.raw
+        self.is_comparable: bool = has_scale or options.raw
         # Without a common scale, the grades of the common docs are the levels.
         sides = (reference["grade"], judge["grade"]) if has_scale else (both["grade"], self._judge)
-        self.grades = np.union1d(*(side.to_numpy() for side in sides))
+        self.grades: np.ndarray = np.union1d(*(side.to_numpy() for side in sides))
 
     @property
     def _judge(self) -> pl.Series:

@@ -98,7 +98,8 @@ class Names:
     def numbers_of_texts(self, texts: list[str]) -> np.ndarray:
         """Return the int32 number of each of a few texts; an Arrow array would load pandas."""
         names = [text.encode() for text in texts]
-        data = np.frombuffer(b"".join([*names, bytes(SLACK)]), np.uint8)
+        # A bytearray, because the kernel would be compiled once more for read-only bytes.
+        data = np.frombuffer(bytearray().join([*names, bytes(SLACK)]), np.uint8)
         return self._intern(data, np.cumsum([len(name) for name in names], dtype=np.int64))
 
     def _intern(self, data: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -65,9 +65,12 @@ import io
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
 from irmeta.trec.rows import RowReader
+from irmeta.api.in_memory import read_tracks
+from irmeta.store.ranked_track import Evaluation
 *collections, out = sys.argv[1:]
 for number, path in enumerate(collections):
     for order in ("trec_eval", "rank"):
+        read_tracks(path, irmeta.ReadPolicy(order), evaluation=Evaluation())[0].means("AP")
         store = f"{out}/{number}-{order}"
         ingest_collection(path, Layout(Path(store)), irmeta.ReadPolicy(order))
         all_of(irmeta.open_store(store))
