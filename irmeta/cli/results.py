@@ -141,7 +141,16 @@ def compare(
         check_differences_file(differences_file, force=display.force)
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)
-    opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
+    opened = open_results(
+        results,
+        reading,
+        track or None,
+        workers,
+        choices=choices,
+        strict=strict,
+        measures=measures,
+        unjudged=unjudged,
+    )
     with opened as source:
         baseline = testing.baseline
         if max_drop is not None and baseline is None:
@@ -225,7 +234,15 @@ def power(
 
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)
-    opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
+    opened = open_results(
+        results,
+        reading,
+        track or None,
+        workers,
+        choices=choices,
+        strict=strict,
+        measures=measures,
+    )
     with opened as source:
         with consistent_read(source, track or None) as tracks:
             shares, curves = significance.power(

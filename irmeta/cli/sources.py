@@ -62,10 +62,13 @@ def open_results(
     *,
     choices: Given | None = None,
     strict: bool | None = None,
+    measures: Sequence[str] | None = None,
+    unjudged: bool = False,
 ) -> Generator[Store | Location | list[Location]]:
     """Yield a folder or files with values as they are; open any other source: see `open_source`.
 
-    Where choices differ from the policies of a folder's values, the store inside is opened.
+    Where choices differ from the policies of a folder's values, the store inside is opened. Runs
+    are read for `measures` alone, if given, and with `unjudged` for counts of unjudged docs.
     """
     from irmeta.api.matrices import opened
     from irmeta.results.matrix import holds_values
@@ -82,7 +85,17 @@ def open_results(
     elif runs:
         is_file = False
     if not (is_file or is_results):
-        with open_source(source, policy, tracks, workers, choices=choices, strict=strict) as store:
+        evaluation = None if measures is None else _evaluation(measures, choices or {}, unjudged)
+        opened_source = open_source(
+            source,
+            policy,
+            tracks,
+            workers,
+            choices=choices,
+            strict=strict,
+            evaluation=evaluation,
+        )
+        with opened_source as store:
             yield store
         return
     if is_results:
@@ -92,6 +105,18 @@ def open_results(
     if strict is not None:
         raise UsageError(f"{first} holds values: --strict and --no-strict are for runs.")
     yield [first, *runs] if runs else first
+
+
+def _evaluation(measures: Sequence[str], choices: Mapping[str, Any], unjudged: bool) -> Evaluation:
+    """Return what the evaluation of measures reads of runs; unknown names are an error."""
+    from irmeta.measures.names import parse_call, parse_measures
+    from irmeta.measures.pools import unjudged_measures
+    from irmeta.rankings.load import evaluation_of
+    from irmeta.rankings.needs import needs_of
+
+    specs, policy = parse_call(measures, choices)
+    specs += parse_measures(unjudged_measures()) if unjudged else []
+    return evaluation_of(policy, needs_of(specs))
 
 
 def report_policies(

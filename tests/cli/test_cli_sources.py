@@ -42,6 +42,25 @@ def test_commands__collection_gives_the_output_of_its_store(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "options",
+    [("compare", "-m", "AP"), ("compare", "-m", "AvgSL,P(ties=share)@5"),
+     ("compare", "-m", "AP(norm=pool)@5", "--unjudged"), ("power", "-m", "infAP,AvgSL")],
+)  # fmt: skip
+def test_compare_and_power__read_of_runs_what_measures_need(
+    run, made_store: irmeta.Store, collections: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """Names of unjudged docs, for example, are read for AvgSL alone."""
+    made = list[bytes]()
+    for number, source in enumerate((collections, made_store.path)):
+        file = tmp_path / f"{number}.csv"
+        command, *rest = options
+        done = run(command, source, *rest, "--track", "web", "--out", file)
+        assert done.status == 0
+        made.append(file.read_bytes())
+    assert made[0] == made[1]
+
+
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_evaluate_command__reads_the_store_in_results(
