@@ -101,7 +101,13 @@ class JudgeAgreement(Summarized):
         return offline(judge_intervals(self.judges, coefficient))
 
     def show_confusion(self, judge: str, *, track: str | None = None) -> alt.LayerChart:
-        """Draw the numbers of docs by the grades of the reference and of one judge."""
+        """Draw the numbers of docs by the grades of the reference and of one judge.
+
+        Raises
+        ------
+        UsageError
+            If there is no such judge, or it judged several tracks and none is named.
+        """
         from irmeta.report.figures.judge_figures import confusion_map
         from irmeta.report.offline import offline
 
@@ -109,7 +115,7 @@ class JudgeAgreement(Summarized):
         rows = self.confusion.filter(pl.col("judge") == judge, pl.col("track").is_in(tracks))
         if rows.is_empty():
             known = self.confusion["judge"].unique().sort().to_list()
-            raise UsageError(f"no judge {judge!r}: {did_you_mean(judge, known)}")
+            raise UsageError(f"no judge {judge!r}. {did_you_mean(judge, known)}")
         if rows["track"].n_unique() > 1:
             raise UsageError(f"{judge} judged several tracks: name one by track=.")
         return offline(confusion_map(rows))
@@ -259,7 +265,7 @@ def _warn_without_relevant(track: str, sets: LabelSets, rels: Mapping[str, float
     """Warn about sets in which no doc is relevant."""
     names = [name for name, one in sets.items() if not (one["grade"] >= rels[name]).any()]
     if names:
-        listed = first_few(names, "see the column none_relevant")
+        listed = first_few(names, "their recall is 0 or undefined")
         warn(
             f"{track}: no doc is relevant in {listed}. Name the least relevant grade of each set "
             "by `rel=`.",
@@ -309,7 +315,10 @@ def _label_sets(
         raise UsageError("`track=` is for a store.")
     if judges is None:
         raise UsageError("no judge: name qrels to compare with the reference.")
-    (own,) = given_qrels(source)
+    own, *others = given_qrels(source)
+    if others:
+        names = ", ".join(one.name for one in (own, *others))
+        raise UsageError(f"several references: {names}. Pass one, and the others as judges.")
     name = reference or name_of(source) or "reference"
     read = partial(_labels, digits=grade_digits)
     sets = {one.name: read(one) for one in _given(judges, name)}
@@ -324,7 +333,8 @@ def _given(judges: object, reference: str) -> list[GivenQrels]:
             raise UsageError("two judges have the same name: pass a dict {name: qrels}.")
         judges = given
     named = given_qrels(judges)
-    if len(named) == 1 and named[0].name == "qrels":
+    is_named = isinstance(judges, Mapping) and named[0].name in judges
+    if not is_named:  # one set, which has no name of its own
         named = [GivenQrels(name_of(judges) or "judge", named[0].parts)]
     for one in named:
         if one.name == reference:
@@ -340,6 +350,8 @@ def _labels(given: GivenQrels, digits: int | None) -> pl.DataFrame:
             text = read_qrels(part, grade_digits=digits)
         else:
             text = qrels_text(part, False, "", grade_digits=digits)
+        if text.frame["subtopic"].null_count() < text.frame.height:
+            raise DataError(f"{given.name} has judgments by subtopic, which are not compared")
         parts.append(text.frame.select("query", "doc", pl.col("grade").cast(pl.Float64)))
     labels = pl.concat(parts)
     if labels.select(pl.struct("query", "doc").is_duplicated().any()).item():
@@ -370,7 +382,7 @@ def _stored(
     wanted = [*([] if reference is None else [reference]), *asked]
     for one in wanted:
         if one not in known:
-            raise UsageError(f"no qrels set {one!r}: {did_you_mean(one, list(known))}")
+            raise UsageError(f"no qrels set {one!r}. {did_you_mean(one, list(known))}")
     if not found:
         raise UsageError("no track has two qrels sets without subtopics to compare.")
     return found

@@ -12,7 +12,7 @@ from irmeta.cli.app import TracksOption
 from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
 from irmeta.errors import UsageError
-from irmeta.locations import location
+from irmeta.locations import is_stream, location
 from irmeta.show.display import Display
 
 
@@ -89,6 +89,11 @@ def agree(
     if per_query and confusion:
         raise UsageError("--per-query and --confusion exclude each other.")
     is_store = location(reference_source).is_dir()
+    files = [] if is_store else [str(reference_source), *(judges or [])]
+    for file in files:
+        place = location(file)
+        if not (place.is_file() or is_stream(place)):
+            raise UsageError(f"{file} is not a file.")
     found = compute(
         reference_source,
         judges or None,
@@ -101,7 +106,6 @@ def agree(
         resamples=resamples,
         rng=seed,
     )
-    files = [] if is_store else [str(reference_source), *(judges or [])]
     made = {
         "irmeta": __version__,
         "agree": dict(found.settings),

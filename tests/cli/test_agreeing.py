@@ -42,6 +42,12 @@ def test_agree__wrong_options(files, run, options: list[str], message: str):
     assert message in done.err
 
 
+def test_agree__missing_file_is_named(files, run):
+    for given in ((files[0], "no-judge.txt"), ("no-judge.txt", files[1])):
+        done = run("agree", *given)
+        assert (done.status, done.err) == (2, "irmeta: no-judge.txt is not a file.\n")
+
+
 def test_agree__sets_of_a_store(run, tmp_path: Path):
     folder = tmp_path / "c" / "t"
     (folder / "runs").mkdir(parents=True)

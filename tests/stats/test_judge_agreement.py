@@ -152,12 +152,25 @@ def test_agree__same_seed_same_bytes_whatever_judges_stand_beside():
         ({"judges": {"reference": HUMAN}}, "name of the reference"),
         ({"rel": {"jugde": 2}}, "Did you mean 'judge'"),
         ({"track": "news"}, "for a store"),
+        ({"source": {"a": HUMAN, "b": HUMAN}}, "several references: a, b"),
     ],
 )
 def test_agree__wrong_arguments(arguments: dict[str, Any], message: str):
-    given: Any = {"judges": {"judge": HUMAN}} | arguments
+    given: Any = {"source": HUMAN, "judges": {"judge": HUMAN}} | arguments
     with pytest.raises(irmeta.UsageError, match=message):
-        irmeta.agree(HUMAN, **given)
+        irmeta.agree(**given)
+
+
+def test_agree__names_of_judges():
+    named = {"a set": {"qrels": HUMAN}, "one set": HUMAN, "list": [HUMAN, HUMAN]}
+    found = {key: irmeta.agree(HUMAN, one).judges["judge"].to_list() for key, one in named.items()}
+    assert found == {"a set": ["qrels"], "one set": ["judge"], "list": ["judge1", "judge2"]}
+
+
+def test_agree__judgments_by_subtopic_are_refused():
+    rows = {"query": ["q1", "q1"], "doc": ["d1", "d1"], "subtopic": ["1", "2"], "grade": [1, 0]}
+    with pytest.raises(irmeta.DataError, match="judge has judgments by subtopic"):
+        irmeta.agree(HUMAN, {"judge": pl.DataFrame(rows)})
 
 
 def test_agree__qrels_sets_of_a_store():
