@@ -83,7 +83,7 @@ def main() -> None:
             *(f"| {what} | {cpu:.2f} | | |" for what, cpu in took.items()),
             f"| scores of 19 measures, and all these pairs | {scores + sum(pairs):.2f} | | |",
             f"| the limit set | {limit} | | {MEMORY:,} |",
-            f"| `irmeta study properties`: 11 tables, 7 figures in three formats, page | "
+            f"| `irmeta study properties`: 11 tables, 7 figures, page | "
             f"{whole['cpu']:.1f} | {whole['wall']:.1f} | {whole['memory']:,.0f} |",
             "",
         ]

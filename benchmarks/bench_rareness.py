@@ -144,7 +144,7 @@ def main() -> None:
         drawn = len(list((folder / "warm" / "figures").rglob("*.svg")))
         store = irmeta.open_store(path)
         rows, peer = steps(store, repeat), beside(store, repeat)
-    what = f"`irmeta study innovation`: tables, {drawn} figures in three formats, page"
+    what = f"`irmeta study innovation`: tables, {drawn} figures, page"
     lines = [
         f"{COVID} where no shape is given; {machine()}; the least of {repeat}.",
         "",

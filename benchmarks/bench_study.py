@@ -121,7 +121,7 @@ def main() -> None:
             runs = [spawn(*study_of, str(folder / f"{study}-{i}")) for i in range(repeat)]
             again = [spawn(*study_of, str(warm)) for _ in range(repeat)]
             drawn = len(list((warm / "figures").rglob("*.svg")))
-            what = f"`irmeta study {study}`: tables, {drawn} figures in three formats, page"
+            what = f"`irmeta study {study}`: tables, {drawn} figures, page"
             for text, found in (
                 (what, median(runs)),
                 ("the same again, no track changed", median(again)),
