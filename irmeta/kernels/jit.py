@@ -32,6 +32,7 @@ from numba.extending import register_jitable
 
 config: Any = numba_config  # settings are attributes made at run time
 njit: Any = numba.njit  # its types lack options
+# numba has no public list of the environments that compiled functions refer to.
 environments: Any = Environment._memo  # pyright: ignore[reportPrivateUsage]
 Function = TypeVar("Function", bound=Callable[..., object])
 DAYS_KEPT = 30

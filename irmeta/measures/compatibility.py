@@ -8,6 +8,7 @@ import numpy as np
 
 from irmeta.kernels.cutoff_sums import deeper_places
 from irmeta.measures.cutoffs import add_up, divide
+from irmeta.measures.rbp import powers
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import Parameter
 from irmeta.rankings.judged import JudgedRanks
@@ -35,10 +36,9 @@ _PARAMETERS = (
 @lru_cache(maxsize=16)
 def _running(p: float, depth: int) -> tuple[np.ndarray, np.ndarray]:
     """Compute the sums of p^(i - 1) / i and of p^(i - 1) for i up to 0, 1, ... depth."""
-    ranks = np.arange(1, depth + 1)
-    weights = np.cumprod(np.concatenate([[1.0], np.full(max(depth - 1, 0), p)]))[:depth]
-    sums = [np.concatenate([[0.0], np.cumsum(a)]) for a in (weights / ranks, weights)]
-    return sums[0], sums[1]
+    weights = powers(p, depth - 1)
+    shares = weights / np.arange(1, depth + 1)
+    return np.cumsum([0.0, *shares]), np.cumsum([0.0, *weights])
 
 
 def compute_compatibility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -50,10 +50,9 @@ def compute_compatibility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.
     Notes
     -----
     Equals the authors' program, whose depth is 1,000 and which orders tied docs by ascending name
-    (here by `tie_order`). ir_measures stops at the length of the longer
-    list, gives 0 for a query without relevant docs, which the program leaves out, and treats a doc
-    that is not retrieved like one of score 0: with negative scores its ideal list is not the
-    nearest.
+    (here by `tie_order`). ir_measures stops at the length of the longer list, gives 0 for a query
+    without relevant docs, which the program leaves out, and treats a doc that is not retrieved like
+    one of score 0: with negative scores its ideal list is not the nearest.
     """
     found = _places(view)
     if found is None:  # no doc is relevant

@@ -72,7 +72,7 @@ class TrackVerifier:
         self._values = _Values(store, track, workers)
 
     def verify(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Add value, difference, verdict and reason to published values with their measures.
+        """Compare published values with recomputed ones: add value, difference, verdict and reason.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class TrackVerifier:
         return sorted_rows.select(COLUMNS)
 
     def _of_set(self, rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
-        """Yield the rows of one qrels set with value, difference, verdict and reason."""
+        """Compare the published values of one qrels set."""
         qrels = rows["qrels"][0]
         policy = self.policy if qrels is None else replace(self.policy, qrels=qrels)
         problems = self._problems(rows["canonical"].unique().sort().to_list(), policy)
@@ -132,7 +132,7 @@ class TrackVerifier:
         return {}
 
     def _reasons(self, rows: pl.DataFrame, every: pl.DataFrame, policy: EvalPolicy) -> pl.DataFrame:
-        """Find the first alternative reading that reproduces each differing value: row and reason.
+        """Explain differing values by the first reading that reproduces them: row, reason.
 
         `every` has all values of the columns of `rows`.
         """
@@ -171,7 +171,7 @@ class TrackVerifier:
     def _accepted(
         self, rows: pl.DataFrame, every: pl.DataFrame, reading: Reading, policy: EvalPolicy
     ) -> pl.DataFrame:
-        """Return the rows that a reading reproduces; none if they may match by chance."""
+        """Return the rows that a reading reproduces, if too many match for chance."""
         explained, alike = self._explained(rows, reading, policy), pl.len().over(_COLUMN)
         if reading.of_column:
             return explained.filter(_is_told(alike), alike >= pl.col("differing") / 2)
@@ -191,7 +191,7 @@ class TrackVerifier:
         return other_readings(policy, order, others, facts.highest_grade)
 
     def _explained(self, rows: pl.DataFrame, reading: Reading, policy: EvalPolicy) -> pl.DataFrame:
-        """Return the rows that a reading reproduces."""
+        """Return the rows whose published value equals that of a reading."""
         names = reading.names(rows["canonical"].unique().sort().to_list())
         concerned = rows.filter(pl.col("canonical").is_in(list(names)))
         if concerned.is_empty():
@@ -203,7 +203,7 @@ class TrackVerifier:
         return concerned.filter(_equals(values))
 
     def _by_arithmetic(self, rows: pl.DataFrame, policy: EvalPolicy) -> Iterator[pl.DataFrame]:
-        """Yield rows of one column whose mean another average reproduces, each with a reason."""
+        """Explain published means of a column by other averages, e.g. of rounded values."""
         measure = rows["canonical"][0]
         (scores,) = self._values.scores([measure], policy)
         if measure in scores.averages:  # not arithmetic
@@ -218,7 +218,7 @@ class TrackVerifier:
 
 
 class _Values:
-    """Values of the measures of one track, computed once under each policy."""
+    """Cache of the values of measures on one track, by policy."""
 
     def __init__(self, store: StoreReader, track: str, workers: int | None) -> None:
         self._store = store
@@ -227,7 +227,7 @@ class _Values:
         self._kept: dict[EvalPolicy, dict[str, Scores]] = {}
 
     def scores(self, names: Iterable[str], policy: EvalPolicy) -> list[Scores]:
-        """Return scores with the given measures; compute those that are missing in one pass."""
+        """Return scores with the given measures; those that are not cached take one pass."""
         kept = self._kept.setdefault(policy, {})
         names = dict.fromkeys(names)
         if new := [name for name in names if name not in kept]:
@@ -239,7 +239,7 @@ class _Values:
     def of_rows(
         self, rows: pl.DataFrame, names: Mapping[str, str], policy: EvalPolicy
     ) -> pl.DataFrame:
-        """Add the column `value`, the value of measure `names[canonical]`; null if not computed."""
+        """Add the column `value`: that of measure `names[canonical]`, null if there is none."""
         measures = rows["canonical"].replace_strict(names, return_dtype=pl.String)
         is_mean = rows["query"].is_null().to_numpy()
         values, is_there = np.full(rows.height, np.nan), np.zeros(rows.height, bool)
@@ -269,7 +269,7 @@ def _positions(texts: pl.Series, known: Sequence[str]) -> np.ndarray:
 
 
 def _is_told(alike: pl.Expr) -> pl.Expr:
-    """Check whether the values that a reading reproduces suffice to identify it."""
+    """Check whether enough values match: one may match by chance, unless it has many digits."""
     is_alone = (pl.col("size") == 1) & (pl.col("own_digits") >= DIGITS_OF_ONE)
     return (alike > 1) | is_alone
 
@@ -282,7 +282,7 @@ def _not_ours(rows: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
 
 
 def _equals(rows: pl.DataFrame) -> pl.Series:
-    """Check whether each value, rounded to its digits, equals the published one; null: False."""
+    """Check whether each value, rounded to the printed digits, equals the published one."""
     values = rows["value"].to_numpy()
     is_equal = equal_as_printed(values, rows["published"].to_numpy(), rows["digits"].to_numpy())
     return pl.Series(is_equal & rows["value"].is_not_null().to_numpy())
