@@ -47,7 +47,7 @@ def browser(bars: list[dict[str, Any]], buckets: Sequence[str]) -> alt.VConcatCh
     table = [
         lines.transform_calculate(text=f"datum.line[{i}]")
         .mark_text(align="left", limit=width, fontWeight=weight)
-        .encode(alt.Y("row:O", axis=None), x=alt.value(x), text="text:N")
+        .encode(alt.Y("row:O", axis=None), alt.XValue(x), alt.Text("text:N"))
         for i, (x, width) in enumerate(((0, 90), (100, 40), (150, 50), (210, WIDTH - 210)))
     ]
     chart = alt.vconcat(

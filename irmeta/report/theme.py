@@ -92,7 +92,7 @@ def nothing(message: str) -> alt.LayerChart:
     lines = wrapped(message, 12, PRINT_WIDTH - 20)
     text = alt.Chart(pl.DataFrame({"message": ["\n".join(lines)]}))
     text = text.mark_text(fontSize=12, color=MUTED, lineBreak="\n", baseline="middle")
-    chart = alt.layer(text.encode(text="message:N"))
+    chart = alt.layer(text.encode(alt.Text("message:N")))
     return finish(chart, height=44 + 15 * len(lines), title="", subtitle=message)
 
 

@@ -200,7 +200,7 @@ def _pane(
     if axis.slots:
         label = alt.Chart(pl.DataFrame({"x": [1.0], "label": ["not retrieved"]}))
         label = label.mark_text(align="right", baseline="bottom", fontSize=10, color=MUTED)
-        layers.append(label.encode(x, alt.Text("label:N"), y=alt.value(-3)))
+        layers.append(label.encode(x, alt.Text("label:N"), alt.YValue(-3)))
     chart: Any = alt.layer(*layers)
     chart.width, chart.height = pane_width(1, ROOM), HEIGHT
     return chart

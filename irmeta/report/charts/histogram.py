@@ -144,20 +144,20 @@ def _classes(classes: Sequence[Class]) -> list[Any]:
         color=INK, strokeDash=[2, 2], xOffset=-2.5, aria=False
     )
     texts = base.mark_text(align="left", baseline="top", dx=3, lineBreak="|")
-    return [rules, texts.encode(y=alt.value(2), text="text:N")]
+    return [rules, texts.encode(alt.YValue(2), alt.Text("text:N"))]
 
 
 def _corner(corner: Corner, align: str) -> list[Any]:
     import altair as alt
 
-    x = alt.value(2) if align == "left" else alt.value("width")
+    x = alt.XValue(2 if align == "left" else "width")
     mark: dict[str, Any] = {"align": align, "baseline": "top"}
     lines: list[tuple[str, str, Any, float]] = [(corner.text, corner.colour, "bold", 12.0)]
     lines += [(text, INK, "normal", 10.5) for text in corner.below]
     return [
         alt.Chart(pl.DataFrame({"text": [text]}))
         .mark_text(color=colour, fontWeight=weight, fontSize=size, limit=230, **mark)
-        .encode(x=x, y=alt.value(15 * line), text="text:N")
+        .encode(x, alt.YValue(15 * line), alt.Text("text:N"))
         for line, (text, colour, weight, size) in enumerate(lines)
     ]
 

@@ -72,7 +72,7 @@ def _space_above() -> alt.Chart:
     import altair as alt
 
     line = alt.Chart(alt.sequence(1)).mark_rule(opacity=0, aria=False)
-    return line.encode(x=alt.value(0), y=alt.value(-ABOVE), y2=alt.value(0))
+    return line.encode(alt.XValue(0), alt.YValue(-ABOVE), alt.Y2Value(0))
 
 
 def axis_room(room: int) -> dict[str, Any]:
@@ -204,5 +204,5 @@ def labels_above(
             shown.append((value, label))
             end = place + half
     frame = pl.DataFrame(shown, schema={"x": pl.Float64, "label": pl.String}, orient="row")
-    text = alt.Chart(frame).encode(axis, alt.Text("label:N"), y=alt.value(-3))
+    text = alt.Chart(frame).encode(axis, alt.Text("label:N"), alt.YValue(-3))
     return text.mark_text(baseline="bottom", fontSize=10, color=MUTED, aria=False)

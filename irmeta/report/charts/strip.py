@@ -60,7 +60,7 @@ def strip(
         mark = alt.Chart(pl.DataFrame({"value": [rule[0]]})).encode(alt.X("value:Q"))
         line = mark.mark_rule(color=INK, strokeDash=[2, 2], aria=False)
         text = mark.mark_text(color=INK, dy=-7)
-        layers = [line, *layers, text.encode(y=alt.value(0), text=alt.value(rule[1]))]
+        layers = [line, *layers, text.encode(alt.YValue(0), alt.TextValue(rule[1]))]
     missing = frame.height - dots.height
     chart = alt.layer(*layers).resolve_axis(y="independent")
     subtitle += "; arrow: beyond the axis" if spread and lines["beyond"].any() else ""
@@ -119,7 +119,7 @@ def _layers(
     large = 28 if height > 30 else 18 if height > 16 else 8
     spoken = dots.height <= SPOKEN
     points = marks.mark_circle(color=BLUE, opacity=1, aria=spoken).encode(
-        size=alt.condition("datum.thin", alt.value(large / 3), alt.value(large))
+        alt.SizeValue(large, condition={"test": "datum.thin", "value": large / 3})
     )
     no_axis = alt.Y("row:N", scale=domain, axis=None)
     means = alt.Chart(lines).encode(

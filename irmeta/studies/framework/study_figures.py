@@ -60,9 +60,11 @@ def _parts(figure: Figure, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFra
 
 def spec_of(one: Drawn) -> dict[str, Any]:
     """Build the chart and return its Vega-Lite specification."""
-    from irmeta.report.theme import to_spec  # figures are slow to import
+    from irmeta.report.plain_altair import plainly  # figures are slow to import
+    from irmeta.report.theme import to_spec
 
-    return to_spec(one.draw())
+    with plainly():
+        return to_spec(one.draw())
 
 
 def _untitled(one: Drawn, spec: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
