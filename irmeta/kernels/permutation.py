@@ -89,8 +89,8 @@ def permuted_preferences(matrices, key, start, out):
     bound = _bounds(systems)
     least = np.uint64(1 << 32) % bound
     index = np.zeros(len(bound), np.uint64)
-    held = np.zeros(systems, np.uint32)
-    place = np.zeros((queries, systems), np.uint32)
+    held = np.zeros(systems, np.uint64)
+    place = np.zeros((queries, systems), np.uint64)
     flat, sums = matrices.reshape(matrices.size), np.empty(systems)
     for b in range(len(out)):
         for group in range(groups):
@@ -106,13 +106,29 @@ def permuted_preferences(matrices, key, start, out):
         most = 0.0
         for i in range(systems):  # a row of sums stays in the cache
             sums[i:] = 0.0
-            for q in range(queries):
-                row = (q * systems + np.int64(place[q, i])) * systems
+            # Four queries at a time, added one after another. Unsigned indices are never negative.
+            for q in range(0, queries - 3, 4):
+                r0, r1 = _row(place, q, i), _row(place, q + 1, i)
+                r2, r3 = _row(place, q + 2, i), _row(place, q + 3, i)
                 for j in range(i + 1, systems):
-                    sums[j] += flat[row + np.int64(place[q, j])]
+                    total = sums[j] + flat[r0 + place[q, j]]
+                    total += flat[r1 + place[q + 1, j]]
+                    total += flat[r2 + place[q + 2, j]]
+                    sums[j] = total + flat[r3 + place[q + 3, j]]
+            for q in range(queries // 4 * 4, queries):
+                row = _row(place, q, i)
+                for j in range(i + 1, systems):
+                    sums[j] += flat[row + place[q, j]]
             for j in range(i + 1, systems):
                 most = max(most, abs(sums[j]))
         out[b] = most
+
+
+@inlined
+def _row(place, query, system):
+    """Return the first element of a permuted row of a query's matrix."""
+    systems = np.uint64(place.shape[1])
+    return (np.uint64(query) * systems + place[query, system]) * systems
 
 
 @inlined

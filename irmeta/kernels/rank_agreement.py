@@ -274,3 +274,50 @@ def count_drops(scores, is_counted, lower, upper, tie, strict, counts):
         counts[measure, 0] += failed
         counts[measure, 1] += tied
         counts[measure, 2] += undefined
+
+
+@jit
+def count_level_pairs(ranks, is_first, missing, terms, bins, counts, distances):
+    """Compare the ranks of all pairs of systems at each recall level.
+
+    Parameters
+    ----------
+    ranks
+        uint16 or uint32 [levels, systems]; `missing`: not retrieved.
+    is_first
+        bool [levels]: whether the level is the first of its query.
+    terms
+        float64 [discounts, levels, systems]: the terms of the ranks, from 0 to 1.
+    bins
+        Steps from 0 to 1.
+    counts
+        int64 [3]; added to: pairs whose ranks differ, pairs of docs that are both not retrieved,
+        and pairs whose ranks differ at a first level.
+    distances
+        int64 [discounts, 2 bins + 1]; added to: numbers of |difference of terms|. Element 2 j is
+        for j / bins to rounding, element 2 j + 1 for values between j / bins and (j + 1) / bins;
+        element 0 for equal ranks.
+    """
+    for level in range(ranks.shape[0]):
+        unequal, absent = 0, 0
+        for a in range(ranks.shape[1]):
+            rank = ranks[level, a]
+            for b in range(a + 1, ranks.shape[1]):
+                if ranks[level, b] == rank:
+                    absent += rank == missing
+                    continue
+                unequal += 1
+                for d in range(terms.shape[0]):
+                    scaled = abs(terms[d, level, a] - terms[d, level, b]) * bins
+                    nearest = np.rint(scaled)
+                    if nearest > 0.0 and abs(scaled - nearest) <= 1e-9:
+                        distances[d, 2 * np.int64(nearest)] += 1
+                    else:
+                        distances[d, 2 * np.int64(scaled) + 1] += 1
+        pairs = ranks.shape[1] * (ranks.shape[1] - 1) // 2
+        for d in range(terms.shape[0]):
+            distances[d, 0] += pairs - unequal
+        counts[0] += unequal
+        counts[1] += absent
+        if is_first[level]:
+            counts[2] += unequal

@@ -115,6 +115,41 @@ def subtopic_sets(view: JudgedRanks, rel: float) -> DocSets:
     return DocSets(view, rows, np.append(starts, len(rows)), query[starts])
 
 
+class LevelOrder:
+    """The order of the systems at each recall level.
+
+    Parameters
+    ----------
+    ranks
+        See `Levels`.
+    """
+
+    def __init__(self, ranks: np.ndarray) -> None:
+        self._ranks, systems = ranks, ranks.shape[1]
+        self.bits: int = max(1, (systems - 1).bit_length())
+        is_narrow = ranks.dtype == np.uint16 and self.bits <= 16
+        self._wide = np.uint32 if is_narrow else np.uint64
+        self._kept: np.ndarray | None = None
+
+    def keys(self, rows: slice) -> np.ndarray:
+        """Return rank << bits | index of the system for some levels, each level ascending.
+
+        Those of all levels are kept if they are few.
+        """
+        if self._ranks.size > _KEYS:
+            return self._sorted(rows)
+        if self._kept is None:
+            self._kept = self._sorted(slice(None))
+        return self._kept[rows]
+
+    def _sorted(self, rows: slice) -> np.ndarray:
+        wide = self._wide
+        systems = np.arange(self._ranks.shape[1], dtype=wide)
+        keys = self._ranks[rows].astype(wide) << wide(self.bits) | systems
+        keys.sort(axis=1)
+        return keys
+
+
 @dataclass(frozen=True)
 class Levels:
     """Stacked recall levels of a block of queries.
@@ -130,12 +165,15 @@ class Levels:
         float64 [levels]: they add up to 1 in each query.
     is_uniform
         Whether all levels of a query have the same weight.
+    order
+        The order of the systems at each level, which levels of other weights share.
     """
 
     ranks: np.ndarray
     offsets: np.ndarray
     weights: np.ndarray
     is_uniform: bool
+    order: LevelOrder
 
     @property
     def counts(self) -> np.ndarray:
@@ -163,7 +201,17 @@ def stack_levels(parts: Sequence[DocSets], params: Mapping[str, Any], k: int | N
     # The sum of a set's weights is sequential, so that it depends on the size of the set alone.
     of_set = sizes / levels[query] / np.cumsum(raw)[sizes - 1]
     weights = raw[_ranges(np.zeros_like(sizes), sizes)] * np.repeat(of_set, sizes)
-    return Levels(stacked, _offsets(levels), weights, params["p"] == "uniform")
+    is_uniform = params["p"] == "uniform"
+    return Levels(stacked, _offsets(levels), weights, is_uniform, _order(parts, stacked, k))
+
+
+def _order(parts: Sequence[DocSets], ranks: np.ndarray, k: int | None) -> LevelOrder:
+    """Return the order at each level; of one part, the view keeps it for other weights."""
+    if len(parts) > 1 or k is not None:
+        return LevelOrder(ranks)
+    (one,) = parts
+    key = "order", one.rows.tobytes(), one.offsets.tobytes()
+    return one.view.cached(key, lambda: LevelOrder(ranks))
 
 
 def compare_levels(levels: Levels) -> BlockPreferences:
@@ -187,8 +235,6 @@ class LevelPreferences(BlockPreferences):
         """Sum the preferences over opponents by sorting each level: float64 [queries, systems]."""
         levels, systems = self.levels, self.systems
         out = np.zeros((len(levels.counts), systems))
-        bits = max(1, (systems - 1).bit_length())
-        wide = np.uint32 if levels.ranks.dtype == np.uint16 and bits <= 16 else np.uint64
         weights = np.ones(len(levels.ranks)) if levels.is_uniform else levels.weights
         step = max(1, _KEYS // max(1, systems))
         first = 0
@@ -196,8 +242,7 @@ class LevelPreferences(BlockPreferences):
             last = int(np.searchsorted(levels.offsets, levels.offsets[first] + step)) - 1
             last = max(last, first + 1)
             rows = slice(int(levels.offsets[first]), int(levels.offsets[last]))
-            keys = levels.ranks[rows].astype(wide) << wide(bits) | np.arange(systems, dtype=wide)
-            keys.sort(axis=1)
+            keys, bits = levels.order.keys(rows), levels.order.bits
             offsets = levels.offsets[first : last + 1] - rows.start
             add_net_wins(keys, bits, weights[rows], opponents, offsets, out[first:last])
             first = last

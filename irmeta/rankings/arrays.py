@@ -314,18 +314,20 @@ def sorted_by_rank(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return sorted ranks and labels [docs, systems]: see `JudgedRanks.sort_by_rank`."""
     if labels is None:
-        _sort_queries(ranks, offsets)
-        return ranks, np.zeros(ranks.shape, np.uint8)
+        return _sorted_queries(ranks, offsets), np.zeros(ranks.shape, np.uint8)
     # Sorting rank and label as one number is much faster than argsort.
     bits = 8 * labels.itemsize
     wide = np.uint32 if 8 * ranks.itemsize + bits <= 32 else np.uint64
     keys = ranks.astype(wide) << wide(bits) | labels.astype(wide)[:, None]
-    _sort_queries(keys, offsets)
+    keys = _sorted_queries(keys, offsets)
     return (keys >> wide(bits)).astype(ranks.dtype), keys.astype(labels.dtype)
 
 
-def _sort_queries(keys: np.ndarray, offsets: np.ndarray) -> None:
-    """Sort each column within the rows of each query."""
+def _sorted_queries(keys: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Sort each column within the rows of each query; `keys` may be overwritten."""
+    # Most processors sort 32 bits in vectors, but not 16.
+    wide = keys.astype(np.uint32) if keys.itemsize == 2 else keys
     for start, stop in pairwise(offsets):
         if stop - start > 1:
-            keys[start:stop].sort(axis=0)
+            wide[start:stop].sort(axis=0)
+    return wide.astype(keys.dtype, copy=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,6 +24,8 @@ class Verdicts:
         Function from the index of a query to int8 [system, system], antisymmetric: 1 where the
         row's system is better than the column's, -1 where worse, 0 where they tie or either has no
         value. One query is computed at a time: 2,000 systems x 50 queries would take 0.2 GB.
+    values
+        If verdicts compare values, these: float64 [query, system], greater is better.
     """
 
     queries: tuple[str, ...]
@@ -31,6 +33,7 @@ class Verdicts:
     sign: Callable[[int], np.ndarray]
     name: str = ""
     track: str = ""
+    values: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.sign(q) for q in range(len(self.queries)))
@@ -44,7 +47,7 @@ class Verdicts:
             with np.errstate(invalid="ignore"):  # of two infinities
                 return _signs(values[query][:, None] - values[query])
 
-        return cls(matrix.queries, matrix.systems, sign, matrix.measure, matrix.track)
+        return cls(matrix.queries, matrix.systems, sign, matrix.measure, matrix.track, values)
 
     @classmethod
     def from_signs(

@@ -22,10 +22,11 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
+from irmeta.kernels.pair_statistics import count_signs
 from irmeta.kernels.rank_agreement import settle
 from irmeta.policies import Majority
 from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import Verdicts
+from irmeta.results.verdicts import TIE, Verdicts
 from irmeta.stats.permutation_bootstrap import bootstrap_means
 
 _EQUAL = 1e-9
@@ -59,14 +60,13 @@ def win_rate(verdicts: Verdicts, ties: Literal["half", "out"] = "half") -> pl.Da
     [('a', 0.875), ('b', 0.625), ('c', 0.0)]
     """
     check_choice("ties", ties, ("half", "out"))
-    size = len(verdicts.systems)
-    net, decided = np.zeros(size), np.zeros(size)
-    for sign in verdicts:
-        net += sign.sum(axis=1, dtype=np.int64)
-        decided += np.count_nonzero(sign, axis=1)
+    size, better = len(verdicts.systems), wins(verdicts)
+    number = np.full(size, len(verdicts.queries) * (size - 1.0))
+    if ties == "out":
+        number = (better + better.T).sum(axis=1, dtype=np.int64).astype(np.float64)
     # A win adds 1 to the net count and a loss subtracts 1.
-    number = decided if ties == "out" else np.full(size, len(verdicts.queries) * (size - 1.0))
-    rate = np.divide(net + number, 2.0 * number, out=np.full(size, np.nan), where=number > 0)
+    rate = np.full(size, np.nan)
+    np.divide(_net(better) + number, 2.0 * number, out=rate, where=number > 0)
     return _ranked(verdicts.systems, rate)
 
 
@@ -99,10 +99,13 @@ def borda(verdicts: Verdicts) -> pl.DataFrame:
     [7.0, 5.0, 0.0]
     """
     size = len(verdicts.systems)
-    net = np.zeros(size)
-    for sign in verdicts:
-        net += sign.sum(axis=1, dtype=np.int64)
-    return _ranked(verdicts.systems, (net + len(verdicts.queries) * (size - 1.0)) / 2.0)
+    counts = (_net(wins(verdicts)) + len(verdicts.queries) * (size - 1.0)) / 2.0
+    return _ranked(verdicts.systems, counts)
+
+
+def _net(better: np.ndarray) -> np.ndarray:
+    """Return the wins minus losses of each system: int64 [system]."""
+    return (better - better.T).sum(axis=1, dtype=np.int64)
 
 
 def mc4(
@@ -164,7 +167,7 @@ def mc4(
         if rounds:
             raise UsageError("steps and rounds cannot be combined.")
     check_choice("majority", majority, get_args(Majority))
-    worse = loses(wins(verdicts), len(verdicts.queries), majority)
+    worse = _worse(verdicts, majority)
     size = len(worse)
     if steps is not None:
         return _ranked(verdicts.systems, power_steps(worse, steps))
@@ -178,6 +181,16 @@ def mc4(
     return _ranked(verdicts.systems, score, number if rounds else None)
 
 
+def mc4_ranks(verdicts: Verdicts, majority: Majority, steps: int) -> np.ndarray:
+    """Return the ranks by power steps of `mc4`, in the order of the systems: int32 [system]."""
+    return rank_rows(power_steps(_worse(verdicts, majority), steps)[None], True)[0]
+
+
+def _worse(verdicts: Verdicts, majority: Majority) -> np.ndarray:
+    """Check whether the row's system loses to the column's: see `loses`."""
+    return loses(wins(verdicts), len(verdicts.queries), majority)
+
+
 def wins(verdicts: Verdicts) -> np.ndarray:
     """Count the queries on which the row's system is better: int32 [system, system].
 
@@ -185,6 +198,10 @@ def wins(verdicts: Verdicts) -> np.ndarray:
     """
     size = len(verdicts.systems)
     out = np.zeros((size, size), np.int32)
+    if verdicts.values is not None:
+        losses = np.zeros_like(out)
+        count_signs(np.ascontiguousarray(verdicts.values), TIE, out, losses)
+        return out + losses.T
     for sign in verdicts:
         out += sign > 0
     return out

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import combinations
 from math import comb
 from typing import Literal
@@ -266,14 +266,31 @@ def correlate_samples(
     `values_of` is a function from int64 [sample, query], the indices of the queries of all samples
     of one size, to the values that rank the systems: float64 [sample, system].
     """
-    samples = plan.samples(rng)
     rows = []
-    for size in plan.sizes:
-        sampled = np.array([next(samples).queries for _ in range(plan.replicates)])
+    for size, sampled in zip(plan.sizes, _sampled_queries(plan, rng), strict=True):
         tau, systems = _tau(whole, values_of(sampled))
         pairs = zip(systems.tolist(), tau.tolist(), strict=True)
         rows += [(size, i, measure, *pair) for i, pair in enumerate(pairs)]
     return _frame(rows, plan)
+
+
+def _sampled_queries(plan: Plan, rng: Rng) -> Sequence[np.ndarray]:
+    """Return the queries of all samples of each size: int64 [sample, query]."""
+    if isinstance(rng, int):  # measures of a track share their samples
+        return _seeded_queries(plan.queries, plan.sizes, plan.replicates, rng)
+    return _queries_of(plan, rng)
+
+
+@lru_cache(maxsize=8)
+def _seeded_queries(
+    queries: int, sizes: tuple[float, ...], replicates: int, seed: int
+) -> Sequence[np.ndarray]:
+    return _queries_of(Plan("queries", sizes, replicates, queries, 0), seed)
+
+
+def _queries_of(plan: Plan, rng: Rng) -> Sequence[np.ndarray]:
+    samples = plan.samples(rng)
+    return [np.array([next(samples).queries for _ in range(plan.replicates)]) for _ in plan.sizes]
 
 
 def spread(frame: pl.DataFrame) -> pl.DataFrame:

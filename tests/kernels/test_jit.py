@@ -82,6 +82,9 @@ irmeta.measure_properties("AP", length=3)
 import numpy as np
 from irmeta.kernels.pair_preferences import preference_counts
 preference_counts(np.array([[1, 2], [3, 3]], np.uint16), 0, 2, np.empty((2, 2), np.int32))
+from irmeta.kernels.rank_agreement import count_level_pairs
+level = np.array([[1, 2]], np.uint16), np.array([True]), 65535, np.ones((1, 1, 2)), 20
+count_level_pairs(*level, np.zeros(3, np.int64), np.zeros((1, 41), np.int64))
 import polars as pl
 from irmeta.trec.numbered_names import Names, NameSketch
 names = Names()

@@ -19,7 +19,7 @@ from irmeta.errors import UsageError
 from irmeta.kernels.rank_agreement import settle
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Verdicts
-from irmeta.stats.aggregation import borda, mc4, win_rate, wins
+from irmeta.stats.aggregation import borda, mc4, mc4_ranks, win_rate, wins
 from twins import orders as naive
 
 NAN = math.nan
@@ -253,6 +253,23 @@ def test_aggregation__equals_naive_implementation(drawn):
         own = scores(found)
         assert [own[n] for n in names] == pytest.approx(expected, abs=1e-14, nan_ok=True)
         assert_ranked(found)
+
+
+VALUES = st.tuples(st.integers(0, 4), st.integers(1, 6)).flatmap(
+    lambda shape: arrays.arrays(
+        float, shape, elements=st.sampled_from([0.0, 1e-13, 1.0, 1.5, -2.0, math.inf, NAN])
+    )
+)
+
+
+@given(VALUES, st.sampled_from(["queries", "decided"]))
+def test_wins__of_values_equal_those_of_their_signs(values, majority):
+    names = tuple("abcdef"[: values.shape[1]])
+    verdicts = Verdicts.of(Matrix(values, tuple(map(str, range(len(values)))), names))
+    signs = Verdicts(verdicts.queries, names, verdicts.sign)
+    np.testing.assert_array_equal(wins(verdicts), wins(signs))
+    ranks = dict(mc4(signs, majority=majority, steps=10).select("system", "rank").iter_rows())
+    assert mc4_ranks(verdicts, majority, 10).tolist() == [ranks[name] for name in names]
 
 
 def assert_ranked(found: pl.DataFrame) -> None:

@@ -173,6 +173,15 @@ def take_rows(view: JudgedRanks, rows: np.ndarray) -> JudgedRanks:
     return condense(made) if view.condensed else made
 
 
+def keep_gained(view: JudgedRanks) -> JudgedRanks:
+    """Return the view of the docs of a grade above 0, without what only some measures read.
+
+    The depth of each doc in the pool remains.
+    """
+    unread = dict.fromkeys(("ties", "subtopics", "diversity", "sample"))
+    return take_rows(changed(view, **unread), np.flatnonzero(view.grades > 0))
+
+
 def take_systems(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
     """Return the view of some systems, by ascending indices."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.kernels.rank_agreement import count_level_pairs
 from irmeta.measures.search_length import corpus_sizes
 from irmeta.preferences.levels import graded_sets, stack_levels
 from irmeta.rankings.judged import JudgedRanks
@@ -91,46 +92,28 @@ class LevelCounts:
 
 def count_levels(compared: ComparedTrack, options: Options) -> LevelCounts:
     """Compare the ranks of all pairs of systems at each recall level."""
-    totals = np.zeros(4, np.int64)
-    distances = {name: np.zeros(2 * BINS + 1, np.int64) for name in ("RBP", "DCG")}
+    totals, levels = np.zeros(3, np.int64), 0
+    discounts = ("RBP", "DCG")
+    distances = np.zeros((len(discounts), 2 * BINS + 1), np.int64)
     for view in compared.views:
         ranks, offsets = _level_ranks(view, options.rel)
         is_first = np.zeros(len(ranks), bool)
         is_first[offsets[:-1][np.diff(offsets) > 0]] = True
-        missing = np.iinfo(ranks.dtype).max
-        systems = ranks.shape[1]
+        missing, systems = np.iinfo(ranks.dtype).max, ranks.shape[1]
+        levels += len(ranks) * systems * (systems - 1) // 2
         step = max(1, _HELD // max(1, systems))
         for start in range(0, len(ranks), step):
-            part = ranks[start : start + step]
-            is_missing = part == missing
-            terms = {name: discounted(part, is_missing, name) for name in distances}
-            for a in range(systems - 1):
-                differs = part[:, a, None] != part[:, a + 1 :]
-                totals += (
-                    differs.size,
-                    np.count_nonzero(differs),
-                    np.count_nonzero(is_missing[:, a, None] & is_missing[:, a + 1 :]),
-                    np.count_nonzero(differs[is_first[start : start + step]]),
-                )
-                for name, values in terms.items():
-                    distances[name] += _distances(values[:, a, None] - values[:, a + 1 :], differs)
-    levels, unequal, neither, unequal_first = totals.tolist()
-    return LevelCounts(levels, unequal, neither, unequal_first, distances)
+            part, first = ranks[start : start + step], is_first[start : start + step]
+            terms = np.stack([discounted(part, part == missing, name) for name in discounts])
+            count_level_pairs(part, first, missing, terms, BINS, totals, distances)
+    unequal, neither, unequal_first = totals.tolist()
+    by_discount = dict[str, np.ndarray](zip(discounts, distances, strict=True))
+    return LevelCounts(levels, unequal, neither, unequal_first, by_discount)
 
 
 def _level_ranks(view: JudgedRanks, rel: int) -> tuple[np.ndarray, np.ndarray]:
     levels = stack_levels([graded_sets(view, rel, "binary")], {"p": "uniform"}, None)
     return levels.ranks, levels.offsets
-
-
-def _distances(differences: np.ndarray, differs: np.ndarray) -> np.ndarray:
-    """Count |difference| at and between the steps of 1 / BINS; 0 only where ranks are equal."""
-    scaled = np.abs(differences) * BINS
-    nearest = np.rint(scaled)
-    is_step = (np.abs(scaled - nearest) <= 1e-9) & (nearest > 0)
-    code = np.where(is_step, 2 * nearest, 2 * np.floor(scaled) + 1)
-    code = np.where(differs, code, 0).astype(np.int64)
-    return np.bincount(code.ravel(), minlength=2 * BINS + 1)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -14,13 +14,15 @@ from irmeta.measures.names import parse_measures
 from irmeta.policies import Majority
 from irmeta.preferences.evaluate import compare_block, join_blocks
 from irmeta.preferences.registry import parse_preferences
+from irmeta.rankings.derive.changes import keep_gained
 from irmeta.rankings.derive.fewer_judgments import DropOrder, drop_relevant_shares
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.results.verdicts import TIE, Preference, Verdicts
-from irmeta.stats.aggregation import borda, mc4, rank_rows
+from irmeta.stats.aggregation import borda, mc4, mc4_ranks, rank_rows
 from irmeta.stats.correlation import correlate, in_common
+from irmeta.stats.orders import kendall_tau_b, over_common
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.preferences import STEPS, preference_pairs, preference_subsets
 from irmeta.stats.resampling import query_subsets, spread
@@ -343,23 +345,34 @@ def fewer_labels(compared: ComparedTrack, options: Options) -> pl.DataFrame:
     Random orders have `label_replicates` samples; the order by lists is the same each time.
     """
     by_order = list[pl.DataFrame]()
-    whole = _places(compared.views, options)
+    gained = [keep_gained(view) for view in compared.views]  # no other docs are read
+    whole = _places(gained, options)
     seeds = np.random.SeedSequence(options.seed).generate_state(options.label_replicates).tolist()
     for labels, order in ORDERS.items():
-        rows: list[dict[str, Any]] = []
+        samples = list[tuple[float, str, np.ndarray]]()
         for seed in seeds if labels == "random" else [0]:
             by_view = [
                 drop_relevant_shares(view, options.removed, order, rel=options.rel, rng=seed)
-                for view in compared.views
+                for view in gained
             ]
             for share, *views in zip(options.removed, *by_view, strict=True):
-                rows += [
-                    {"size": share, "measure": name, "tau": tau_b(whole[name], values)}
-                    for name, values in _places(views, options).items()
-                ]
+                samples += [(share, *placed) for placed in _places(views, options).items()]
+        rows = _correlated(whole, samples)
         found = spread(pl.DataFrame(rows)).rename({"size": "removed"})
         by_order.append(found.with_columns(labels=pl.lit(labels)))
     return pl.concat(by_order)
+
+
+def _correlated(
+    whole: dict[str, np.ndarray], samples: Sequence[tuple[float, str, np.ndarray]]
+) -> list[Row]:
+    """Return size, measure and tau-b of each sample: share, measure, places of the systems."""
+    taus = dict[str, Iterator[float]]()
+    for name, places_of_all in whole.items():
+        of_samples = np.stack([values for _, measure, values in samples if measure == name])
+        tau = over_common(kendall_tau_b, places_of_all[None], of_samples, False)[0]
+        taus[name] = iter(tau.tolist())
+    return [{"size": share, "measure": name, "tau": next(taus[name])} for share, name, _ in samples]
 
 
 def _places(views: list[JudgedRanks], options: Options) -> dict[str, np.ndarray]:
@@ -370,9 +383,7 @@ def _places(views: list[JudgedRanks], options: Options) -> dict[str, np.ndarray]
     found: dict[str, np.ndarray] = {}
     for one in join_blocks(views[0].facts, preferences, blocks):
         verdicts = Verdicts.of(one.win_rates().complete())
-        chain = mc4(verdicts, majority=options.majority, steps=STEPS)
-        ranks = dict(chain.select("system", "rank").iter_rows())
-        found[one.name] = -np.array([ranks[system] for system in one.systems], np.float64)
+        found[one.name] = -mc4_ranks(verdicts, options.majority, STEPS).astype(np.float64)
     scores = Scores.concat([evaluate_block(view, measures, options.policy) for view in views])
     for name, means in zip(scores.measures, scores.mean_values(), strict=True):
         found[name] = places(means * scores.directions[name])
