@@ -338,6 +338,7 @@ MEASURES = (
         needs=needs_pool,
         events=events_average_precision,
         printed=_printed_ap,
+        gained_only=True,
     ),
     Measure(
         name="IPrec",
@@ -398,5 +399,6 @@ MEASURES = (
         events=events_q,
         printed=_printed_q,
         revision=2,
+        gained_only=True,
     ),
 )

@@ -234,6 +234,7 @@ MEASURES = (
         parameters=(STOP, GMAX),
         family="utility",
         events=events_err,
+        gained_only=True,
     ),
     Measure(
         name="nERR",

@@ -400,6 +400,7 @@ MEASURES = (
         events=events_dcg,
         printed=_dcg_printed,
         revision=2,
+        gained_only=True,
     ),
     Measure(
         name="nDCG",
@@ -413,6 +414,7 @@ MEASURES = (
         events=events_ndcg,
         printed=_ndcg_printed,
         revision=2,
+        gained_only=True,
     ),
     Measure(
         name="nDCGRel",

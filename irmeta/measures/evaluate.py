@@ -7,12 +7,14 @@ from concurrent.futures import Executor
 from contextlib import closing
 from functools import partial
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from irmeta._version import __version__
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.measures.average_precision import compute_average_precision
+from irmeta.measures.gains import GAINS
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.set_rel import is_thresholded, relevant_in_set, relevant_in_sets
@@ -237,7 +239,6 @@ class SeenViews:
 
     def __init__(self, view: JudgedRanks) -> None:
         self._view = view
-        self._condensed: dict[bool, JudgedRanks] = {}
 
     def judged_for(self, spec: Spec) -> JudgedRanks:
         """Return the block under the qrels set that a measure reads."""
@@ -251,10 +252,9 @@ class SeenViews:
         if spec.unjudged == "upper-gmax" and spec.rel > view.facts.highest_grade:
             return view  # docs of the highest grade are not relevant to the measure
         if spec.unjudged == "condensed":
-            by_subtopic = view is not self._view
-            if by_subtopic not in self._condensed:
-                self._condensed[by_subtopic] = view.condense()
-            return self._condensed[by_subtopic]
+            # A copy of the view with other arrays shares what was cached of the view.
+            made_of, made = view.cached("condensed", lambda: (ref(view), view.condense()))
+            return made if made_of() is view else view.condense()
         deepest = view.facts.deepest_rank
         if spec.measure.cutoff_is == "rank" and None not in cutoffs:
             deepest = min(deepest, max(cutoffs))
@@ -264,6 +264,13 @@ class SeenViews:
 def seen_by(view: JudgedRanks, spec: Spec) -> JudgedRanks:
     """Return the block that one measure is computed on."""
     return SeenViews(view).of(spec, [spec.cutoff])
+
+
+def reads_gained_only(spec: Spec) -> bool:
+    """Check whether values depend on docs of a grade above 0 alone, of the judged docs."""
+    kind = spec.settings.get("gain", "grade")  # gains by grade may give one to grade 0
+    is_plain = spec.unjudged == "nonrelevant" and kind in GAINS and not spec.needs
+    return spec.measure.gained_only and is_plain
 
 
 ASSUMED_GAINS = {"upper": "one", "upper-gmax": "gmax"}

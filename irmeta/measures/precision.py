@@ -241,6 +241,7 @@ MEASURES = (
         needs=needs_ties,
         events=events_precision,
         printed=_printed_precision,
+        gained_only=True,
     ),
     Measure(
         name="R",
@@ -252,6 +253,7 @@ MEASURES = (
         cutoff="required",
         needs=needs_ties,
         events=events_recall,
+        gained_only=True,
     ),
     Measure(
         name="F",
@@ -281,6 +283,7 @@ MEASURES = (
         cutoff="required",
         family="utility",
         events=events_success,
+        gained_only=True,
     ),
     Measure(
         name="RelP",
@@ -300,5 +303,6 @@ MEASURES = (
         source=TREC_EVAL.format("recip_rank"),
         family="utility",
         events=events_reciprocal_rank,
+        gained_only=True,
     ),
 )

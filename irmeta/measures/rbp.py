@@ -174,6 +174,7 @@ MEASURES = (
         events=events_rbp,
         printed=lambda params, cutoff: printed_rbp("RBP", params),
         revision=2,
+        gained_only=True,
     ),
     Measure(
         name="RBPResidual",

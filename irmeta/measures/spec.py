@@ -123,6 +123,9 @@ class Measure(Registration):
         Whether the value never falls as the cutoff grows, under the default parameters.
     counts_irrelevant
         Whether tables of means count the lists without a non-relevant doc.
+    gained_only
+        Whether values depend on the judged docs of a grade above 0 alone, under gains that give no
+        other doc one, and without `unjudged` and `needs`.
     unjudged
         Alternatives to counting unjudged docs as non-relevant; None: ``condensed``, and for the
         family ``utility`` also ``upper`` and ``upper-gmax``.
@@ -150,6 +153,7 @@ class Measure(Registration):
     family: Literal["utility", "recall", "count"] = "recall"
     monotone: bool = True
     counts_irrelevant: bool = False
+    gained_only: bool = False
     unjudged: tuple[str, ...] | None = None
     average: str = "arithmetic"
     needs: Callable[[Params], Collection[Need]] = lambda params: ()

@@ -233,21 +233,69 @@ def judged_blocks(
     UsageError
         See `judged_ranks`; raised before the first block.
     """
-    check_needs(needs)
     facts = track_facts(store, track, policy.qrels)
-    if policy.has_smaller_pool:
-        needs = {*needs, "pool"}
-        check_pool_depth(policy.pool_depth, facts)
-    order = other_order(facts, policy.tie_order)
-    pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
-    if "pool" in needs and not facts.contributors:
-        raise no_contributor(facts.track)
-    compared = columns_compared(facts.policy["tie_order"], (order, pool_order), "ties" in needs)
-    columns = {"doc_id", *compared}
-    sets = _qrels_sets(store, facts, needs)
+    asked = _Asked.of(facts, policy, needs)
+    sets = _qrels_sets(store, facts, asked.needs)
+    for queries, block in _blocks_of(store, facts, sets, max_rows):
+        yield partial(_block_view, sets, queries, asked, block)
+
+
+def judged_under(
+    store: StoreReader,
+    track: str,
+    asked: Sequence[tuple[EvalPolicy, Collection[Need]]],
+    max_rows: int | None = None,
+) -> Iterator[list[JudgedRanks]]:
+    """Yield each block of a track under several policies, read once: see `judged_ranks`.
+
+    Parameters
+    ----------
+    asked
+        Policies with the same qrels set, and the needs of each; only the first needs subtopics or
+        samples.
+    """
+    with undisturbed(store, track):
+        facts = track_facts(store, track, asked[0][0].qrels)
+        every = [_Asked.of(facts, policy, needs) for policy, needs in asked]
+        columns = sorted({column for one in every for column in one.columns})
+        sets = _qrels_sets(store, facts, every[0].needs)
+        for queries, block in _blocks_of(store, facts, sets, max_rows):
+            names, lists = _lists_of(block, queries, columns)
+            yield [_arranged(sets, names, one, lists) for one in every]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A policy with the needs of what reads the views, and the columns to read for them."""
+
+    policy: EvalPolicy
+    needs: Collection[Need]
+    columns: Sequence[str]
+
+    @classmethod
+    def of(cls, facts: TrackFacts, policy: EvalPolicy, needs: Collection[Need]) -> _Asked:
+        check_needs(needs)
+        if policy.has_smaller_pool:
+            needs = {*needs, "pool"}
+            check_pool_depth(policy.pool_depth, facts)
+        order = other_order(facts, policy.tie_order)
+        pool_order = (
+            other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
+        )
+        if "pool" in needs and not facts.contributors:
+            raise no_contributor(facts.track)
+        own = facts.policy["tie_order"]
+        compared = columns_compared(own, (order, pool_order), "ties" in needs)
+        return cls(policy, needs, sorted({"doc_id", *compared}))
+
+
+def _blocks_of(
+    store: StoreReader, facts: TrackFacts, sets: Sequence[Judged], max_rows: int | None
+) -> Iterator[tuple[list[str], RowBlock]]:
+    """Yield the queries of a track, and each block of its long table."""
     queries = sorted(set().union(*(judged.queries for judged in sets)))
     for block in row_blocks(store, facts.track, queries, facts.systems, max_rows):
-        yield partial(_block_view, sets, queries, policy, block, sorted(columns), needs)
+        yield queries, block
 
 
 def evaluation_of(policy: EvalPolicy, needs: Collection[Need]) -> Evaluation:
@@ -297,20 +345,30 @@ class _Rows:
 
 
 def _block_view(
-    sets: Sequence[Judged],
-    queries: list[str],
-    policy: EvalPolicy,
-    block: RowBlock,
-    columns: Sequence[str],
-    needs: Collection[Need],
+    sets: Sequence[Judged], queries: list[str], asked: _Asked, block: RowBlock
 ) -> JudgedRanks:
     """Read the lists of a block, and arrange them under each qrels set."""
+    names, lists = _lists_of(block, queries, asked.columns)
+    return _arranged(sets, names, asked, lists)
+
+
+def _lists_of(
+    block: RowBlock, queries: list[str], columns: Sequence[str]
+) -> tuple[list[str], StoredLists]:
+    """Return the queries of a block, and its lists; their query is an index in the block."""
     lists = block.lists(columns)
     if not (is_judged := lists.query >= 0).all():
         lists = lists.only(is_judged)
     lists = replace(lists, query=lists.query - np.int32(block.first_query))
-    names = queries[block.first_query : block.last_query]
-    views = [_view(judged, names, policy, lists, needs) for judged in sets]
+    return queries[block.first_query : block.last_query], lists
+
+
+def _arranged(
+    sets: Sequence[Judged], queries: list[str], asked: _Asked, lists: StoredLists
+) -> JudgedRanks:
+    """Arrange the lists of a block under each qrels set."""
+    policy = asked.policy
+    views = [_view(judged, queries, policy, lists, asked.needs) for judged in sets]
     view = replace(views[0], diversity=views[1]) if len(views) > 1 else views[0]
     if not policy.has_smaller_pool:
         return view

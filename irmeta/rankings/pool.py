@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -175,6 +175,13 @@ class PooledLists:
 
     def depths(self, facts: TrackFacts, queries: Sequence[str]) -> dict[str, np.ndarray]:
         """Compute `pool_depth` and `complete_depth` of `JudgedRanks`."""
+        return {
+            "pool_depth": pool_depths(self.ranks, facts.contributors),
+            "complete_depth": self.complete(facts, queries),
+        }
+
+    def complete(self, facts: TrackFacts, queries: Sequence[str]) -> np.ndarray:
+        """Compute `complete_depth` of `JudgedRanks`."""
         systems = facts.contributors
         complete = complete_depths(self.judged[:, systems], self.lengths[:, systems])
         if facts.pool_depth is not None:
@@ -182,7 +189,44 @@ class PooledLists:
         if by_query := facts.pool_depth_by_query:
             stated = [by_query.get(query, NOT_POOLED) for query in queries]
             complete = np.where(np.equal(stated, NOT_POOLED), complete, stated)
-        return {"pool_depth": pool_depths(self.ranks, systems), "complete_depth": complete}
+        return complete
+
+    def depth_without(
+        self, pool_depth: np.ndarray, removed: Sequence[int], remaining: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the smallest rank of each doc over the remaining, and over the removed systems.
+
+        Only docs that a removed system ranks first, as `pool_depth` over all shows, can change.
+        """
+        of_removed, left = pool_depths(self.ranks, removed), pool_depth.copy()
+        rows = np.flatnonzero((of_removed == pool_depth) & (of_removed != NOT_POOLED))
+        left[rows] = pool_depths(self.ranks[rows], remaining)
+        return left, of_removed
+
+    def without_docs(
+        self, facts: TrackFacts, rows: np.ndarray, query: np.ndarray, kept: PooledLists
+    ) -> PooledLists:
+        """Return the lists after some docs became unjudged, from lists whose `judged` is current.
+
+        Parameters
+        ----------
+        rows, query
+            Rows of these docs, and the query of each; ascending.
+        kept
+            The lists with the ranks of the other docs.
+        """
+        first = np.full(self.lengths.shape, NOT_POOLED, np.int64)
+        if len(rows):
+            ranks = self.ranks[rows].astype(np.int64)
+            ranks[ranks == np.iinfo(self.ranks.dtype).max] = NOT_POOLED
+            starts = np.flatnonzero(np.diff(query, prepend=-1))
+            first[query[starts]] = np.minimum.reduceat(ranks, starts, axis=0)
+        judged = np.full(self.judged.shape, NOT_POOLED, np.int64)
+        systems = facts.contributors
+        before, above = self.judged[:, systems], first[:, systems]
+        is_cut = (above <= before) & (above != NOT_POOLED)
+        judged[:, systems] = np.where(is_cut, above - 1, before)
+        return replace(kept, judged=judged)
 
 
 def comprehensive_depth(views: Iterable[JudgedRanks]) -> int | None:
@@ -196,16 +240,33 @@ def comprehensive_depth(views: Iterable[JudgedRanks]) -> int | None:
     UsageError
         If a view has no pool.
     """
-    least, is_bounded = NOT_POOLED, False
+    found = ComprehensiveDepth()
     for view in views:
+        found.add(view)
+    return found.value
+
+
+class ComprehensiveDepth:
+    """Computation of `comprehensive_depth` block by block."""
+
+    def __init__(self) -> None:
+        self._least, self._is_bounded = NOT_POOLED, False
+
+    def add(self, view: JudgedRanks) -> None:
+        """Add a block of the track."""
         lists, systems = view.require("pooled_lists"), view.facts.contributors
         judged, lengths = lists.judged[:, systems], lists.lengths[:, systems]
         asked = lengths.any(axis=1)
         if view.in_qrels is not None:
             asked &= view.in_qrels
-        is_bounded = is_bounded or bool((judged[asked] != NOT_POOLED).any())
-        least = min(least, int(complete_depths(judged, lengths)[asked].min(initial=NOT_POOLED)))
-    return least if is_bounded else None
+        self._is_bounded = self._is_bounded or bool((judged[asked] != NOT_POOLED).any())
+        least = complete_depths(judged, lengths)[asked].min(initial=NOT_POOLED)
+        self._least = min(self._least, int(least))
+
+    @property
+    def value(self) -> int | None:
+        """The depth; None if it is not bounded."""
+        return self._least if self._is_bounded else None
 
 
 def judged_by_rank(views: Iterable[JudgedRanks]) -> tuple[np.ndarray, np.ndarray]:

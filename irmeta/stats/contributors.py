@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.measures.names import parse_measure
-from irmeta.measures.pools import ReducedPool
+from irmeta.measures.reduced_pools import ReducedPool
 from irmeta.stats.orders import round_means
 
 
@@ -164,7 +164,7 @@ def left_out_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the effects on left-out systems by measure, as rows of `Store.pools.leave_out`."""
     members = [whole.scores.systems.index(system) for system in pool.left_out]
-    before, after = (one.scores.mean_values() for one in (whole, pool))
+    before, after = whole.means, pool.means
     for m, measure in enumerate(whole.scores.measures):
         direction = whole.scores.directions[measure]
         effects = leave_out_effects(

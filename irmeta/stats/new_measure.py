@@ -18,9 +18,12 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import TIE
 from irmeta.stats.correlation import in_common
 from irmeta.stats.orders import kendall_tau_b, over_common, settled_each
+from irmeta.stats.paired_t import PairedT
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.summaries import Summarized, Summary
 
+Tested = Pairs | PairedT
+"""Finished tests of all pairs."""
 _ROUNDING = 1e-12  # 0.11 is 1.1 times 0.10, though not as floats
 
 
@@ -143,7 +146,8 @@ def better(
     """
     if ratio < 1:
         raise UsageError(f"ratio must be 1 or more, not {ratio}.")
-    significant = pairwise(matrix, test).separated(alpha)
+    tested = PairedT(matrix) if test == "t" else pairwise(matrix, test)
+    significant = tested.separated(alpha)
     known = (~np.isnan(matrix.values)).astype(float)
     total, number = np.nan_to_num(matrix.values).T @ known, known.T @ known
     mean = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
@@ -333,7 +337,7 @@ def coverage(
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def covered_pairs(reference: Pairs, new: Pairs, alpha: float) -> tuple[int, int, int, int]:
+def covered_pairs(reference: Tested, new: Tested, alpha: float) -> tuple[int, int, int, int]:
     """Count the pairs of `coverage` in finished tests of the same systems.
 
     Returns
@@ -347,12 +351,12 @@ def covered_pairs(reference: Pairs, new: Pairs, alpha: float) -> tuple[int, int,
     return separated, separated_new, covered, inverted
 
 
-def _separated(pairs: Pairs, alpha: float) -> np.ndarray:
+def _separated(pairs: Tested, alpha: float) -> np.ndarray:
     """Return whether the row is significantly better than the column: bool [system, system]."""
     return pairs.better(alpha) & (_better(pairs) if pairs.lead is None else True)
 
 
-def _better(pairs: Pairs) -> np.ndarray:
+def _better(pairs: Tested) -> np.ndarray:
     """Return whether the row's mean is better than the column's: bool [system, system]."""
     return pairs.difference * pairs.direction > TIE
 

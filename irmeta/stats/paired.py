@@ -22,6 +22,9 @@ from irmeta.results.verdicts import TIE
 ROUNDING = 16 * np.finfo(np.float64).eps
 """A spread of differences of at most this share of the greatest value counts as 0."""
 
+NEAR = 1e-4
+"""Relative distance from a critical value within which a p-value is computed."""
+
 _PAIRS = 1 << 18
 """Pairs whose p-values are computed at once."""
 
@@ -69,11 +72,31 @@ class Differences:
         mirror(out, 1.0)
         return out
 
-    def _p(self, mean: np.ndarray, deviation: np.ndarray, number: np.ndarray) -> np.ndarray:
+    def separated(self, alpha: float) -> np.ndarray:
+        """Compute whether ``p() <= alpha`` for each pair above the diagonal: bool [pair].
+
+        The pairs are those of `upper`. Only ratios near the critical one need a p-value.
+        """
+        upper = self.upper
+        mean, deviation, number = (one[upper] for one in (self.mean, self.deviation, self.queries))
+        ratio, error = self._ratio(mean, deviation, number)
+        critical = self._by_number(lambda freedom: -stdtrit(freedom, alpha / 2))[number]
+        is_near = ~(np.abs(ratio - critical) > NEAR * critical) | ~(error > 0)
+        found = ratio > critical
+        found[is_near] = self._p(*(one[is_near] for one in (mean, deviation, number))) <= alpha
+        return found
+
+    def _ratio(
+        self, mean: np.ndarray, deviation: np.ndarray, number: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return |t|, 0 where the standard error is 0 or undefined, and that error."""
         error = deviation * self._per_query(number)
         ratio = np.divide(mean, error, out=np.zeros(len(mean)), where=error > 0)
-        np.negative(np.abs(ratio, out=ratio), out=ratio)
-        p = 2 * stdtr(self._freedom(number), ratio)
+        return np.abs(ratio, out=ratio), error
+
+    def _p(self, mean: np.ndarray, deviation: np.ndarray, number: np.ndarray) -> np.ndarray:
+        ratio, error = self._ratio(mean, deviation, number)
+        p = 2 * stdtr(self._freedom(number), -ratio)
         flat = error == 0
         p[flat] = np.where(mean[flat] == 0, 1.0, 0.0)
         p[number < 2] = np.nan
@@ -81,10 +104,7 @@ class Differences:
 
     def limits(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
         """Compute the confidence interval of the difference [system, system]; NaN as for `p`."""
-        freedom = self._freedom(np.arange(self.queries.max(initial=0) + 1))
-        factor = np.full(len(freedom), np.nan)
-        is_defined = freedom > 0
-        factor[is_defined] = stdtrit(freedom[is_defined], (1 + confidence) / 2)
+        factor = self._by_number(lambda freedom: stdtrit(freedom, (1 + confidence) / 2))
         factor *= self._per_query(np.arange(len(factor)))
         margin = factor[self.queries]
         margin *= self.deviation
@@ -103,6 +123,14 @@ class Differences:
         out[np.isnan(self.deviation)] = np.nan
         out[(self.deviation == 0) & (self.mean == 0)] = 0.0
         return np.divide(self.mean, self.deviation, out=out, where=self.deviation > 0)
+
+    def _by_number(self, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return a function of the degrees of freedom for 0, 1, ... queries; NaN without any."""
+        freedom = self._freedom(np.arange(self.queries.max(initial=0) + 1))
+        values = np.full(len(freedom), np.nan)
+        is_defined = freedom > 0
+        values[is_defined] = of(freedom[is_defined])
+        return values
 
     def _freedom(self, number: np.ndarray) -> np.ndarray:
         return number - 1.0 if self.paired else 2.0 * number - 2.0

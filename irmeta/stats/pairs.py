@@ -140,8 +140,7 @@ class Pairs(Summarized):
         UsageError
             If `alpha` is not above 0 and at most 1 (1: every pair with a defined p).
         """
-        if alpha != 1:
-            check_share("alpha", alpha)
+        check_alpha(alpha)
         is_separated = self.p <= alpha
         np.fill_diagonal(is_separated, False)
         return is_separated
@@ -294,6 +293,17 @@ def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamp
         raise UsageError(f"{test} already controls the family-wise error: use correction 'none'.")
     check_share("confidence", confidence)
     check_whole("resamples", resamples)
+    check_finite(matrix)
+
+
+def check_finite(matrix: Matrix) -> None:
+    """Check that no value is infinite.
+
+    Raises
+    ------
+    UsageError
+        For the first infinite value.
+    """
     infinite = np.argwhere(np.isinf(matrix.values))
     if len(infinite):
         query, system = infinite[0]
@@ -301,6 +311,12 @@ def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamp
             f"query {matrix.queries[query]!r} has an infinite value for {matrix.systems[system]!r}:"
             " its mean cannot be tested. Remove the query, or use a bounded measure."
         )
+
+
+def check_alpha(alpha: float) -> None:
+    """Raise `UsageError` unless a significance level is above 0 and at most 1."""
+    if alpha != 1:
+        check_share("alpha", alpha)
 
 
 def _check_baseline(matrix: Matrix, test: str, baseline: str | None) -> None:

@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from irmeta.errors import UsageError
+from irmeta.results.matrix import Matrix
 from irmeta.stats.paired import paired_differences, unpaired_differences
+from irmeta.stats.paired_t import PairedT
+from irmeta.stats.pairs import pairwise
 from twins import significance as naive
 
 BOTH = pytest.mark.parametrize(
@@ -168,3 +172,40 @@ def test_effect__worked_examples():
     # differences 1, 2, 3; variances 4 and 1, pooled 2.5
     assert paired_differences(values).effect()[0, 1] == pytest.approx(2.0)
     assert unpaired_differences(values).effect()[1, 0] == pytest.approx(-2 / np.sqrt(2.5))
+
+
+@pytest.mark.parametrize("differences", [paired_differences, unpaired_differences])
+@pytest.mark.parametrize("queries", [1, 2, 3, 40])
+@pytest.mark.parametrize("alpha", [1e-300, 1e-9, 0.05, 0.5, 1])
+def test_separated__same_pairs_as_by_p_values(differences, queries, alpha):
+    rng = np.random.default_rng(queries)
+    values = rng.normal(size=(queries, 12)) + np.arange(12) / 8
+    values[:, 3], values[:, 4], values[:, 5] = values[:, 2], values[:, 2] + 1, 0.5
+    found = differences(gaps(values, 0.2, 1))
+    np.testing.assert_array_equal(found.separated(alpha), found.p()[found.upper] <= alpha)
+
+
+@pytest.mark.parametrize("differences", [paired_differences, unpaired_differences])
+def test_separated__at_the_p_value_of_a_pair(differences):
+    """Levels at, just above and just below a p-value, which a critical ratio would not tell."""
+    found = differences(np.random.default_rng(0).normal(size=(20, 8)))
+    p = found.p()[found.upper]
+    for alpha in p[:6].tolist():
+        for level in (alpha, np.nextafter(alpha, 0), np.nextafter(alpha, 1)):
+            np.testing.assert_array_equal(found.separated(level), p <= level)
+
+
+def test_paired_t__equals_pairwise():
+    values = gaps(np.random.default_rng(3).normal(size=(30, 9)) + np.arange(9) / 9, 0.1, 2)
+    names = tuple("abcdefghi")
+    matrix = Matrix(values, tuple(map(str, range(30))), names, direction=-1)
+    one, other = PairedT(matrix), pairwise(matrix)
+    for name in ("p", "difference", "upper", "direction", "lead"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    for alpha in (0.01, 0.05, 1):
+        np.testing.assert_array_equal(one.separated(alpha), other.separated(alpha))
+        np.testing.assert_array_equal(one.better(alpha), other.better(alpha))
+    with pytest.raises(UsageError, match="alpha"):
+        one.separated(2)
+    with pytest.raises(UsageError, match="infinite"):
+        PairedT(Matrix(np.array([[np.inf]]), ("1",), ("a",)))

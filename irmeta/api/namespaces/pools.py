@@ -14,13 +14,11 @@ from irmeta.measures.names import parse_call, parse_measures
 from irmeta.measures.pools import (
     Request,
     UnjudgedDocs,
-    complete_depth,
     docs_to_judge,
-    parts_of,
-    reduced_pools,
     unjudged_docs,
     unjudged_measures,
 )
+from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
 from irmeta.options import check_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices, PoolChoices

@@ -58,6 +58,7 @@ def _intent_aware(measure: Measure) -> Measure:
         parameters=(*measure.parameters, *of.parameters),
         unjudged=tuple({*UNJUDGED} & choices),
         counts_irrelevant=False,
+        gained_only=False,
         needs=of.needs,
         events=None,  # a step of k would need the divisors of all subtopics
         printed=of.printed,

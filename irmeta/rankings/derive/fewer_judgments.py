@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from irmeta.rankings.derive.changes import (
     seed_of,
     take_rows,
 )
-from irmeta.rankings.pool import pool_depths
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
+    from irmeta.rankings.track_facts import TrackFacts
 
 
 DropOrder = Literal["random", "least-retrieved"]
@@ -50,31 +50,54 @@ def with_pool(
         If the view has no pool, a system in `without` did not contribute, no system remains, or
         `depth` is not a whole number from 1.
     """
+    cut = pool_cut(view, depth, without)
+    if cut is None:
+        return view
+    rows = np.flatnonzero(cut.is_kept)
+    if cut.facts is view.facts:  # of the same systems
+        return limit_pool(take_rows(changed(view, NOT_SAMPLED), rows), depth)
+    lists = view.require("pooled_lists")
+    now = {"facts": cut.facts, "pool_depth": cut.pool_depth}
+    now["complete_depth"] = lists.complete(cut.facts, view.queries)
+    smaller = take_rows(changed(view, NOT_SAMPLED, **now), rows)
+    if depth is not None:
+        return limit_pool(smaller, depth)
+    if view.pooled_to is not None:  # `judged` is of the deeper pool
+        return rejudged(smaller)
+    # Below the complete depth, only docs of the removed systems are dropped.
+    gone = np.flatnonzero(~cut.is_kept)
+    left = lists.without_docs(cut.facts, gone, view.query_of(gone), smaller.require("pooled_lists"))
+    complete = left.complete(cut.facts, view.queries)
+    return limit_pool(changed(smaller, pooled_lists=left, complete_depth=complete), None)
+
+
+class PoolCut(NamedTuple):
+    """What `with_pool` keeps: facts with the remaining contributors, and arrays of all rows."""
+
+    facts: TrackFacts
+    is_kept: np.ndarray
+    pool_depth: np.ndarray
+
+
+def pool_cut(view: JudgedRanks, depth: int | None, without: str | Iterable[str]) -> PoolCut | None:
+    """Return the rows that `with_pool` keeps; None where it changes nothing."""
     if depth is not None:
         check_whole("depth", depth)
     lists, before = view.require("pooled_lists"), view.require("complete_depth")
     removed, facts = _contributors(view, without), view.facts
     if len(removed) == len(facts.contributors):
         raise UsageError(f"no system is left to contribute to the pool of {facts.track!r}.")
-    if not removed and depth is None:
-        return view
-    view = changed(view, NOT_SAMPLED)
-    if depth is not None and not removed:
-        is_kept = take_rows(view, np.flatnonzero(view.require("pool_depth") <= depth))
-        return limit_pool(is_kept, depth)
+    pool_depth = view.require("pool_depth")
+    if not removed:
+        return None if depth is None else PoolCut(facts, pool_depth <= depth, pool_depth)
     remaining = set(facts.contributors) - set(removed)
     pooled = tuple(i in remaining for i in range(len(facts.systems)))
     facts = replace(facts, pooled=pooled, pool_known=True)
-    depths = lists.depths(facts, view.queries)
-    if depth is None:
-        query_depth = before[view.query_of(np.arange(len(view.grades)))]
-        removed_depth = pool_depths(lists.ranks, removed)
-        is_kept = (removed_depth > query_depth) | (depths["pool_depth"] <= query_depth)
-    else:
-        is_kept = depths["pool_depth"] <= depth
-    smaller = take_rows(changed(view, facts=facts, **depths), np.flatnonzero(is_kept))
-    # Below the complete depth, only docs of the removed systems are dropped.
-    return rejudged(smaller) if depth is None else limit_pool(smaller, depth)
+    left, of_removed = lists.depth_without(pool_depth, removed, sorted(remaining))
+    if depth is not None:
+        return PoolCut(facts, left <= depth, left)
+    query_depth = before[view.query_of(np.arange(len(view.grades)))]
+    return PoolCut(facts, (of_removed > query_depth) | (left <= query_depth), left)
 
 
 def _contributors(view: JudgedRanks, named: str | Iterable[str]) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cached_property
@@ -13,10 +13,10 @@ import polars as pl
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.set_rel import relevant_in_set
-from irmeta.policies import EvalPolicy, TrackOptions
+from irmeta.policies import EvalPolicy, TieOrder, TrackOptions
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import read_judged
-from irmeta.rankings.load import judged_ranks, over_blocks
+from irmeta.rankings.load import judged_ranks, judged_under, over_blocks
 from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.results.scores import Scores
@@ -89,6 +89,28 @@ class TrackView:
         """
         chosen = replace(self.policy, **policy)
         return judged_ranks(self._store, self.name, chosen, max_rows, needs)
+
+    def blocks_under(
+        self, needs: Mapping[TieOrder, Collection[Need]], max_rows: int | None = None
+    ) -> Iterator[dict[TieOrder, JudgedRanks]]:
+        """Yield each block of queries under several tie orders, of the lists and of the pool.
+
+        Parameters
+        ----------
+        needs
+            The needs of each order: see `blocks`.
+        max_rows
+            Rows of a block; default as many as the store prefers.
+
+        Raises
+        ------
+        UsageError
+            If the lists were cut at reading under another order.
+        """
+        policies = [replace(self.policy, tie_order=one, pool_order=one) for one in needs]
+        asked = list(zip(policies, needs.values(), strict=True))
+        for views in judged_under(self._store, self.name, asked, max_rows):
+            yield dict(zip(needs, views, strict=True))
 
     def map_blocks(
         self, function: Callable[[JudgedRanks], Result], specs: Sequence[Spec]

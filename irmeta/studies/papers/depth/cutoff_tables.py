@@ -16,7 +16,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.correlation import correlate, in_common, volatility
 from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import round_means
-from irmeta.stats.pairs import Pairs, pairwise
+from irmeta.stats.paired_t import PairedT
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.papers.depth.options import SQUARE, cut
 from irmeta.studies.papers.depth.pool_facts import growth_points
@@ -105,7 +105,7 @@ def pool_budget(pool: StudiedPool) -> Iterator[Row]:
     measures = list(pool.options.compared)
     specs = [*map(spec_without_cutoff, measures)]
     made = {
-        depth: curves_of(pool.pooled(depth), specs, deepest, [None], pool.options.policy)
+        depth: curves_of(pool.cut(depth, specs), specs, deepest, [None], pool.options.policy)
         for depth in (*points, None)
     }
     for i, measure in enumerate(measures):
@@ -116,7 +116,7 @@ def pool_budget(pool: StudiedPool) -> Iterator[Row]:
             yield {
                 "measure": measure,
                 "depth": depth,
-                "judged": sum(int(view.is_judged.sum()) for view in pool.pooled(depth)),
+                "judged": pool.judged(depth),
                 "tau_b": float(correlate(np.stack([order, orders[-1]]), "tau-b").values[0, 1]),
             }
 
@@ -175,9 +175,9 @@ class _Tested:
         self.matrix: Matrix = matrix
 
     @cached_property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> PairedT:
         """The tests of all pairs."""
-        return pairwise(self.matrix)
+        return PairedT(self.matrix)
 
     def over(self, matrix: Matrix) -> _Tested:
         """Return the measure over the values of `matrix`, or itself if these are all of its own."""

@@ -9,13 +9,13 @@ import numpy as np
 
 from irmeta.errors import UsageError
 from irmeta.measures.names import parse_measures
-from irmeta.measures.pools import LEVELS, ReducedPool, parts_of, reduced_pools
+from irmeta.measures.reduced_pools import LEVELS, ReducedPool, parts_of, reduced_pools
 from irmeta.results.verdicts import TIE
 from irmeta.stats.contributors import left_out_rows
 from irmeta.stats.correlation import volatility
 from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import round_means
-from irmeta.stats.pairs import Pairs, pairwise
+from irmeta.stats.paired_t import PairedT
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.options import DepthOptions, cut
@@ -97,22 +97,23 @@ class _Order:
     """Orders of the contributors by one measure, before and after each part is left out."""
 
     def __init__(self, whole: ReducedPool, measure: str, options: DepthOptions) -> None:
-        self._measure, self._options = measure, options
+        self._measure, self._options, self._whole = measure, options, whole
         self._means, self._pairs = self._of(whole)
         self._after = list[np.ndarray]()
         self._flipped, self._kept = list[float](), list[float]()
 
-    def _of(self, pool: ReducedPool) -> tuple[np.ndarray, Pairs]:
+    def _of(self, pool: ReducedPool) -> tuple[np.ndarray, PairedT]:
         matrix = pool.scores.matrix(self._measure)
-        return round_means(matrix.means) * matrix.direction, pairwise(matrix)
+        return round_means(matrix.means) * matrix.direction, PairedT(matrix)
 
     def add(self, pool: ReducedPool) -> None:
         """Compare the order by a reduced pool with the order by the whole pool."""
-        means, pairs = self._of(pool)
+        is_same = pool.scores is self._whole.scores
+        means, pairs = (self._means, self._pairs) if is_same else self._of(pool)
         self._after.append(means)
         before, after = (one[:, None] - one[None, :] for one in (self._means, means))
         flipped = ((before > TIE) & (after < -TIE)).sum()
-        self._flipped.append(float(flipped / max(pairs.upper.sum(), 1)))
+        self._flipped.append(float(flipped / max(self._pairs.upper.sum(), 1)))
         size, _, covered, _ = covered_pairs(self._pairs, pairs, self._options.alpha)
         self._kept.append(covered / size if size else np.nan)
 

@@ -10,8 +10,9 @@ from itertools import chain
 import numpy as np
 
 from irmeta.errors import PoolDepthWarning, UsageError, warn
-from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.names import parse_measures
+from irmeta.measures.evaluate import evaluate_block, reads_gained_only
+from irmeta.measures.names import Spec, parse_measures
+from irmeta.rankings.derive.changes import changed, keep_gained
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import needs_of
 from irmeta.rankings.pool import comprehensive_depth, evident_depth, judged_by_rank
@@ -126,15 +127,28 @@ class StudiedPool:
 
     @cached_property
     def _pools(self) -> dict[int, list[JudgedRanks]]:
-        return {}
+        return {depth: [view.with_pool(depth) for view in self.views] for depth in self.depths}
 
     def pooled(self, depth: int | None) -> Sequence[JudgedRanks]:
-        """Return the blocks with judgments cut to a depth of the pool; None: all judgments."""
-        if depth is None:
-            return self.views
-        if depth not in self._pools:
-            self._pools[depth] = [view.with_pool(depth) for view in self.views]
-        return self._pools[depth]
+        """Return the blocks with judgments cut to a depth of the study; None: all judgments."""
+        return self.views if depth is None else self._pools[depth]
+
+    @cached_property
+    def _gained(self) -> list[JudgedRanks]:
+        return [keep_gained(view) for view in self.views]
+
+    def cut(self, depth: int | None, specs: Sequence[Spec]) -> Sequence[JudgedRanks]:
+        """Return the blocks with judgments cut to any depth, with what the measures read."""
+        is_gained = all(map(reads_gained_only, specs))
+        views = self._gained if is_gained else self.views
+        return views if depth is None else [view.with_pool(depth) for view in views]
+
+    def judged(self, depth: int) -> int:
+        """Count the judged docs in the pool of a depth."""
+        return sum(
+            int((view.is_judged & (view.require("pool_depth") <= depth)).sum())
+            for view in self.views
+        )
 
     def scores(self, measures: Sequence[str], depth: int | None) -> Scores:
         """Compute measures of all systems by a depth of the pool."""
@@ -201,9 +215,9 @@ def _complete_to(view: JudgedRanks, depth: int, comprehensive: int | None) -> Ju
     """
     complete = view.require("complete_depth")
     if comprehensive is None or depth <= comprehensive:
-        return replace(view, complete_depth=np.maximum(complete, depth))
+        return changed(view, complete_depth=np.maximum(complete, depth))
     facts = replace(view.facts, pool_depth=depth, pool_depth_by_query={})
-    return replace(view, facts=facts, complete_depth=np.full_like(complete, depth))
+    return changed(view, facts=facts, complete_depth=np.full_like(complete, depth))
 
 
 def judged_only(view: JudgedRanks, by_query: np.ndarray) -> np.ndarray:

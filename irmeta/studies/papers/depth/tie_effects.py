@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,9 @@ from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.policies import TieOrder
-from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.load import LEAST_ROWS
+from irmeta.rankings.load import LEAST_ROWS, other_order
 from irmeta.rankings.needs import Need
-from irmeta.rankings.pool import comprehensive_depth
+from irmeta.rankings.pool import ComprehensiveDepth
 from irmeta.results.scores import Scores
 from irmeta.stats.correlation import correlate
 from irmeta.stats.orders import round_means
@@ -37,37 +36,28 @@ def under_orders(
 
     Orders that the store cannot give, since its lists were cut at reading, are missing.
     """
-    means, depths = dict[str, np.ndarray](), dict[str, int | None]()
+    needs, specs = dict[TieOrder, set[Need]](), dict[TieOrder, list[Spec]]()
     for order in ORDERS:
-        shares = order == options.tie_order
-        specs = parse_measures([RBP, RBP[:-1] + ",ties=share)"] if shares else RBP)
         try:
-            needs: set[Need] = {"pool", "ties"} if shares else {"pool"}
-            blocks = track.blocks(needs, LEAST_ROWS, tie_order=order, pool_order=order)
-            depth, scores = _seen(blocks, specs, options)
+            other_order(track.facts, order)
         except UsageError as error:
             track.note(str(error).rstrip("."))
             continue
-        depths[order], found = depth, scores.mean_values()
-        means[order] = round_means(found[0])
-        if shares:
-            means[SHARED] = round_means(found[1])
-    return means, depths
-
-
-def _seen(
-    blocks: Iterable[JudgedRanks], specs: Sequence[Spec], options: DepthOptions
-) -> tuple[int | None, Scores]:
-    """Return the comprehensive depth and the scores of a track, reading one block at a time."""
-    scores = list[Scores]()
-
-    def scored() -> Iterator[JudgedRanks]:
-        for view in blocks:
-            scores.append(evaluate_block(view, specs, options.policy))
-            yield view
-
-    depth = comprehensive_depth(scored())
-    return depth, Scores.concat(scores)
+        shares = order == options.tie_order
+        needs[order] = {"pool", "ties"} if shares else {"pool"}
+        specs[order] = parse_measures([RBP, RBP[:-1] + ",ties=share)"] if shares else RBP)
+    found = {order: ComprehensiveDepth() for order in needs}
+    scores: dict[str, list[Scores]] = {order: [] for order in needs}
+    for views in track.blocks_under(needs, LEAST_ROWS):
+        for order, view in views.items():
+            found[order].add(view)
+            scores[order].append(evaluate_block(view, specs[order], options.policy))
+    means = dict[str, np.ndarray]()
+    for order, blocks in scores.items():
+        names = (order, SHARED) if order == options.tie_order else (order,)
+        for name, values in zip(names, Scores.concat(blocks).mean_values(), strict=True):
+            means[name] = round_means(values)
+    return means, {order: one.value for order, one in found.items()}
 
 
 def ties(track: TrackView, options: DepthOptions, means: Mapping[str, np.ndarray]) -> TableRows:

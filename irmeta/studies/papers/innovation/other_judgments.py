@@ -11,12 +11,14 @@ import polars as pl
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
+from irmeta.rankings.derive.changes import changed, keep_gained, take_rows, take_systems
+from irmeta.rankings.derive.fewer_judgments import pool_cut
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.pool import POOL_ARRAYS
 from irmeta.results.scores import Scores
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.options import MARKED, MEASURES
-from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.rare_track import RareTrack, parts_of, ranks, tau_b
 
 Row = dict[str, Any]
@@ -39,13 +41,15 @@ def pool_bias(track: RareTrack) -> Iterator[Row]:
     names = [options.name(measure, alpha) for measure in MEASURES for alpha in ALPHAS]
     before = track.means(ALPHAS).reshape(len(names), -1)
     ranks_before, docs_before = ranks(before), _docs(track.views, options.rel)
+    gained = [keep_gained(view) for view in track.views]
     for group, systems in left_out_groups(track).items():
-        pools = _without(track, systems)
-        after, judged = _means(track, pools, systems), _judged(pools, options)
+        pools = [view.with_pool(None, _contributing(track, systems)) for view in gained]
+        after = _means(track, pools, systems)
+        judged, docs = _judged(track, systems)
         ranks_after = ranks(after)
-        lost = docs_before - _docs(pools, options.rel)
+        lost = docs_before - docs
         for row, name in enumerate(names):
-            for system in systems:
+            for place, system in enumerate(systems):
                 yield {
                     "left_out": group,
                     "system": facts.systems[system],
@@ -55,17 +59,16 @@ def pool_bias(track: RareTrack) -> Iterator[Row]:
                     "value_after": after[row, system],
                     "rank_before": ranks_before[row, system],
                     "rank_after": ranks_after[row, system],
-                    "judged": judged[system],
+                    "judged": judged[place],
                     "judged_lost": lost[0],
                     "relevant_lost": lost[1],
                 }
 
 
-def _without(track: RareTrack, systems: Sequence[int]) -> list[JudgedRanks]:
-    """Return the blocks without the docs that only these systems contributed to the pool."""
+def _contributing(track: RareTrack, systems: Sequence[int]) -> list[str]:
+    """Return the names of those of the systems that contributed to the pool."""
     contributing = set(track.facts.contributors).intersection(systems)
-    names = [track.facts.systems[system] for system in sorted(contributing)]
-    return [view.with_pool(None, names) for view in track.views]
+    return [track.facts.systems[system] for system in sorted(contributing)]
 
 
 def _means(track: RareTrack, pools: Sequence[JudgedRanks], systems: Sequence[int]) -> np.ndarray:
@@ -77,11 +80,27 @@ def _means(track: RareTrack, pools: Sequence[JudgedRanks], systems: Sequence[int
     return np.stack([p + a * r for p, r in zip(parts.plain, rare, strict=True) for a in ALPHAS])
 
 
-def _judged(pools: Sequence[JudgedRanks], options: Options) -> np.ndarray:
-    """Compute the mean share of judged docs within the cutoff: float64 [systems]."""
+def _judged(track: RareTrack, systems: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Leave systems out of the pool.
+
+    Returns
+    -------
+    judged
+        Mean share of judged docs within the cutoff of these systems: float64 [systems].
+    docs
+        See `_docs`.
+    """
+    options, blocks, docs = track.options, list[Scores](), np.zeros(2, np.int64)
     specs = parse_measures([f"Judged@{options.k}"])
-    blocks = [evaluate_block(pool, specs, options.policy) for pool in pools]
-    return Scores.concat(blocks).mean_values()[0]
+    for view in track.views:
+        cut = pool_cut(view, None, _contributing(track, systems))
+        assert cut is not None
+        own = take_systems(changed(view, **dict.fromkeys(POOL_ARRAYS)), list(systems))
+        own = take_rows(own, np.flatnonzero(cut.is_kept))
+        blocks.append(evaluate_block(own, specs, options.policy))
+        is_counted = view.is_judged, view.grades >= options.rel
+        docs += [int((one & cut.is_kept).sum()) for one in is_counted]
+    return Scores.concat(blocks).mean_values()[0], docs
 
 
 def _docs(views: Sequence[JudgedRanks], rel: int) -> np.ndarray:

@@ -1,0 +1,225 @@
+"""Scores by the pools of fewer contributors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from irmeta.errors import MeasureError, UsageError, check_choice
+from irmeta.measures.evaluate import evaluate_block, reads_gained_only
+from irmeta.measures.names import Spec
+from irmeta.parallel import ordered_map
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.derive.changes import changed, keep_gained, take_queries, take_rows
+from irmeta.rankings.derive.fewer_judgments import pool_cut
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.load import over_blocks
+from irmeta.rankings.pool import POOL_ARRAYS, complete_depths_of
+from irmeta.rankings.track_facts import TrackFacts
+from irmeta.results.scores import Scores
+from irmeta.store.scan import StoreReader
+
+LEVELS = ("run", "group", "type")
+
+
+@dataclass(frozen=True)
+class ReducedPool:
+    """Scores by the judgments of a pool without some of its contributors.
+
+    Attributes
+    ----------
+    part
+        Name of the part that is left out; empty: none is.
+    left_out
+        Systems of that part.
+    scores
+        Scores of the contributing systems, those of the part included. Where no value can differ,
+        they are those of the whole pool.
+    judged, relevant
+        Judged and relevant (grade 1 and above) docs of all queries.
+    """
+
+    part: str
+    left_out: tuple[str, ...]
+    scores: Scores
+    judged: int
+    relevant: int
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        """Means of the scores: float64 [measure, system]."""
+        return self.scores.mean_values()
+
+
+def parts_of(facts: TrackFacts, unit: str) -> dict[str, tuple[str, ...]]:
+    """Return the contributing systems by run, group or type.
+
+    Raises
+    ------
+    UsageError
+        If the unit is unknown, or the track does not state the groups or types.
+    """
+    check_choice("unit", unit, LEVELS)
+    systems = [facts.systems[i] for i in facts.contributors]
+    if unit == "run":
+        return {system: (system,) for system in systems}
+    names = facts.groups if unit == "group" else facts.types
+    parts: dict[str, tuple[str, ...]] = {}
+    for i, system in zip(facts.contributors, systems, strict=True):
+        if (name := names[i]) is not None:
+            parts[name] = (*parts.get(name, ()), system)
+    if not parts:
+        fix = f"name the column {unit!r} of its systems in collection.toml"
+        raise UsageError(f"track {facts.track!r} does not state the {unit} of any system: {fix}.")
+    return dict(sorted(parts.items()))
+
+
+def complete_depth(store: StoreReader, track: str, policy: EvalPolicy) -> int:
+    """Return the depth to which the pools of all queries are complete: the least over queries."""
+    blocks = over_blocks(complete_depths_of, store, track, policy, {"pool"})
+    depths = np.concatenate([np.empty(0, np.int64), *blocks])
+    return int(depths.min(initial=np.iinfo(np.int64).max)) if len(depths) else 0
+
+
+Part = tuple[str, tuple[str, ...]]
+"""Name and systems of a part of the contributors."""
+
+
+def reduced_pools(
+    views: Sequence[JudgedRanks],
+    specs: Sequence[Spec],
+    policy: EvalPolicy,
+    parts: Mapping[str, tuple[str, ...]],
+    depth: int | None,
+    workers: int | None = 1,
+) -> Iterator[ReducedPool]:
+    """Yield the scores by the whole pool, then by the pool without each part of the contributors.
+
+    Parameters
+    ----------
+    views
+        All blocks of a track, with the pool. They are kept, since every part needs all of them.
+    parts
+        See `parts_of`.
+    depth
+        Depth of the pools: see `JudgedRanks.with_pool`. None: all judgments, less the docs that
+        a part alone ranks within the depth to which the pool is complete.
+    workers
+        Threads over parts, default the usable cores; no value depends on the number.
+
+    Raises
+    ------
+    MeasureError
+        If a measure is not averaged arithmetically.
+    UsageError
+        If a part is the whole pool.
+    """
+    for spec in specs:
+        if spec.average != "arithmetic":
+            raise MeasureError(f"{spec.name}: leaving out systems needs arithmetic means.")
+    facts = views[0].facts
+    contributors = [facts.systems[i] for i in facts.contributors]
+    asked: list[Part] = [("", ()), *parts.items()]
+    if all(map(reads_gained_only, specs)) and all(map(_is_plain, views)):
+        reduced = _of_gained(views, specs, policy, contributors, depth)
+    else:
+        reduced = _of_judged(views, specs, policy, contributors, depth)
+    with closing(ordered_map(reduced, asked, workers=workers)) as pools:
+        yield from pools
+
+
+def _of_judged(
+    views: Sequence[JudgedRanks],
+    specs: Sequence[Spec],
+    policy: EvalPolicy,
+    contributors: Sequence[str],
+    depth: int | None,
+) -> Callable[[Part], ReducedPool]:
+    """Return a function of a part that evaluates the views of the reduced pool."""
+
+    def reduced(part: Part) -> ReducedPool:
+        name, systems = part
+        pools = [view.with_pool(depth, systems) for view in views]
+        blocks = [evaluate_block(pool, specs, policy) for pool in pools]
+        judged = sum(int(pool.is_judged.sum()) for pool in pools)
+        relevant = sum(int(pool.counts(1).sum()) for pool in pools)
+        scores = Scores.concat(blocks).only(contributors)
+        return ReducedPool(name, systems, scores, judged, relevant)
+
+    return reduced
+
+
+def _is_plain(view: JudgedRanks) -> bool:
+    return view.diversity is None and not view.condensed and view.assumed is None
+
+
+def _of_gained(
+    views: Sequence[JudgedRanks],
+    specs: Sequence[Spec],
+    policy: EvalPolicy,
+    contributors: Sequence[str],
+    depth: int | None,
+) -> Callable[[Part], ReducedPool]:
+    """Return a function of a part that evaluates only queries that lose a relevant doc.
+
+    A part ranks few docs that no other does. Only relevant docs are copied.
+    """
+    is_gained = [view.grades > 0 for view in views]
+    gained = [keep_gained(changed(view, **dict.fromkeys(POOL_ARRAYS))) for view in views]
+    kept = [_kept(view, depth, ()) for view in views]
+    whole = [
+        take_rows(one, np.flatnonzero(rows[gain]))
+        for one, rows, gain in zip(gained, kept, is_gained, strict=True)
+    ]
+    scores = [evaluate_block(one, specs, policy) for one in whole]
+    whole_scores = Scores.concat(scores).only(contributors)
+
+    def reduced(part: Part) -> ReducedPool:
+        name, systems = part
+        judged = relevant = 0
+        changes = list[Scores]()
+        is_changed = False
+        for i, view in enumerate(views):
+            rows = _kept(view, depth, systems)
+            judged += int((rows & view.is_judged).sum())
+            relevant += int((rows & (view.grades >= 1)).sum())
+            lost = np.flatnonzero((kept[i] & ~rows)[is_gained[i]])
+            queries = np.unique(gained[i].query_of(lost))
+            changes.append(_updated(scores[i], gained[i], rows[is_gained[i]], queries, evaluate))
+            is_changed = is_changed or len(queries) > 0
+        found = Scores.concat(changes).only(contributors) if is_changed else whole_scores
+        return ReducedPool(name, systems, found, judged, relevant)
+
+    def evaluate(view: JudgedRanks) -> Scores:
+        return evaluate_block(view, specs, policy)
+
+    return reduced
+
+
+def _kept(view: JudgedRanks, depth: int | None, without: Sequence[str]) -> np.ndarray:
+    """Return the rows that `JudgedRanks.with_pool` keeps."""
+    cut = pool_cut(view, depth, without)
+    return np.ones(len(view.grades), bool) if cut is None else cut.is_kept
+
+
+def _updated(
+    scores: Scores,
+    view: JudgedRanks,
+    rows: np.ndarray,
+    queries: np.ndarray,
+    evaluate: Callable[[JudgedRanks], Scores],
+) -> Scores:
+    """Return the scores of a block with those of some queries by fewer docs of the view."""
+    if not len(queries):
+        return scores
+    is_asked = np.zeros(len(view.queries), bool)
+    is_asked[queries] = True
+    own = rows & is_asked[view.query_of(np.arange(len(rows)))]
+    found = evaluate(take_queries(take_rows(view, np.flatnonzero(own)), queries))
+    values, included = scores.values.copy(), scores.included.copy()
+    values[:, queries], included[:, queries] = found.values, found.included
+    return replace(scores, values=values, included=included)
