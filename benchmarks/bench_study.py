@@ -14,7 +14,9 @@ import argparse
 import shutil
 import sys
 import tempfile
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -82,8 +84,12 @@ def steps(store: str, repeat: int) -> list[str]:
     def scored(policy: EvalPolicy) -> None:
         evaluate(irmeta.Store(store).reader, COVID, measures, policy)
 
-    plain = seconds(lambda: scored(policy), repeat)
-    pooled = seconds(lambda: scored(replace(policy, pool_depth=7)), repeat)
+    policies = (policy, replace(policy, pool_depth=7))
+    # Of so short a step, the least processor time tells more than one wall time.
+    plain, pooled = (
+        seconds(partial(scored, one), max(repeat, 7), clock=time.process_time, of=min)
+        for one in policies
+    )
     timed = {
         f"leave out {len(parts)} runs, score 143 by 4 measures": (
             lambda: list(reduced_pools(pool.views, specs, policy, parts, 7)),
@@ -98,7 +104,7 @@ def steps(store: str, repeat: int) -> list[str]:
     ]
     return [
         *rows,
-        f"| scores by a pool of depth 7, over scores by all judgments | "
+        f"| scores by a pool of depth 7, over scores by all judgments, CPU time | "
         f"{pooled / plain:.2f} x | 1.5 x |",
     ]
 
