@@ -30,6 +30,26 @@ def concordance(x, y, same, opposite):
 
 
 @jit
+def concordant_pairs(x, y, counts):
+    """Count the pairs of systems that two orderings agree on, and those that each does not tie.
+
+    `x`, `y` float64 [ordering, system]; each row of `x` is compared with the same row of `y`.
+    `counts` int64 [ordering, 3]: concordant minus discordant pairs, pairs untied in `x`, in `y`.
+    """
+    for row in range(x.shape[0]):
+        agreed, in_x, in_y = 0, 0, 0
+        for i in range(1, x.shape[1]):
+            own_x, own_y = x[row, i], y[row, i]
+            for j in range(i):
+                sign_x = (x[row, j] > own_x) - (x[row, j] < own_x)
+                sign_y = (y[row, j] > own_y) - (y[row, j] < own_y)
+                agreed += sign_x * sign_y
+                in_x += sign_x * sign_x
+                in_y += sign_y * sign_y
+        counts[row, 0], counts[row, 1], counts[row, 2] = agreed, in_x, in_y
+
+
+@jit
 def overlap(top, bottom, length, top_y, bottom_y, length_y, paired, mirrored, p, variant, out):
     """Compute RBO of rankings of the same items, as in Corsi and Urbano 2024.
 

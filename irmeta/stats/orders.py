@@ -16,7 +16,14 @@ from typing import Any, Literal
 import numpy as np
 
 from irmeta.errors import UsageError, shown
-from irmeta.kernels.rank_agreement import AVERAGE, CORRECTED, EQUAL, concordance, overlap
+from irmeta.kernels.rank_agreement import (
+    AVERAGE,
+    CORRECTED,
+    EQUAL,
+    concordance,
+    concordant_pairs,
+    overlap,
+)
 
 Correlation = Callable[[np.ndarray, np.ndarray, bool], np.ndarray]
 
@@ -243,11 +250,13 @@ def _concordance(
     Unless `paired`, the count is a matrix product of signs: integers below 2^24 in every block, so
     float32 is exact.
     """
+    if paired:
+        counts = np.empty((len(x), 3), np.int64)
+        concordant_pairs(np.ascontiguousarray(x), np.ascontiguousarray(y), counts)
+        agreed, in_x, in_y = counts.T.astype(np.float64)
+        return agreed, in_x, in_y
     in_x = (x.shape[1] - tie_groups(x)[1]).sum(axis=1) / 2
     in_y = in_x if y is x else (y.shape[1] - tie_groups(y)[1]).sum(axis=1) / 2
-    if paired:
-        same, opposite = _above(x, y)
-        return (same - opposite).sum(axis=1).astype(np.float64), in_x, in_y
     agreed = np.zeros((len(x), len(y)))
     for i, j in _pairs(x, y):
         left = _signs(x, i, j)
