@@ -20,16 +20,23 @@ _NAMES = {
     "irmeta.results.verdicts": ("Verdicts",),
     "irmeta.stats.aggregation": ("borda", "mc4", "rank_intervals", "win_rate"),
     "irmeta.stats.baselines": ("max_t_test", "reduction_in_error", "risk"),
+    "irmeta.stats.bias": ("JudgeBias", "judge_bias"),
     "irmeta.stats.contributors": ("cluster_order", "greedy_cover", "jaccard", "leave_out_effects"),
     "irmeta.stats.corrections": ("adjusted",),
     "irmeta.stats.correlation": (
         "Bootstrap", "Correlations", "bootstrap_correlation", "correlate",
         "measure_agreement", "volatility",
     ),
-    "irmeta.stats.discriminative_power": ("asp", "indistinguishable_groups", "power", "separation"),
+    "irmeta.stats.discriminative_power": (
+        "asp", "detectable_difference", "indistinguishable_groups", "power", "separation",
+    ),
+    "irmeta.stats.generalizability": ("GStudy", "d_study", "g_study", "queries_for"),
+    "irmeta.stats.interval_coverage": ("correction_gain",),
+    "irmeta.stats.mixed_judgments": ("least_labelled", "mixtures"),
     "irmeta.stats.new_measure": ("Reordering", "coverage", "reordering"),
     "irmeta.stats.orders": ("Overlap", "rbo"),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
+    "irmeta.stats.prediction_powered": ("corrected_differences", "corrected_means"),
     "irmeta.stats.preferences": (
         "intransitive_triples", "preference_order", "preference_pairs",
         "preference_subsets",
@@ -42,22 +49,25 @@ _NAMES = {
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Agreement", "Bootstrap", "Correlations", "Overlap", "Pairs", "Plan", "Property",
-    "PropertyCounts", "Reordering", "Sample", "Stability", "Verdicts", "adjusted", "agreement",
-    "agreements", "asp", "bootstrap_correlation", "borda", "cluster_order", "correlate",
-    "count_violations", "coverage", "greedy_cover", "indistinguishable_groups",
-    "intransitive_triples", "jaccard",
-    "leave_out_effects", "max_t_test", "mc4", "measure_agreement", "pairwise", "power",
-    "preference_order", "preference_pairs", "preference_subsets", "properties_for",
-    "query_subsets", "rank_intervals",
-    "rbo", "reduction_in_error", "reordering", "resample", "risk", "separation", "stability",
-    "swap_rates", "system_subsets", "unanimity", "volatility", "win_rate",
+    "Agreement", "Bootstrap", "Correlations", "GStudy", "JudgeBias", "Overlap", "Pairs",
+    "Plan", "Property", "PropertyCounts", "Reordering", "Sample", "Stability", "Verdicts",
+    "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation", "borda",
+    "cluster_order", "corrected_differences", "corrected_means", "correction_gain",
+    "correlate", "count_violations", "coverage", "d_study", "detectable_difference", "g_study",
+    "greedy_cover", "indistinguishable_groups", "intransitive_triples", "jaccard",
+    "judge_bias", "least_labelled", "leave_out_effects", "max_t_test", "mc4",
+    "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
+    "preference_pairs", "preference_subsets", "properties_for", "queries_for", "query_subsets",
+    "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample", "risk",
+    "separation", "stability", "swap_rates", "system_subsets", "unanimity", "volatility",
+    "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from irmeta.results.verdicts import Verdicts
     from irmeta.stats.aggregation import borda, mc4, rank_intervals, win_rate
     from irmeta.stats.baselines import max_t_test, reduction_in_error, risk
+    from irmeta.stats.bias import JudgeBias, judge_bias
     from irmeta.stats.contributors import cluster_order, greedy_cover, jaccard, leave_out_effects
     from irmeta.stats.corrections import adjusted
     from irmeta.stats.correlation import (
@@ -68,10 +78,20 @@ if TYPE_CHECKING:
         measure_agreement,
         volatility,
     )
-    from irmeta.stats.discriminative_power import asp, indistinguishable_groups, power, separation
+    from irmeta.stats.discriminative_power import (
+        asp,
+        detectable_difference,
+        indistinguishable_groups,
+        power,
+        separation,
+    )
+    from irmeta.stats.generalizability import GStudy, d_study, g_study, queries_for
+    from irmeta.stats.interval_coverage import correction_gain
+    from irmeta.stats.mixed_judgments import least_labelled, mixtures
     from irmeta.stats.new_measure import Reordering, coverage, reordering
     from irmeta.stats.orders import Overlap, rbo
     from irmeta.stats.pairs import Pairs, pairwise
+    from irmeta.stats.prediction_powered import corrected_differences, corrected_means
     from irmeta.stats.preferences import (
         intransitive_triples,
         preference_order,

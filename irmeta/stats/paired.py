@@ -102,6 +102,12 @@ class Differences:
         p[number < 2] = np.nan
         return p
 
+    def p_each(self) -> np.ndarray:
+        """Compute the p-value of each mean, of arrays of any shape; NaN also for a NaN mean."""
+        p = self._p(self.mean, self.deviation, self.queries)
+        p[np.isnan(self.mean)] = np.nan
+        return p
+
     def limits(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
         """Compute the confidence interval of the difference [system, system]; NaN as for `p`."""
         factor = self._by_number(lambda freedom: stdtrit(freedom, (1 + confidence) / 2))
@@ -163,6 +169,27 @@ def paired_differences(values: np.ndarray) -> Differences:
     differences = _differences(paired_moments, values)
     np.fill_diagonal(differences.deviation, 0.0)
     return differences
+
+
+def column_means(values: np.ndarray, scale: float) -> Differences:
+    """Compute the moments of each column, to test that its mean is 0.
+
+    Means and deviations within rounding of values as great as `scale` are 0.
+
+    Parameters
+    ----------
+    values
+        float64 [query, column], without NaN unless all of a column.
+    """
+    queries, columns = values.shape
+    mean, deviation = np.full((2, columns), np.nan)
+    if queries:
+        mean = values.mean(axis=0)
+    if queries > 1:
+        deviation = values.std(axis=0, ddof=1)
+    for one in (mean, deviation):
+        one[np.abs(one) <= ROUNDING * scale] = 0.0
+    return Differences(mean, deviation, np.full(columns, queries, np.int32))
 
 
 def unpaired_differences(values: np.ndarray) -> Differences:

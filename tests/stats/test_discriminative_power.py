@@ -7,10 +7,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 
+from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix, read_matrices
-from irmeta.stats.discriminative_power import asp, power, separation
+from irmeta.stats.discriminative_power import asp, detectable_difference, power, separation
 from irmeta.stats.pairs import TESTS, Pairs, pairwise
+from support.judged import judged_matrices
 from twins import stats as naive
 
 
@@ -102,3 +105,40 @@ def test_power__counts_on_two_trec_tracks(name, expected, shared):
     frame = power(matrix, list(expected))
     found = frame.group_by("test", maintain_order=True).agg("separated").rows()
     assert {test: tuple(counts) for test, counts in found} == expected
+
+
+def test_detectable_difference__is_detected_with_that_power():
+    values = np.random.default_rng(3).random((12, 3))
+    values[2, 1] = np.nan
+    matrix = Matrix(values, tuple("123456789abc"), tuple("xyz"), "AP")
+    expected = []
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        differences = values[:, a] - values[:, b]
+        differences = differences[~np.isnan(differences)]
+        number = len(differences)
+        critical = scipy.stats.t.ppf(0.975, number - 1)
+        low, high = 0.0, 20.0
+        for _ in range(80):  # by halving: the noncentrality of which 70 % exceed the critical value
+            middle = (low + high) / 2
+            exceeds = scipy.stats.nct.sf(critical, number - 1, middle)
+            low, high = (middle, high) if exceeds < 0.7 else (low, middle)
+        expected.append(low * differences.std(ddof=1) / number**0.5)
+    found = detectable_difference(matrix, power=0.7)
+    assert found == pytest.approx(np.mean(expected))
+    assert detectable_difference(matrix, queries=48) == pytest.approx(found / 2, rel=0.2)
+
+
+def test_detectable_difference__undefined_and_wrong_arguments():
+    matrix = Matrix(np.ones((1, 3)), ("1",), tuple("xyz"), "AP")
+    assert np.isnan(detectable_difference(matrix))
+    with pytest.raises(UsageError, match="power"):
+        detectable_difference(matrix, power=80)
+    with pytest.raises(UsageError, match="queries"):
+        detectable_difference(matrix, queries=1)
+
+
+@pytest.mark.real
+def test_detectable_difference__of_trec_deep_learning(shared):
+    """About .08 with 53 queries."""
+    found = detectable_difference(judged_matrices(shared)["reference"])
+    assert found == pytest.approx(0.08, abs=0.005)

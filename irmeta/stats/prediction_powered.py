@@ -1,0 +1,299 @@
+"""Means of systems from few queries labelled by people and many labelled by a judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+from scipy.special import stdtr, stdtrit
+
+from irmeta.errors import UsageError, check_choice, check_share
+from irmeta.results.matrix import Matrix
+from irmeta.stats.common_values import ordered_as
+from irmeta.stats.paired import ROUNDING
+
+Method = Literal["ppi++", "ppi", "difference"]
+METHODS: tuple[Method, ...] = get_args(Method)
+LEAST_LABELLED = 3
+"""Fewer labelled queries leave no degree of freedom beside a mean and a weight."""
+
+
+@dataclass(frozen=True)
+class LabelledMoments:
+    """Moments of values by reference (y) and judge (f), of any number of targets at once.
+
+    Attributes
+    ----------
+    labelled, rest
+        Number n of queries labelled by both, and m of queries labelled by the judge alone.
+    y, f, f_rest
+        float64 [...]: means, over the labelled queries and over the rest.
+    yy, ff, yf
+        float64 [...]: variances and covariance over the labelled queries (divisor n - 1).
+    ff_rest, ff_all
+        float64 [...]: variance of f over the rest (divisor m - 1), and over all (n + m - 1); for
+        m < 2 both are that over all.
+    """
+
+    labelled: int
+    rest: int
+    y: np.ndarray
+    f: np.ndarray
+    f_rest: np.ndarray
+    yy: np.ndarray
+    ff: np.ndarray
+    yf: np.ndarray
+    ff_rest: np.ndarray
+    ff_all: np.ndarray
+
+    def weight(self, method: Method) -> np.ndarray:
+        """Return the weight w of the judge: tuned for PPI++, otherwise 1; 0 without a rest."""
+        if self.rest == 0:
+            return np.zeros_like(self.y)
+        if method != "ppi++":
+            return np.ones_like(self.y)
+        cost = (1 + self.labelled / self.rest) * self.ff_all
+        tuned = np.divide(self.yf, cost, out=np.zeros_like(self.y), where=cost > 0)
+        return np.clip(tuned, 0.0, 1.0)
+
+    def estimate(self, method: Method) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the estimates, their squared standard errors, and the weights."""
+        n, m, w = self.labelled, self.rest, self.weight(method)
+        spread = self.yy + w * w * self.ff
+        residual = spread - 2 * w * self.yf
+        residual = np.where(residual <= ROUNDING * spread, 0.0, residual)
+        if method == "difference":
+            judged = (n * self.f + m * self.f_rest) / (n + m)
+            return self.y + w * (judged - self.f), (1 - n / (n + m)) * residual / n, w
+        estimate = self.y + w * (self.f_rest - self.f)
+        return estimate, residual / n + w * w * self.ff_rest / max(m, 1), w
+
+    def reference_alone(self, fixed: bool) -> np.ndarray:
+        """Return the squared standard errors of the means of the reference's labels alone."""
+        n = self.labelled
+        return self.yy / n * (1 - n / (n + self.rest) if fixed else 1.0)
+
+
+def corrected_means(
+    reference: Matrix,
+    judge: Matrix,
+    *,
+    method: Method = "ppi++",
+    confidence: float = 0.95,
+) -> pl.DataFrame:
+    """Estimate the means of systems from few labelled queries and a judge's labels of all.
+
+    The judge's mean over its other queries is corrected by the difference between reference and
+    judge on the queries that both labelled, so that a biased judge biases nothing.
+
+    Parameters
+    ----------
+    reference : Matrix
+        Values of one measure by the labels of the reference, on n queries.
+    judge : Matrix
+        Values of the same measure by the labels of the judge, on these queries and m others.
+    method : {'ppi++', 'ppi', 'difference'}, default 'ppi++'
+        ``ppi++`` and ``ppi``: the queries are a sample of all queries that users may ask;
+        ``difference``: the mean over just these n + m queries is wanted. See Notes.
+    confidence : float, default 0.95
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per system, in the order of the reference: system, labelled (n), unlabelled (m),
+        mean_reference (over n queries), mean_judge (over all n + m), estimate, low, high, weight
+        (of the judge), width, width_reference (interval of the reference's n queries alone),
+        equivalent (number of queries that people would have to label for the same width).
+
+    Raises
+    ------
+    UsageError
+        If fewer than three queries are labelled, the judge lacks a query or system of the
+        reference, the method is unknown, or `confidence` is not between 0 and 1.
+
+    Notes
+    -----
+    With y under the reference, f under the judge, variances s2 and means over the n labelled or the
+    m other queries, the estimate is ``mean_n(y) + w (mean_m(f) - mean_n(f))``, and its variance
+    ``s2_n(y - w f) / n + w^2 s2_m(f) / m``. w is 1 in ``ppi`` [1]_, applied to retrieval in [3]_,
+    and ``cov_n(y, f) / ((1 + n / m) s2(f))``, limited to 0 to 1, in ``ppi++`` [2]_: with a judge
+    that tells nothing, the estimate is the mean of the reference. ``difference`` is
+    ``mean_N(f) + mean_n(y - f)`` for the N = n + m queries, with variance
+    ``(1 - n / N) s2_n(y - f) / n``: the difference estimator of survey sampling. Intervals are
+    Student's with n - 1 degrees of freedom, where [2]_ takes normal ones, since n is small. A query
+    on which a value is undefined is excluded. The labelled queries must be a random sample of all:
+    those that people found worth labelling are none.
+
+    References
+    ----------
+    .. [1] Angelopoulos et al. (2023). Prediction-powered inference. doi:10.1126/science.adi6000
+    .. [2] Angelopoulos, Duchi and Zrnic (2023). PPI++: Efficient prediction-powered inference.
+       arXiv:2311.01453
+    .. [3] Oosterhuis et al. (2024). Reliable confidence intervals for information retrieval
+       evaluation using generative A.I. arXiv:2407.02464
+
+    Examples
+    --------
+    >>> labelled = ap.only_queries(np.arange(3))
+    >>> found = irmeta.stats.corrected_means(labelled, rr)
+    >>> found.select("system", "labelled", "unlabelled").row(0)
+    ('a', 3, 1)
+    """
+    moments, means, systems = _given(reference, judge, method, confidence, None)
+    frame = pl.DataFrame(
+        {
+            "system": pl.Series(systems, dtype=pl.String),
+            "labelled": np.full(len(systems), moments.labelled, np.int32),
+            "unlabelled": np.full(len(systems), moments.rest, np.int32),
+            "mean_reference": moments.y * reference.direction,
+            "mean_judge": means * reference.direction,
+        }
+    )
+    return frame.hstack(_intervals(moments, method, confidence, reference.direction))
+
+
+def corrected_differences(
+    reference: Matrix,
+    judge: Matrix,
+    *,
+    method: Method = "ppi++",
+    confidence: float = 0.95,
+) -> pl.DataFrame:
+    """Estimate the differences of all pairs of systems, as `corrected_means` their means.
+
+    Parameters
+    ----------
+    reference, judge, method, confidence
+        See `corrected_means`, which also describes errors.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair: system_a, system_b, labelled, unlabelled, difference_reference (a - b over
+        the n labelled queries), difference_judge (over all), estimate, low, high, weight, width,
+        width_reference, equivalent, p (two-sided, without correction).
+
+    Examples
+    --------
+    >>> labelled = ap.only_queries(np.arange(3))
+    >>> found = irmeta.stats.corrected_differences(labelled, rr)
+    >>> found.select("system_a", "system_b").rows()
+    [('a', 'b'), ('a', 'c'), ('b', 'c')]
+    """
+    pairs = np.triu_indices(len(reference.systems), 1)
+    moments, means, systems = _given(reference, judge, method, confidence, pairs)
+    names = pl.Series(systems, dtype=pl.String)
+    frame = pl.DataFrame(
+        {
+            "system_a": names.gather(pairs[0]),
+            "system_b": names.gather(pairs[1]),
+            "labelled": np.full(len(pairs[0]), moments.labelled, np.int32),
+            "unlabelled": np.full(len(pairs[0]), moments.rest, np.int32),
+            "difference_reference": moments.y * reference.direction,
+            "difference_judge": means * reference.direction,
+        }
+    )
+    found = frame.hstack(_intervals(moments, method, confidence, reference.direction))
+    estimate, squared_error, _ = moments.estimate(method)
+    error = np.sqrt(squared_error)
+    ratio = np.divide(np.abs(estimate), error, out=np.zeros(len(error)), where=error > 0)
+    p = 2 * stdtr(moments.labelled - 1, -ratio)
+    p[error == 0] = np.where(estimate[error == 0] == 0, 1.0, 0.0)
+    return found.with_columns(p=p)
+
+
+def _given(
+    reference: Matrix,
+    judge: Matrix,
+    method: Method,
+    confidence: float,
+    pairs: tuple[np.ndarray, np.ndarray] | None,
+) -> tuple[LabelledMoments, np.ndarray, tuple[str, ...]]:
+    """Return the moments of systems or pairs, the judge's means, and the systems."""
+    check_choice("method", method, METHODS)
+    check_share("confidence", confidence)
+    labelled = ordered_as(reference, judge, judge.measure)
+    columns = [judge.systems.index(system) for system in reference.systems]
+    known = set(reference.queries)
+    rest = judge.oriented[[i for i, q in enumerate(judge.queries) if q not in known]][:, columns]
+    human = reference.oriented
+    both = np.isfinite(human).all(axis=1) & np.isfinite(labelled).all(axis=1)
+    rest = rest[np.isfinite(rest).all(axis=1)]
+    if both.sum() < LEAST_LABELLED:
+        raise UsageError(
+            f"{both.sum()} queries have labels of both: label {LEAST_LABELLED} or more."
+        )
+    y, f = human[both], labelled[both]
+    if pairs is not None:
+        y, f, rest = (values[:, pairs[0]] - values[:, pairs[1]] for values in (y, f, rest))
+    return moments_of(y, f, rest), np.concatenate((f, rest)).mean(axis=0), reference.systems
+
+
+def moments_of(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> LabelledMoments:
+    """Compute the moments of each column.
+
+    Parameters
+    ----------
+    y, f
+        float64 [labelled query, target]: values by the reference and by the judge.
+    rest
+        float64 [other query, target]: values by the judge.
+    """
+    ff_all = np.concatenate((f, rest)).var(axis=0, ddof=1)
+    return LabelledMoments(
+        labelled=len(y),
+        rest=len(rest),
+        y=y.mean(axis=0),
+        f=f.mean(axis=0),
+        f_rest=rest.mean(axis=0) if len(rest) else np.zeros(y.shape[1]),
+        yy=y.var(axis=0, ddof=1),
+        ff=f.var(axis=0, ddof=1),
+        yf=((y - y.mean(axis=0)) * (f - f.mean(axis=0))).sum(axis=0) / (len(y) - 1),
+        ff_rest=rest.var(axis=0, ddof=1) if len(rest) > 1 else ff_all,
+        ff_all=ff_all,
+    )
+
+
+def _intervals(
+    moments: LabelledMoments, method: Method, confidence: float, direction: int
+) -> pl.DataFrame:
+    estimate, squared_error, weight = moments.estimate(method)
+    factor = t_factor(moments.labelled, confidence)
+    margin = factor * np.sqrt(squared_error)
+    alone = 2 * factor * np.sqrt(moments.reference_alone(method == "difference"))
+    fixed = moments.labelled + moments.rest if method == "difference" else None
+    estimate = estimate * direction
+    return pl.DataFrame(
+        {
+            "estimate": estimate,
+            "low": estimate - margin,
+            "high": estimate + margin,
+            "weight": weight,
+            "width": 2 * margin,
+            "width_reference": alone,
+            "equivalent": equivalent_queries(moments.labelled, alone, 2 * margin, fixed),
+        }
+    )
+
+
+def t_factor(labelled: int, confidence: float) -> float:
+    """Return the quantile of Student's t with n - 1 degrees of freedom."""
+    return float(stdtrit(labelled - 1, (1 + confidence) / 2))
+
+
+def equivalent_queries(
+    labelled: int, alone: np.ndarray, width: np.ndarray, fixed: int | None = None
+) -> np.ndarray:
+    """Return how many labelled queries would give people alone the same width.
+
+    ``n (width alone / width)^2`` or, for the mean over a `fixed` number N of queries,
+    ``1 / (1 / N + (1 / n - 1 / N) (width / width alone)^2)``; NaN where both widths are 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.square(width / alone)
+        if fixed is None:
+            return labelled / ratio
+        return 1 / (1 / fixed + (1 / labelled - 1 / fixed) * ratio)
