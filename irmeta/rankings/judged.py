@@ -112,6 +112,7 @@ class JudgedRanks(Summarized):
         one_subtopic,
         with_pool,
     )
+    from irmeta.rankings.derive.other_labels import alter_labels
     from irmeta.rankings.derive.other_lists import (
         cut_to,
         only_queries,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -98,6 +99,26 @@ def random_dropped(track: Track, view: JudgedRanks, n: int) -> tuple[JudgedRanks
     return view, replace(track, qrels=qrels)
 
 
+def labels_altered(track: Track, view: JudgedRanks, n: int) -> tuple[JudgedRanks, Track]:
+    """Label docs as the view drew at random, up to the same highest grade."""
+    altered = view.alter_labels(n / 4, n % 2 == 0, rng=n)
+    qrels = {
+        q: dict(
+            zip(
+                altered.docs[int(first) : int(last)],
+                altered.grades[first:last].tolist(),
+                strict=True,
+            )
+        )
+        for q, (first, last) in zip(altered.queries, pairwise(altered.offsets), strict=True)
+    }
+    assert {q: set(docs) for q, docs in qrels.items()} == {
+        q: set(docs) for q, docs in track.qrels.items()
+    }
+    assume(max(g for docs in qrels.values() for g in docs.values()) == altered.facts.highest_grade)
+    return altered, replace(track, qrels=qrels)
+
+
 CHANGES = [
     without_system,
     only_two_systems,
@@ -105,6 +126,7 @@ CHANGES = [
     pool_of_depth,
     least_retrieved_dropped,
     random_dropped,
+    labels_altered,
 ]
 
 
@@ -271,6 +293,11 @@ def test_require__error_explains_why_an_array_is_missing(tmp_path):
         (lambda v: v.assume_relevant(3, "xx"), r"gain = 'xx' is not a choice"),
         (lambda v: v.cut_to(0), r"depth = 0 is not a whole number of at least 1"),
         (lambda v: v.cut_to(2.5), r"depth = 2\.5 is not a whole number of at least 1"),
+        (lambda v: v.alter_labels(1.5), r"confusion = 1\.5 is neither a share from 0 to 1"),
+        (lambda v: v.alter_labels({0: {0: 1}}), r"no row for grade"),
+        (lambda v: v.alter_labels({g: {0: -1} for g in range(9)}), r"are numbers from 0"),
+        (lambda v: v.alter_labels({g: {0: 0} for g in range(9)}), r"all weights of grade"),
+        (lambda v: v.alter_labels(pl.DataFrame({"docs": [1]})), r"no column 'reference_grade'"),
         (lambda v: v.with_pool(0), r"depth = 0 is not a whole number of at least 1"),
         (lambda v: v.drop_relevant(1.5), r"share = 1\.5 is not from 0 to 1"),
         (lambda v: v.drop_relevant(0.5, "best"), r"order = 'best'"),

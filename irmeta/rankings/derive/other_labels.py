@@ -1,0 +1,158 @@
+"""Views with other labels of the same docs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import UsageError
+from irmeta.rankings.derive.changes import changed, random_number, seed_of, take_rows
+
+if TYPE_CHECKING:
+    from irmeta.rankings.judged import JudgedRanks
+
+Confusion = float | Mapping[Any, Mapping[Any, float]] | pl.DataFrame
+"""Share of labels that move by one grade; or weights of new grades by grade, or their table."""
+
+_NO_SUBTOPICS = "altered labels are of docs, not of subtopics"
+_COLUMNS = ("reference_grade", "judge_grade", "docs")
+
+
+def alter_labels(
+    view: JudgedRanks,
+    confusion: Confusion,
+    by_query: bool = False,
+    *,
+    rng: int | np.random.Generator = 0,
+) -> JudgedRanks:
+    """Draw other labels of the judged docs, as another judge might have given them.
+
+    Unjudged docs stay unjudged, and grades below 0 stay as they are.
+
+    Parameters
+    ----------
+    confusion
+        A share from 0 to 1: so many labels, at random, move up or down by one grade, with equal
+        chances; the lowest (0) only up, the highest only down. Or the confusion matrix of a judge,
+        which need not be symmetric: for each grade of the view the weights of the new grades, such
+        as counts of docs, as ``{grade: {new grade: weight}}`` or as a frame with the columns
+        reference_grade, judge_grade and docs (`JudgeAgreement.confusion` of one judge).
+    by_query
+        Whether the labels of a query err in one direction, as those of one assessor: for each query
+        at random, all of its new grades are drawn from the lower or all from the upper half of
+        their distribution. The confusion matrix over many queries is the same, but errors do not
+        average out within a query.
+    rng
+        Random seed, or a Generator that draws one. The label of a doc depends only on the seed and
+        on names, not on other docs, queries or systems.
+
+    Raises
+    ------
+    UsageError
+        If a share is not from 0 to 1, a grade of the view has no weights, a weight is negative, all
+        weights of a grade are 0, or `rng` is not a seed.
+    """
+    seed = seed_of(rng)
+    chances = _chances(view, confusion)
+    query = view.query_of(np.arange(len(view.grades)))
+    names = zip((view.queries[q] for q in query), view.docs, strict=True)
+    share = np.array([random_number(seed, *pair) for pair in names], np.float64) / 2.0**64
+    if by_query:
+        is_upper = np.array([random_number(seed, name) % 2 for name in view.queries], np.float64)
+        share = (is_upper[query] + share) / 2
+    drawn = chances.draw(view.grades.astype(np.float64), share)
+    is_whole = view.grades.dtype == np.int8 and (drawn == np.round(drawn)).all()
+    grades = drawn.astype(np.int8 if is_whole and np.abs(drawn).max(initial=0) < 127 else float)
+    order = np.lexsort((view.doc_ids, -drawn, query))
+    levels = view.facts.levels if grades.dtype == np.int8 else tuple(np.unique(grades).tolist())
+    highest = max(view.facts.highest_grade, float(drawn.max(initial=0)))
+    relabelled = changed(
+        view,
+        dict.fromkeys(("subtopics", "diversity"), _NO_SUBTOPICS),
+        grades=grades,
+        facts=replace(view.facts, highest_grade=highest, levels=levels),
+        condensed=False,  # a condensed view would be condensed again
+    )
+    return replace(take_rows(relabelled, order), condensed=view.condensed)
+
+
+@dataclass(frozen=True)
+class _Chances:
+    """Distribution of the new grade of each grade.
+
+    Attributes
+    ----------
+    old, new
+        float64, ascending: grades of the view from 0, and new grades.
+    below
+        float64 [old, new]: probability of a grade up to the new one.
+    """
+
+    old: np.ndarray
+    new: np.ndarray
+    below: np.ndarray
+
+    def draw(self, grades: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """Return the quantiles at `share` of the new grades; grades below 0 unchanged."""
+        row = np.searchsorted(self.old, np.maximum(grades, 0.0))
+        column = np.zeros(len(grades), np.int64)
+        for limits in self.below.T[:-1]:  # few grades, many docs
+            column += share >= limits[row]
+        return np.where(grades < 0, grades, self.new[column])
+
+
+def _chances(view: JudgedRanks, confusion: Confusion) -> _Chances:
+    if isinstance(confusion, pl.DataFrame):
+        missing = [name for name in _COLUMNS if name not in confusion.columns]
+        if missing:
+            raise UsageError(f"the confusion matrix has no column {missing[0]!r}.")
+        rows = confusion.select(_COLUMNS)
+        if rows.select(_COLUMNS[:2]).is_duplicated().any():
+            raise UsageError(
+                "the confusion matrix has two rows of the same grades: select a judge."
+            )
+        table = dict[float, dict[float, float]]()
+        for old, new, docs in rows.iter_rows():
+            table.setdefault(old, {})[new] = docs
+        return _of_weights(view, table)
+    if isinstance(confusion, Mapping):
+        return _of_weights(view, confusion)
+    if isinstance(confusion, bool) or not 0 <= confusion <= 1:
+        raise UsageError(f"confusion = {confusion!r} is neither a share from 0 to 1 nor a matrix.")
+    return _moved(view, float(confusion))
+
+
+def _of_weights(view: JudgedRanks, table: Mapping[Any, Mapping[Any, float]]) -> _Chances:
+    grades = np.unique(view.grades[view.grades >= 0]).astype(np.float64)
+    given = {float(old): weights for old, weights in table.items()}
+    missing = [f"{grade:g}" for grade in grades.tolist() if grade not in given]
+    if missing:
+        raise UsageError(f"the confusion matrix has no row for grade {missing[0]}.")
+    old = np.union1d(np.array([*given], np.float64), [0.0])
+    new = np.unique([float(grade) for weights in given.values() for grade in weights])
+    weights = np.array([[given.get(a, {}).get(b, 0.0) for b in new.tolist()] for a in old.tolist()])
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise UsageError("weights of a confusion matrix are numbers from 0.")
+    total = weights.sum(axis=1)
+    for grade in old[total == 0].tolist():
+        if grade in grades:
+            raise UsageError(f"all weights of grade {grade:g} in the confusion matrix are 0.")
+    return _Chances(old, new, np.cumsum(weights, axis=1) / np.where(total > 0, total, 1)[:, None])
+
+
+def _moved(view: JudgedRanks, share: float) -> _Chances:
+    """Return the chances where labels move to the next grade of the set, from 0 to the highest."""
+    if view.facts.levels:
+        levels = np.unique([0.0, *(grade for grade in view.facts.levels if grade >= 0)])
+    else:
+        levels = np.arange(max(view.facts.highest_grade, 1.0) + 1)
+    number = len(levels)
+    weights = np.eye(number) * (1 - share)
+    for i in range(number):
+        steps = [j for j in (i - 1, i + 1) if 0 <= j < number]
+        weights[i, steps] = share / len(steps)
+    return _Chances(levels, levels, np.cumsum(weights, axis=1))
