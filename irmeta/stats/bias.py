@@ -196,9 +196,9 @@ def judge_bias(
     --------
     >>> bias = irmeta.stats.judge_bias(ap, rr)
     >>> round(bias.shift, 3), round(bias.slope, 3)
-    (0.192, 0.479)
+    (0.2, 0.56)
     >>> bias.systems().select("system", pl.col("residual").round(3)).rows()
-    [('a', -0.027), ('b', 0.036), ('c', -0.009)]
+    [('a', 0.024), ('b', -0.031), ('c', 0.007)]
     """
     check_share("confidence", confidence)
     values = common_values(reference, {judge.measure: judge})

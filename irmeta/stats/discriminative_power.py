@@ -207,7 +207,7 @@ def detectable_difference(
     Examples
     --------
     >>> round(irmeta.stats.detectable_difference(ap), 3)
-    0.331
+    0.305
     """
     check_share("power", power)
     check_share("alpha", alpha)

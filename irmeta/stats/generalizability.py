@@ -102,7 +102,7 @@ def g_study(matrix: Matrix | object) -> GStudy:
     Examples
     --------
     >>> irmeta.stats.g_study(ap)
-    GStudy(AP: system 92.6 %, query 0.0 %, interaction 7.4 %)
+    GStudy(AP: system 86.5 %, query 0.0 %, interaction 13.5 %)
     """
     one = as_matrix(matrix)
     values = one.values[np.isfinite(one.values).all(axis=1)]
@@ -178,7 +178,7 @@ def d_study(
     --------
     >>> found = irmeta.stats.d_study(irmeta.stats.g_study(ap), [4, 50])
     >>> found.select("queries", pl.col("e_rho2").round(3)).rows()
-    [(4, 0.98), (50, 0.998)]
+    [(4, 0.962), (50, 0.997)]
     """
     check_share("confidence", confidence)
     numbers = (
@@ -226,7 +226,7 @@ def queries_for(
     Examples
     --------
     >>> irmeta.stats.queries_for(irmeta.stats.g_study(ap))["queries"].to_list()
-    [2, 2]
+    [3, 3]
     """
     check_share("reliability", reliability)
     check_share("confidence", confidence)
