@@ -158,6 +158,10 @@ class Options:
         named = (one.name for one in fields(self) if one.metadata["file"])
         return {name: path for name in named if (path := getattr(self, name)) is not None}
 
+    def used(self) -> dict[str, Any]:
+        """Return what options that are empty stand for, by option, for provenance on pages."""
+        return {}
+
     def scored(self) -> tuple[str, ...]:
         """Return the canonical names of the measures whose revision changes the results."""
         return ()

@@ -188,6 +188,14 @@ class TrackOptions(EvalPolicy):
         1, "Exclude tracks with fewer systems from summaries over tracks.", least=1
     )
 
+    def used(self) -> dict[str, Any]:
+        """Return what empty options stand for."""
+        return {
+            "qrels": "the first set of each track",
+            "tie_order": "that of the lists",
+            "pool_depth": "all judgments",
+        }
+
     @property
     def policy(self) -> EvalPolicy:
         """The evaluation policy among the options."""

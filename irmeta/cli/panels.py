@@ -29,7 +29,7 @@ _NAMES = {
             "csv_safe",
             "figures",
         ),
-        *("figure", "titles", "formats", "force", "unjudged", "judged_at_least"),
+        *("figure", "titles", "style", "formats", "force", "unjudged", "judged_at_least"),
     ),
     TESTS: (
         *("test", "tests", "correction", "alpha", "resamples", "seed"),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from irmeta.escapes import escape_text
+from irmeta.naming.notation import is_marked, to_html, to_text
 from irmeta.report.table_grid import ABSENT, Grid
 
 if TYPE_CHECKING:
@@ -132,10 +133,17 @@ def anchors_of(names: Sequence[str]) -> list[str]:
 
 
 def _shown(value: object) -> object:
-    """Escape the control and bidirectional characters of a value."""
+    """Escape the control and bidirectional characters of a value; typeset its subscripts."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
-        return escape_text(value, keep="\n\t")
+        shown = escape_text(value, keep="\n\t")
+        return _typeset(shown) if is_marked(shown) else shown
     return value
+
+
+def _typeset(text: str) -> str:
+    from markupsafe import Markup, escape
+
+    return Markup(to_html(str(escape(text))))
 
 
 @cache
@@ -150,4 +158,5 @@ def _template(name: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    room.filters["plain"] = to_text  # for attributes
     return room.get_template(name)

@@ -5,17 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
+from irmeta.errors import IrmetaError
+from irmeta.naming.notation import MEASURES, Notations
 from irmeta.schema.columns import Column, Display, Table, paper_column
+
+Best = Literal["", "row", "column"]
 
 ABSENT = "\u2014"
 DAGGER, DOUBLE_DAGGER = "\u2020", "\u2021"
 FORMATS: Mapping[str, str] = {"score": ".4f", "length": ",.1f", "count": ",.0f", "percent": ".0%"}
 BEST = "Best values in bold."
-BEHIND = ("%", "x")  # units that are printed behind each value
+PERCENT = "Values in %."
+CHECKS = {True: "\u2713", False: "\u00d7"}
+PAPER = "paper"  # heading of the paper's numbers
 
 
 class Cell(NamedTuple):
@@ -33,6 +39,8 @@ class Cell(NamedTuple):
         Whether the text is bold, as the best of its column.
     marks
         Superscript behind the text.
+    value
+        The number that the text shows; None for text.
     """
 
     text: str
@@ -41,6 +49,7 @@ class Cell(NamedTuple):
     title: str = ""
     is_best: bool = False
     marks: str = ""
+    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,8 @@ class Head:
         Whether LaTeX leaves the column out.
     is_key
         Whether the column identifies the rows, and is repeated in each panel of a wide table.
+    title
+        Tooltip.
     """
 
     label: str
@@ -65,6 +76,7 @@ class Head:
     group: str = ""
     on_page_only: bool = False
     is_key: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,6 +95,8 @@ class Grid:
         Whether the page shows it on request only.
     in_latex
         Whether the table is also written as LaTeX.
+    by_track
+        Whether LaTeX has a table for each track.
     """
 
     name: str
@@ -93,6 +107,7 @@ class Grid:
     hints: tuple[str, ...] = ()
     folded: bool = False
     in_latex: bool = True
+    by_track: bool = False
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -121,12 +136,16 @@ def grid(
     frame: pl.DataFrame,
     *,
     columns: Sequence[str] = (),
-    pivot: str = "",
+    pivot: str | Sequence[str] = "",
     name: str = "",
     caption: str = "",
+    best: Best = "",
     display: Callable[[str], Display] = lambda measure: Display(),
 ) -> Grid:
     """Return the cells of a table.
+
+    A percent sign is in the heading of a column, not behind its values. LaTeX leaves columns out
+    that have no value.
 
     Parameters
     ----------
@@ -135,30 +154,35 @@ def grid(
     columns
         The columns to show, in order; default: all columns that the table declares as shown.
     pivot
-        A column whose values become groups of columns. The shown columns before the pivot identify
+        A column whose values become groups of columns, or two columns, the values of the second
+        beside one another in the groups of the first. The shown columns before the pivot identify
         the rows; the columns after the pivot repeat for each value.
     name, caption
         Name and caption; default: the table's.
+    best
+        Where the greatest of the first values behind the pivot is bold: in its row, in its column.
     display
         Function from a measure to how its values are shown.
     """
     shown = list(columns) or [n for n, c in table.columns.items() if c.show != "none"]
     made = _Cells(table, display)
-    if pivot:
-        head, rows = _pivoted(made, frame, shown, pivot)
+    pivots = [pivot] if isinstance(pivot, str) and pivot else [*pivot]
+    shown = [each for name in shown for each in made.beside(name)]
+    if pivots:
+        head, rows = _pivoted(made, frame, shown, pivots)
+        rows = _marked_best(head, rows, shown[shown.index(pivots[-1]) + 1], best)
     else:
         head = [*map(made.head, shown)]
         rows = [made.row(row, shown) for row in frame.iter_rows(named=True)]
-        if table.paper:
-            head, rows = _with_paper(
-                head, rows, [made.paper(r) for r in frame.iter_rows(named=True)]
-            )
+    head, rows = _without_blanks(*made.without_papers(head, rows))
+    head = _named_by_group(head, is_nested=len(pivots) > 1)
     has_dagger = any(cell.text.endswith(DAGGER) for row in rows for cell in row)
     notes = (f"{DAGGER} {table.note}",) if has_dagger and table.note else ()
     given = name or table.name, caption or table.caption
     cells = tuple(map(tuple, rows))
     is_best = any(cell.is_best for row in cells for cell in row)
     hints = (*made.scales, *[BEST] * is_best)
+    notes = (*notes, *[PERCENT] * made.in_percent)
     return Grid(*given, tuple(head), cells, notes, hints, table.folded, table.latex)
 
 
@@ -166,74 +190,128 @@ class _Cells:
     """Cells of one table."""
 
     def __init__(self, table: Table, display: Callable[[str], Display]) -> None:
-        self._table, self.display = table, display
+        self._table, self.name, self.display = table, table.name, display
         self.scales: list[str] = []
+        self.in_percent = False  # whether a note says so, in place of headings
+
+    def column(self, name: str) -> Column:
+        return self._table.columns[name]
+
+    def beside(self, name: str) -> list[str]:
+        """Return a column, and that of the paper's numbers for it, where it has one."""
+        return [name, paper_column(name)] if name in self._table.paper else [name]
+
+    def is_paper(self, name: str) -> bool:
+        """Check whether a column holds numbers or texts of the paper."""
+        beside = name.removeprefix("paper_") if name.startswith("paper_") else ""
+        return beside in self._table.paper or self.column(name).format == "paper"
+
+    def without_papers(
+        self, head: Sequence[Head], rows: Sequence[Sequence[Cell]]
+    ) -> tuple[list[Head], list[list[Cell]]]:
+        """Drop the columns of the paper's numbers that are empty."""
+        at = [
+            i
+            for i, one in enumerate(head)
+            if not self.is_paper(one.column) or any(row[i].text != ABSENT for row in rows)
+        ]
+        return [head[i] for i in at], [[row[i] for i in at] for row in rows]
 
     def head(self, name: str, group: str = "") -> Head:
-        column = self._table.columns[name]
+        column = self.column(name)
         label = column.label or name.replace("_", " ")
         if group and column.format == "range":
             label = "worst to best"
+        if self.is_paper(name) and name not in self._table.key:
+            return Head(column.label or PAPER, name, is_text=False, group=group)
+        label += " (%)" if column.is_percentage and not self.in_percent else ""
         is_key = name in self._table.key
         return Head(label, name, column.is_text, group, column.show == "page", is_key)
+
+    def value_label(self, row: Mapping[str, Any], name: str) -> str:
+        """Return a value as the heading of a group: text as it is, "d = 10" of a number."""
+        column = self.column(name)
+        text = format_value(row[name], column)
+        if column.is_text:
+            return text
+        label = column.label or name.replace("_", " ")
+        return f"{label} {text}" if label.endswith("\u2264") else f"{label} = {text}"
 
     def row(self, row: Mapping[str, Any], names: Sequence[str]) -> list[Cell]:
         return [self.cell(row, name) for name in names]
 
-    def paper(self, row: Mapping[str, Any]) -> Cell:
-        """Return the paper's numbers of a row, in one cell."""
-        key = tuple(row[name] for name in self._table.key if name != "track")
-        printed = [n for c in self._table.paper.values() if (n := c.get(key)) is not None]
-        where = "; ".join(dict.fromkeys(number.where for number in printed))
-        texts = (row[paper_column(name)] for name in self._table.paper)
-        text = ", ".join(text for text in texts if text)
-        return Cell(text or ABSENT, is_paper=True, title=where)
-
     def cell(self, row: Mapping[str, Any], name: str, scale: Scale | None = None) -> Cell:
-        column = self._table.columns[name]
+        column = self.column(name)
         if column.format == "range" and scale is not None and column.span is not None:
             return Cell("", picture=scale.picture(*(row[n] for n in (name, *column.span))))
         form = column.format
         if form in ("measure", "range"):
             form = self.display(row["measure"]).format
-        text = format_value(row[name], column, form)
-        if column.span is not None and text != ABSENT and column.format != "range":
-            low, high = (format_value(row[end], column, form, bare=True) for end in column.span)
-            if ABSENT not in (low, high):
-                text = f"{text} ({low} to {high})"
+        text = self._text(row, name, form)
         if column.dagger and row[column.dagger]:
             text += DAGGER
         text += _arrow(row) if name == "measure" else ""
         is_best = bool(column.best) and row[column.best] == 1
-        return Cell(text, is_paper=form == "paper", is_best=is_best)
+        if self.is_paper(name):
+            return Cell(text, is_paper=True, title=self._where(row, name.removeprefix("paper_")))
+        number = None if column.is_text else row[name]
+        return Cell(text, is_best=is_best, value=number)
+
+    def _text(self, row: Mapping[str, Any], name: str, form: str) -> str:
+        column = self.column(name)
+        text = format_value(row[name], column, form).removesuffix("%")
+        if text == ABSENT or column.format == "range":
+            return text
+        others = [*(column.span or ()), *(column.joined or ())[1:]]
+        texts = [format_value(row[n], column, form, bare=True).removesuffix("%") for n in others]
+        if ABSENT in texts:
+            return text
+        if column.span is not None:
+            return f"{text} ({texts[0]} to {texts[1]})"
+        return f"{text} {column.joined[0]} {texts[0]}" if column.joined is not None else text
+
+    def _where(self, row: Mapping[str, Any], name: str) -> str:
+        """Return where the paper prints its number for a column."""
+        key = tuple(row[n] for n in self._table.key if n != "track")
+        number = self._table.paper.get(name, {}).get(key)
+        return "" if number is None else number.where
 
 
-def _with_paper(
-    head: list[Head], rows: list[list[Cell]], paper: list[Cell]
+def _without_blanks(
+    head: list[Head], rows: list[list[Cell]]
 ) -> tuple[list[Head], list[list[Cell]]]:
-    """Add the paper's numbers, if the paper has any of these rows."""
-    if all(cell.text == ABSENT for cell in paper):
+    """Leave columns without a value out of LaTeX, unless no other would remain."""
+    blank = {
+        i for i, one in enumerate(head)
+        if not one.is_key and all(row[i].text == ABSENT for row in rows)
+    }  # fmt: skip
+    if not rows or all(i in blank or one.is_key for i, one in enumerate(head)):
         return head, rows
-    added = [[*row, cell] for row, cell in zip(rows, paper, strict=True)]
-    return [*head, Head("the paper", "", is_text=True)], added
+    return [replace(one, on_page_only=one.on_page_only or i in blank)
+            for i, one in enumerate(head)], rows  # fmt: skip
 
 
 def _pivoted(
-    made: _Cells, frame: pl.DataFrame, shown: Sequence[str], pivot: str
+    made: _Cells, frame: pl.DataFrame, shown: Sequence[str], pivots: Sequence[str]
 ) -> tuple[list[Head], list[list[Cell]]]:
-    at = shown.index(pivot)
-    index, values = list(shown[:at]), list(shown[at + 1 :])
-    groups = frame[pivot].unique(maintain_order=True).to_list() if frame.height else []
+    at = shown.index(pivots[0])
+    index, values = list(shown[:at]), list(shown[at + len(pivots) :])
     head = [*map(made.head, index)]
+    ours = [made.column(name) for name in values if not made.is_paper(name)]
+    made.in_percent = bool(ours) and all(column.is_percentage for column in ours)
     rows = {key: [made.cell(row, n) for n in index] for key, row in _by_index(frame, index)}
-    for group in groups:
-        inside = frame.filter(pl.col(pivot) == group)
-        by_key = dict(_by_index(inside, index))
+    groups = frame.partition_by(pivots, maintain_order=True) if frame.height else []
+    places = {value: n for n, value in enumerate(frame[pivots[0]].unique(maintain_order=True))}
+    for inside in sorted(groups, key=lambda part: places[part[pivots[0]][0]]):
+        first, by_key = inside.row(0, named=True), dict(_by_index(inside, index))
+        group = str(first[pivots[0]])
         scale = scale_of(inside, group, made.display(group)) if "worst" in values else None
         if scale is not None:
             made.scales.append(scale.text)
-        label = group + _arrow(inside.row(0, named=True))
-        head += _pivoted_heads(made, values, label)
+        if len(by_key) < inside.height:
+            raise IrmetaError(f"table {made.name}: rows of {group} differ in no column of {index}")
+        labels = [made.value_label(first, name) for name in pivots]
+        head += _pivoted_heads(made, values, labels[0] + _arrow(first), labels[1:])
         for key, cells in rows.items():
             row = by_key.get(key)
             cells += [
@@ -242,11 +320,42 @@ def _pivoted(
     return head, list(rows.values())
 
 
-def _pivoted_heads(made: _Cells, values: Sequence[str], group: str) -> list[Head]:
-    """Return the headings of a group of columns; the group names a single column."""
-    if len(values) == 1:
-        return [replace(made.head(values[0], group), label=group, group="")]
-    return [made.head(name, group) for name in values]
+def _pivoted_heads(
+    made: _Cells, values: Sequence[str], group: str, inner: Sequence[str]
+) -> list[Head]:
+    """Return the headings of a group; the group names a single column, and an inner value one."""
+    heads = [made.head(name, group) for name in values]
+    return [replace(heads[0], label=inner[0]), *heads[1:]] if inner else heads
+
+
+def _named_by_group(head: Sequence[Head], is_nested: bool) -> list[Head]:
+    """Let the heading of a group name its only column, if that holds no inner value."""
+    sizes = dict(spans(head))
+    return [
+        replace(one, label=one.group, group="")
+        if one.group and sizes.get(one.group) == 1 and not is_nested
+        else one
+        for one in head
+    ]
+
+
+def _marked_best(
+    head: Sequence[Head], rows: list[list[Cell]], name: str, best: Best
+) -> list[list[Cell]]:
+    """Mark the greatest values of a column in each row, or in each of its columns."""
+    if not best:
+        return rows
+    at = [i for i, one in enumerate(head) if one.column == name]
+    places = [[(r, i) for i in at] for r in range(len(rows))]
+    if best == "column":
+        places = [[(r, i) for r in range(len(rows))] for i in at]
+    for line in places:
+        numbers = {(r, i): rows[r][i].value for r, i in line}
+        known = [v for v in numbers.values() if v is not None and math.isfinite(v)]
+        for (r, i), value in numbers.items():
+            if value is not None and len(known) > 1 and min(known) < max(known) == value:
+                rows[r][i] = rows[r][i]._replace(is_best=True)
+    return rows
 
 
 def _by_index(frame: pl.DataFrame, index: Sequence[str]) -> list[tuple[Any, dict[str, Any]]]:
@@ -259,6 +368,36 @@ def _arrow(row: Mapping[str, Any]) -> str:
     return "" if direction is None else " \u2191" if direction > 0 else " \u2193"
 
 
+def in_notation(grid: Grid, notations: Notations) -> Grid:
+    """Return a table whose measures and terms are in notation, with their names in a note."""
+    heads = tuple(
+        replace(one, label=notations(one.label), group=notations(one.group),
+                title=one.label if notations(one.label) != one.label else "")
+        for one in grid.head
+    )  # fmt: skip
+    named = [i for i, one in enumerate(grid.head) if one.column.startswith(MEASURES)]
+    rows = []
+    for row in grid.rows:
+        cells = list(row)
+        for i in named:
+            if (text := notations(cells[i].text)) != cells[i].text:
+                cells[i] = cells[i]._replace(text=text, title=cells[i].text)
+        rows.append(tuple(cells))
+    caption, notes, hints = notations(grid.caption), grid.notes, grid.hints
+    typeset = [caption, *(t for one in heads for t in (one.label, one.group))]
+    typeset += [row[i].text for row in rows for i in named]
+    if words := notations.legend("\n".join(typeset)):
+        notes = (*notes, f"{words}.")
+    return replace(
+        grid,
+        caption=caption,
+        head=heads,
+        rows=tuple(rows),
+        notes=notes,
+        hints=tuple(map(notations, hints)),
+    )
+
+
 def format_value(value: Any, column: Column, form: str = "", bare: bool = False) -> str:
     """Return a value as text.
 
@@ -269,17 +408,19 @@ def format_value(value: Any, column: Column, form: str = "", bare: bool = False)
     bare
         Whether to omit the unit.
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None:
+        return column.absent or ABSENT
+    if isinstance(value, float) and math.isnan(value):
         return ABSENT
+    form = form or column.format
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return CHECKS[value] if form == "check" else "yes" if value else "no"
     if column.is_text or isinstance(value, str):
         return str(value)
     if math.isinf(value):
         return "\u221e" if value > 0 else "\u2212\u221e"
-    unit = column.unit if column.unit in BEHIND and not bare else ""
-    default = "score" if column.kind == "real" else "g" if column.may_be_real else "count"
-    form = form or column.format or default
+    unit = "x" if column.unit == "x" and not bare else ""
+    form = form or ("score" if column.kind == "real" else "g" if column.may_be_real else "count")
     if form == "ratio":
         text = "<0.001" if 0 < value < 1e-3 else f"{value:.2g}"
     else:

@@ -57,16 +57,20 @@ class Column:
     null
         Whether the column may be null.
     unit
-        Unit of the values. "%" and "x" are printed behind each value.
+        Unit of the values. "%" is printed in the heading, "x" behind each value.
     label
         Heading on the page; default: the column's name with spaces for underscores.
     format
         Format of values: ``score`` (4 decimals), ``length`` (1 decimal), ``percent`` (of shares),
         ``ratio`` (2 significant digits), ``measure`` (the format of the measure in the row),
-        ``paper`` (text of a paper, in grey), or a format specification of Python. Default: the
-        format of the kind.
+        ``check`` (a check mark or a cross), ``paper`` (text of a paper, in grey), or a format
+        specification of Python. Default: the format of the kind.
     span
         Two other columns: the value prints as "value (low to high)".
+    joined
+        A sign and another column: the value prints as "value + other", "value \u00b1 other".
+    absent
+        Text of a null; default a dash.
     dagger
         A column of kind ``yes``: where it is true, the value prints with a dagger.
     best
@@ -84,6 +88,8 @@ class Column:
     label: str = ""
     format: str = ""
     span: tuple[str, str] | None = None
+    joined: tuple[str, str] | None = None
+    absent: str = ""
     dagger: str = ""
     best: str = ""
     show: Shown = "all"
@@ -98,6 +104,11 @@ class Column:
     def is_text(self) -> bool:
         """Whether the values are text."""
         return self.kind in ("text", "name", "yes")
+
+    @property
+    def is_percentage(self) -> bool:
+        """Whether values print as percentages."""
+        return self.unit == "%" or self.format == "percent" or self.format.endswith("%")
 
 
 class Paper(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.charts.panes import Datasets, arrange, axis_room, legend, pane_width
+from irmeta.report.charts.panes import Datasets, arrange, axis_room, heading, legend, pane_width
 from irmeta.report.text_width import text_width
 from irmeta.report.theme import INK, MUTED, PRINT_WIDTH, RULE, described, either, finish, nothing
 
@@ -229,6 +229,8 @@ def banded_map(
             layers += [lines.encode(alt.X("at:Q", **x)), lines.encode(alt.Y("at:Q", **y))]
     chart: Any = alt.layer(*layers)
     chart.width = chart.height = pane_width(columns, ROOM + TITLE)
+    if columns > 1:
+        chart.title = heading("", [], ROOM + TITLE)  # for the letter of the pane
     return chart
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -49,14 +50,16 @@ class Datasets:
 def arrange(
     panes: Sequence[alt.LayerChart], columns: int, data: Datasets, *, title: str, subtitle: str
 ) -> alt.ConcatChart:
-    """Arrange panes in rows, with common legends.
+    """Arrange panes in rows, with common legends; the headings of several begin with (a), (b), ...
 
     The panes need the width of `pane_width` and y axes of `axis_room`.
     """
     import altair as alt
 
-    for pane in panes:
+    for letter, pane in zip(cycle(ascii_lowercase), panes, strict=False):
         pane.layer = [*pane.layer, _space_above()]
+        if len(panes) > 1 and pane.title is not alt.Undefined:
+            pane.title.text = f"({letter}) {pane.title.text}".strip()
     chart = alt.concat(*panes, columns=columns, spacing=GAP)
     shared = alt.ScaleResolveMap(color="shared", shape="shared", strokeDash="shared")
     chart.resolve = alt.Resolve(scale=shared)  # `resolve_scale` would copy the panes

@@ -45,7 +45,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     out : str or Path
         Folder for the results: one sub-folder per study, and the index in report.html.
     **options
-        track, only, force, figures, titles, workers, executor, progress: see each study.
+        track, only, force, figures, titles, style, workers, executor, progress: see each study.
 
     Returns
     -------

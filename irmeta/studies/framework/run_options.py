@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from irmeta.options import Options, option
 from irmeta.report.formats import parse_formats
@@ -36,6 +36,11 @@ class RunOptions(Options):
         "Figures with titles; without, for a caption, which ends with the subtitle.",
         flag="--titles/--no-titles",
     )
+    style: Literal["paper", "irmeta"] = option(
+        "paper",
+        "Names of measures in figures, LaTeX and on the page: as papers print them (AP_b), with "
+        "the canonical names in captions; or canonical (AP(norm=min)).",
+    )
     formats: tuple[str, ...] = option(
         ("svg",),
         "Formats of figures, separated by commas; always with svg, which the page contains.",
@@ -57,4 +62,5 @@ class RunOptions(Options):
         """The recorded options."""
         formats = list(parse_formats(("svg", *self.formats))) if self.figures else []
         titles = self.titles or not self.figures
-        return {"figures": self.figures, "titles": titles, "formats": formats}
+        drawn = {"figures": self.figures, "titles": titles, "formats": formats}
+        return {**drawn, "style": self.style}

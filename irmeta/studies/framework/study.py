@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from irmeta.errors import IrmetaError, did_you_mean
+from irmeta.naming.notation import MEASURES, Notations
 from irmeta.options import Options, load
 from irmeta.schema.columns import TRACK, Column, Table, by_name
 
@@ -108,9 +109,15 @@ class Show:
     rows
         Rows to show: accepted values by column.
     pivot
-        A column whose values become groups of columns.
+        A column whose values become groups of columns, or two: see `irmeta.report.table_grid.grid`.
     name, caption
         Name and caption of the LaTeX file; default the table's.
+    without_cutoff
+        Whether measures are shown without their cutoffs, which differ by track.
+    best
+        Where the greatest value is bold: in its row, or in its column.
+    by_track
+        Whether LaTeX has a table for each track; a table too long for a page always has.
     join
         Selection of another table whose `columns` are added, by the columns that both tables have;
         `columns` of this selection gives the order of all.
@@ -121,9 +128,12 @@ class Show:
     table: str
     columns: Sequence[str] = ()
     rows: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    pivot: str = ""
+    pivot: str | Sequence[str] = ""
     name: str = ""
     caption: str = ""
+    best: Literal["", "row", "column"] = ""
+    by_track: bool = False
+    without_cutoff: bool = False
     join: Show | None = None
     page_only: bool = False
 
@@ -175,6 +185,9 @@ class Study:
         which hold only the included tracks.
     printed
         The rows of the table `paper_numbers`: see `irmeta.studies.framework.printed_numbers`.
+    notation
+        Notations of the paper for measures and preferences, by canonical name without a cutoff:
+        see `irmeta.naming.notation.notation_of`.
     figures
         The figures, in the order of the page.
     sections, track_section
@@ -196,6 +209,7 @@ class Study:
     sections: Later
     over_tracks: Later = None
     printed: Sequence[Mapping[str, str]] = ()
+    notation: Mapping[str, str] = field(default_factory=dict)
     figures: Sequence[Figure] | str = ()
     track_section: Later = None
     inputs: Literal["tracks", "none", "optional"] = "tracks"
@@ -227,6 +241,12 @@ class Study:
             for t in self.by_table.values()
             if t.by == by
         ]
+
+    def notations(self, rows: pl.DataFrame) -> Notations:
+        """Return the notations of the measures and preferences that some rows name."""
+        columns = [name for name in rows.columns if name.startswith(MEASURES)]
+        named = (value for column in columns for value in rows[column].unique(maintain_order=True))
+        return Notations.of((name for name in named if isinstance(name, str)), self.notation)
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call one of the study's functions; None where the study has none."""

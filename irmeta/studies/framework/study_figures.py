@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from irmeta.naming.notation import Notations
 from irmeta.options import Options
 from irmeta.parallel import ordered_map
 from irmeta.report.titles import subtitle_of, without_titles
@@ -20,12 +21,13 @@ from irmeta.studies.framework.study import Figure, Study, Tables
 
 
 class Drawn(NamedTuple):
-    """A chart with the name of its files, its caption and its reading."""
+    """A chart with the name of its files, its caption and its reading, and the measures in it."""
 
     name: str
     draw: partial[Any]
     caption: str
     reading: str
+    notations: Notations
 
 
 def charts(
@@ -35,17 +37,18 @@ def charts(
     by = "all" if track is None else "track"
     for figure in study.drawn:
         if figure.by == by:
-            yield from _charts_of(figure, tables, options)
+            yield from _charts_of(study, figure, tables, options)
 
 
-def _charts_of(figure: Figure, tables: Tables, options: Options) -> Iterator[Drawn]:
+def _charts_of(study: Study, figure: Figure, tables: Tables, options: Options) -> Iterator[Drawn]:
     source = figure.rows
     rows = tables[source] if isinstance(source, str) else source(tables, options)
     for name, part in _parts(figure, rows):
         if part.height:
             caption = figure.caption
             text = caption if isinstance(caption, str) else caption(part, options)
-            yield Drawn(name, partial(figure.draw, part, options), text, figure.reading)
+            draw = partial(figure.draw, part, options)
+            yield Drawn(name, draw, text, figure.reading, study.notations(part))
 
 
 def _parts(figure: Figure, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -77,6 +80,14 @@ def _untitled(one: Drawn, spec: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
     return one._replace(caption=one.caption + more), without_titles(spec)
 
 
+def _in_notation(one: Drawn, spec: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
+    """Return a figure in notation, with the canonical names at the end of its caption."""
+    words = one.notations.legend()
+    caption = one.notations(one.caption) + (f" {words}." if words else "")
+    drawn = one._replace(caption=caption, reading=one.notations(one.reading))
+    return drawn, one.notations.in_spec(spec)
+
+
 def draw_figures(
     study: Study,
     files: RecordedFiles,
@@ -89,6 +100,8 @@ def draw_figures(
 
     def images(one: Drawn) -> tuple[Drawn, str, dict[str, bytes]]:
         spec = spec_of(one)
+        if files.facts["style"] == "paper":
+            one, spec = _in_notation(one, spec)
         if not titles:
             one, spec = _untitled(one, spec)
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from fnmatch import fnmatchcase
+from functools import partial
+from itertools import chain
+from itertools import count as count_up
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +20,8 @@ from irmeta.measures.names import display_of
 from irmeta.options import Options
 from irmeta.phrases import count
 from irmeta.report.html_page import Block, Page, Picture, render
-from irmeta.report.latex import to_latex
-from irmeta.report.table_grid import Grid, grid
+from irmeta.report.latex import split_tracks, to_latex
+from irmeta.report.table_grid import Grid, grid, in_notation
 from irmeta.studies.framework.part_tables import used_only
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
 from irmeta.studies.framework.study import STUDIED_TRACKS, Section, Show, Study, Tables
@@ -50,8 +54,10 @@ def write_page(
     parts = [RecordedFiles(files.root, folder_of(track)) for track in tracks]
     refers_to_files = sum(map(_svg_bytes, parts)) > MOST_EMBEDDED
     pictures = pictures_in(files)
+    in_print = files.facts["style"] == "paper"
+    typeset = partial(_block, study, in_print)
     sections = [
-        _block(study, section, used, pictures) for section in study.call("sections", used, options)
+        typeset(section, used, pictures) for section in study.call("sections", used, options)
     ]
     formats = files.facts["formats"] if study.drawn else []
     notes = [FILES_NOTE] if refers_to_files else []
@@ -60,8 +66,8 @@ def write_page(
     latex = {item.name: item for item in shown if item.in_latex and item.rows}
     from_what = _provenance(study, options, made)
     comments = ["; ".join(f"{label}: {value}" for label, value in from_what.items())]
-    for name, item in latex.items():
-        tex = to_latex(item, label=f"{study.name}-{name}", made=comments)
+    for name, part in _parts(latex):
+        tex = to_latex(part, label=f"{study.name}-{name}", made=comments)
         files.write(f"latex/{name}.tex", tex.encode())
     page = Page(
         title=study.title,
@@ -69,13 +75,30 @@ def write_page(
         summary=_summary(tables),
         sections=sections,
         tracks=[
-            _track(study, files.root, tables, options, track, refers_to_files) for track in tracks
+            _track(study, typeset, files.root, tables, options, track, refers_to_files)
+            for track in tracks
         ],
         notes=notes,
         provenance=from_what,
         files=list(_files(study, formats, bool(latex))),
     )
     files.write("report.html", render(page).encode())
+
+
+def _parts(tables: Mapping[str, Grid]) -> Iterator[tuple[str, Grid]]:
+    """Yield the tables of LaTeX by the names of their files; one for each track of a long table."""
+    taken = set(tables)
+    for name, item in tables.items():
+        for track, part in split_tracks(item):
+            stem = f"{name}_{_file_name(track)}" if track else name
+            again = (f"{stem}_{n}" for n in count_up(2))
+            file = stem if not track else next(n for n in chain([stem], again) if n not in taken)
+            taken.add(file)
+            yield file, part
+
+
+def _file_name(track: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "_", track).strip("_.") or "track"
 
 
 def pictures_in(files: RecordedFiles, refers_to_files: bool = False) -> dict[str, Picture]:
@@ -103,19 +126,27 @@ def _svg_bytes(files: RecordedFiles) -> int:
     return sum(local(files.root / name).stat().st_size for name, _ in svg_files(files))
 
 
+Typeset = Callable[[Section, Tables, Mapping[str, Picture]], Block]
+
+
 def _block(
-    study: Study, section: Section, tables: Tables, pictures: Mapping[str, Picture]
+    study: Study,
+    in_print: bool,
+    section: Section,
+    tables: Tables,
+    pictures: Mapping[str, Picture],
 ) -> Block:
     items, heading = list[Grid | Picture](), section.heading
     declared = [t.name for t in study.tables if t.section and heading.startswith(t.section)]
     for shown in (*section.show, *declared):
-        items += _items(study, section, shown, tables, pictures)
+        items += _items(study, in_print, section, shown, tables, pictures)
     text = [section.text] if isinstance(section.text, str) else section.text
     return Block(heading, text, items, section.facts, section.notes)
 
 
 def _items(
     study: Study,
+    in_print: bool,
     section: Section,
     shown: str | Show,
     tables: Tables,
@@ -123,7 +154,8 @@ def _items(
 ) -> list[Grid | Picture]:
     name = shown.table if isinstance(shown, Show) else shown
     if name in tables:
-        return [_grid(study, Show(name) if isinstance(shown, str) else shown, tables)]
+        show = Show(name) if isinstance(shown, str) else shown
+        return [_grid(study, in_print, show, tables)]
     matches = [picture for one, picture in pictures.items() if fnmatchcase(one, name)]
     names = [figure.name for figure in study.drawn]
     is_known = any(name.startswith(one) or fnmatchcase(one, name) for one in names)
@@ -132,7 +164,7 @@ def _items(
     return [*matches]
 
 
-def _grid(study: Study, show: Show, tables: Tables) -> Grid:
+def _grid(study: Study, in_print: bool, show: Show, tables: Tables) -> Grid:
     table, frame = study.table(show.table), _rows(show, tables)
     if show.join is not None:
         other = study.table(show.join.table)
@@ -148,8 +180,11 @@ def _grid(study: Study, show: Show, tables: Tables) -> Grid:
         pivot=show.pivot,
         name=show.name,
         caption=show.caption,
+        best=show.best,
         display=display_of,
     )
+    cells = in_notation(cells, study.notations(frame)) if in_print else cells
+    cells = replace(cells, by_track=show.by_track)
     return replace(cells, folded=True, in_latex=False) if show.page_only else cells
 
 
@@ -157,6 +192,8 @@ def _rows(show: Show, tables: Tables) -> pl.DataFrame:
     frame = tables[show.table]
     for column, values in show.rows.items():
         frame = frame.filter(pl.col(column).is_in(list(values), nulls_equal=True))
+    if show.without_cutoff:
+        frame = frame.with_columns(pl.col("measure").str.replace(r"@[a-z]?[\d.]+$", ""))
     return frame
 
 
@@ -175,6 +212,7 @@ def _summary(tables: Tables) -> dict[str, int]:
 
 def _track(
     study: Study,
+    typeset: Typeset,
     root: Location,
     tables: Tables,
     options: Options,
@@ -195,13 +233,14 @@ def _track(
     section = study.call("track_section", of_track, options, track)
     if section is None:
         return Block(track, [text], list(pictures.values()), notes=notes)
-    block = _block(study, section, of_track, pictures)
+    block = typeset(section, of_track, pictures)
     texts = block.text or ([] if block.facts else [text])
     return Block(track, texts, block.items, block.facts, [*notes, *block.notes])
 
 
 def _provenance(study: Study, options: Options, made: Mapping[str, Any]) -> dict[str, str]:
-    asked = options.record()
+    used = options.used()
+    asked = {n: used.get(n, v) if v in (None, []) else v for n, v in options.record().items()}
     tracks = list(made.get("tracks", {}).values())
     orders = dict.fromkeys(track["tie_order"] for track in tracks)
     reading = [track["read_policy"] for track in tracks]
@@ -224,7 +263,7 @@ def _values(values: Iterable[Any]) -> str:
 
 
 def _written(value: Any) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "none"
     return "default" if value is None else str(value)
 

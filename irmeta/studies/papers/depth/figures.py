@@ -10,7 +10,7 @@ import polars as pl
 
 from irmeta.measures.names import display_of
 from irmeta.phrases import count
-from irmeta.report.charts.curve_panes import Pane, curve_panes
+from irmeta.report.charts.curve_panes import NAMED, Pane, curve_panes
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.heat import banded_maps
 from irmeta.report.theme import axis_title
@@ -141,26 +141,51 @@ def _by_cutoff(tables: Tables, options: Options) -> pl.DataFrame:
     return _sourced(tables, rows)
 
 
+INDICATORS = (
+    Pane("median_p", "median p-value"),
+    Pane("discrimination", "discrimination, % of pairs", "%"),
+    Pane("coverage", "coverage, % of reference", "%"),
+    Pane("inversion", "inversion, % of reference", "%"),
+    Pane("tau_b", "tau-b with the reference"),
+    Pane("pearson", "Pearson's r with the reference"),
+)
+
+
+def _indicators(rows: pl.DataFrame, name: pl.Expr) -> pl.DataFrame:
+    """Return the curves of the six indicators of Figure 4."""
+    index = ["track", "depth", "lists", "k", "reference_k"]
+    lines = rows.unpivot([pane.name for pane in INDICATORS], index=index, variable_name="pane")
+    return lines.sort("track", "depth", "lists", "k").select(
+        "pane",
+        name=name,
+        x="k",
+        y="value",
+        dashed=pl.col("lists") == "condensed",
+        marked=pl.col("k") == pl.col("reference_k"),
+    )
+
+
+def _figure_4_tracks(rows: pl.DataFrame, options: Options) -> Any:
+    lines = _indicators(rows, pl.format("{}, d = {}", "track", "depth"))
+    names = lines["name"].n_unique()
+    if names > NAMED:  # two grey curves of each could not be told apart
+        lines = lines.filter(~pl.col("dashed"))
+    return curve_panes(
+        lines,
+        INDICATORS,
+        title=f"Effect of the cutoff of {options.drawn}, {count(names, 'pool')}",
+        subtitle=f"reference: {options.drawn} on full lists at the marked cutoff",
+        x_title=CUTOFF,
+        dashes=(LISTS["full"], LISTS["condensed"]) if lines["dashed"].any() else ("", ""),
+        height=150,
+    )
+
+
 def _figure_4(rows: pl.DataFrame, options: Options) -> Any:
-    quantities = ["median_p", "discrimination", "coverage", "inversion", "tau_b", "pearson"]
-    lines = rows.unpivot(quantities, index=["depth", "lists", "k"], variable_name="pane")
     references = rows.select("reference_k").unique().sort("reference_k")["reference_k"]
     return curve_panes(
-        lines.sort("depth", "lists", "k").select(
-            "pane",
-            name=pl.format("d = {}", "depth"),
-            x="k",
-            y="value",
-            dashed=pl.col("lists") == "condensed",
-        ),
-        [
-            Pane("median_p", "median p-value"),
-            Pane("discrimination", "discrimination, % of pairs", "%"),
-            Pane("coverage", "coverage, % of reference", "%"),
-            Pane("inversion", "inversion, % of reference", "%"),
-            Pane("tau_b", "tau-b with the reference"),
-            Pane("pearson", "Pearson's r with the reference"),
-        ],
+        _indicators(rows, pl.format("d = {}", "depth")).drop("marked"),
+        INDICATORS,
         title=f"{rows['track'][0]}: effect of the cutoff of {options.drawn}",
         subtitle=f"{rows['pairs'][0]:,} pairs of systems; reference: {options.drawn}"
         f" at k = {', '.join(map(str, references))}",
@@ -297,6 +322,12 @@ SIX = (
     "dotted cutoff on full lists; its own coverage, tau-b and Pearson's r are 1. An indicator "
     "that is undefined at every cutoff has no pane."
 )
+SIX_OF_ALL = (
+    "Each line is a track with the judgments of one pool: solid for full lists, dashed without "
+    "unjudged docs. The mark is the reference, the same measure at the depth of the pool. Of more "
+    "than eight lines, those with the least, the quartiles and the greatest value at the right "
+    "edge are emphasised, and only full lists are drawn."
+)
 MAPS = (
     "Each cell compares the orders of systems by the two measures at two cutoffs: dark where they "
     "agree, hatched where the correlation is undefined. The dashed lines are the depth of the pool."
@@ -316,6 +347,9 @@ FIGURES = (
     Figure("judged_ranks", _by_rank, _judged_by_rank, _caption_judged, JUDGED),
     Figure("score_curves", _score_curves, _scores, _caption_scores, CURVES,
            by="track", each="measure"),
+    Figure("figure_4_tracks", _by_cutoff, _figure_4_tracks,
+           lambda rows, o: f"Figure 4: effect of the cutoff of {o.drawn} on all tracks.",
+           SIX_OF_ALL),
     Figure("figure_4", _by_cutoff, _figure_4, _caption_4, SIX, by="track"),
     *(
         Figure(f"figure_{figure}", partial(_matrices, figure=figure), _volatility,

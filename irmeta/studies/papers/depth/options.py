@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from irmeta.options import option
 from irmeta.policies import TieOrder, TrackOptions
@@ -147,6 +147,17 @@ class DepthOptions(TrackOptions):
         """The measures that are computed at many cutoffs, without cutoffs."""
         of_matrices = (name for pair in self.matrices for name in pair)
         return tuple(dict.fromkeys([*self.compared, self.drawn, *of_matrices]))
+
+    def used(self) -> dict[str, Any]:
+        """Return what empty options stand for."""
+        return super().used() | {
+            "measures": self.compared,
+            "pool_depths": "by track, see the table collections",
+            "ks": CUTOFFS,
+            "reference_k": "the depth of the pool",
+            "leave_out_ks": "the depth of the pool",
+            "figure_measure": self.drawn,
+        }
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of all computed measures."""

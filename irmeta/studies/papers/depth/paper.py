@@ -14,6 +14,8 @@ SOURCE = (
 )
 DATA = Paper("4 collections of 21 to 42 contributing runs and 50 topics each", "Table 3")
 
+NOTATION = {"AP": "AP_{a}", "nDCG": "nDCG_{a}", "Q(gain=linear)": "QM_{a,i}"}
+"""The paper's names of measures."""
 NUMBERS = read_printed("irmeta.studies.papers.depth")
 """All numbers of the papers, with the digits that they print."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -100,7 +101,9 @@ def _pools(tables: Tables, options: Options) -> Section:
             "pool_growth",
             "judged_ranks",
             Show("judged_by_rank", rows={"rank": ranks}),
-            _show("table_4", tables),
+            _show(
+                "table_4", tables, pivot="quantity", columns=("track", "depth", "quantity", "mean")
+            ),
             _printed("Table 4"),
         ],
         notes=notes,
@@ -129,11 +132,31 @@ def _reusability(tables: Tables, options: Options) -> Section:
             f"Leaving out groups is absent on {lone}: the store does not state "
             "the groups of the systems."
         )
-    shown = [_show("table_5", tables), _printed("Table 5"), _show("reusability", tables)]
+    shown = [
+        *_left_out(tables, options),
+        Show("table_5", page_only=True),
+        _printed("Table 5"),
+        _show("reusability", tables),
+    ]
     heading = "Systems that did not contribute (Section 4, Table 5)"
     return Section(
         heading, [*text, *sentences(tables, conclusions.reusability)], shown, notes=notes
     )
+
+
+def _left_out(tables: Tables, options: Options) -> Iterator[Show]:
+    """Yield Tables 5(a) and 5(b), and the same for types of runs: measures by tracks."""
+    given = {"k": options.leave_out_ks, "depth": options.pool_depths}
+    index = ("measure", *(name for name, values in given.items() if values))
+    levels = {"run": ("a", "one run"), "group": ("b", "one group"), "type": ("c", "a type of runs")}
+    present = tables["table_5"].filter(judgments="pool")["level"].unique().to_list()
+    for level, (letter, what) in levels.items():
+        if level in present:
+            text = f"Scores and ranks after leaving out {what}, mean changes (Table 5{letter})."
+            shown = _show("table_5", tables, (*index, "track", "delta_percent", "delta_rank"),
+                          {"level": (level,), "judgments": ("pool",)}, "track",
+                          f"table_5{letter}", text)  # fmt: skip
+            yield replace(shown, without_cutoff=True)
 
 
 def _ties(tables: Tables, options: Options) -> Section:
@@ -155,8 +178,8 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
     cutoffs = (*_cutoffs(tables, options), None)
     text = "Discrimination, coverage and inversion of {} lists by the cutoff ({})."
     full, condensed = (
-        _show("table_7", tables, ratios, {"lists": (lists,), "k": cutoffs}, "measure",
-              name, text.format(lists, printed))
+        replace(_show("table_7", tables, ratios, {"lists": (lists,), "k": cutoffs}, "measure",
+                      name, text.format(lists, printed)), by_track=True)
         for lists, name, printed in (
             ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
     )  # fmt: skip
@@ -179,14 +202,22 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
             f"Condensed lists are without unjudged docs; the cutoff stays k where such a list is "
             f"shorter. A row without a cutoff has the full lists. {POINTER}",
         ],
-        [example, full, _printed("Table 7"), condensed, _printed("Table 8"), *lengths],
+        [
+            example,
+            "figure_4_tracks",
+            full,
+            _printed("Table 7"),
+            condensed,
+            _printed("Table 8"),
+            *lengths,
+        ],
         notes=[*_absent(tables, "table_7"), *SLIPS["Table 7"], *SLIPS["Table 8"]],
     )
 
 
 def _residuals(tables: Tables, options: Options) -> Section:
     rows = {"k": _cutoffs(tables, options)}
-    columns = ("track", "depth", "k", "measure", "score", "residual")
+    columns = ("track", "depth", "k", "measure", "score")
     return Section(
         "Residuals (Section 4, Table 9)",
         "The residual of RBP is how much higher the score would be if every unjudged doc in the "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.depth.options import DepthOptions
-from irmeta.studies.papers.depth.paper import NUMBERS, SOURCE
+from irmeta.studies.papers.depth.paper import NOTATION, NUMBERS, SOURCE
 from irmeta.studies.papers.depth.tables import HOME, TABLES
 
 STUDY = Study(
@@ -16,6 +16,7 @@ STUDY = Study(
     options=DepthOptions,
     tables=TABLES,
     printed=NUMBERS,
+    notation=NOTATION,
     compute=f"{HOME}.compute:compute",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",

@@ -8,7 +8,8 @@ from irmeta.studies.framework.printed_numbers import printed_numbers
 HOME = "irmeta.studies.papers.depth"
 
 DEPTH = Column("count", "depth of the pool that judgments are cut to", label="d")
-DEPTH_OR_ALL = Column("count", "depth of the pool; null: all judgments", True, label="d")
+DEPTH_OR_ALL = Column("count", "depth of the pool; null: all judgments", True, label="d",
+                      absent="all")  # fmt: skip
 K = Column("count", "cutoff", label="k")
 LISTS = Column("name", "full, or condensed: without unjudged docs")
 JUDGMENTS = Column("name", "pool: cut to the depth; all: also docs judged deeper")
@@ -82,8 +83,8 @@ TABLES = (
                            "first unjudged rank; NumRelPast: the other relevant docs; "
                            "NumRelListed: those of them that the list has below d; "
                            "AllRelListed: the same by all judgments"),
-        "mean": Column("real", "mean over runs and queries", format=".1f"),
-        "sd": Column("real", "sample standard deviation; NaN: one value", format=".1f"),
+        "mean": Column("real", "mean over runs and queries", format=".1f", joined=("\u00b1", "sd")),
+        "sd": stored("real", "sample standard deviation; NaN: one value"),
         "sd_population": stored("real", "population standard deviation"),
     }, caption="Outcomes of pooling (Table 4).", rows=f"{HOME}.pool_facts:table_4"),
     Table("leave_out", ("track", "level", "left_out", "system", "measure", "judgments", "depth"), {
@@ -180,7 +181,7 @@ TABLES = (
         "measure": MEASURE,
         "depth": DEPTH,
         "lists": LISTS,
-        "k": Column("count", "cutoff; null: full lists", null=True, label="k"),
+        "k": Column("count", "cutoff; null: full lists", null=True, label="k", absent="full"),
         "reference_k": stored("count", "cutoff of the reference, the same measure on full lists"),
         "pairs": stored("count", "unordered pairs of systems"),
         "queries": stored("count", "queries where the measure and the reference are defined"),
@@ -207,8 +208,9 @@ TABLES = (
         "measure": MEASURE,
         "depth": DEPTH,
         "k": K,
-        "score": Column("real", "mean over systems and queries", format=".3f"),
-        "residual": Column("real", "mean residual: possible increase of the score", format=".3f"),
+        "score": Column("real", "mean over systems and queries", format=".3f",
+                        joined=("+", "residual")),
+        "residual": stored("real", "mean residual: possible increase of the score"),
     }, caption="Scores and residuals (Table 9).", rows=f"{HOME}.cutoff_tables:table_9"),
     Table("volatility", ("track", "depth", "measure_a", "measure_b", "k_a", "k_b"), {
         "track": TRACK,

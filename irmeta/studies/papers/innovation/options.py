@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from irmeta.options import option
 from irmeta.policies import Counted, Rarity, TrackOptions
@@ -90,6 +90,18 @@ class InnovationOptions(TrackOptions):
         metavar="FILE",
     )
     seed: int = option(0, "Random seed.", least=0)
+
+    def used(self) -> dict[str, Any]:
+        """Return what empty options stand for."""
+        return super().used() | {
+            "rarity_depth": self.held_to,
+            "rarity_weights": self.weights,
+            "sizes": "2, 4, 8, ... up to all systems of a track",
+            "draw_rarity_weights": self.drawn_weights,
+            "query": f"{PAPER_QUERY}, or the first of the median number of relevant docs",
+            "examples": f"{EXAMPLES} at random",
+            "texts": "not given",
+        }
 
     @property
     def weights(self) -> tuple[float, ...]:

@@ -51,6 +51,8 @@ def _row(measure: str, alpha: float) -> str:
     return f"{measure}, alpha = {alpha:g}" if alpha else MEASURES[measure]
 
 
+NOTATION = {"RareP": "P{@}_{Rareness}", "RareAP": "AP{@}_{Rareness}"}
+"""The paper's names of measures."""
 NUMBERS = read_printed("irmeta.studies.papers.innovation")
 """All numbers of the papers, with the digits that they print."""
 _VALUES = values_of(NUMBERS)

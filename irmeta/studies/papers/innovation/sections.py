@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 import polars as pl
@@ -10,6 +10,7 @@ import polars as pl
 from irmeta.phrases import count
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.section_parts import (
+    MOST_NAMED,
     POINTER,
     absent,
     data_section,
@@ -114,7 +115,9 @@ def _orders(tables: Tables, options: Options) -> Section:
 
 def _power(tables: Tables, options: Options) -> Section:
     every = ("track", "level", "measure", "alpha", "test", "separated")
-    papers = ("track", "measure", "alpha", "pairs", "level", "separated", "printed")
+    papers = ("measure", "alpha", "track", "level", "separated", "printed")
+    pairs = tables["table_1"].select("track", "pairs").unique(maintain_order=True)
+    of = "; ".join(f"{track}: {number:,}" for track, number in pairs.head(MOST_NAMED).iter_rows())
     return Section(
         "Significantly different pairs (Section 4.3, Table 1)",
         [
@@ -124,8 +127,21 @@ def _power(tables: Tables, options: Options) -> Section:
             "number of pairs.",
         ],
         [
-            Show("table_1", every, pivot="test", caption="Significantly different pairs by test."),
-            _of_paper(tables, "table_1", papers, {"test": ("t-unpaired",)}),
+            Show(
+                "table_1",
+                papers,
+                {"test": ("t-unpaired",)},
+                ("track", "level"),
+                best="column",
+                caption=f"Significantly different pairs (Table 1), of all pairs of {of}.",
+            ),
+            Show(
+                "table_1",
+                every,
+                pivot="test",
+                name="table_1_tests",
+                caption="Significantly different pairs by test.",
+            ),
             show_printed("Table 1"),
         ],
         notes=[*_absent(tables, "table_1"), *SLIPS["Table 1"]],
@@ -134,7 +150,7 @@ def _power(tables: Tables, options: Options) -> Section:
 
 def _stability(tables: Tables, options: Options) -> Section:
     every = ("track", "measure", "alpha", "ties", "stability")
-    papers = ("track", "measure", "alpha", "stability", "printed")
+    papers = ("measure", "alpha", "track", "stability", "printed")
     return Section(
         "Stability (Section 4.4, Table 2)",
         [
@@ -145,8 +161,14 @@ def _stability(tables: Tables, options: Options) -> Section:
             "neither system. Under mix=convex, measures follow Eq. 4, at alphas up to 1.",
         ],
         [
-            Show("table_2", every, pivot="ties", caption="Stability by the rule for ties."),
-            _of_paper(tables, "table_2", papers, {"ties": ("absolute",)}),
+            Show("table_2", papers, {"ties": ("absolute",)}, "track", best="column"),
+            Show(
+                "table_2",
+                every,
+                pivot="ties",
+                name="table_2_ties",
+                caption="Stability by the rule for ties.",
+            ),
             show_printed("Table 2"),
         ],
         notes=[*_absent(tables, "table_2"), *SLIPS["Table 2"]],
@@ -154,6 +176,7 @@ def _stability(tables: Tables, options: Options) -> Section:
 
 
 def _fewer_systems(tables: Tables, options: Options) -> Section:
+    papers = ("track", "measure", "alpha", "systems", "tau_b", "printed")
     columns = ("track", "alpha", "systems", "measure", "tau_b", "draws", "undefined", "enumerated")
     return Section(
         "The number of systems (Section 4.5, Table 3)",
@@ -161,7 +184,14 @@ def _fewer_systems(tables: Tables, options: Options) -> Section:
         "and S of the draw alone; tau-b is that of their order with their order among all systems.",
         [
             "fewer_systems",
-            Show("table_3", columns, pivot="measure"),
+            Show("table_3", papers, pivot="systems"),
+            Show(
+                "table_3",
+                columns,
+                pivot="measure",
+                page_only=True,
+                caption="Draws of fewer systems.",
+            ),
             show_printed("Table 3"),
         ],
         notes=[*_absent(tables, "table_3"), *SLIPS["Table 3"]],
@@ -321,15 +351,6 @@ def _most_moved(tables: Tables) -> list[Show]:
         )
         for group in most["target"].head(1)
     ]
-
-
-def _of_paper(
-    tables: Tables, name: str, columns: Sequence[str], rows: dict[str, tuple[str, ...]]
-) -> Show:
-    """Return the rows of a table that have the paper's value beside them."""
-    values = tables[name]["printed"].drop_nulls().unique().to_list()
-    caption = f"{DECLARED[name].caption.removesuffix('.')}: where the paper has values."
-    return Show(name, columns, {**rows, "printed": values}, name=f"{name}_paper", caption=caption)
 
 
 def _unknown(tables: Tables, level: str, text: str) -> list[str]:

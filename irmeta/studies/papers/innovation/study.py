@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.innovation.options import InnovationOptions
-from irmeta.studies.papers.innovation.paper import NUMBERS, SOURCE
+from irmeta.studies.papers.innovation.paper import NOTATION, NUMBERS, SOURCE
 from irmeta.studies.papers.innovation.tables import HOME, TABLES
 
 STUDY = Study(
@@ -17,6 +17,7 @@ STUDY = Study(
     options=InnovationOptions,
     tables=TABLES,
     printed=NUMBERS,
+    notation=NOTATION,
     compute=f"{HOME}.compute:compute",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",

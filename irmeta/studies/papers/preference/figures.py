@@ -24,8 +24,7 @@ DISCOUNTS = {"RBP": f"RBP, g = {GAMMA:g}", "DCG": "DCG", "sign": "sign, as in RP
 CONTRIBUTIONS = ("RBP", "AP", "DCG", "RR", "ISL", "TSL", "AvgSL", "RPP")
 MOST_LEVELS = 14  # recall levels that fit a heat map with numbers
 MINUS = "\u2212"
-LABELS = {"random": "at random", "pool": "least retrieved first"}
-KINDS = {"preferences": "preferences", "measures": "measures"}
+LABELS = {"random": "docs at random", "pool": "least retrieved docs first"}
 QUANTITIES = {"tied": "", "deciding_levels": "deciding levels"}
 
 
@@ -183,47 +182,42 @@ def _replicated(rows: pl.DataFrame, options: Options, x: str, pane: pl.Expr) -> 
     """Return the curves of `compared` with their bands, in the order of the options."""
     order = pl.DataFrame({"measure": options.compared})
     found = order.join(rows, on="measure", maintain_order="left_right")
+    has_band = pl.col("measure").is_in([options.preference(), options.measures[1]])
+    low, high = (pl.when(has_band).then(name) for name in ("low", "high"))
     return found.select(
-        pane=pane, name="measure", x=x, y="mean", low="low", high="high", dashed=pl.lit(False)
+        pane=pane, name="measure", x=x, y="mean", low=low, high=high, dashed=pl.lit(False)
     )
-
-
-def _kind(options: Options) -> pl.Expr:
-    is_preference = pl.col("measure").is_in(options.preferences)
-    return pl.when(is_preference).then(pl.lit("preferences")).otherwise(pl.lit("measures"))
 
 
 def _samples(rows: pl.DataFrame) -> str:
     most = int(rows.select(pl.max("replicates")).item())
-    return f"mean of up to {count(most, 'random sample')}; bands: quantiles .025 to .975"
+    return (
+        f"mean of up to {count(most, 'random sample')}; bands of RPP and nDCG: quantiles .025 to "
+        ".975"
+    )
 
 
 def _figure_6(rows: pl.DataFrame, options: Options) -> Any:
     return curve_panes(
-        _replicated(rows, options, "queries", _kind(options)),
-        [Pane(kind, f"{text}: tau-b") for kind, text in KINDS.items()],
+        _replicated(rows, options, "queries", pl.lit("")),
+        [Pane("", "tau-b with the order by all queries")],
         title=f"{rows['track'][0]}: orders of systems by fewer queries",
         subtitle=_samples(rows),
         x_title="queries kept",
         linear=",d",
-        same_y=True,
+        height=260,
     )
 
 
 def _figure_7(rows: pl.DataFrame, options: Options) -> Any:
     return curve_panes(
-        _replicated(rows, options, "removed", pl.col("labels") + " " + _kind(options)),
-        [
-            Pane(f"{labels} {kind}", f"{text}, {how}: tau-b")
-            for labels, how in LABELS.items()
-            for kind, text in KINDS.items()
-        ],
+        _replicated(rows, options, "removed", pl.col("labels")),
+        [Pane(labels, f"{how}: tau-b") for labels, how in LABELS.items()],
         title=f"{rows['track'][0]}: orders of systems by fewer relevant docs",
         subtitle=_samples(rows),
         x_title="relevant docs removed",
         linear="%",
-        same_y=True,
-        height=150,
+        height=220,
     )
 
 
@@ -282,7 +276,7 @@ POINTS = (
     "correlation, sa the share of points with equal signs, over all points, drawn or not."
 )
 FEWER = (
-    "Each line is the mean correlation with the order by the full data, over random samples; the "
+    "Each line is the mean correlation with the order by the full data, over random samples; a "
     "band holds 95 percent of the samples. The earlier a line falls, the more the order depends on "
     "the missing data."
 )

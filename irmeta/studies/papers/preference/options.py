@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from irmeta.options import option
 from irmeta.policies import Majority, TrackOptions
@@ -127,6 +127,16 @@ class PreferenceOptions(TrackOptions):
             return tuple(sorted({size for size in self.sizes if size <= queries}))
         sizes = {round(queries * (i + 1) / SIZES) for i in range(SIZES)}
         return tuple(sorted(sizes - {0}))
+
+    def used(self) -> dict[str, Any]:
+        """Return what empty options stand for."""
+        return super().used() | {
+            "sizes": f"{SIZES}, evenly spaced up to all queries of a track",
+            "shares": self.removed,
+            "system_a": "the best by RPP",
+            "system_b": "the median by RPP",
+            "query": "that with most nearly six relevant docs",
+        }
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of all computed measures."""

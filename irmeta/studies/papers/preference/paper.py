@@ -17,6 +17,8 @@ SOURCE = (
 )
 DATA = Paper("16 datasets of 21 to 110 runs and 43 to 17,564 requests", "Table 1")
 
+NOTATION = {"AvgSL(corpus=relevant)": "ASL", "AP_IA": "MAP-IA", "StRecall": "ST-R"}
+"""The paper's names of measures."""
 NUMBERS = read_printed("irmeta.studies.papers.preference")
 """All numbers of the papers, with the digits that they print."""
 CHOICES = read_notes("irmeta.studies.papers.preference")["choices"]

@@ -118,11 +118,13 @@ def _orders(tables: Tables, options: Options) -> Section:
         "Two orders are correlated by the queries where both are defined: a preference needs a "
         "relevant doc, a measure by its own grades. Their number is in the table by track.",
     ]
-    columns = ("measure_a", "measure_b", "tau_b", "tracks")
+    columns = ("measure_a", "measure_b", "tau_b")
     parts = {"single": "a", "subtopic": "b"}
+    tracks = int(tables["table_2_mean"].select(pl.max("tracks")).item() or 0)
     shown = [
-        Show("table_2_mean", columns, {"part": (part,), "order": ("mc4",)}, name=f"table_2{letter}",
-             caption=f"Kendall's tau-b of orders of systems, mean over tracks (Table 2{letter}).")
+        Show("table_2_mean", columns, {"part": (part,), "order": ("mc4",)}, "measure_b",
+             f"table_2{letter}", "Kendall's tau-b of orders of systems, mean over "
+             f"{count(tracks, 'track')} (Table 2{letter}).")
         for part, letter in parts.items()
         if tables["table_2_mean"].filter(part=part).height
     ]  # fmt: skip
@@ -161,7 +163,7 @@ def _separated(tables: Tables, options: Options) -> Section:
     )
     shown = [
         Show(table, ("track", "measure", "percent", "printed"), {"part": (part,)}, "measure",
-             f"{table}{letter}", f"{DECLARED[table].caption.removesuffix('.')}: {part}.")
+             f"{table}{letter}", f"{DECLARED[table].caption.removesuffix('.')}: {part}.", "row")
         for table in ("table_3", "table_4")
         for part, letter in (("single", "a"), ("subtopic", "b"))
         if tables[table].filter(part=part).height

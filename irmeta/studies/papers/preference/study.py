@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.preference.options import PreferenceOptions
-from irmeta.studies.papers.preference.paper import NUMBERS, SOURCE
+from irmeta.studies.papers.preference.paper import NOTATION, NUMBERS, SOURCE
 from irmeta.studies.papers.preference.tables import HOME, TABLES
 
 STUDY = Study(
@@ -17,6 +17,7 @@ STUDY = Study(
     options=PreferenceOptions,
     tables=TABLES,
     printed=NUMBERS,
+    notation=NOTATION,
     compute=f"{HOME}.compute:compute",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from irmeta.errors import UsageError
 from irmeta.options import Options, option
@@ -105,6 +105,14 @@ class PropertiesOptions(Options):
         tests = [spec for spec in self.specs if "per" in dict(spec.params)]
         specs = (_with(spec, "per", docs) for spec in tests for docs in ITERATIONS)
         return {spec.name: spec for spec in specs}
+
+    def used(self) -> dict[str, Any]:
+        """Return what empty options stand for."""
+        return {
+            "measures": [spec.name for spec in self.specs],
+            "relevant": self.space.relevant_docs,
+            "weights": "equal",
+        }
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of all computed measures."""

@@ -107,8 +107,14 @@ def _violations(tables: Tables, options: Options) -> Section:
         notes.append(f"{names}: a pair with an undefined (NaN) score violates nothing.")
     has_printed = rows["printed"].null_count() < rows.height
     columns = (*BY_PROPERTY, "printed") if has_printed else BY_PROPERTY
-    table = Show("table_1", columns, pivot="property")
-    shown: list[str | Show] = [table, "violations_by_property", "violations_by_length"]
+    marks = Show(
+        "table_1",
+        ("measure", "property", "holds"),
+        pivot="property",
+        caption="Properties that measures have (\u2713) or lack (\u00d7) (Table 1).",
+    )
+    counts = Show("table_1", columns, pivot="property", name="violation_counts")
+    shown: list[str | Show] = [marks, counts, "violations_by_property", "violations_by_length"]
     return Section(
         "Violations (Section 4.2, Table 1)",
         [*_sentences(failed), CERTAINTY],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from irmeta.options import option
 from irmeta.policies import Buckets, Test, TrackOptions, Unretrieved
@@ -118,6 +119,11 @@ class SearchLengthOptions(TrackOptions):
         firsts = dict.fromkeys((None, 10, 1, *self.firsts))
         asl = (self.asl(first, choice) for first in firsts for choice in UNRETRIEVED)
         return (self.ap, self.p20, self.named("RR"), *asl)
+
+    def used(self) -> dict[str, Any]:
+        """Return what empty options stand for."""
+        best_by = "each measure for itself"
+        return super().used() | {"best_by": best_by, "firsts": sorted({1, 10, *self.firsts})}
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of all computed measures."""

@@ -51,7 +51,7 @@ TABLES = (
     MEANS,
     Table("headroom", ("track", "measure"), {
         **_BY_TRACK,
-        "system": Column("name", "best system", label="best system", dagger="short", show="page"),
+        "system": Column("name", "best system", label="best system", dagger="short"),
         "value": measured("mean over queries of the best system", "best"),
         "median": measured("mean of the median system by `chosen_by`"),
         "chosen_by": stored("name", "measure by which a system is best"),
@@ -89,10 +89,10 @@ TABLES = (
     }, caption="Tracks by their best system (Section 4.2).", by="all"),
     Table("table_1", ("track", "measure"), {
         **_BY_TRACK,
-        "baseline": Column("name", "system of the first side", show="page"),
-        "baseline_value": measured("mean over queries of the system", "value"),
+        "baseline": Column("name", "system of the first side"),
+        "baseline_value": measured("mean over queries of the system", "baseline value"),
         "contender": Column("name", "system of the second side", dagger="short"),
-        "contender_value": measured("mean over queries of the system", "value"),
+        "contender_value": measured("mean over queries of the system", "contender value"),
         "rrie": percent("relative reduction in error, Eqs. 11 and 12; NaN: the baseline is perfect",
                          "RRIE"),
         **difference_columns("mean over queries of contender minus baseline",
