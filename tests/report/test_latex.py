@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from irmeta.report.latex import LONGEST_FLOAT, escape_latex, to_latex
+from irmeta.report.latex import LONGEST_FLOAT, escape_latex, split_tracks, to_latex
 from irmeta.report.table_grid import ABSENT, DAGGER, Cell, Grid, Head
 from support.typesetting import faults
 from support.written import WRITTEN
@@ -108,6 +108,52 @@ def test_to_latex__stacks_a_heading_wider_than_its_column():
     (head, _) = rows_of(to_latex(table(heads, ("s", "1", "1,234.5"))))
     stacked = r"\begin{tabular}[b]{@{}r@{}}weight \\ of the \\ first doc\end{tabular}"
     assert head == ["system", stacked, "score"]
+
+
+def of_tracks(tracks: int, rows: int, **given) -> Grid:
+    """Return a table of measures by track, with some rows for each track."""
+    head = (Head("track", "track", True, is_key=True), Head("m", "m", True, is_key=True),
+            Head("v", "v", False))  # fmt: skip
+    cells = [(Cell(f"t{t}"), Cell(f"m{m}"), Cell("1")) for t in range(tracks) for m in range(rows)]
+    return Grid("t", "Caption.", head, tuple(cells), **given)
+
+
+def test_to_latex__names_each_track_once_and_sets_tracks_apart():
+    latex = to_latex(of_tracks(2, 2))
+    assert rows_of(latex)[1:] == [
+        ["t0", "m0", "1"], ["", "m1", "1"], ["t1", "m0", "1"], ["", "m1", "1"],
+    ]  # fmt: skip
+    assert latex.count(r"\addlinespace") == 1
+
+
+def test_to_latex__leaves_out_rows_without_a_value():
+    made = table({"a": True, "n": False}, ("x", "1"), ("y", ABSENT))
+    key = Head("a", "a", True, is_key=True)
+    latex = to_latex(Grid("t", "c", (key, made.head[1]), made.rows))
+    assert rows_of(latex) == [["a", "n"], ["x", "1"]]
+
+
+@pytest.mark.parametrize(
+    ("made", "parts"),
+    [
+        (of_tracks(2, 3), [""]),
+        (of_tracks(2, 3, by_track=True), ["t0", "t1"]),
+        (of_tracks(3, 20), ["t0", "t1", "t2"]),
+        (of_tracks(50, 1), [""]),
+        (numbers(3), [""]),
+    ],
+)
+def test_split_tracks__a_long_table_has_a_float_for_each_track(made: Grid, parts: list[str]):
+    found = dict(split_tracks(made))
+    assert list(found) == parts
+    for track, part in found.items():
+        assert track == "" or part.caption == f"Caption. Track: {track}."
+    assert sum(len(part.rows) for part in found.values()) == len(made.rows)
+
+
+def test_to_latex__panels_longer_than_a_page_are_a_longtable():
+    assert r"\begin{longtable}" in to_latex(numbers(27, rows=20))
+    assert r"\begin{longtable}" not in to_latex(numbers(27, rows=12))
 
 
 def test_to_latex__long_table_repeats_its_head_on_each_page():

@@ -7,7 +7,9 @@ import math
 import polars as pl
 import pytest
 
-from irmeta.report.table_grid import ABSENT, DAGGER, Grid, format_value, grid
+from irmeta.errors import IrmetaError
+from irmeta.naming.notation import Notations, to_text
+from irmeta.report.table_grid import ABSENT, DAGGER, Grid, format_value, grid, in_notation
 from irmeta.schema.columns import MEASURE, TRACK, Column, Display, Paper, Table
 
 TABLE = Table(
@@ -49,16 +51,16 @@ def texts(made: Grid) -> list[list[str]]:
 def test_grid__formats_rows_and_published_values():
     made = grid(TABLE, FRAME, display=display)
     assert [head.label for head in made.head] == [
-        *("track", "measure", "system", "value", "missed", "the paper"),
+        *("track", "measure", "system", "value", "paper", "missed (%)"),
     ]
     assert texts(made) == [
-        ["a", "AP", "s&t" + DAGGER, "0.5000 (0.2500 to 0.7500)", "80%", "0.45"],
-        ["a", "ASL", "u", "1,234.6", "0%", ABSENT],
-        ["b", "AP", "v", ABSENT, "5%", "0.45"],
+        ["a", "AP", "s&t" + DAGGER, "0.5000 (0.2500 to 0.7500)", "0.45", "80"],
+        ["a", "ASL", "u", "1,234.6", ABSENT, "0"],
+        ["b", "AP", "v", ABSENT, "0.45", "5"],
     ]
     assert made.notes == (f"{DAGGER} misses more than the median.",)
-    assert made.rows[0][-1].is_paper
-    assert made.rows[0][-1].title == "Table 1"
+    assert [cell.is_paper for cell in made.rows[0]] == [False] * 4 + [True, False]
+    assert made.rows[0][4].title == "Table 1"
 
 
 def test_grid__prints_the_note_only_with_a_dagger():
@@ -70,11 +72,85 @@ def test_grid__pivots_values_into_groups_of_columns():
         TABLE, FRAME, columns=("track", "measure", "system", "value"), pivot="measure",
         display=display,
     )  # fmt: skip
-    assert made.groups == [("", 1), ("AP", 2), ("ASL", 2)]
+    assert made.groups == [("", 1), ("AP", 3), ("ASL", 2)]
     assert texts(made) == [
-        ["a", "s&t" + DAGGER, "0.5000 (0.2500 to 0.7500)", "u", "1,234.6"],
-        ["b", "v", ABSENT, ABSENT, ABSENT],
+        ["a", "s&t" + DAGGER, "0.5000 (0.2500 to 0.7500)", "0.45", "u", "1,234.6"],
+        ["b", "v", ABSENT, "0.45", ABSENT, ABSENT],
     ]
+
+
+COUNTS = Table(
+    "counts",
+    ("track", "measure", "level"),
+    {
+        "track": TRACK,
+        "measure": MEASURE,
+        "level": Column("real", "", format="g", label="p \u2264"),
+        "share": Column("real", "", format=".1%", joined=("\u00b1", "sd")),
+        "sd": Column("real", "", show="none"),
+        "holds": Column("yes", "", null=True, format="check"),
+        "printed": Column("text", "", null=True, format="paper", label="paper"),
+    },
+)
+
+
+def counts(*rows: tuple[str, str, float, float, str | None]) -> pl.DataFrame:
+    names = ("track", "measure", "level", "share", "printed")
+    return COUNTS.frame([dict(zip(names, row, strict=True), sd=0.01, holds=row[3] > 0.2)
+                         for row in rows])  # fmt: skip
+
+
+ROWS_OF_COUNTS = counts(
+    ("a", "AP", 0.05, 0.4, None), ("a", "AP", 0.01, 0.3, None), ("a", "RR", 0.05, 0.1, None),
+    ("a", "RR", 0.01, 0.1, None), ("b", "AP", 0.05, 0.2, "21"), ("b", "RR", 0.05, 0.5, None),
+)  # fmt: skip
+
+
+def test_grid__pivots_two_columns_and_marks_the_greatest_of_each_column():
+    columns = ("measure", "track", "level", "share", "printed")
+    made = grid(COUNTS, ROWS_OF_COUNTS, columns=columns, pivot=("track", "level"), best="column")
+    assert made.groups == [("", 1), ("a", 2), ("b", 2)]
+    assert [head.label for head in made.head] == [
+        *("measure", "p \u2264 0.05", "p \u2264 0.01", "p \u2264 0.05", "paper"),
+    ]
+    assert texts(made) == [
+        ["AP", "40.0 \u00b1 1.0", "30.0 \u00b1 1.0", "20.0 \u00b1 1.0", "21"],
+        ["RR", "10.0 \u00b1 1.0", "10.0 \u00b1 1.0", "50.0 \u00b1 1.0", ABSENT],
+    ]
+    best = [[cell.is_best for cell in row] for row in made.rows]
+    assert best == [[False, True, True, False, False], [False, False, False, True, False]]
+    assert "Values in %." in made.notes
+
+
+def test_grid__marks_the_greatest_of_each_row_unless_all_are_equal():
+    rows = ROWS_OF_COUNTS.filter(level=0.01, track="a")
+    equal = rows.with_columns(share=pl.lit(0.5))
+    for frame, expected in ((rows, [True, False]), (equal, [False, False])):
+        made = grid(COUNTS, frame, columns=("track", "measure", "share"), pivot="measure",
+                    best="row")  # fmt: skip
+        assert [head.label for head in made.head] == ["track", "AP", "RR"]
+        assert [cell.is_best for cell in made.rows[0][1:]] == expected
+
+
+def test_grid__prints_check_marks_and_leaves_columns_without_a_value_out_of_latex():
+    frame = ROWS_OF_COUNTS.filter(track="a", level=0.05)
+    shown = ("track", "measure", "share", "holds", "printed")
+    made = grid(COUNTS, frame.with_columns(share=pl.lit(math.nan)), columns=shown)
+    assert [(h.column, h.on_page_only) for h in made.head[2:]] == [("share", True),
+                                                                    ("holds", False)]  # fmt: skip
+    assert [row[3].text for row in made.rows] == ["\u2713", "\u00d7"]
+
+
+def test_grid__a_pivot_that_would_hide_rows_is_an_error():
+    with pytest.raises(IrmetaError, match="table counts: rows of AP differ in no column of"):
+        grid(COUNTS, ROWS_OF_COUNTS, columns=("track", "measure", "share"), pivot="measure")
+
+
+def test_in_notation__names_the_measures_in_a_note():
+    frame = FRAME.with_columns(measure=pl.lit("AP(norm=min)@10"))
+    made = in_notation(grid(TABLE, frame[:1]), Notations.of(frame["measure"], {}))
+    assert (to_text(made.rows[0][1].text), made.rows[0][1].title) == ("AP_b@10", "AP(norm=min)@10")
+    assert to_text(made.notes[-1]) == "AP_b: AP(norm=min)."
 
 
 def test_grid__paper_format_marks_the_papers_numbers():

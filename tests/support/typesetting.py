@@ -21,12 +21,14 @@ DOCUMENT = r"""\documentclass[twocolumn]{article}
 BODY
 \end{document}
 """
-FAULT = re.compile(r"Overfull \\hbox \((?P<points>[\d.]+)pt|LaTeX Warning: (?P<warning>.*defined)")
+FAULT = re.compile(
+    r"Overfull \\hbox \((?P<points>[\d.]+)pt|LaTeX Warning: (?P<warning>.*defined|Float too large)"
+)
 ALLOWED = 5.0  # points that a line may be too wide
 
 
 def faults(files: Iterable[Path], folder: Path) -> list[str]:
-    """Set the tables as they are to be used, and return lines too wide and labels not unique.
+    """Set the tables as they are to be used; return wide lines, long floats and labels not unique.
 
     The test is skipped without pdflatex. Packages are those that the files ask for.
     """

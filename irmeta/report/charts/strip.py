@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -35,7 +37,8 @@ def strip(
         Columns row (its name, "|" for a new line), name (under the pointer), value (null or NaN:
         counted, not drawn); rows in the order in which they appear.
     domain
-        Smallest and largest possible value.
+        Smallest and largest possible value; the axis is where the values are, from the smallest if
+        that is near.
     digits
         Format of values.
     spread
@@ -53,9 +56,10 @@ def strip(
     count = lines.height
     height = 40 if spread else 26 if count <= 12 else 18 if count <= 30 else 11
     axis = alt.Axis(grid=True, tickCount=6, format=axis_format or alt.Undefined)
-    x = alt.X("value:Q", title=x_title, scale=alt.Scale(domain=domain, nice=False), axis=axis)
+    ends = _ends([*dots["value"], *lines["least"], *lines["most"], *[rule[0]] * bool(rule)], domain)
+    x = alt.X("value:Q", title=x_title, scale=alt.Scale(domain=ends, nice=False), axis=axis)
     aside = "mean \u00b1 sd" if spread else "mean"
-    layers = _layers(dots, lines, x, domain[1] - domain[0], aside, height, digits, spread)
+    layers = _layers(dots, lines, x, ends[1] - ends[0], aside, height, digits, spread)
     if rule is not None:
         mark = alt.Chart(pl.DataFrame({"value": [rule[0]]})).encode(alt.X("value:Q"))
         line = mark.mark_rule(color=INK, strokeDash=[2, 2], aria=False)
@@ -66,6 +70,15 @@ def strip(
     subtitle += "; arrow: beyond the axis" if spread and lines["beyond"].any() else ""
     subtitle += f"; {missing:,} without a value left out" if missing else ""
     return finish(chart, height=height * count, title=title, subtitle=subtitle)
+
+
+def _ends(values: Sequence[float | None], domain: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of the axis: the range of the values within what is possible."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    low, high = min(known), max(known)
+    margin = 0.05 * (high - low) or 0.05 * (domain[1] - domain[0])
+    is_near = low - domain[0] <= 0.4 * (high - domain[0])
+    return domain[0] if is_near else low - margin, min(high + margin, domain[1])
 
 
 def _lines(

@@ -12,7 +12,7 @@ from irmeta.measures.names import display_of
 from irmeta.phrases import count
 from irmeta.report.charts.curve_panes import NAMED, Pane, curve_panes
 from irmeta.report.charts.dumbbell import dumbbell
-from irmeta.report.charts.heat import banded_maps
+from irmeta.report.charts.heat import BANDS, banded_maps
 from irmeta.report.theme import axis_title
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
@@ -25,6 +25,8 @@ MOST_RUNS = 40  # left-out runs in one figure
 LISTS = {"full": "full lists", "condensed": "condensed lists"}
 CUTOFF = "cutoff k"
 RANK = Display("count", direction=-1)
+SIMILAR = 0.8  # where no correlation is lower, the bands are narrower, from 0.9
+FINE_BANDS = (0.9, 0.92, 0.94, 0.96, 0.98)
 
 
 def _first(rows: pl.DataFrame, column: str, chosen: Sequence[int]) -> pl.DataFrame:
@@ -222,6 +224,7 @@ def _matrices(tables: Tables, options: Options, figure: str) -> pl.DataFrame:
 def _volatility(rows: pl.DataFrame, options: Options) -> Any:
     track, depth, method = rows.select("track", "depth", "method").row(0)
     pairs = rows.select("measure_a", "measure_b").unique(maintain_order=True)
+    values = rows["value"].drop_nulls().drop_nans()
     ruled = f"; lines: d = {depth}" if depth in rows["k_a"] and depth in rows["k_b"] else ""
     return banded_maps(
         rows.select(
@@ -234,6 +237,7 @@ def _volatility(rows: pl.DataFrame, options: Options) -> Any:
         title=f"{track}: orders of systems by two cutoffs",
         subtitle=f"{method} of the orders by the means at two cutoffs{ruled}",
         rules=[depth],
+        bands=BANDS if any(value < SIMILAR for value in values) else FINE_BANDS,
     )
 
 

@@ -200,7 +200,7 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
             "and condensed lists of contributors have the same scores, but for docs of a negative "
             "grade: they are in the pool, and unjudged.",
             f"Condensed lists are without unjudged docs; the cutoff stays k where such a list is "
-            f"shorter. A row without a cutoff has the full lists. {POINTER}",
+            f"shorter. The last row of a track has its full lists. {POINTER}",
         ],
         [
             example,
