@@ -100,7 +100,7 @@ def draw_figures(
 
     def images(one: Drawn) -> tuple[Drawn, str, dict[str, bytes]]:
         spec = spec_of(one)
-        if files.facts["style"] == "paper":
+        if files.facts.get("style", "paper") == "paper":
             one, spec = _in_notation(one, spec)
         if not titles:
             one, spec = _untitled(one, spec)

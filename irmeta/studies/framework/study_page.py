@@ -54,7 +54,7 @@ def write_page(
     parts = [RecordedFiles(files.root, folder_of(track)) for track in tracks]
     refers_to_files = sum(map(_svg_bytes, parts)) > MOST_EMBEDDED
     pictures = pictures_in(files)
-    in_print = files.facts["style"] == "paper"
+    in_print = files.facts.get("style", "paper") == "paper"
     typeset = partial(_block, study, in_print)
     sections = [
         typeset(section, used, pictures) for section in study.call("sections", used, options)

@@ -16,6 +16,7 @@ import pytest
 
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
+from irmeta.naming.notation import to_text
 from irmeta.results.tidy_files import provenance
 from irmeta.schema.columns import TRACK, Column, Table
 from irmeta.studies.framework import recorded_files as files
@@ -102,6 +103,28 @@ def test_run__without_titles_draws_again_and_computes_nothing(store: irmeta.Stor
         assert untitled["caption"] in (tmp_path / "out" / "report.html").read_text()
         run(store, tmp_path / "out")
         assert recorded(tmp_path / "out") == (names, titled)
+
+
+def test_run__style_names_measures_in_figures_latex_and_page_alone(
+    store: irmeta.Store, tmp_path: Path
+):
+    def recorded(style: str) -> tuple[str, str, str, bytes]:
+        out = run(store, tmp_path / "out", names=("AP(norm=min)@10",), style=style).folder
+        caption = files.RecordedFiles(out, files.ALL).recorded()["figures/all_ap_norm_min_10.svg"]
+        latex, page = (out / "latex" / "values.tex").read_text(), (out / "report.html").read_text()
+        return caption["caption"], latex, page, (out / "values.parquet").read_bytes()
+
+    with charts_are_built():
+        caption, latex, page, parquet = recorded("paper")
+        tiny.FAILING |= dict.fromkeys(ALL, IrmetaError("computed again"))
+        canonical = recorded("irmeta")
+    assert to_text(caption) == "By AP_b@10. AP_b: AP(norm=min)."
+    assert r"AP$_{\mathrm{b}}$@10" in latex
+    assert r"AP$_{\mathrm{b}}$: AP(norm=min)." in latex
+    assert '<th scope="col" class="num" title="AP(norm=min)@10">AP<sub>b</sub>@10</th>' in page
+    assert canonical[0] == "By AP(norm=min)@10."
+    assert all("mathrm" not in text and "<sub>" not in text for text in canonical[1:3])
+    assert canonical[3] == parquet
 
 
 @pytest.mark.exhaustive
