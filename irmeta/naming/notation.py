@@ -15,8 +15,8 @@ from typing import Any
 
 from irmeta.naming.grammar import joined, split_form
 
-MEASURES = ("measure", "preference")
-"""Beginnings of the names of columns whose values are names of measures and preferences."""
+MEASURES = ("measure", "preference", "change")
+"""Beginnings of the names of columns whose values are, or contain, names of measures."""
 SUB, SUP, END = "\ue0b1", "\ue0b2", "\ue0b3"
 """Marks of a subscript and a superscript: characters for private use."""
 CUT = "{@}"
@@ -108,13 +108,18 @@ def notation_of(name: str, declared: Mapping[str, str] | None = None) -> str:
         return name
     word, inside, cut = form
     base, known = joined(word, inside, ""), {**WORDS, **(declared or {})}
-    cut = re.sub(r"^@g(?!1$)", "@g1-", cut)
+    cut = _printed_cut(cut)
     if base in known:
         markup = known[base]
     else:
         markup = known.get(word) or re.sub("_(?=IA$)", "-", word)
         markup = re.sub("^alpha_", "\u03b1-", markup) + _parameters(word, inside)
     return marked(markup.replace(CUT, cut) if CUT in markup else markup + cut)
+
+
+def _printed_cut(cut: str) -> str:
+    """Return a cutoff as it prints: the first 10 relevant docs, @g10, as @g1-10."""
+    return re.sub(r"^@g(?!1$)", "@g1-", cut)
 
 
 def _parameters(word: str, inside: str) -> str:
@@ -180,7 +185,8 @@ class Notations:
             word, inside, cut = split_form(name) or (name, "", "")
             base = joined(word, inside, "")
             short = notation_of(base, self.declared)
-            named |= {short: base} if short + cut == form else {form: name}
+            is_base = short != base and short + _printed_cut(cut) == form
+            named |= {short: base} if is_base else {form: name}
         return "; ".join(f"{form}: {name}" for form, name in named.items() if form != name)
 
     def in_spec(self, spec: Any, key: str = "") -> Any:

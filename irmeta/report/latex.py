@@ -237,7 +237,7 @@ class _Tabular:
         firsts = [row[keys[0]].text for row in self.grid.rows] if keys else []
         is_grouped = not self.is_long and len(set(firsts)) < len(firsts)
         for row in self.grid.rows:
-            same = {i for n, i in enumerate(keys[:-1], 1)
+            same = {i for n, i in enumerate(keys, 1)
                     if all(before.get(j) == row[j].text for j in keys[:n])}  # fmt: skip
             if is_grouped and before and keys[0] not in same:
                 lines.append(r"\addlinespace[2pt]")

@@ -287,6 +287,6 @@ def test_curve_panes__headings_are_in_line():
     frame = pl.DataFrame(rows, schema=["pane", "name", "x", "y", "dashed"], orient="row")
     chart = curve_panes(frame, [Pane(p, f"heading {p}") for p in tops], **WORDS, linear="d")
     boxes = {box.text: box.corners[0] for box in text_boxes(to_svg(chart))}
-    (xa, ya), (xb, yb), (xc, yc), (xd, yd) = (boxes[f"heading {p}"] for p in tops)
+    (xa, ya), (xb, yb), (xc, yc), (xd, yd) = (boxes[f"({p}) heading {p}"] for p in tops)
     assert (ya, yc) == pytest.approx((yb, yd), abs=0.5)
     assert (xa, xb) == pytest.approx((xc, xd), abs=0.5)

@@ -98,8 +98,9 @@ def texts(one: Drawn) -> list[str]:
 def test_figures__all_are_drawn_with_caption_reading_and_source_of_the_depth():
     found = drawn(made_tables(), None) | drawn(made_tables())
     assert list(found) == [
-        "figure_1", "judged_ranks", "score_curves_ap_norm_min", "score_curves_ndcg", "figure_4",
-        "figure_5", "figure_6", "figure_7", "figure_beyond", "leave_out_ranks", "budget",
+        "figure_1", "judged_ranks", "figure_4_tracks", "score_curves_ap_norm_min",
+        "score_curves_ndcg", "figure_4", "figure_5", "figure_6", "figure_7", "figure_beyond",
+        "leave_out_ranks", "budget",
     ]  # fmt: skip
     for name, one in found.items():
         one.draw().to_dict()  # validates the schema
@@ -108,7 +109,7 @@ def test_figures__all_are_drawn_with_caption_reading_and_source_of_the_depth():
         assert width == "520" or name == "figure_beyond", "a single map is narrower"
         assert one.caption.endswith(".")
         assert one.reading
-        if name not in ("figure_1", "judged_ranks", "budget"):
+        if name not in ("figure_1", "judged_ranks", "figure_4_tracks", "budget"):
             assert "pool of depth 7 (given)" in one.caption, name
 
 

@@ -98,14 +98,17 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
     text = page(made(collections=[pool()], table_7=ratios), tmp_path)
     assert "news: d = 20 (comprehensive)." in text
     full, condensed = (
-        (tmp_path / f"latex/{name}.tex").read_text() for name in ("table_7", "table_8")
+        (tmp_path / f"latex/{name}_news.tex").read_text() for name in ("table_7", "table_8")
     )
-    assert r"25.0\%" in full
-    assert r"37.5\%" in full
-    assert r"12.5\%" not in full
-    assert r"75.0\%" not in full  # k = 7 is not a cutoff of the paper
-    assert r"12.5\%" in condensed
-    assert r"25.0\%" not in condensed
+    assert r"Values in \%." in full
+    assert r"AP$_{\mathrm{b}}$: AP(norm=min)." in full
+    assert "25.0" in full
+    assert "full & " in full
+    assert "37.5" in full
+    assert "12.5" not in full
+    assert "75.0" not in full  # k = 7 is not a cutoff of the paper
+    assert "12.5" in condensed
+    assert "25.0" not in condensed
     assert 'class="paper">0.815<' in text
     assert len(re.findall("The paper&#39;s Table ., as printed", text)) >= 8
     assert "`" not in text  # Markdown is not rendered

@@ -123,13 +123,13 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
         for ties, value in (("absolute", 0.6543), ("none", 0.9876))
     ]  # fmt: skip
     text = page(made(table_1=power, table_2=ties), tmp_path)
-    every, of_paper = ((tmp_path / f"latex/table_1{end}.tex").read_text() for end in ("", "_paper"))
+    every, of_paper = ((tmp_path / f"latex/table_1{end}.tex").read_text() for end in ("_tests", ""))
     assert "4,111" in every
     assert "2,222" in every
     assert "4,111" in of_paper
     assert "2,222" not in of_paper
     assert "3825" in of_paper
-    of_paper = (tmp_path / "latex/table_2_paper.tex").read_text()
+    of_paper = (tmp_path / "latex/table_2.tex").read_text()
     assert "0.654" in of_paper
     assert "0.684" in of_paper
     assert "0.988" not in of_paper

@@ -208,8 +208,8 @@ def test_figure_4_deltas__of_many_levels_those_with_the_largest_magnitude():
 
 def test_figure_5__panels_with_agreement_and_different_signs_in_the_second_colour():
     one = drawn(made_tables())["figure_5"]
-    assert headings(one) == ["AP", "nDCG", f"{MINUS}{OPTIONS.search_length}, docs", "RR", "OI",
-                             "OI(p=dcg)"]  # fmt: skip
+    assert headings(one) == ["(a) AP", "(b) nDCG", f"(c) {MINUS}{OPTIONS.search_length}, docs",
+                             "(d) RR", "(e) OI", "(f) OI(p=dcg)"]  # fmt: skip
     shown = texts(one)
     assert [text for text in shown if text.startswith("r = ")] == [
         f"r = {n / 10:.2f}, sa = 0.90" for n in range(6)
@@ -230,16 +230,14 @@ def test_figure_5__undefined_correlation_and_all_points_drawn():
     assert "2 pairs of systems on one query; sa: share with equal signs" in shown
 
 
-def test_figure_6__means_and_quantiles_of_preferences_beside_measures():
+def test_figure_6__all_means_in_one_pane_and_quantiles_of_rpp_and_ndcg():
     one = drawn(made_tables())["figure_6"]
-    assert headings(one) == ["preferences: tau-b", "measures: tau-b"]
+    assert headings(one) == ["tau-b with the order by all queries"]
     rows = [row for row in data(one) if "style" in row]
-    places = {
-        pane: list(dict.fromkeys(r["name"] for r in rows if r["pane"] == pane))
-        for pane in ("preferences", "measures")
-    }
-    assert places == {"preferences": [*OPTIONS.preferences], "measures": [*OPTIONS.measures]}
-    assert {(r["x"], r["low"], r["high"]) for r in rows} == {(k, 0.25, 0.75) for k in (5, 10, 50)}
+    assert [*dict.fromkeys(r["name"] for r in rows)] == [*OPTIONS.compared]
+    assert {r["x"] for r in rows} == {5, 10, 50}
+    bands = {r["name"]: (r["low"], r["high"]) for r in rows if r["low"] is not None}
+    assert bands == dict.fromkeys(("RPP", "nDCG"), (0.25, 0.75))
     for n, name in enumerate(OPTIONS.compared):
         assert {r["y"] for r in rows if r["name"] == name} == {0.5 + n / 100}
     assert any("mean of up to 20 random samples" in text for text in texts(one))
@@ -247,21 +245,22 @@ def test_figure_6__means_and_quantiles_of_preferences_beside_measures():
 
 def test_figure_6__a_measure_without_values_has_no_curve():
     rows = made_tables()["figure_6"]
-    is_preference = pl.col("measure").is_in(OPTIONS.preferences)
-    gone = pl.when(is_preference).then(math.nan)
+    gone = pl.when(pl.col("measure") == "RR").then(math.nan)
     rows = rows.with_columns(gone.otherwise(name).alias(name) for name in ("mean", "low", "high"))
-    assert headings(drawn(made_tables(figure_6=rows))["figure_6"]) == ["measures: tau-b"]
+    found = data(drawn(made_tables(figure_6=rows))["figure_6"])
+    assert {row["name"] for row in found if row.get("y") is not None} == (
+        {*OPTIONS.compared} - {"RR"}
+    )
 
 
 def test_figure_7__panes_by_docs_removed_first():
     one = drawn(made_tables())["figure_7"]
     assert headings(one) == [
-        "preferences, at random: tau-b", "measures, at random: tau-b",
-        "preferences, least retrieved first: tau-b", "measures, least retrieved first: tau-b",
+        "(a) docs at random: tau-b", "(b) least retrieved docs first: tau-b",
     ]  # fmt: skip
     assert {row["x"] for row in data(one) if "style" in row} == {0.1, 0.9}
     rows = made_tables()["figure_7"].filter(labels="random")
-    assert len(headings(drawn(made_tables(figure_7=rows))["figure_7"])) == 2
+    assert len(headings(drawn(made_tables(figure_7=rows))["figure_7"])) == 1
 
 
 def test_ties__a_row_per_measure_in_the_order_of_the_study():

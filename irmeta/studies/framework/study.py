@@ -6,6 +6,7 @@ A study computes frames; it reads and writes no files. Functions and figures may
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -245,8 +246,9 @@ class Study:
     def notations(self, rows: pl.DataFrame) -> Notations:
         """Return the notations of the measures and preferences that some rows name."""
         columns = [name for name in rows.columns if name.startswith(MEASURES)]
-        named = (value for column in columns for value in rows[column].unique(maintain_order=True))
-        return Notations.of((name for name in named if isinstance(name, str)), self.notation)
+        texts = (text for column in columns for text in rows[column].unique(maintain_order=True))
+        named = (name for text in texts if text for name in re.split(" to |: ", str(text)))
+        return Notations.of(named, self.notation)
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call one of the study's functions; None where the study has none."""

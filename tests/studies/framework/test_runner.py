@@ -121,7 +121,7 @@ def test_run__style_names_measures_in_figures_latex_and_page_alone(
     assert to_text(caption) == "By AP_b@10. AP_b: AP(norm=min)."
     assert r"AP$_{\mathrm{b}}$@10" in latex
     assert r"AP$_{\mathrm{b}}$: AP(norm=min)." in latex
-    assert '<th scope="col" class="num" title="AP(norm=min)@10">AP<sub>b</sub>@10</th>' in page
+    assert '<th scope="colgroup" colspan="2">AP<sub>b</sub>@10</th>' in page
     assert canonical[0] == "By AP(norm=min)@10."
     assert all("mathrm" not in text and "<sub>" not in text for text in canonical[1:3])
     assert canonical[3] == parquet

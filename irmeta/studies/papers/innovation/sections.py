@@ -151,6 +151,7 @@ def _power(tables: Tables, options: Options) -> Section:
 def _stability(tables: Tables, options: Options) -> Section:
     every = ("track", "measure", "alpha", "ties", "stability")
     papers = ("measure", "alpha", "track", "stability", "printed")
+    of_paper = {"ties": ("absolute",), "measure": options.families()}
     return Section(
         "Stability (Section 4.4, Table 2)",
         [
@@ -161,7 +162,7 @@ def _stability(tables: Tables, options: Options) -> Section:
             "neither system. Under mix=convex, measures follow Eq. 4, at alphas up to 1.",
         ],
         [
-            Show("table_2", papers, {"ties": ("absolute",)}, "track", best="column"),
+            Show("table_2", papers, of_paper, "track", best="column"),
             Show(
                 "table_2",
                 every,
