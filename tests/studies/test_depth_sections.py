@@ -109,7 +109,7 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
     assert "75.0" not in full  # k = 7 is not a cutoff of the paper
     assert "12.5" in condensed
     assert "25.0" not in condensed
-    assert 'class="paper">0.815<' in text
+    assert 'class="paper num">0.815<' in text
     assert len(re.findall("The paper&#39;s Table ., as printed", text)) >= 8
     assert "`" not in text  # Markdown is not rendered
 

@@ -130,7 +130,8 @@ def test_figures__none_without_rows():
 def test_figure_2__surfaces_by_formula_beside_the_shares_of_the_table():
     one = drawn(made_tables())["figure_2"]
     assert headings(one) == [
-        "RBP, g = 0.5", "DCG", "sign, as in RPP", "share with at most that difference"
+        "(a) RBP, g = 0.5", "(b) DCG", "(c) sign, as in RPP",
+        "(d) share with at most that difference",
     ]  # fmt: skip
     assert "ranks differ at 58.0% of recall levels, 96.0% of those that a list reaches" in texts(
         one
@@ -294,6 +295,6 @@ def test_figures__names_of_the_chosen_options():
     tables = made_tables(figure_5=agreement, figure_5_points=points, figure_6=queries)
     found = drawn(tables, rel=2)
     assert "RPP(rel=2)" in found["figure_5"].caption
-    assert headings(found["figure_5"])[::3] == ["AP(rel=2)", "RR(rel=2)"]
+    assert headings(found["figure_5"])[::3] == ["(a) AP(rel=2)", "(d) RR(rel=2)"]
     lines = {row["name"] for row in data(found["figure_6"]) if "style" in row}
     assert lines == {*chosen.compared}

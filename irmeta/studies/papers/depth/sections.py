@@ -134,7 +134,7 @@ def _reusability(tables: Tables, options: Options) -> Section:
         )
     shown = [
         *_left_out(tables, options),
-        Show("table_5", page_only=True),
+        replace(_show("table_5", tables), page_only=True),
         _printed("Table 5"),
         _show("reusability", tables),
     ]
