@@ -48,7 +48,7 @@ SUBSCRIPTS = {"ASL": ("unretrieved",)}
 """Parameters whose values print as subscripts."""
 TERMS = (
     (re.compile(r"\btau-ap-b\b|\btau_AP,b\b"), "\u03c4_{AP,b}"),
-    (re.compile(r"\b[Tt]au-b\b"), "\u03c4_{b}"),
+    (re.compile(r"\b[Tt]au[- ]b\b"), "\u03c4_{b}"),
     (re.compile(r"\b[Tt]au-ap\b"), "\u03c4_{AP}"),
     (re.compile(r"\bS_(d|rare|common)\b"), r"S_{\1}"),
     (re.compile(r"\bDelta-sort\b"), "\u0394Sort"),

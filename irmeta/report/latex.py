@@ -96,7 +96,10 @@ def to_latex(
     is_long = len(grid.rows) > LONGEST_FLOAT or chosen.lines(grid) > MOST_LINES
     if is_long:
         chosen = layout(grid, columns, in_column=False)
-    panels = [_Tabular(grid, panel, chosen.size, is_long, siunitx) for panel in chosen.panels]
+    panels = [
+        _Tabular(_without_blank_rows(grid, panel.columns), panel, chosen.size, is_long, siunitx)
+        for panel in chosen.panels
+    ]
     best = [BEST] if grid.has_best else []
     text = escape_latex(" ".join([grid.caption, *grid.notes, *best]))
     caption = rf"\caption{{{text}}}\label{{tab:{(label or grid.name).replace('_', '-')}}}"
@@ -137,7 +140,7 @@ def split_tracks(grid: Grid) -> Iterator[tuple[str, Grid]]:
 def _without_blank_rows(grid: Grid, columns: Sequence[int]) -> Grid:
     """Leave out the rows that have no value beside their keys, unless none has one."""
     at = [i for i in columns if not grid.head[i].is_key]
-    rows = [row for row in grid.rows if any(row[i].text != ABSENT or row[i].picture for i in at)]
+    rows = [row for row in grid.rows if any(row[i].text not in (ABSENT, "") for i in at)]
     return replace(grid, rows=tuple(rows)) if rows else grid
 
 

@@ -300,6 +300,7 @@ def _pivoted(
     ours = [made.column(name) for name in values if not made.is_paper(name)]
     made.in_percent = bool(ours) and all(column.is_percentage for column in ours)
     rows = {key: [made.cell(row, n) for n in index] for key, row in _by_index(frame, index)}
+    missing = Cell("" if pivots[0].endswith("_b") else ABSENT)  # blank in a triangle of pairs
     groups = frame.partition_by(pivots, maintain_order=True) if frame.height else []
     places = {value: n for n, value in enumerate(frame[pivots[0]].unique(maintain_order=True))}
     for inside in sorted(groups, key=lambda part: places[part[pivots[0]][0]]):
@@ -314,9 +315,7 @@ def _pivoted(
         head += _pivoted_heads(made, values, labels[0] + _arrow(first), labels[1:])
         for key, cells in rows.items():
             row = by_key.get(key)
-            cells += [
-                Cell(ABSENT) if row is None else made.cell(row, name, scale) for name in values
-            ]
+            cells += [missing if row is None else made.cell(row, n, scale) for n in values]
     return head, list(rows.values())
 
 

@@ -148,7 +148,10 @@ def _fewer(tables: Tables, options: Options) -> Section:
         "systems retrieve (pool); at least one remains. Tau-b is with the order by all data, the "
         "mean over samples with the quantiles .025 and .975; preferences order by 10 steps of MC4 "
         f"each time. The paper does not state numbers of samples. {POINTER}",
-        ["figure_6", "figure_7"],
+        [
+            Show("figure_6", ("track", "queries", "measure", "mean"), pivot="measure"),
+            Show("figure_7", ("track", "labels", "removed", "measure", "mean"), pivot="measure"),
+        ],
     )
 
 

@@ -113,7 +113,7 @@ TABLES = (
     Table("table_2_mean", ("part", "order", "measure_a", "measure_b"), {
         "part": PART,
         "order": AGGREGATED,
-        "measure_a": METHOD,
+        "measure_a": Column("name", METHOD.meaning, label="measure"),
         "measure_b": METHOD,
         "tau_b": Column("real", "mean over tracks of tau-b; NaN: none", format=".2f",
                         label="tau-b"),
