@@ -187,7 +187,8 @@ class Notations:
             short = notation_of(base, self.declared)
             is_base = short != base and short + _printed_cut(cut) == form
             named |= {short: base} if is_base else {form: name}
-        return "; ".join(f"{form}: {name}" for form, name in named.items() if form != name)
+        told = {f: name for f, name in named.items() if f.replace("-", "_") != name}
+        return "; ".join(f"{form}: {name}" for form, name in told.items())
 
     def in_spec(self, spec: Any, key: str = "") -> Any:
         """Return a chart's specification in plain notation; fields keep their names."""

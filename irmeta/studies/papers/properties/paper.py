@@ -19,6 +19,8 @@ SPACE = (2, 10)
 RELEVANT = 5
 """Relevant docs per subtopic of the worked example of AP-IA."""
 
+NOTATION = {"CT(per=all)": "CT", "nCT(per=all,iterations=10)": "nCT", "ACT(per=all)": "ACT"}
+"""The paper's names of measures."""
 NUMBERS = read_printed("irmeta.studies.papers.properties")
 """All numbers of the papers, with the digits that they print."""
 _VALUES = values_of(NUMBERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.properties.options import PropertiesOptions
-from irmeta.studies.papers.properties.paper import SOURCE
+from irmeta.studies.papers.properties.paper import NOTATION, SOURCE
 from irmeta.studies.papers.properties.tables import TABLES
 
 HOME = "irmeta.studies.papers.properties"
@@ -17,6 +17,7 @@ STUDY = Study(
     "short rankings.",
     revision=2,
     options=PropertiesOptions,
+    notation=NOTATION,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",
     figures=f"{HOME}.figures:FIGURES",
