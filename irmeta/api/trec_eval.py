@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -72,22 +74,130 @@ def trec_eval(
         judged query that the run misses, after the output of earlier queries.
     """
     options = options or TrecEvalOptions()
-    printed = lines_of(measures, options)
-    specs, policy = _evaluated(printed, options)
-    has_strings = per_query and any(line.stem == "relstring" for line in printed)
-    evaluation = None if has_strings else evaluation_of(policy, needs_of(specs))
-    store, source = _read(qrels, run, options, evaluation)
-    scores = evaluate(store, source.name, specs, policy)
-    values = _Values.of(scores, printed, options)
-    if per_query:
-        strings = _relstrings(store, source.name, printed, options)
-        for query in values.queries:
-            yield from values.query_lines(query, strings)
-    if values.stops_at is not None:
-        text = f"query {values.stops_at!r} is not in the run, where trec_eval 10 stops without -c"
-        raise TrecEvalError(text, QUERY_FAILED)
-    if summary:
-        yield from values.summary_lines(_runid(store, source))
+    asked = _Asked.of(measures, options, per_query=per_query, summary=summary)
+    store, source, system = _read(qrels, run, options, asked.evaluation)
+    scores = evaluate(store, source.name, asked.specs, asked.policy)
+    strings = _relstrings(store, source.name, asked.printed, options) if per_query else {}
+    yield from asked.lines(scores, source, system, strings)
+
+
+def trec_eval_each(
+    qrels: str | Path,
+    runs: Sequence[str | Path],
+    measures: Sequence[str] = ("official",),
+    *,
+    per_query: bool = False,
+    summary: bool = True,
+    options: TrecEvalOptions | None = None,
+) -> Iterator[Iterator[str]]:
+    """Yield the lines of `trec_eval` for each of several runs.
+
+    The qrels are read once for runs that are read together; that are those of up to `MOST_BYTES`,
+    unless one of them cannot be used.
+    """
+    options = options or TrecEvalOptions()
+    shown = {"per_query": per_query, "summary": summary}
+    for batch in _batches(runs):
+        asked = _Asked.of(measures, options, **shown)
+        together = None if len(batch) == 1 else _together(qrels, batch, asked)
+        for run in batch:
+            if together is None:
+                yield trec_eval(qrels, run, measures, **shown, options=options)
+            else:
+                yield together(run)
+
+
+MOST_BYTES = 1 << 28
+"""Bytes of the text of runs that are read together."""
+PACKED = 4
+"""About how many times as large as a compressed run its text is."""
+
+
+def _batches(runs: Sequence[str | Path]) -> Iterator[list[str | Path]]:
+    batch, held = list[str | Path](), 0
+    for run in runs:
+        path = Path(run)
+        size = path.stat().st_size if path.is_file() else MOST_BYTES
+        size *= 1 if path.suffix in (".txt", "") else PACKED
+        if batch and held + size > MOST_BYTES:
+            yield batch
+            batch, held = [], 0
+        batch.append(run)
+        held += size
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What to print of a run, and how to compute it; no `evaluation` for grades of all docs."""
+
+    options: TrecEvalOptions
+    printed: Sequence[Line]
+    specs: list[Spec]
+    policy: EvalPolicy
+    evaluation: Evaluation | None
+    per_query: bool
+    summary: bool
+
+    @classmethod
+    def of(
+        cls, measures: Sequence[str], options: TrecEvalOptions, *, per_query: bool, summary: bool
+    ) -> _Asked:
+        printed = lines_of(measures, options)
+        specs, policy = _evaluated(printed, options)
+        has_strings = per_query and any(line.stem == "relstring" for line in printed)
+        evaluation = None if has_strings else evaluation_of(policy, needs_of(specs))
+        return cls(options, printed, specs, policy, evaluation, per_query, summary)
+
+    def lines(
+        self,
+        scores: Scores,
+        source: TrackSource,
+        system: Mapping[str, Any],
+        strings: Mapping[str, str],
+    ) -> Iterator[str]:
+        """Yield the lines of a run from its scores and its row of the table `systems`."""
+        values = _Values.of(scores, self.printed, self.options)
+        if self.per_query:
+            for query in values.queries:
+                yield from values.query_lines(query, strings)
+        if values.stops_at is not None:
+            at = repr(values.stops_at)
+            text = f"query {at} is not in the run, where trec_eval 10 stops without -c"
+            raise TrecEvalError(text, QUERY_FAILED)
+        if self.summary:
+            yield from values.summary_lines(_runid(source, system))
+
+
+def _together(
+    qrels: str | Path, runs: Sequence[str | Path], asked: _Asked
+) -> Callable[[str | Path], Iterator[str]] | None:
+    """Read and evaluate runs as one track; return the lines of each, or None if any has to stop."""
+    if asked.evaluation is None:
+        return None
+    try:
+        store, source = _held(qrels, runs, asked.options, asked.evaluation)
+        systems = {row["file"]: row for row in _systems(store, source)}
+        names = {str(run): _name_in(source, run) for run in runs}
+        if _decimal_grade(store, source) is not None or any(
+            systems[name]["skip_reason"] or _problem(name, systems[name]) for name in names.values()
+        ):
+            return None
+        scores = evaluate(store, source.name, asked.specs, asked.policy)
+    except IrmetaError:
+        return None
+
+    def lines(run: str | Path) -> Iterator[str]:
+        system = systems[names[str(run)]]
+        return asked.lines(scores.only([system["system"]]), source, system, {})
+
+    return lines
+
+
+def _name_in(source: TrackSource, run: str | Path) -> str:
+    """Return the name of a run's file in a track of files."""
+    return Path(os.path.abspath(run)).relative_to(source.root).as_posix()
 
 
 def _evaluated(printed: Sequence[Line], options: TrecEvalOptions) -> tuple[list[Spec], EvalPolicy]:
@@ -104,35 +214,67 @@ def _read(
     run: str | Path,
     options: TrecEvalOptions,
     evaluation: Evaluation | None,
-) -> tuple[MemoryStore, TrackSource]:
+) -> tuple[MemoryStore, TrackSource, Mapping[str, Any]]:
     """Read both files for an evaluation, or with the grades of all docs if that is None.
+
+    Returns
+    -------
+    store, source, system
+        The track, its source, and the run's row of the table `systems`.
 
     Raises
     ------
     TrecEvalError
         If one cannot be read, or a list has a doc twice.
     """
-    order = "trec_eval10" if options.version == 10 else "trec_eval"
-    policy = ReadPolicy(tie_order=order, depth=options.depth, names="file", duplicates="first")
     try:
-        source = track_of_files(qrels, [run], policy)
-        store, (outcome,) = read_into_memory(str(qrels), [source], policy, evaluation=evaluation)
-        if outcome.error is not None:
-            raise outcome.error
+        store, source = _held(qrels, [run], options, evaluation)
     except IrmetaError as error:
         text = str(error).partition(_SPOILT)[2] or str(error)
         text = _OTHER_OPTIONS.sub("", text)
         raise TrecEvalError(text, NO_QUERY if _ELSEWHERE in text else CANNOT_READ) from None
-    for level in store.read_record(source.name)["qrels"][0].get("levels", ()):
-        if level != int(level):
-            fix = "trec_eval would drop its decimals; irmeta evaluate keeps them"
-            raise TrecEvalError(f"{qrels}: grade {level} is not a whole number: {fix}", CANNOT_READ)
-    (system,) = read_table(store, "systems", source.name).iter_rows(named=True)
-    if system["duplicates"]:
-        raise TrecEvalError(f"{run}: a doc is twice in a list", QUERY_FAILED)
-    if system["tag"] is None:
-        raise TrecEvalError(f"{run}: five columns, where a run has six", CANNOT_READ)
+    if (level := _decimal_grade(store, source)) is not None:
+        fix = "trec_eval would drop its decimals; irmeta evaluate keeps them"
+        raise TrecEvalError(f"{qrels}: grade {level} is not a whole number: {fix}", CANNOT_READ)
+    (system,) = _systems(store, source)
+    if (problem := _problem(run, system)) is not None:
+        raise problem
+    return store, source, system
+
+
+def _held(
+    qrels: str | Path,
+    runs: Sequence[str | Path],
+    options: TrecEvalOptions,
+    evaluation: Evaluation | None,
+) -> tuple[MemoryStore, TrackSource]:
+    """Read runs as one track."""
+    order = "trec_eval10" if options.version == 10 else "trec_eval"
+    policy = ReadPolicy(tie_order=order, depth=options.depth, names="file", duplicates="first")
+    source = track_of_files(qrels, runs, policy)
+    store, (outcome,) = read_into_memory(str(qrels), [source], policy, evaluation=evaluation)
+    if outcome.error is not None:
+        raise outcome.error
     return store, source
+
+
+def _systems(store: MemoryStore, source: TrackSource) -> Iterator[dict[str, Any]]:
+    return read_table(store, "systems", source.name).iter_rows(named=True)
+
+
+def _decimal_grade(store: MemoryStore, source: TrackSource) -> float | None:
+    """Return the first grade of the qrels that is not a whole number, or None."""
+    levels = store.read_record(source.name)["qrels"][0].get("levels", ())
+    return next((level for level in levels if level != int(level)), None)
+
+
+def _problem(run: str | Path, system: Mapping[str, Any]) -> TrecEvalError | None:
+    """Return why trec_eval would not use a run that was read."""
+    if system["duplicates"]:
+        return TrecEvalError(f"{run}: a doc is twice in a list", QUERY_FAILED)
+    if system["tag"] is None:
+        return TrecEvalError(f"{run}: five columns, where a run has six", CANNOT_READ)
+    return None
 
 
 @dataclass(frozen=True)
@@ -274,12 +416,11 @@ def _relstrings(
     return dict(strings.iter_rows())
 
 
-def _runid(store: MemoryStore, source: TrackSource) -> str:
-    """Return the tag of the last line of the run, its first word."""
-    (system,) = read_table(store, "systems", source.name).iter_rows(named=True)
+def _runid(source: TrackSource, system: Mapping[str, Any]) -> str:
+    """Return the tag of the last line of a run, its first word."""
     tag = str(system["tag"])
     if _SEVERAL_TAGS in (system["notes"] or ""):
-        with open_stream(source.input_file(source.runs[0])) as stream:
+        with open_stream(source.input_file(system["file"])) as stream:
             for _, piece in Text(stream, system["file"]).pieces():
                 for _, fields in lines(piece, system["file"]):
                     tag = fields[5].decode()

@@ -90,8 +90,8 @@ def run(arguments: Sequence[str]) -> int:
         measures = [value for name, value in given if name == "m"] or ["official"]
         with ExitStack() as stack:
             qrels, *runs = (_regular(file, stack) for file in files)
-            for path in runs:
-                _write(_output(qrels, path, measures, flags, chosen))
+            for lines in _outputs(qrels, runs, measures, flags, chosen):
+                _write(lines)
     except IrmetaError as error:
         return _fail(str(error), getattr(error, "status", FILES))
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe
@@ -102,13 +102,17 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _output(
-    qrels: Path, path: Path, measures: Sequence[str], flags: set[str], chosen: TrecEvalOptions
-) -> Iterator[str]:
-    from irmeta.api.trec_eval import trec_eval
+def _outputs(
+    qrels: Path,
+    runs: Sequence[Path],
+    measures: Sequence[str],
+    flags: set[str],
+    chosen: TrecEvalOptions,
+) -> Iterator[Iterator[str]]:
+    from irmeta.api.trec_eval import trec_eval_each
 
     shown = {"per_query": "q" in flags, "summary": "n" not in flags}
-    return trec_eval(qrels, path, measures, **shown, options=chosen)
+    return trec_eval_each(qrels, runs, measures, **shown, options=chosen)
 
 
 def _chosen(given: Sequence[tuple[str, str]]) -> TrecEvalOptions:

@@ -180,6 +180,71 @@ def test_trec_eval__standard_input_and_several_runs(files, capsysbinary, monkeyp
     assert first == second == b"map                   \tall\t0.2500"
 
 
+SEVERAL = {
+    "run": RUN,
+    "ties": "1 Q0 n 1 2 t\n1 Q0 a 2 2 t\n1 Q0 b 3 2 t\n2 Q0 a 1 1 t\n2 Q0 q 2 1 t\n",
+    "one query": "1 Q0 a 1 3 t\n",
+    "other/run": "1 Q0 a 1 9 other\n2 Q0 c 1 8 other\n",
+}
+FAULTY = {
+    "five columns": "1 Q0 a 1 3\n",
+    "twice": "1 Q0 a 1 3 t\n1 Q0 a 2 2 t\n",
+    "no query": "9 Q0 a 1 3 t\n",
+    "no number": "1 Q0 a 1 x t\n",
+    "missing": None,
+}
+
+
+@pytest.mark.parametrize("faulty", [None, *FAULTY])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "-q -m all_trec",
+        "-q -c -m all_trec --version=10",
+        "-q -m map -m relstring",
+        "-q --version=10",
+    ],
+)
+def test_trec_eval__several_runs_as_one_after_another(files, capsysbinary, options, faulty):
+    runs = []
+    for name, text in SEVERAL.items():
+        runs.append(files[0].parent / "runs" / name)
+        runs[-1].parent.mkdir(parents=True, exist_ok=True)
+        runs[-1].write_text(text)
+    runs.append(runs[0])
+    if faulty is not None:
+        runs.insert(2, runs[0].with_name(faulty))
+        if (text := FAULTY[faulty]) is not None:
+            runs[2].write_text(text)
+    expected = b""
+    for run in runs:
+        status, out, error = printed(capsysbinary, *options.split(), files[0], run)
+        expected += out
+        if status:
+            break
+    together = printed(capsysbinary, *options.split(), files[0], *runs)
+    assert together == (status, expected, error)
+    assert (status == 0) == (faulty is None) or options == "-q --version=10"
+
+
+def test_trec_eval__reads_the_qrels_once_for_runs_that_fit(files, capsysbinary, monkeypatch):
+    from irmeta.api import trec_eval as module
+
+    read: list[int] = []
+
+    def held(qrels, runs, *more):
+        read.append(len(runs))
+        return actual(qrels, runs, *more)
+
+    actual = module._held
+    monkeypatch.setattr(module, "_held", held)
+    for most, expected in ((1 << 20, [3]), (1, [1, 1, 1])):
+        monkeypatch.setattr(module, "MOST_BYTES", most)
+        read.clear()
+        assert printed(capsysbinary, files[0], *[files[1]] * 3)[0] == 0
+        assert read == expected
+
+
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_trec_eval__named_pipe(files, tmp_path):
