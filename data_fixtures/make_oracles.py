@@ -4,7 +4,7 @@
     python data_fixtures/make_oracles.py [--out DIR]
 
 The tests need none of these packages: they read `oracles/ir_measures.csv.gz`. Its rows are every
-third system of web (measures by subtopic) and of passage (RBP). Lists are ranked here, by score as
+third system of web (measures by subtopic) and of passage (RBP, and models of users). Lists are ranked here, by score as
 float32 and then by doc, both descending, since the packages break ties differently.
 """
 
@@ -30,7 +30,13 @@ BY_SUBTOPIC = (
     *("NRBP(alpha=0.3,beta=0.8)", "nNRBP(alpha=0.3,beta=0.8)"),
 )
 RBP = tuple(f"RBP(p={p},rel={rel})" for p in (0.5, 0.8, 0.95) for rel in (1, 2))
-TRACKS = {"web": ("diversity.qrels.txt", BY_SUBTOPIC), "passage": ("qrels.txt", RBP)}
+USERS = (
+    *("INST(max_rel=3)", "INST(T=2.5,min_rel=1,max_rel=3)", "INSQ(T=2.0,max_rel=3)"),
+    *("SDCG(max_rel=3)@10", "SDCG(min_rel=1,max_rel=2)@5", "BPM(T=2.0,max_rel=3)@10"),
+    *("NERR8(max_rel=3)@10", "NERR9(max_rel=3)@5", "NERR10(p=0.8,max_rel=3)"),
+    *("NERR11(T=2.0,max_rel=3)",),
+)
+TRACKS = {"web": ("diversity.qrels.txt", BY_SUBTOPIC), "passage": ("qrels.txt", (*RBP, *USERS))}
 CUT_OFF = "nuthFirst"
 """A run with a malformed line."""
 

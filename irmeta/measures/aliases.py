@@ -317,7 +317,6 @@ FIELD = {
 BARE = {"f1": "SetF", "f1_score": "SetF", "hits": "NumRelRet"}
 """What a word means in ranx without a cutoff, where that is another measure."""
 
-_CWL = "cwl_eval computes it, also through ir_measures; irmeta does not"
 _PREFERENCE = "it compares two systems: `irmeta prefer -m {}`, or store.pairs.preferences"
 _LABELS = "trec_eval prints a text there, not a number"
 ELSEWHERE = {
@@ -332,8 +331,6 @@ ELSEWHERE = {
     "ncg": "for NCG@10 of tar_eval.py write NCG@10%, which is EffortR@0.1; the NCG@k of TREC deep "
     "learning is not in irmeta",
     "rbo": "it compares two rankings: irmeta.stats.rbo",
-    **dict.fromkeys(("insq", "inst", "bpm", "nerr8", "nerr9", "nerr10", "nerr11"), _CWL),
-    "sdcg": "neither the session DCG of dynamic search nor the scaled DCG of cwl_eval is in irmeta",
     "tbg": "time-biased gain needs the lengths of docs, which runs and qrels do not have",
     "u_measure": "it needs the lengths of docs, which runs and qrels do not have",
     "runid": _LABELS,

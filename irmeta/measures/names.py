@@ -39,6 +39,7 @@ from irmeta.measures import (
     search_length,
     sets,
     stratified,
+    user_models,
 )
 from irmeta.measures.aliases import BARE, ELSEWHERE, FIELD, fold
 from irmeta.measures.diversity import cube_test, d_measures, novelty, subtopics
@@ -61,7 +62,8 @@ from irmeta.rankings.needs import Need
 from irmeta.schema.columns import Display
 
 FAMILIES = (
-    *(average_precision, precision, sets, cumulated_gain, cascade, rbp, compatibility),
+    *(average_precision, precision, sets, cumulated_gain, cascade, rbp),
+    *(user_models, compatibility),
     *(incomplete, sampled, stratified, search_length, rareness, review),
     *(novelty, subtopics, d_measures, cube_test),
 )

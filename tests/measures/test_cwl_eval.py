@@ -1,63 +1,136 @@
-"""Expected utilities and residuals of cwl_eval 1.0.12, of lists in file order."""
+"""Expected quantities and residuals of cwl_eval 1.0.12, of lists in file order."""
 
 from __future__ import annotations
 
 import csv
-import math
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
-from support.making import Track, read_qrels, read_run
+import irmeta
+from irmeta.measures.names import parse_measure
+from irmeta.naming.grammar import joined, split_form
+from support.making import Track, down, read_qrels, read_run
 
 HALF_A_DIGIT = 0.5e-4 + 1e-9
-CUTS = (1, 2, 3, 4, 5, 10)
-PERSISTENCES = (0.2, 0.4, 0.8)
-MEASURES = (
-    *("RR", "NumRet", "AP", "DCG(gain=binary)@5", "DCG(gain=binary)@10"),
-    *(f"P@{k}" for k in CUTS),
-    *(f"P(unjudged=upper)@{k}" for k in CUTS),
-    *(f"{name}(p={p})" for p in PERSISTENCES for name in ("RBP", "RBPResidual")),
-)
+RECORDED = Path(__file__).parents[2] / "data_fixtures" / "oracles" / "cwl_eval.csv.gz"
+"""Values that data_fixtures/make_cwl_oracle.py records."""
+QUANTITIES = ("EU", "ETU", "EC", "ETC", "ED")
+OURS = {
+    "P": "CWL(model=P,K={})",
+    "RBP": "CWL(p={})",
+    "NDCG-k": "SDCG@{}",
+    "RR": "CWL(model=RR)",
+    "AP": "CWL(model=AP)",
+    "INST-T": "INST(T={})",
+}
+"""Names of cwl_eval's output."""
 
 
-def utility(name: str, value: dict[str, float]) -> tuple[float, float | None]:
-    """Compute the utility and the residual of cwl_eval from irmeta's values of one query.
+def ours(metric: str) -> str:
+    """Return irmeta's name of a line of cwl_eval's output."""
+    word, _, number = metric.replace("T=", "T@").partition("@")
+    return OURS[word].format(number)
 
-    cwl_eval counts ranks below the end of a list as unjudged, as `RBPResidual` does; the upper
-    bound of P counts only docs in the list. The residual is None where definitions differ.
-    """
-    measure, _, parameter = name.partition("@")
-    if measure == "P":
-        k, beyond = int(parameter), max(0.0, int(parameter) - value["NumRet"])
-        lower = value[f"P@{k}"]
-        return lower, value[f"P(unjudged=upper)@{k}"] - lower + beyond / k
-    if measure == "RBP":
-        return value[f"RBP(p={parameter},rel=1)"], value[f"RBPResidual(p={parameter})"]
-    if measure == "NDCG-k":  # DCG over the sum of the discounts, not over the ideal list
-        k = int(parameter)
-        most = sum(1 / math.log2(i + 1) for i in range(1, k + 1))
-        return value[f"DCG(gain=binary)@{k}"] / most, None
-    return value["RR"], None
+
+def quantity_of(name: str, quantity: str, bound: str = "lower") -> str:
+    """Return the canonical name of a quantity of a measure."""
+    word, inside, cut = split_form(name) or ("", "", "")
+    parameters = ",".join(filter(None, [inside, f"quantity={quantity},bound={bound}"]))
+    return parse_measure(joined(word, parameters, cut)).name
 
 
 @pytest.mark.parametrize("run", ["run_plain", "run_ties"])
-def test_evaluate__equals_cwl_eval_utilities_and_residuals(shared: Path, tmp_path: Path, run: str):
+def test_evaluate__equals_cwl_eval_output(shared: Path, tmp_path: Path, run: str):
     folder = shared / "oracles" / "case1_adhoc"
+    with (folder / f"out.cwl_eval.bin.nr.{run}.tsv").open() as file:
+        lines = list(csv.DictReader(file, delimiter="\t"))
+    names = {
+        (line["Metric"], column): quantity_of(ours(line["Metric"]), quantity, bound)
+        for line in lines
+        for quantity in QUANTITIES
+        for column, bound in ((quantity, "lower"), (f"Res{quantity}", "residual"))
+    }
     qrels = read_qrels(folder / "qrels_bin.txt")
     track = Track({"run": read_run(folder / f"{run}.txt")}, qrels)
-    values: dict[str, dict[str, float]] = {}
-    frame = track.ingest(tmp_path, tie_order="file").evaluate(MEASURES, per_query=True)
-    for query, measure, value in frame.select("query", "measure", "value").iter_rows():
-        values.setdefault(query, {})[measure] = value
+    store = track.ingest(tmp_path, tie_order="file")
+    frame = store.evaluate(list(dict.fromkeys(names.values())), per_query=True)
+    found = {(q, m): v for q, m, v in frame.select("query", "measure", "value").iter_rows()}
     compared = 0
-    with (folder / f"out.cwl_eval.bin.nr.{run}.tsv").open() as file:
-        for line in csv.DictReader(file, delimiter="\t"):
-            # AP of cwl_eval divides by the relevant docs retrieved; irmeta has no INST.
-            if line["Topic"] in values and not line["Metric"].startswith(("INST", "AP")):
-                lower, residual = utility(line["Metric"], values[line["Topic"]])
-                assert lower == pytest.approx(float(line["EU"]), abs=HALF_A_DIGIT)
-                if residual is not None:
-                    assert residual == pytest.approx(float(line["ResEU"]), abs=HALF_A_DIGIT)
+    for line in lines:
+        if line["Topic"] not in qrels:
+            continue
+        for (metric, column), name in names.items():
+            if metric == line["Metric"]:
+                value = found[line["Topic"], name]
+                assert value == pytest.approx(float(line[column]), abs=HALF_A_DIGIT), (line, column)
                 compared += 1
-    assert compared > 40
+    assert compared > 400
+
+
+@pytest.fixture(scope="module")
+def recorded() -> pl.DataFrame:
+    return pl.read_csv(RECORDED, schema_overrides={"list": pl.String, "costs": pl.String})
+
+
+def drawn_track(lists: list[str]) -> Track:
+    """Return a track with a query for each list; a letter is a doc, and u an unjudged doc."""
+    runs = {docs: down(*(f"d{i:03}" for i in range(len(docs)))) for docs in lists}
+    qrels = {
+        docs: {f"d{i:03}": int(doc) for i, doc in enumerate(docs) if doc != "u"} | {"other": 4}
+        for docs in lists
+    }
+    return Track({"s": runs}, qrels)
+
+
+@pytest.mark.parametrize("costs", ["1"])
+def test_evaluate__equals_recorded_cwl_eval(recorded: pl.DataFrame, costs: str):
+    expected = recorded.filter(costs=costs)
+    store = drawn_track(expected["list"].unique(maintain_order=True).to_list()).read()
+    for bound in ("lower", "residual"):
+        named = expected.with_columns(
+            name=pl.struct("measure", "quantity").map_elements(
+                lambda row, bound=bound: quantity_of(row["measure"], row["quantity"], bound),
+                return_dtype=pl.String,
+            )
+        )
+        names = named["name"].unique(maintain_order=True).to_list()
+        found = store.evaluate(names, per_query=True)
+        both = named.join(found, left_on=["list", "name"], right_on=["query", "measure"])
+        assert both.height == expected.height > 1000
+        np.testing.assert_allclose(both["value"], both[bound], rtol=1e-9, atol=1e-9)
+
+
+def test_cwl__equals_measures_it_models():
+    alike = {
+        "CWL(model=P,K=3,max_rel=1)": "P@3",
+        "CWL(p=0.5,max_rel=1)": "RBP(p=0.5)",
+        "CWL(model=P,K=3,max_rel=1,quantity=ED)": "NumRet",
+    }
+    names = [*alike, *alike.values(), "RR", "CWL(model=RR,quantity=ED)", "DCG(gain=linear)@4"]
+    names += ["SDCG@4", "SDCG(quantity=ED)@4"]
+    frame = drawn_track(["0u4", "1u2"]).read().evaluate(names, per_query=True)
+    for (_,), of_query in frame.group_by("query"):
+        value = dict(of_query.select("measure", "value").iter_rows())
+        for name, other in alike.items():
+            assert value[parse_measure(name).name] == pytest.approx(
+                value[parse_measure(other).name]
+            )
+        assert value["CWL(model=RR,quantity=ED)"] == pytest.approx(1 / value["RR"])
+        scaled = value["SDCG@4"] * value["SDCG(quantity=ED)@4"]
+        assert scaled == pytest.approx(value["DCG(gain=linear)@4"])
+
+
+def test_inst__worked_example():
+    """T = 1 and the list: relevant, not relevant; two ranks may be read.
+
+    After rank 1, T(1) = 0: C(1) = ((1 + 1 + 0 - 1) / (1 + 1 + 0))^2 = 1/4, so the ranks are read
+    with probabilities 1 and 1/4: EU = 1 / (1 + 1/4) = 0.8, ED = 1.25. After rank 2, C(2) = ((2 + 1
+    - 1) / (2 + 1))^2 = 4/9: ETU = (3/4 + 1/4 x 5/9) x 1 = 8/9.
+    """
+    view = irmeta.JudgedRanks.from_arrays(np.array([[1], [2]]), np.array([1, 0]))
+    names = "INST(depth=2),INST(depth=2,quantity=ED),INST(depth=2,quantity=ETU)"
+    values = irmeta.scores_of(view, names).values.ravel()
+    np.testing.assert_allclose(values, [0.8, 1.25, 8 / 9], rtol=1e-15)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from irmeta.measures.names import parse_measure
+from irmeta.naming.grammar import joined, split_form
 from support.cells import Cell, Twins, every_cut, named, of_condensed, of_list
 from twins import gain as naive_gain
 from twins import incomplete as naive_incomplete
 from twins import measures as naive
+from twins import user_models as users
 
 CUTS = (None, 1, 2, 4, 7, 1000)
 
@@ -251,3 +254,53 @@ def compatibility() -> Twins:
         ),
         "Compat(depth=20,unjudged=condensed)": lambda x: twin(x.condensed, x.qrels, 0.95, 20),
     }
+
+
+def user_models() -> Twins:
+    """Twins of the measures of the C/W/L framework."""
+    models = {
+        "INST(depth=9)": lambda k: users.inst(1),
+        "INST(T=2.5,depth=12)": lambda k: users.inst(2.5),
+        "INSQ(T=3,depth=11)": lambda k: users.insq(3),
+        "SDCG@5": users.sdcg,
+        "BPM@4": lambda k: users.bpm(1, k),
+        "BPM(T=0.5)@7": lambda k: users.bpm(0.5, k),
+        "BPM(T=2,limits=moving)@3": lambda k: users.bpm(2, k, 1, 1, 0.5),
+        "BPM(limits=moving,hb=0.5,hc=2,gain_med=0.25)@5": lambda k: users.bpm(1, k, 0.5, 2, 0.25),
+        "NERR8@4": users.nerr8,
+        "NERR9@4": users.nerr9,
+        "NERR10(p=0.7,depth=13)": lambda k: users.nerr10(0.7),
+        "NERR11(T=2,depth=8)": lambda k: users.nerr11(2),
+        "CWL(depth=14)": lambda k: users.rbp(0.8),
+        "CWL(model=P,K=6)": lambda k: users.precision(6),
+        "CWL(model=RR,depth=10)": lambda k: users.rr,
+        "CWL(model=AP,depth=9)": lambda k: users.ap,
+    }
+    twins: Twins = {}
+    for name, model in models.items():
+        word, inside, cut = split_form(name) or ("", "", "")
+        c = model(int(cut[1:] or 0))
+        depth = int(dict(p.split("=") for p in inside.split(",") if p).get("depth", 1000))
+        variants = [
+            (quantity, bound, {})
+            for quantity in ("EU", "ETU", "EC", "ETC", "ED")
+            for bound in ("lower", "upper", "residual")
+        ]
+        variants.append(("EU", "lower", {"min_rel": 1, "max_rel": 2}))
+        variants.append(("ETU", "upper", {"max_rel": 6}))
+        if name not in ("INST(depth=9)", "CWL(model=RR,depth=10)"):  # which vary all
+            variants = variants[len(twins) % 3 :: 4]
+        for quantity, bound, scale in variants:
+            chosen = {"quantity": quantity, "bound": bound} | scale
+            written = ",".join([inside, *(f"{p}={v}" for p, v in chosen.items())]).strip(",")
+            canonical = parse_measure(joined(word, written, cut)).name
+
+            def twin(x: Cell, part: str = "ranking", c=c, q=quantity, b=bound, s=scale, d=depth):
+                ends = s.get("min_rel", 0), s.get("max_rel", x.highest)
+                return users.expected(getattr(x, part), x.qrels, c, q, b, ends, d, x.negative)
+
+            twins[canonical] = twin
+            if quantity == "ETU":
+                condensed = parse_measure(joined(word, f"{written},unjudged=condensed", cut)).name
+                twins[condensed] = lambda x, twin=twin: twin(x, "condensed")
+    return twins

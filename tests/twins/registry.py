@@ -52,6 +52,12 @@ AD_HOC = {
     "Q": Family(graded.q_measure(), tie_order_examples=8),
     "Q of pools": Family(graded.pooled_q_measure(), tie_order_examples=3),
     "RBP": Family(graded.rank_biased(), in_tie_orders=lambda name: "ties" in name),
+    "users": Family(
+        graded.user_models(),
+        examples=5,
+        tie_order_examples=2,
+        in_tie_orders=lambda name: "ETU" in name,
+    ),
     "compatibility": Family(graded.compatibility(), examples=25),
     "rareness": Family(rare.rare_relevance(), tie_order_examples=3),
     "rareness of gains": Family(rare.rare_gain(), examples=10, tie_order_examples=2),

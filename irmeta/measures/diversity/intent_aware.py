@@ -38,8 +38,10 @@ def intent_aware(measures: Iterable[Measure]) -> Iterator[Measure]:
         is_ad_hoc = "subtopics" not in measure.needs(defaults)
         # The rarity of a doc has no definition by subtopic; such measures name what they count.
         is_of_rarity = "counted" in defaults
+        # A user of C/W/L reads one list with one aim, and its costs are not those of a subtopic.
+        is_of_users = "quantity" in defaults
         # Samples of a pool have no subtopics.
-        is_excluded = is_of_rarity or "sample" in measure.needs(defaults)
+        is_excluded = is_of_rarity or is_of_users or "sample" in measure.needs(defaults)
         if is_of_docs and is_ad_hoc and not is_excluded and measure.name not in NOT_DERIVED:
             yield _intent_aware(measure)
 
