@@ -4,8 +4,9 @@
     python data_fixtures/make_oracles.py [--out DIR]
 
 The tests need none of these packages: they read `oracles/ir_measures.csv.gz`. Its rows are every
-third system of web (measures by subtopic) and of passage (RBP, and models of users). Lists are ranked here, by score as
-float32 and then by doc, both descending, since the packages break ties differently.
+third system of web (measures by subtopic) and of passage (RBP, and models of users). Lists are
+ranked here, by score as float32 and then by doc, both descending, since the packages break ties
+differently.
 """
 
 from __future__ import annotations

@@ -47,12 +47,12 @@ _BOUND = Parameter(
     choices=("lower", "upper", "residual"),
 )
 _SHARED = (
-    Parameter("min_rel", 0, "grade of gain 0, as all below", kind="grade", low=0),
+    Parameter("min_rel", 0, "grade of gain 0, as all below", kind="number", low=0),
     Parameter(
         "max_rel",
         None,
         "grade of gain 1, as all above; default the track's highest",
-        kind="grade",
+        kind="number",
         low=0,
         open=True,
     ),
@@ -63,39 +63,39 @@ _SHARED = (
 _T = Parameter("T", 1.0, "gain that the user wants", kind="number", low=0, open=True)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Place:
-    """State of a user who has read a doc.
+    """State of a user who reads down a list.
 
     Attributes
     ----------
-    gains
-        Gains of all ranks.
+    gains, precisions
+        Gains of all ranks; and sums of gain / rank over the docs below rank 0, 1, 2, ...
+    rank, gain
+        The rank that the user has read, and its gain.
     total, spent
         Gain and cost of the docs down to this rank.
     """
 
-    rank: int
     gains: Sequence[float]
-    total: float
-    spent: float
+    precisions: Sequence[float]
+    rank: int = 0
+    gain: float = 0.0
+    total: float = 0.0
+    spent: float = 0.0
 
-    @property
-    def gain(self) -> float:
-        """Gain of the doc at the rank."""
-        return self.gains[self.rank - 1]
+    def read(self, gain: float, cost: float) -> None:
+        """Read the next doc."""
+        self.rank += 1
+        self.gain = gain
+        self.total += gain
+        self.spent += cost
 
     def moved(self, limit: float, step: float, middle: float) -> float:
         """Return a limit that moves by each doc above: up by gains above `middle`, or down."""
         for gain in self.gains[: self.rank - 1]:
             limit += step * (gain - middle)
         return limit
-
-    @property
-    def precision_below(self) -> tuple[float, float]:
-        """Sums of gain / rank, of the docs below the rank and with the doc at the rank."""
-        shares = [gain / rank for rank, gain in enumerate(self.gains, 1)]
-        return sum(shares[self.rank :]), sum(shares[self.rank - 1 :])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,9 +175,9 @@ class UserModel:
 
     def _docs(self, one: OneList, params: Params, end: int) -> dict[int, tuple[str, float, float]]:
         """Map the rank of each judged doc down to `end` to its name, grade and gain."""
-        scale = _scale(one.highest_grade, self.name, params)
+        least, most = _scale(one.highest_grade, self.name, params)
         return {
-            rank: (doc, grade, float(_gains(np.array([grade]), *scale)[0]))
+            rank: (doc, grade, (min(max(grade, least), most) - least) / (most - least))
             for rank, doc, grade in one.within(end)
             if one.counts_as_judged(grade)
         }
@@ -187,9 +187,11 @@ class UserModel:
     ) -> tuple[list[float], list[float]]:
         """Return the probabilities of reading each rank, and of stopping there."""
         reading, stopping, probability = list[float](), list[float](), 1.0
-        totals = zip(accumulate(gains), accumulate(costs), strict=True)
-        for rank, (total, spent) in enumerate(totals, 1):
-            reads_on = self.reads_on(Place(rank, gains, total, spent), params, k)
+        shares = [gain / rank for rank, gain in enumerate(gains, 1)]
+        place = Place(gains, [*accumulate(reversed(shares), initial=0.0)][::-1])
+        for gain, cost in zip(gains, costs, strict=True):
+            place.read(gain, cost)
+            reads_on = self.reads_on(place, params, k)
             reading.append(probability)
             stopping.append(probability * (1 - reads_on))
             probability *= reads_on
@@ -235,7 +237,7 @@ def _player(place: Place, params: Params, k: int) -> float:
 
 def _known(place: Place, params: Params, k: int | None) -> float:
     if params["model"] == "AP":
-        below, at_or_below = place.precision_below
+        below, at_or_below = place.precisions[place.rank], place.precisions[place.rank - 1]
         return below / at_or_below if below > 0 else 0.0
     stops = {"P": place.rank >= params["K"], "RR": place.gain > 0}
     return params["p"] if params["model"] == "RBP" else float(not stops[params["model"]])
@@ -324,7 +326,8 @@ def _measure(
         bounds=(-math.inf, math.inf),
         empty_list="the quantity of a list without docs: 0 of EU and ETU",
         unjudged=("condensed",),
-        **{"monotone": False, **further},
+        monotone=not of_docs,
+        **further,
     )
 
 
@@ -356,7 +359,6 @@ MEASURES = (
         lambda params, k: (params["T"],),
         lambda place, params, k: _insq(place, params["T"]),
         (_T,),
-        monotone=True,
     ),
     _measure(
         "SDCG",

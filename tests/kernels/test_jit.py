@@ -28,7 +28,7 @@ MEASURES = (
     "RBP(ties=share)@5,RBPResidual(ties=share)@5,"
     "RBP(ties=share,unjudged=condensed)@5,AP(norm=pool)@5,Q(norm=pool,ideal=pool)@5,Q,ERR,nERR@5,"
     "ERRResidual,ISL,AvgSL,Judged@5,FirstUnjudged,AP(average=difficulty),RareP@5,RareAP,"
-    "Compat,statAP,xinfAP,infP@5,infNDCG@5,EffortR@0.1,RareAP(counted=others)@5,RareRBP(counted=groups),RarenDCG(unjudged=condensed,counted=pooled)"
+    "Compat,INST,BPM@5,statAP,xinfAP,infP@5,infNDCG@5,EffortR@0.1,RareAP(counted=others)@5,RareRBP(counted=groups),RarenDCG(unjudged=condensed,counted=pooled)"
 )
 
 def all_of(store):

@@ -55,6 +55,9 @@ MEASURES = (
     *("statAP", "statP@5", "statRprec", "statNumRel", "xinfAP", "infNDCG@10", "infP@5"),
     *("infNumRelRet", "infNumRel", "BestF", "ScaledUtility", "EffortR@0.3", "WSS@0.95"),
     *("LastRel", "NormArea", "LossR", "LossE", "LossER(b=10)", "ReviewCost(penalty=weighted)"),
+    *("INST", "INSQ(T=2,bound=upper)@20", "SDCG@10", "BPM(T=2,limits=moving)@5", "NERR8@7"),
+    *("NERR9(quantity=ETU)@4", "NERR10(quantity=EC)", "NERR11(bound=residual)"),
+    *("CWL(model=AP,quantity=ETC)",),
 )
 FIRST = {name.split("@")[0].split("(")[0]: name for name in reversed(MEASURES)}
 BY_SUBTOPIC = (

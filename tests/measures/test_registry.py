@@ -34,6 +34,9 @@ RARE = ("RareP", "RareAP", "RareDCG", "RarenDCG", "RareRBP")
 RARER = "a relevant doc may displace another that fewer systems retrieve"
 FEWER = "with fewer non-relevant docs retrieved, each of them costs more"
 TAIL = "without unjudged docs, as in an empty list, trec_eval 10 leaves the tail out"
+USERS = ("INST", "INSQ", "SDCG", "BPM", "NERR8", "NERR9", "NERR10", "NERR11", "CWL")
+NO_QUALITY = (".*(quantity|bound).*", "costs and residuals are no quality of a list")
+STOPPED = (".*", "what is found early stops the user, and what is below no longer counts")
 NOT_SUITED = {
     # Check -> measure -> (pattern of exempt canonical names, reason).
     "ideal is best": {
@@ -51,8 +54,11 @@ NOT_SUITED = {
         "ASL_IA": (r"ASL_IA(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
         **dict.fromkeys(("CT", "ACT", "nCT"), (".*", PER_TIME)),
         **dict.fromkeys(RARE, (".*", RARER)),
+        **dict.fromkeys(USERS, STOPPED),
+        **dict.fromkeys(("INSQ", "SDCG"), NO_QUALITY),
     },
     "no list is worst": {
+        **dict.fromkeys(USERS, NO_QUALITY),
         **dict.fromkeys(("Utility", "ScaledUtility"), (".*", UNBOUNDED)),
         "LossER": (".*", EFFORT),
         "LastRel": (".*ignored.*", IGNORED),
@@ -64,13 +70,18 @@ NOT_SUITED = {
     },
     "no list": {"RBPResidual": (".*tail=trec_eval10.*", TAIL)},
     "monotone": {
+        **dict.fromkeys(("INST", "INSQ", "NERR10", "NERR11"), NO_QUALITY),
+        "CWL": (".*(quantity|bound|AP).*", NO_QUALITY[1]),
         "RBPResidual": (".*tail=trec_eval10.*", TAIL),
         "nCT": (".*", "it falls with a sixth doc if more than six are relevant to a subtopic"),
     },
-    "no relevant docs": dict.fromkeys(
-        ("infP", "infNumRelRet"), (r"(?!.*smoothing=none).*", SMOOTHED)
-    ),
+    "no relevant docs": {
+        **dict.fromkeys(("infP", "infNumRelRet"), (r"(?!.*smoothing=none).*", SMOOTHED)),
+        **dict.fromkeys(USERS, NO_QUALITY),
+    },
     "direction": {
+        **dict.fromkeys(USERS, STOPPED),
+        **dict.fromkeys(("INSQ", "SDCG"), NO_QUALITY),
         **dict.fromkeys(("xinfAP", "infNDCG", "infP"), (".*", ESTIMATED)),
         "EffortR": (".*@0", NOTHING_READ),
         "WSS": (".*(unreached=zero.*|@0)", f"{NOTHING_READ}; {UNREACHED}"),
@@ -110,7 +121,7 @@ def test_exemptions__name_checks_and_measures():
 
 
 FIRST_OF_FILES = {registry()[name].compute.__module__: name for name in reversed(CHECKED)}.values()
-COSTLY = {"RareDCG", "DnDCG", "AP_IA", "Q", "ERR_IA", "CT"}
+COSTLY = {"INST", "RareDCG", "DnDCG", "AP_IA", "Q", "ERR_IA", "CT"}
 """Measures with hundreds of samples; alpha_DCG and RareP stand for them in a plain pytest."""
 QUICK = [name for name in FIRST_OF_FILES if name not in COSTLY]
 OTHERS = [name for name in CHECKED if name not in QUICK]
@@ -162,6 +173,7 @@ EMPTY: dict[str, Callable[[Case, int], float]] = {
 }
 """Score of an absent list for each description in `empty_list`, given the case and R."""
 SAID_ELSEWHERE = {
+    "the quantity of a list without docs: 0 of EU and ETU": "tests/measures/test_twins",
     "the relevant docs at the last ranks of the corpus": "tests/measures/test_cooper",
     "r - 1, or 0 with unreached=zero; r if no relevant doc is needed": "tests/measures/test_twins",
     "N; 0 with unretrieved=ignored": "tests/measures/test_twins",
