@@ -136,7 +136,8 @@ class EvalPolicy(Options):
         Grades below 0. ``unjudged``: in the pool but unjudged (trec_eval). ``nonrelevant``:
         judged and not relevant.
     qrels
-        The qrels set by name; None is the track's primary set.
+        The qrels set by name; None is the track's primary set. `evaluate`, `compare` and `matrices`
+        also take several, with commas between them.
     tie_order
         Tie order of the lists; None keeps the store's. An error where the lists were cut to a depth
         at ingest, since the docs below the cut are lost.
@@ -160,7 +161,10 @@ class EvalPolicy(Options):
     queries: Averaged = option("judged", "Queries that means cover.")
     negative: Negative = option("unjudged", "Meaning of grades below 0.")
     qrels: str | None = option(
-        None, "Qrels set; default the track's first.", metavar="SET", names="qrels"
+        None,
+        "Qrels set; default the track's first. evaluate and compare take several: A,B.",
+        metavar="SET",
+        names="qrels",
     )
     tie_order: TieOrder | None = option(None, "Tie order; default the store's.")
     pool_order: TieOrder = option("score-file", "Tie order of the lists that made the pool.")

@@ -76,6 +76,7 @@ class DataPolicies(TypedDict, total=False):
     drop_self: bool
     grade_digits: int | None
     subtopics: bool
+    rel: float | dict[str, float] | None
 
 
 class Policies(TypedDict, total=False):

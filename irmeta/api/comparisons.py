@@ -145,7 +145,7 @@ class Comparisons(SummaryList[Comparison]):
         first = self[0].pairs
         grid = score_grid(
             frame,
-            {one.pairs.measure: one.pairs.direction for one in self},
+            {one.pairs.label: one.pairs.direction for one in self},
             name="comparison",
             caption=f"Means over queries. {self._legend()}",
             digits=digits,
@@ -159,11 +159,13 @@ class Comparisons(SummaryList[Comparison]):
         return Grid(grid.name, grid.caption, (number, *grid.head), rows)
 
     def frame(self) -> pl.DataFrame:
-        """Return the systems of all comparisons, with the columns track, measure and test first."""
+        """Return the systems of all comparisons: the columns track, measure and test first.
+
+        Where several qrels sets are compared, qrels follows track.
+        """
         return pl.concat(
             one.systems.select(
-                pl.lit(one.pairs.track).alias("track"),
-                pl.lit(one.pairs.measure).alias("measure"),
+                *(pl.lit(text).alias(name) for name, text in one.pairs.names().items()),
                 pl.lit(one.pairs.test).alias("test"),
                 pl.all(),
             )
@@ -257,7 +259,7 @@ def _track_table(found: list[Comparison]) -> _TrackTable:
     marks: dict[tuple[str, str, str], str] = {}
     for one in found:
         pairs = one.pairs
-        means = one.systems.select("system", pl.col("mean").alias(pairs.measure))
+        means = one.systems.select("system", pl.col("mean").alias(pairs.label))
         frame = frame.join(means, on="system", how="left", maintain_order="left")
         better = pairs.better(one.alpha)
         for place, system in enumerate(pairs.systems):
@@ -268,7 +270,7 @@ def _track_table(found: list[Comparison]) -> _TrackTable:
                 base = pairs.systems.index(pairs.baseline)
                 is_worse = DOUBLE_DAGGER if better[base, place] else ""
                 mark = DAGGER if better[place, base] else is_worse
-            marks[track, system, pairs.measure] = mark
+            marks[track, system, pairs.label] = mark
     return _TrackTable(frame, labels, marks)
 
 

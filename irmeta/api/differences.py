@@ -18,13 +18,16 @@ from irmeta.measures.names import parse_call, parse_measure
 from irmeta.policy_keywords import EvalChoices
 from irmeta.report.figure_file import ENDINGS, check_figure_file, write_figure
 from irmeta.report.figures.query_figures import difference_bars
-from irmeta.results.matrix import Matrix
+from irmeta.results.matrix import Matrix, qrels_of
 from irmeta.results.query_differences import query_differences
 from irmeta.results.tidy_files import check_ending, write_out
 from irmeta.store.scan import Tracks
 
 if TYPE_CHECKING:
     import altair as alt
+
+
+_KEYS = ("track", "qrels", "measure", "system", "baseline")
 
 
 def differences(
@@ -43,7 +46,8 @@ def differences(
     systems with the other. Of values without a store, the relevant docs are unknown.
     """
     frames, given = list[pl.DataFrame](), cast(EvalChoices, choices)
-    for matrix in matrices(source, measures, track=track, **given):
+    found = matrices(source, measures, track=track, **given)
+    for matrix, qrels in zip(found, qrels_of(found), strict=True):
         matrix = replace(matrix, direction=-1) if less_is_better else matrix
         for system, other in _pairs_of(matrix, systems, baseline):
             frame = query_differences(matrix, system, other)
@@ -52,6 +56,9 @@ def differences(
                 counts = _relevant_docs(source, matrix, given)
                 relevant = pl.col("query").replace_strict(counts, return_dtype=pl.Float64)
                 relevant = relevant.alias("relevant")
+            if qrels:
+                names = pl.Series("qrels", [qrels], pl.String).new_from_index(0, frame.height)
+                frame.insert_column(1, names)
             frames.append(frame.with_columns(relevant.cast(pl.Int64)))
     return pl.concat(frames)
 
@@ -76,7 +83,8 @@ def _relevant_docs(store: OpenedStore, matrix: Matrix, choices: EvalChoices) -> 
         rel = parse_measure(matrix.measure).rel
     except MeasureError:
         rel = 1
-    specs, policy = parse_call(f"NumRel(rel={rel:g})", store.merged(choices))
+    of_set = {**store.merged(choices), **({"qrels": matrix.qrels} if matrix.qrels else {})}
+    specs, policy = parse_call(f"NumRel(rel={rel:g})", of_set)
     found = evaluate(store.reader, matrix.track, specs, policy)
     return dict(zip(found.queries, found.values[0, :, 0].tolist(), strict=True))
 
@@ -89,11 +97,12 @@ def differences_chart(frame: pl.DataFrame) -> alt.LayerChart:
     UsageError
         If there are several measures, tracks or pairs of systems.
     """
-    shown = frame.select("track", "measure", "system", "baseline").unique(maintain_order=True)
+    keys = [name for name in _KEYS if name in frame.columns]
+    shown = frame.select(keys).unique(maintain_order=True)
     if shown.height != 1:
         names = first_few([" ".join(row) for row in shown.iter_rows()], "select one")
         raise UsageError(f"a figure shows two systems by one measure on one track, not {names}.")
-    track, _, system, baseline = shown.row(0)
+    track, system, baseline = shown.select("track", "system", "baseline").row(0)
     title = f"{system} and {baseline} by query{f' on {track}' if track else ''}"
     return difference_bars(frame, title)
 

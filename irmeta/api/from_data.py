@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -12,8 +13,10 @@ from irmeta.api.results_or_data import READ_ALONE, read_given, read_in_order, re
 from irmeta.api.store import Measures, Store
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.names import parse_call
+from irmeta.measures.set_rel import relevant_in_set
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import DataChoices, Policies
+from irmeta.results.scores import Scores, concat_scores
 
 
 def from_data(
@@ -22,6 +25,7 @@ def from_data(
     *,
     track: str | None = None,
     subtopics: bool = False,
+    rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
     **choices: Unpack[DataChoices],
 ) -> Store:
@@ -42,6 +46,9 @@ def from_data(
     subtopics : bool, default False
         Whether a column ``iteration``, or the second column of a qrels file, is a subtopic. A
         column ``subtopic`` always is.
+    rel : float or dict, optional
+        Least relevant grade of the qrels, or ``{name: grade}`` of some qrels sets, for names of
+        measures without `rel=`, except graded gains; default 1.
     workers : int, optional
         Threads over the runs; default: the usable cores.
     **choices
@@ -91,7 +98,7 @@ def from_data(
     [0.75]
     """
     refuse_names(choices)
-    held, outcome = read_given(qrels, runs, track, subtopics, workers, ReadPolicy(**choices))
+    held, outcome = read_given(qrels, runs, track, subtopics, workers, ReadPolicy(**choices), rel)
     return whole(Store(held), [outcome])
 
 
@@ -102,6 +109,7 @@ def evaluate(
     *,
     per_query: bool = False,
     subtopics: bool = False,
+    rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
     **choices: Unpack[Policies],
 ) -> pl.DataFrame:
@@ -109,7 +117,7 @@ def evaluate(
 
     Parameters
     ----------
-    qrels, runs, subtopics, workers
+    qrels, runs, subtopics, rel, workers
         See `from_data`.
     measures : str or iterable of str, default 'default'
         See `Store.evaluate`.
@@ -124,7 +132,8 @@ def evaluate(
     -------
     DataFrame
         system, measure, asked (the name as written; a row for each name), value, queries (number
-        in the mean); with `per_query`: system, query, measure, asked, value. NaN: undefined.
+        in the mean); with `per_query`: system, query, measure, asked, value. NaN: undefined. Of
+        several qrels sets (a dict ``{name: qrels}``), a first column qrels names the set.
 
     Warns
     -----
@@ -151,8 +160,12 @@ def evaluate(
     given: Any = dict(choices)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
     specs, policy = parse_call(measures, given)
-    reading |= {"subtopics": subtopics, "tie_order": policy.tie_order}
+    reading |= {"subtopics": subtopics, "rel": rel, "tie_order": policy.tie_order}
     store = read_in_order(qrels, runs, workers, reading)
     policy = replace(policy, tie_order=None)  # the lists are in this order
-    scores = evaluate_track(store.reader, store.tracks[0], specs, policy, workers)
-    return scores.to_frame(per_query=per_query)
+    (track,), found = store.tracks, list[Scores]()
+    for one in store.reader.read_record(track)["qrels"]:
+        of_set = replace(policy, qrels=one["name"])
+        named = relevant_in_set(store.reader, track, specs, of_set)
+        found.append(evaluate_track(store.reader, track, named, of_set, workers))
+    return concat_scores(found, (scores.to_frame(per_query=per_query) for scores in found))

@@ -16,6 +16,7 @@ from irmeta.summaries import Summarized, Summary
 _ROUNDING = 1e-12  # 0.3 - 0.29 is more than 0.01
 _SCHEMA = {
     "track": pl.String,
+    "qrels": pl.String,
     "measure": pl.String,
     "baseline": pl.String,
     "system": pl.String,
@@ -37,7 +38,8 @@ class Gate(Summarized):
     Attributes
     ----------
     rows : DataFrame
-        One row per track, measure and system: track, measure, baseline, system, baseline_mean,
+        One row per track, measure and system: track, qrels (only where several sets are compared),
+        measure, baseline, system, baseline_mean,
         mean, drop (by how much the system is worse over the queries that both have; below 0: it is
         better), max_drop, p, queries (that both have), passed, reason (one line).
     """
@@ -71,7 +73,8 @@ def gate(tested: Iterable[Tested], max_drop: float, *, significant: bool) -> Gat
     rows = [row for one in tested for row in _rows(one, max_drop, significant)]
     if not rows:
         raise UsageError("no system is compared with the baseline: a gate needs two systems.")
-    return Gate(pl.DataFrame(rows, _SCHEMA, orient="row"))
+    found = pl.DataFrame(rows, _SCHEMA, orient="row")
+    return Gate(found if (found["qrels"] != "").any() else found.drop("qrels"))
 
 
 def _rows(one: Tested, max_drop: float, significant: bool) -> Iterator[tuple[object, ...]]:
@@ -97,6 +100,6 @@ def _rows(one: Tested, max_drop: float, significant: bool) -> Iterator[tuple[obj
             faults.append(f"significant at {one.alpha:g} (p = {p:.2g}, {pairs.test_text})")
         scores = f"{system} {means[system]:.4f}, {pairs.baseline} {means[pairs.baseline]:.4f}"
         reason = f"{pairs.subject}: {scores}: {', '.join([change, *faults])}"
-        names = (pairs.track, pairs.measure, pairs.baseline, system)
+        names = (pairs.track, pairs.qrels, pairs.measure, pairs.baseline, system)
         numbers = (means[pairs.baseline], means[system], drop, max_drop, p, queries)
         yield (*names, *numbers, not faults, reason)

@@ -15,6 +15,7 @@ from irmeta.measures.set_rel import relevant_in_set
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
+from irmeta.rankings.set_rel import policies_of_sets
 from irmeta.results.matrix import Matrix, read_matrices, read_several
 from irmeta.results.tidy_files import provenance
 from irmeta.stats.tables import NO_RESULTS, directed, is_measure, matrices_of_frame, spellings
@@ -62,8 +63,8 @@ def matrices(
     Returns
     -------
     list of Matrix
-        Matrices by track. A measure with its own average, such as ``AP(average=geometric)``, is
-        omitted: its values are those of AP.
+        Matrices by track and qrels set (``qrels="human,judge"`` is two). A measure with its own
+        average, such as ``AP(average=geometric)``, is omitted: its values are those of AP.
 
     Raises
     ------
@@ -236,9 +237,10 @@ def _of_store(
     specs, policy = parse_call(names, store.merged(choices))  # before anything is read for them
     found = []
     for name in tracks_of(store.reader, track):
-        of_set = relevant_in_set(store.reader, name, specs, policy)
-        scores = evaluate(store.reader, name, of_set, policy, workers)
-        found += map(scores.matrix, scores.measures)
+        for of_set in policies_of_sets(store.reader, name, policy):
+            named_in_set = relevant_in_set(store.reader, name, specs, of_set)
+            scores = evaluate(store.reader, name, named_in_set, of_set, workers)
+            found += map(scores.matrix, scores.measures)
     return SummaryList(_plain(found, named=measures is not None))
 
 

@@ -39,13 +39,14 @@ def read_given(
     subtopics: bool,
     workers: int | None,
     policy: ReadPolicy,
+    rel: float | Mapping[str, float] | None = None,
 ) -> tuple[MemoryStore, Outcome]:
     """Read one track from qrels and runs, named by `track` or by the qrels."""
     if track is not None and not (isinstance(track, str) and track):
         raise UsageError(f"track = {shown(track)} is not the name of a track.")
     name = name_text(track or name_of(qrels) or "data", "the track")
     judged, given = given_qrels(qrels), given_runs(runs)
-    return read_data(name, judged, given, policy, subtopics=subtopics, workers=workers)
+    return read_data(name, judged, given, policy, subtopics=subtopics, rel=rel, workers=workers)
 
 
 def read_in_order(
@@ -53,9 +54,10 @@ def read_in_order(
 ) -> OpenedStore:
     """Read data into memory; without a tie order, in that of `ReadPolicy`."""
     subtopics, order = reading.pop("subtopics", False), reading.pop("tie_order", None)
+    rel = reading.pop("rel", None)
     if order is not None:
         reading["tie_order"] = order
-    held, outcome = read_given(qrels, runs, None, subtopics, workers, ReadPolicy(**reading))
+    held, outcome = read_given(qrels, runs, None, subtopics, workers, ReadPolicy(**reading), rel)
     return whole(OpenedStore(held), [outcome])
 
 
@@ -92,7 +94,7 @@ def results_or_data(
     if takes_names and not isinstance(results, AnyLocation):
         raise UsageError("results have their runs: name measures or preferences alone.")
     refuse_names(given)
-    reading = (*READ_ALONE, "subtopics", "tie_order")
+    reading = (*READ_ALONE, "subtopics", "rel", "tie_order")
     read = {name: given.pop(name) for name in reading if name in given}
     return read_in_order(results, runs, workers, read), names, given
 

@@ -28,7 +28,7 @@ from irmeta.report.formats import FORMATS
 from irmeta.report.offline import offline
 from irmeta.report.theme import to_spec
 from irmeta.report.titles import without_titles
-from irmeta.results.matrix import Matrix
+from irmeta.results.matrix import Matrix, qrels_of
 from irmeta.results.tidy_files import check_ours, write_out
 from irmeta.stats.corrections import LEVELS
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
@@ -116,7 +116,8 @@ def compare(
     Returns
     -------
     Comparisons
-        List of `Comparison`, one per track and measure, with methods for a table of systems by
+        List of `Comparison`, one per track, qrels set (``qrels="human,judge"`` is two) and
+        measure, with methods for a table of systems by
         measures: `to_latex`, `to_markdown`, `to_text`.
 
     Raises
@@ -156,7 +157,11 @@ def compare(
         rng=rng,
         baseline=baseline,
     )
-    return Comparisons(comparison(m, tested(m), alpha, settings) for m in found)
+    sets = qrels_of(found)
+    pairs = (replace(tested(m), qrels=name) for m, name in zip(found, sets, strict=True))
+    return Comparisons(
+        comparison(m, one, alpha, settings) for m, one in zip(found, pairs, strict=True)
+    )
 
 
 def _given(
@@ -251,6 +256,8 @@ def power(
     """
     source, measures, given = results_or_data(results, runs, measures, workers, choices)
     found = _given(source, measures, track, workers, given)
+    if any(qrels_of(found)):
+        raise UsageError("power is of one qrels set: name one by `qrels=`.")
     at = checked_levels(alpha)  # before anything is tested
     pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
     return Power(separation(pairs, alpha=at), pl.concat(map(asp, pairs)))
@@ -304,11 +311,11 @@ def write_comparisons(
     made = comparison_record(found, source)
     pairs = pl.concat(c.pairs.frame() for c in found)
     systems = Comparisons(found).frame().drop("test")
-    several = len({c.pairs.measure for c in found}) > 1
+    several = len({c.pairs.label for c in found}) > 1
     figures = {}
     for c in found:
-        name = c.pairs.track or c.pairs.measure
-        figures[f"{name}.{c.pairs.measure}" if several and c.pairs.track else name] = c.show()
+        name = c.pairs.track or c.pairs.label
+        figures[f"{name}.{c.pairs.label}" if several and c.pairs.track else name] = c.show()
     return _put(out, {"pairs": pairs, "systems": systems}, figures, made, force, titles, formats)
 
 

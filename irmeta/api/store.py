@@ -20,7 +20,7 @@ from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.needs import Need, check_needs
-from irmeta.results.scores import Scores
+from irmeta.results.scores import Scores, concat_scores
 from irmeta.stats.corrections import LEVELS
 from irmeta.store.scan import Tracks, only_track, tracks_of
 
@@ -202,6 +202,7 @@ class Store(OpenedStore):
             track, system, measure, value, queries (number in the mean), no_list (of them, queries
             without a list of the system), lists_without_nonrelevant (null: not a search length).
             With `per_query`: track, system, query, measure, value. Sorted so; NaN: undefined.
+            Of several qrels sets, such as ``qrels="human,judge"``, a column qrels follows track.
 
         Warns
         -----
@@ -225,7 +226,8 @@ class Store(OpenedStore):
         """
         specs, policy = parse_call(measures, self.merged(choices))
         found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
-        return pl.concat([one.per_query() if per_query else one.means() for one in found])
+        frames = (one.per_query() if per_query else one.means() for one in found)
+        return concat_scores(found, frames)
 
     def means(
         self,

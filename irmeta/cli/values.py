@@ -76,6 +76,8 @@ def evaluate(
     strict: StrictOption = None,
 ) -> None:
     """Evaluate all systems: a table on a terminal, CSV in a pipe, or a file."""
+    import polars as pl
+
     from irmeta.api.matrices import consistent_read
     from irmeta.measures.names import parse_call, parse_measures
     from irmeta.measures.pools import unjudged_measures
@@ -119,6 +121,8 @@ def evaluate(
             if sort is not None:
                 by = display.sort if display.sort is not None and sort in directions else None
                 means = None if by is None else store.means(by, **sent)
+                if means is not None:  # the measure may have another name by another qrels set
+                    means = means.with_columns(measure=pl.lit(sort))
                 frame = sort_scores(frame, sort, directions, means)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):

@@ -27,7 +27,8 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.needs import needs_of
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
-from irmeta.rankings.provenance import track_provenance
+from irmeta.rankings.provenance import provenance_of_sets
+from irmeta.rankings.set_rel import policies_of_sets
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts, warn_without_relevant
 from irmeta.results.scores import Scores
@@ -103,6 +104,7 @@ def evaluate_tracks(
 ) -> list[Scores]:
     """Run `evaluate` on selected tracks, or on all, for selected systems or all.
 
+    There is one result per track, or where the policy names several qrels sets, per track and set.
     An executor has blocks of `TRACKS_SENT` tracks at once.
 
     Raises
@@ -115,20 +117,22 @@ def evaluate_tracks(
         raise UsageError("no system was given: omit `system` for all systems.")
     known = set[str]()
 
-    def evaluated(name: str) -> Scores | None:
+    def evaluated(name: str) -> list[Scores]:
         with undisturbed(store, name):
             systems = store.read_record(name)["systems"]
             known.update(systems)
             selected = systems if asked is None else [s for s in systems if s in asked]
             if not selected:
-                return None
-            chosen = relevant_in_set(store, name, specs, policy)
-            scores = evaluate(store, name, chosen, policy, workers, executor)
-            return scores if asked is None else scores.only(selected)
+                return []
+            found = list[Scores]()
+            for of_set in policies_of_sets(store, name, policy):
+                chosen = relevant_in_set(store, name, specs, of_set)
+                found.append(evaluate(store, name, chosen, of_set, workers, executor))
+            return found if asked is None else [scores.only(selected) for scores in found]
 
     senders = 1 if executor is None else TRACKS_SENT
     with closing(ordered_map(evaluated, tracks_of(store, track), workers=senders)) as results:
-        found = [scores for scores in results if scores is not None]
+        found = [scores for of_track in results for scores in of_track]
     for name in asked or ():
         if name not in known:
             raise UsageError(f"no system {name!r} in {store}. {did_you_mean(name, known)}")
@@ -152,11 +156,12 @@ def how_made(
     counted = {spec.settings["counted"] for spec in specs if "counted" in spec.settings}
 
     def record(track: str) -> dict[str, Any]:
-        made = track_provenance(store, track, policy, needs_of(specs))
+        of_sets = policies_of_sets(store, track, policy)
+        made = provenance_of_sets(store, track, of_sets, needs_of(specs))
         if not counted:
             return made
         pool = {"pool": pool_of(store, track).note} if "pooled" in counted else {}
-        return {**made, **pool, "counted": totals(track_facts(store, track, policy.qrels))}
+        return {**made, **pool, "counted": totals(track_facts(store, track, of_sets[0].qrels))}
 
     return {
         "irmeta": __version__,

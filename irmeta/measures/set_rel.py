@@ -9,7 +9,7 @@ from typing import Any
 from irmeta.measures.names import Spec, merged, named_spec, parse_call
 from irmeta.naming.parameters import REL
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.set_rel import stated_rel
+from irmeta.rankings.set_rel import policies_of_sets, stated_rel
 from irmeta.store.scan import StoreReader, Tracks, tracks_of
 
 
@@ -27,8 +27,13 @@ def relevant_in_set(
 def relevant_in_sets(
     store: StoreReader, tracks: Iterable[str], specs: Sequence[Spec], policy: EvalPolicy
 ) -> list[Spec]:
-    """Return measures as they are named on any of some tracks: see `relevant_in_set`."""
-    return merged(one for track in tracks for one in relevant_in_set(store, track, specs, policy))
+    """Return measures as they are named on any of some tracks and of the sets of a policy."""
+    return merged(
+        one
+        for track in tracks
+        for of_set in policies_of_sets(store, track, policy)
+        for one in relevant_in_set(store, track, specs, of_set)
+    )
 
 
 def measures_of_call(

@@ -45,6 +45,21 @@ def track_provenance(
     return record
 
 
+def provenance_of_sets(
+    store: StoreReader, track: str, policies: Sequence[EvalPolicy], needs: Collection[Need]
+) -> dict[str, Any]:
+    """Return the provenance of one track under several qrels sets; their facts are dicts by set."""
+    records = [track_provenance(store, track, policy, needs) for policy in policies]
+    if len(records) == 1:
+        return records[0]
+    facts = {
+        key: {one["qrels"]: one[key] for one in records if key in one}
+        for key in ("highest_grade", "sampled_qrels", "qrels_by_subtopic")
+    }
+    named = {"qrels": ",".join(one["qrels"] for one in records)}
+    return records[0] | named | {key: by_set for key, by_set in facts.items() if by_set}
+
+
 def block_with(
     store: StoreReader,
     track: str,

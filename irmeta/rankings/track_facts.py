@@ -13,6 +13,8 @@ from irmeta.store.scan import StoreReader, read_table
 from irmeta.trec.grades import plain
 from irmeta.trec.qrels import SAMPLED
 
+SEVERAL = "evaluate, compare or matrices, which take several"
+
 
 @dataclass(frozen=True)
 class TrackFacts:
@@ -145,6 +147,8 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
     sets = {q["name"]: q for q in record["qrels"]}
     name = record["qrels"][0]["name"] if qrels is None else qrels
     if name not in sets:
+        if len(named := set_names(name)) > 1 and all(one in sets for one in named):
+            raise UsageError(f"{name} are {len(named)} qrels sets: name one, or use {SEVERAL}.")
         raise UsageError(f"track {track!r} has no qrels set {name!r}. {did_you_mean(name, sets)}")
     configs = {one["name"]: one for one in record["config"]["qrels"]}
     sampled = configs[name]["format"]
@@ -169,6 +173,20 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         levels=tuple(sets[name].get("levels", ())),
         rel=plain(configs[name].get("rel", 1)),
     )
+
+
+def set_names(qrels: str | None) -> list[str]:
+    """Return the names of qrels sets in a text with commas between them.
+
+    Raises
+    ------
+    UsageError
+        If a name is empty, or a set is named twice.
+    """
+    names = [] if qrels is None else [name.strip() for name in qrels.split(",")]
+    if len(names) > 1 and (not all(names) or len(set(names)) < len(names)):
+        raise UsageError(f"qrels = {qrels!r} is not a list of different qrels sets.")
+    return names
 
 
 class NumberedNames(Sequence[str]):

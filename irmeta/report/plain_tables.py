@@ -69,7 +69,7 @@ def _markdown_cell(cell: Cell) -> str:
     return text + (f"<sup>{_escape(cell.marks)}</sup>" if cell.marks else "")
 
 
-_KEYS = ("track", "system", "query")
+_KEYS = ("track", "qrels", "system", "query")
 _TIE = 1e-12  # largest difference of equal values, as in irmeta.results.verdicts
 
 
@@ -87,11 +87,11 @@ def score_grid(
     Parameters
     ----------
     frame
-        The columns track, system and query, where present, then one column per measure.
+        The columns track, qrels, system and query, where present, then one column per measure.
     directions
-        For each measure, 1 (greater is better) or -1. The best values of a track and, in a table
-        of queries, of a query are bold, unless all are equal; a measure without a direction has
-        no best value.
+        For each measure, 1 (greater is better) or -1. The best values of a track, of a
+        qrels set and, in a table of queries, of a query are bold, unless all are equal; a measure
+        without a direction has no best value.
     name, caption
         See `Grid`.
     digits

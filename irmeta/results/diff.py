@@ -15,7 +15,7 @@ from irmeta.phrases import count
 from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.summaries import Summarized, Summary
 
-KEYS = ("track", "system", "query", "measure")
+KEYS = ("track", "qrels", "system", "query", "measure")
 NOT_RECORDED = "not recorded"
 
 
@@ -30,8 +30,8 @@ class Difference(Summarized):
     measures : DataFrame
         One row per measure: measure, both (rows in both files), only_a, only_b, equal, different,
         greatest (the largest difference; infinite: one value is undefined), and its position:
-        track, system, query (null for means), a, b. Of a pair of systems, `system` is
-        ``old=new``.
+        track, qrels (where the files have it), system, query (null for means), a, b. Of a pair of
+        systems, `system` is ``old=new``.
     tolerance : float
         Absolute tolerance within which values are equal.
     worse_only : bool
@@ -72,8 +72,11 @@ def compare_files(
     if not 0 <= tolerance < float("inf"):
         raise UsageError(f"tolerance = {tolerance!r} is not a number of at least 0.")
     first, second = _opened(location(a)), _opened(location(b))
-    keys = _keys(*first)
-    if keys != _keys(*second):
+    keys, others = _keys(*first), _keys(*second)
+    if ("qrels" in keys) != ("qrels" in others):
+        several, one = (a, b) if "qrels" in keys else (b, a)
+        raise UsageError(f"{several} has values by several qrels sets (a column qrels), {one} not.")
+    if keys != others:
         means, values = (a, b) if "query" not in keys else (b, a)
         raise UsageError(f"{means} holds means, {values} values per query: compare two of a kind.")
     made = pl.DataFrame(
@@ -217,7 +220,8 @@ def _by_measure(
     if "query" not in keys:
         by_measure = by_measure.with_columns(query=pl.lit(None, pl.String))
     numbers = ("both", "only_a", "only_b", "equal", "different", "greatest")
-    columns = ("measure", *numbers, "track", "system", "query", "a", "b")
+    sets = ["qrels"] if "qrels" in keys else []
+    columns = ("measure", *numbers, "track", *sets, "system", "query", "a", "b")
     return by_measure.select(columns).collect()
 
 

@@ -29,7 +29,7 @@ from irmeta.schema.arrow import DAMAGED
 from irmeta.summaries import Summarized, Summary
 from irmeta.trec.streams import read_stream
 
-_KEYS = ["track", "system", "query", "measure"]
+_KEYS = ["track", "system", "query", "measure", "qrels"]  # the first and last are optional
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
 _FIRST = ("", "id", "num", "number")  # headings of a query column only as the first column
 _MISSING = ("", "nan", "na", "n/a", "null", "none")
@@ -117,6 +117,13 @@ class Matrix(Summarized):
         """Select systems by index, in the order given."""
         names = tuple(self.systems[i] for i in places)
         return replace(self, values=self.values[:, places], systems=names)
+
+
+def qrels_of(matrices: Sequence[Matrix]) -> list[str]:
+    """Return the qrels set of each matrix if a track has several sets, else empty texts."""
+    sets = {(one.track, one.qrels) for one in matrices}
+    is_several = len(sets) > len({one.track for one in matrices})
+    return [one.qrels if is_several else "" for one in matrices]
 
 
 def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
@@ -323,16 +330,16 @@ def tidy_matrices(
     DataError
         If a name is missing, or a system, query and measure have two values.
     """
-    if "track" not in frame.columns:
-        frame = frame.with_columns(track=pl.lit(""))
+    absent = [name for name in ("track", "qrels") if name not in frame.columns]
+    frame = frame.with_columns(pl.lit("").alias(name) for name in absent)
     frame = frame.with_columns(pl.col(_KEYS).cast(pl.String))
     _check_known(place, measures, frame["measure"].unique(maintain_order=True).to_list())
     if measures is not None:
         frame = frame.filter(pl.col("measure").is_in(list(measures)))
     _check_keys(frame)
     return [
-        _tidy_matrix(values, str(track), str(name))
-        for (track, name), values in frame.group_by("track", "measure", maintain_order=True)
+        _tidy_matrix(values, *map(str, names))
+        for names, values in frame.group_by("track", "measure", "qrels", maintain_order=True)
     ]
 
 
@@ -352,14 +359,14 @@ def _check_keys(frame: pl.DataFrame) -> None:
         raise DataError("two values for one system, query and measure", value=keys_text)
 
 
-def _tidy_matrix(frame: pl.DataFrame, track: str, measure: str) -> Matrix:
+def _tidy_matrix(frame: pl.DataFrame, track: str, measure: str, qrels: str) -> Matrix:
     queries = frame["query"].unique().sort().to_list()
     systems = frame["system"].unique().sort().to_list()
     values = np.full((len(queries), len(systems)), np.nan)
     q = frame["query"].replace_strict(queries, range(len(queries)), return_dtype=pl.Int64)
     s = frame["system"].replace_strict(systems, range(len(systems)), return_dtype=pl.Int64)
     values[q.to_numpy(), s.to_numpy()] = _numbers(frame["value"])
-    return Matrix(values, tuple(queries), tuple(systems), measure, track)
+    return Matrix(values, tuple(queries), tuple(systems), measure, track, qrels=qrels)
 
 
 def _read_csv(content: bytes) -> pl.DataFrame:

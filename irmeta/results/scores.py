@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -272,15 +272,29 @@ def _named(names: Sequence[str], column: str) -> pl.Expr:
     return strings.gather(pl.col(column)).alias(column)
 
 
+def concat_scores(scores: Sequence[Scores], frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Concatenate a frame of each scores; with a column `qrels` if a track has several sets."""
+    parts = list(frames)
+    if len({one.track for one in scores}) < len(scores):
+        place = int("track" in parts[0].columns)
+        for part, one in zip(parts, scores, strict=True):
+            names = pl.Series("qrels", [one.qrels], pl.String).new_from_index(0, part.height)
+            part.insert_column(place, names)
+    return pl.concat(parts)
+
+
 def show_asked(frame: pl.DataFrame, asked: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
     """Add a column `asked` with the names of measures as written; rename columns of `wide`.
 
     A measure with several names has a row, or a column, for each of them. A frame without other
-    names is unchanged.
+    names is unchanged. Columns that would share a name, because qrels sets differ in their least
+    relevant grade, keep their own.
     """
     if "measure" not in frame.columns:
-        named = ((one, asked.get(one, (one,))) for one in frame.columns)
-        return frame.select(pl.col(one).alias(name) for one, names in named for name in names)
+        named = [(one, name) for one in frame.columns for name in asked.get(one, (one,))]
+        names = [name for _, name in named]
+        chosen = [(one, name if names.count(name) == 1 else one) for one, name in named]
+        return frame.select(pl.col(one).alias(name) for one, name in dict.fromkeys(chosen))
     if not asked:
         return frame
     place = frame.columns.index("measure") + 1
@@ -299,7 +313,7 @@ def _with_asked(frame: pl.DataFrame, asked: Mapping[str, tuple[str, ...]]) -> pl
 
 def wide(frame: pl.DataFrame) -> pl.DataFrame:
     """Pivot to one column per measure; other columns of a table of means are dropped."""
-    index = [c for c in ("track", "system", "query") if c in frame.columns]
+    index = [c for c in ("track", "qrels", "system", "query") if c in frame.columns]
     return frame.select(*index, "measure", "value").pivot(
         "measure", index=index, values="value", maintain_order=True
     )

@@ -18,7 +18,7 @@ from irmeta.inputs.frames import column_of
 from irmeta.trec.rows import NUMBER
 from irmeta.trec.text import first_fields
 
-KEYS = ("track", "system", "query", "measure")
+KEYS = ("track", "qrels", "system", "query", "measure")
 SUMMARIES = ("all", "amean", "average", "avg", "mean")
 """Names, in any case, of the row of means, which is no query."""
 IsMeasure = Callable[[str], bool]
@@ -66,7 +66,7 @@ def tidy_values(
     elif {"track", "system"} <= columns or {"system", "query"} <= columns:
         if column_of(renamed.columns, "doc") is not None:
             raise DataError("holds docs, as a run or qrels, where values per query are expected")
-        keys = [key for key in KEYS[:3] if key in columns]
+        keys = [key for key in KEYS[:-1] if key in columns]
         tidy = renamed.unpivot(index=keys, variable_name="measure", value_name="value")
     elif "query" in columns and len(columns) > 1 and _are(is_measure, columns - {"query"}):
         tidy = renamed.unpivot(index="query", variable_name="measure", value_name="value")
@@ -169,7 +169,7 @@ def _line_values(text: str, name: str, file: str, is_measure: IsMeasure) -> pl.D
         else:
             block.append((fields[query], fields[measure], fields[2]))
     found += [(system, *row) for row in block]
-    schema = dict.fromkeys([*KEYS[1:], "value"], pl.String)
+    schema = dict.fromkeys([*KEYS[2:], "value"], pl.String)
     return without_summaries(pl.DataFrame(found, schema=schema, orient="row"))
 
 

@@ -60,11 +60,12 @@ def sort_scores(
         hint = did_you_mean(name, [*frame.columns, *directions])
         raise UsageError(f"no column or measure {name!r} to sort by. {hint}")
     order = means.filter(pl.col("measure") == name).select(
-        "track", "system", order=pl.col("value").fill_nan(None) * -directions[name]
+        *(keys := [key for key in ("track", "qrels", "system") if key in frame.columns]),
+        order=pl.col("value").fill_nan(None) * -directions[name],
     )
-    joined = frame.join(order, on=["track", "system"], how="left", maintain_order="left")
-    by_track = pl.col("track").rank("dense")
-    return joined.sort(by_track, "order", nulls_last=True, maintain_order=True).drop("order")
+    joined = frame.join(order, on=keys, how="left", maintain_order="left")
+    by_set = [pl.col(key).rank("dense") for key in keys[:-1]]
+    return joined.sort(*by_set, "order", nulls_last=True, maintain_order=True).drop("order")
 
 
 def print_trec_eval(
@@ -84,12 +85,14 @@ def print_trec_eval(
     Raises
     ------
     UsageError
-        If there are several tracks.
+        If there are several tracks or qrels sets.
     """
     tracks = means["track"].unique().to_list()
     if len(tracks) > 1:
         some = ", ".join(sorted(tracks)[:5])
         raise UsageError(f"--format trec_eval is for one track: name it with --track ({some}).")
+    if "qrels" in means.columns:
+        raise UsageError("--format trec_eval is for one qrels set: name one with --qrels.")
     names = {name: trec_eval_name(name) for name in means["measure"].unique()}
     decimals = PAPER_DIGITS if digits is None else digits
     lines: list[str] = []

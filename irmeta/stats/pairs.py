@@ -68,6 +68,8 @@ class Pairs(Summarized):
     baseline
         The system that every other was compared with: p is NaN for all other pairs. None: all
         pairs were tested.
+    qrels
+        Name of the qrels set, where several are compared; else empty.
     """
 
     test: str
@@ -85,6 +87,7 @@ class Pairs(Summarized):
     high: np.ndarray | None = None
     lead: np.ndarray | None = None
     baseline: str | None = None
+    qrels: str = ""
 
     def _summary(self) -> Summary:
         facts = [count(int(self.upper.sum()), "pair"), self.test_text]
@@ -92,8 +95,13 @@ class Pairs(Summarized):
 
     @property
     def subject(self) -> str:
-        """The measure and the track, such as ``AP on news``."""
-        return f"{self.measure} on {self.track}" if self.track else self.measure
+        """The measure, the qrels set if there are several, and the track: ``AP on news``."""
+        return f"{self.label} on {self.track}" if self.track else self.label
+
+    @property
+    def label(self) -> str:
+        """The measure and, where several qrels sets are compared, the set: ``AP (human)``."""
+        return f"{self.measure} ({self.qrels})" if self.qrels else self.measure
 
     @property
     def test_text(self) -> str:
@@ -127,6 +135,11 @@ class Pairs(Summarized):
         """
         return _tested_pairs(self.systems, self.baseline)
 
+    def names(self) -> dict[str, str]:
+        """Return the track, the qrels set where several are compared, and the measure."""
+        sets = {"qrels": self.qrels} if self.qrels else {}
+        return {"track": self.track, **sets, "measure": self.measure}
+
     def better(self, alpha: float = 0.05) -> np.ndarray:
         """Return whether the row is significantly better than the column: bool [system, system]."""
         lead = np.sign(self.difference) if self.lead is None else self.lead
@@ -150,14 +163,15 @@ class Pairs(Summarized):
 
         Columns: track, measure, system_a, system_b, difference (a minus b), effect, low, high,
         interval (see `interval`), p, queries; low and high are NaN for a test without intervals.
+        Where several qrels sets are compared, qrels follows track.
         """
         upper = self.upper
         names = pl.Series(self.systems, dtype=pl.String)
         number = int(upper.sum())
         undefined = pl.Series([np.nan], dtype=pl.Float64).new_from_index(0, number)
         columns = {
-            "track": pl.Series([self.track], dtype=pl.String).new_from_index(0, number),
-            "measure": pl.Series([self.measure], dtype=pl.String).new_from_index(0, number),
+            name: pl.Series([text], dtype=pl.String).new_from_index(0, number)
+            for name, text in self.names().items()
         }
         for column, indices in zip(("system_a", "system_b"), np.nonzero(upper), strict=True):
             columns[column] = names.gather(indices) if number else names.clear()

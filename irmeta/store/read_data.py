@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from irmeta.errors import DataError, of_track
+from irmeta.errors import DataError, UsageError, did_you_mean, of_track
 from irmeta.inputs.columns import QrelsColumns, RunColumns
 from irmeta.inputs.files import qrels_text, read_qrels
 from irmeta.inputs.given import GivenQrels, GivenRun
@@ -35,6 +36,7 @@ def read_data(
     policy: ReadPolicy,
     *,
     subtopics: bool = False,
+    rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
 ) -> tuple[MemoryStore, Outcome]:
     """Read one track into memory.
@@ -49,6 +51,8 @@ def read_data(
         The policy of reading; its `names` has no effect.
     subtopics
         Whether iterations of qrels are subtopics.
+    rel
+        Least relevant grade of every qrels set, or of some by name.
     workers
         Threads over the runs; default: the usable cores.
 
@@ -58,7 +62,8 @@ def read_data(
         If the qrels, a run in memory, or all run files cannot be read.
     """
     workers, policy = thread_count(workers), replace(policy, names="tag")
-    sets = [_judged(one, subtopics, policy.grade_digits) for one in qrels]
+    rels = _rels(rel, [one.name for one in qrels])
+    sets = [_judged(one, subtopics, policy.grade_digits, rels.get(one.name)) for one in qrels]
     files = tuple(run.place for run in runs)
     source = TrackSource(
         track,
@@ -82,7 +87,7 @@ def read_data(
 
 
 def _judged(
-    given: GivenQrels, subtopics: bool, digits: int | None
+    given: GivenQrels, subtopics: bool, digits: int | None, rel: float | None
 ) -> tuple[QrelsSource, QrelsText]:
     """Return one qrels set, with the rows of all its parts."""
     in_memory = [part for part in given.parts if isinstance(part, QrelsColumns)]
@@ -98,7 +103,18 @@ def _judged(
         frame, notes = once_each(frame, place, subtopics, "row", SUBTOPICS_FIX)
         sha256 = " ".join(text.sha256 for text in read)
         read = [QrelsText(frame, sha256, (*(n for text in read for n in text.notes), *notes))]
-    return QrelsSource(given.name, place, subtopics=subtopics), read[0]
+    stated: Any = {} if rel is None else {"rel": rel}
+    return QrelsSource(given.name, place, subtopics=subtopics, **stated), read[0]
+
+
+def _rels(rel: float | Mapping[str, float] | None, names: list[str]) -> dict[str, float]:
+    """Return the stated least relevant grades by qrels set."""
+    if rel is None or not isinstance(rel, Mapping):
+        return {} if rel is None else dict.fromkeys(names, rel)
+    for name in rel:
+        if name not in names:
+            raise UsageError(f"rel: no qrels set {name!r}. {did_you_mean(name, names)}")
+    return dict(rel)
 
 
 def _part(part: QrelsColumns | InputFile, subtopics: bool, digits: int | None) -> QrelsText:
