@@ -117,6 +117,7 @@ def write(out: Path) -> None:
         "runs/msmarco_scores.tsv": lines(((q, d, ranks[q, d], s) for q, d, s in run), "\t"),
         "runs/scores.txt": lines(run, " "),
         "runs/beir.json": json.dumps(nested(run), indent=1),
+        "runs/lists.json": json.dumps({q: list(docs) for q, docs in nested(run).items()}),
         "runs/records.jsonl": records(frame, run),
         "runs/named.csv": lines([("qid", "docno", "score"), *run], ","),
         "runs/ranks.csv": lines([("qid", "pid", "rank"), *ranked], ","),

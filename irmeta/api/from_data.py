@@ -80,6 +80,8 @@ def from_data(
     Forms of runs and qrels:
 
     - dicts of dicts, ``{query: {doc: score}}``, as in pytrec_eval and BEIR; ranx's Run and Qrels;
+    - dicts of lists, ``{query: [doc, ...]}``: of a run the docs in order, the best first; of qrels
+      the relevant docs, which may be a set, with grade 1;
     - frames of polars, pandas, PyArrow, PyTerrier, DuckDB and others, with columns query_id (or
       qid, q_id, query), docno (or doc_id, docid, corpus_id, doc, pid), score or rank; in qrels
       relevance (or label, grade, rel, rating, score) and, if there is one, subtopic or iteration;

@@ -1,10 +1,11 @@
-"""Dicts of dicts, ``{query: {doc: value}}``, as columns of runs and qrels."""
+"""Dicts by query as columns of runs and qrels: ``{query: {doc: value}}``, ``{query: [doc]}``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -16,17 +17,33 @@ from irmeta.trec.grades import GRADES_FIX
 from irmeta.trec.rows import NO_RANK
 
 ByQuery = Mapping[Any, Mapping[Any, Any]]
+DocLists = Mapping[Any, Sequence[Any] | AbstractSet[Any]]
+RANKED = "no scores: score = -rank"
+"""Note on a run without scores."""
+ALL_RELEVANT = "docs without grades: each is relevant, grade 1"
+"""Note on qrels without grades."""
 
 
-def run_of_dict(data: ByQuery, place: str) -> RunColumns:
-    """Return the rows of a run in the order of the dicts.
+def has_doc_lists(data: Mapping[Any, Any]) -> bool:
+    """Check whether each query has a list, tuple or set of docs instead of a dict."""
+    return bool(data) and all(
+        isinstance(docs, list | tuple | AbstractSet) for docs in data.values()
+    )
+
+
+def run_of_dict(data: ByQuery | DocLists, place: str) -> RunColumns:
+    """Return the rows of a run in the order of the dicts, or of lists of docs, best first.
 
     Raises
     ------
     DataError
-        If the run is empty, an id is neither text nor a whole number, or a score is not finite.
+        If the run is empty, an id is neither text nor a whole number, a score is not finite, or
+        docs are a set, which has no order.
     """
     queries, lengths, docs = _ids(data, place)
+    if has_doc_lists(data):
+        return _run_of_lists(cast("DocLists", data), place, queries, lengths, docs)
+    data = cast("ByQuery", data)
     score = _numbers(data, len(docs), place)
     if not (finite := np.isfinite(score)).all():
         row = int(np.argmin(finite))
@@ -37,8 +54,24 @@ def run_of_dict(data: ByQuery, place: str) -> RunColumns:
     return RunColumns(place, pl.Series(queries, dtype=pl.String), starts, docs, score, rank)
 
 
-def qrels_of_dict(data: ByQuery, place: str) -> QrelsColumns:
-    """Return the judgments in the order of the dicts.
+def _run_of_lists(
+    data: DocLists, place: str, queries: list[str], lengths: list[int], docs: pa.LargeStringArray
+) -> RunColumns:
+    """Return a run whose docs have ranks by their order, and no scores."""
+    for query, ranked in data.items():
+        if isinstance(ranked, AbstractSet):
+            fix = "Pass a list of docs, best first."
+            problem = "query {query}: a set of docs has no order"
+            raise DataError(problem, file=place, ids={"query": query}, fix=fix)
+    rank = np.concatenate([np.arange(1, n + 1, dtype=np.int32) for n in lengths])
+    starts = np.append(0, np.cumsum(lengths, dtype=np.int64))
+    names = pl.Series(queries, dtype=pl.String)
+    score = -rank.astype(np.float64)
+    return RunColumns(place, names, starts, docs, score, rank, notes=(RANKED,))
+
+
+def qrels_of_dict(data: ByQuery | DocLists, place: str) -> QrelsColumns:
+    """Return the judgments in the order of the dicts; docs of lists and sets have grade 1.
 
     Raises
     ------
@@ -46,11 +79,16 @@ def qrels_of_dict(data: ByQuery, place: str) -> QrelsColumns:
         If there is no judgment, an id is neither text nor a whole number, or a grade is not a
         finite number.
     """
+    is_list = has_doc_lists(data)
+    if is_list:  # the order of a set differs between processes
+        lists = cast("DocLists", data).items()
+        data = {q: sorted(d, key=str) if isinstance(d, AbstractSet) else d for q, d in lists}
     queries, lengths, docs = _ids(data, place)
-    grades = _numbers(data, len(docs), place)
+    scored = cast("ByQuery", data)
+    grades = np.ones(len(docs)) if is_list else _numbers(scored, len(docs), place)
     if not (finite := np.isfinite(grades)).all():
         row = int(np.argmin(finite))
-        raise _invalid(data, row, place, "the grade is not a finite number", GRADES_FIX)
+        raise _invalid(scored, row, place, "the grade is not a finite number", GRADES_FIX)
     columns = {
         "query": pl.Series(queries, dtype=pl.String).gather(
             np.repeat(np.arange(len(queries)), lengths)
@@ -61,7 +99,7 @@ def qrels_of_dict(data: ByQuery, place: str) -> QrelsColumns:
     return QrelsColumns(place, pl.DataFrame(columns))
 
 
-def _ids(data: ByQuery, place: str) -> tuple[list[str], list[int], pa.LargeStringArray]:
+def _ids(data: ByQuery | DocLists, place: str) -> tuple[list[str], list[int], pa.LargeStringArray]:
     """Return the queries with docs, the number of docs of each, and all docs."""
     filled = [query for query, docs in data.items() if docs]
     if not filled:

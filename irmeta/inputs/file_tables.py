@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from irmeta.errors import DataError
 from irmeta.inputs.columns import refuse
+from irmeta.inputs.dicts import has_doc_lists
 from irmeta.inputs.frames import NAMES, column_of
 from irmeta.inputs.recognition import header_of, separator_of
 from irmeta.trec.streams import InputFile, open_stream
@@ -191,7 +192,7 @@ def table_of_parquet(content: bytes, file: str) -> FileTable:
 
 
 def read_json(text: str, file: str) -> dict[str, dict[str, Any]] | FileTable:
-    """Return JSON as ``{query: {doc: value}}``, or a list of records as a table.
+    """Return JSON by query, ``{query: {doc: value}}`` or ``{query: [doc]}``, or records as a table.
 
     Raises
     ------
@@ -199,13 +200,15 @@ def read_json(text: str, file: str) -> dict[str, dict[str, Any]] | FileTable:
         If the text is not JSON, a key occurs twice, or it holds something else.
     """
     content = parse_json(text, file, 1)
-    shape = "Write {query: {doc: value}}, or a list of records."
+    shape = "Write {query: {doc: value}}, {query: [doc, ...]}, or a list of records."
     if isinstance(content, list):
         records = cast(list[Any], content)
         return _table_of_records(records, list(range(len(records))), file, "row")
     if not isinstance(content, dict):
         raise DataError(f"JSON of a {type(content).__name__}", file=file, line=1, fix=shape)
     by_query = cast(dict[str, Any], content)
+    if has_doc_lists(by_query):
+        return by_query
     for query, docs in by_query.items():
         if not isinstance(docs, dict):
             line, problem = line_of_key(text, query), "not a dict of the docs of a query"
@@ -336,6 +339,10 @@ def _table_of_records(
             refuse_first(_is_no_id, values, f"{column} is neither text nor a whole number")
             texts = [str(value) for value in values] or [None] * len(rows)
             columns[column] = pl.Series(column, texts, pl.String)
+    lists = [name for name, value in rows[0].items() if isinstance(value, list)] if rows else []
+    if lists and column_of(names, "doc") is None:
+        fix = "Write a JSON file {query: [doc, ...]}, best doc first."
+        raise DataError("a record with a list of docs", file=file, value=lists[0], fix=fix)
     if not columns:
         raise DataError("has no record", file=file, fix=fix)
     return FileTable(file, pl.DataFrame(columns), np.array(numbers) if unit == "line" else None)

@@ -11,7 +11,7 @@ import polars as pl
 
 from irmeta.errors import DataError
 from irmeta.inputs.columns import QrelsColumns, RunColumns
-from irmeta.inputs.dicts import qrels_of_dict, run_of_dict
+from irmeta.inputs.dicts import ALL_RELEVANT, has_doc_lists, qrels_of_dict, run_of_dict
 from irmeta.inputs.file_tables import (
     FileTable,
     as_text,
@@ -111,7 +111,10 @@ def read_qrels(
             return _judged(_qrels_of(found), sha256, other, subtopics, found, grade_digits)
         with _located_in_json(text):
             columns = qrels_of_dict(found, file.name)
-        return _judged(columns, sha256, other, subtopics, None, grade_digits)
+        judged = _judged(columns, sha256, other, subtopics, None, grade_digits)
+        if not has_doc_lists(found):
+            return judged
+        return replace(judged, notes=(*judged.notes, ALL_RELEVANT))
     if other == "msmarco":
         table = numeric(table_of_fields(content, file.name, ("query", "doc", "grade")))
     else:

@@ -21,22 +21,29 @@ from irmeta.inputs.columns import (
     large_strings,
     refuse,
 )
+from irmeta.inputs.dicts import RANKED
 from irmeta.trec.rows import NO_RANK
 
 # The first name that a frame has is read. Case is ignored, and - is _.
 NAMES: dict[str, tuple[str, ...]] = {
     # In PyTerrier, query is the text of qid, and docid a number in the index.
     "query": ("query_id", "qid", "q_id", "query", "topic", "user_id", "user"),
-    "doc": ("docno", "doc_id", "docid", "corpus_id", "doc", "pid", "passage_id", "item_id", "item"),
-    "system": ("system", "run_id", "run", "tag"),
+    "doc": (
+        *("docno", "doc_id", "docid", "corpus_id", "doc", "pid", "passage_id", "item_id", "item"),
+        *("product_id", "product"),
+    ),
+    "system": ("system", "run_id", "run", "tag", "model"),
     "score": ("score",),
     "rank": ("rank",),
     "grade": ("relevance", "label", "grade", "rel", "rating", "score"),
     "subtopic": ("subtopic", "subtopic_id"),
     "iteration": ("iteration",),
 }
-RANKS_AS_SCORES = "no scores: score = -rank"
-"""Note on a run without scores."""
+_INSTEAD = {
+    "score": ", or add a column rank",
+    "grade": "; if every row is a relevant doc, add a column relevance of ones",
+}
+"""Other ways to mend a missing column."""
 _LISTED = 30  # columns that a message lists
 _UNREADABLE = (TypeError, ValueError, OverflowError)
 OWN_TABLE = {"track", "doc", "doc_id"}
@@ -87,8 +94,8 @@ def selected(
         if column is None and name in needed:
             first, *others = NAMES[name]
             listed = ", ".join(map(short, columns[:_LISTED]))
-            fix = f"Rename one of {listed} to {first} (or {', '.join(others)})."
-            fix = fix if others else f"Rename one of {listed} to {first}."
+            known = f"{first} (or {', '.join(others)})" if others else first
+            fix = f"Rename one of {listed} to {known}{_INSTEAD.get(name, '')}."
             raise DataError(f"no column of the {name}", file=place, fix=fix)
         if column is not None:
             chosen[name] = column
@@ -139,7 +146,7 @@ def runs_of_frame(frame: Any, place: str) -> Iterator[tuple[str | None, RunColum
             fix = "Give the doc a rank, or add a column score."
             refuse(named["rank"], wrong, place, "is not a whole number", fix)
         columns = columns.with_columns(score=-pl.col("score"))
-        notes = (RANKS_AS_SCORES,)
+        notes = (RANKED,)
     parts: Iterator[tuple[str | None, pl.DataFrame]] = iter([(None, columns)])
     if "system" in named:
         parts = _by_system(columns, check_names(named["system"], place))

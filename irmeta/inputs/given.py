@@ -5,16 +5,18 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, printable, shown
 from irmeta.inputs.columns import QrelsColumns, RunColumns
-from irmeta.inputs.dicts import qrels_of_dict, run_of_dict
+from irmeta.inputs.dicts import has_doc_lists, qrels_of_dict, run_of_dict
 from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.locations import is_stream
 from irmeta.trec.datasets import is_dataset, records_of_dataset
@@ -52,8 +54,8 @@ def frame_of_records(records: Iterable[Any], place: str) -> pl.DataFrame:
 
 
 FORMS = (
-    "pass a dict of dicts, a frame, named tuples with query_id and doc_id, a path, an open file, "
-    "'ir_datasets:ID', or a list of these"
+    "pass a dict of dicts or of lists of docs, a frame, named tuples with query_id and doc_id, a "
+    "path, an open file, 'ir_datasets:ID', or a list of these"
 )
 
 
@@ -175,11 +177,30 @@ def _several(data: object) -> Mapping[Any, object] | None:
         return None
     named = cast(Mapping[Any, object], data)
     for value in named.values():
+        if _is_empty(value) and len(named) > 1:
+            continue  # a query without docs
         if not isinstance(value, Mapping):
-            return named
-        for inner in cast(Mapping[Any, object], value).values():
-            return named if isinstance(inner, Mapping) else None
+            return None if _are_docs(value) else named
+        of_name = cast(Mapping[Any, object], value).values()
+        for inner in (one for one in of_name if not _is_empty(one)):
+            return named if isinstance(inner, Mapping) or _are_docs(inner) else None
     return None
+
+
+def _is_empty(value: object) -> bool:
+    return isinstance(value, list | tuple | AbstractSet) and not value
+
+
+def _are_docs(value: object) -> bool:
+    """Check whether a value is the docs of a query: a set, or a list of ids, not of files."""
+    if isinstance(value, AbstractSet):
+        return True
+    if not isinstance(value, list | tuple):
+        return False
+    first = next(iter(cast(Sequence[object], value)), None)
+    if isinstance(first, str):
+        return not (is_dataset(first) or os.path.isfile(first))
+    return isinstance(first, int | np.integer)
 
 
 def _is_list(data: object) -> bool:
@@ -227,9 +248,10 @@ def _qrels(data: object, place: str) -> Iterator[QrelsColumns | InputFile]:
 def _recognized(data: Any, place: str, kind: str) -> Mapping[Any, Any] | InputFile | Any:
     """Return one object as a dict of dicts, a file or a frame; `kind` is for data sets."""
     if isinstance(data, Mapping):
-        if all(isinstance(docs, Mapping) for docs in data.values()):
-            return cast(Mapping[Any, Any], data)
-        raise UsageError(f"{place} is a dict with values other than dicts: {FORMS}.")
+        named = cast(Mapping[Any, Any], data)
+        if all(isinstance(docs, Mapping) for docs in named.values()) or has_doc_lists(named):
+            return named
+        raise UsageError(f"{place} is a dict with values other than dicts, or lists: {FORMS}.")
     if isinstance(data, str) and is_dataset(data):
         return as_frame(frame_of_records(records_of_dataset(data, kind), place), place)
     if isinstance(data, str | os.PathLike):

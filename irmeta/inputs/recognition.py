@@ -19,7 +19,7 @@ FORMS: dict[str, str] = {
     "msmarco": "MS MARCO form (query doc rank, without a score)",
     "scores": "lines query doc score",
     "csv": "CSV or TSV with named columns",
-    "json": "JSON, {query: {doc: value}}",
+    "json": "JSON by query",
     "jsonl": "JSONL, a record per line",
     "parquet": "Parquet with named columns",
 }
@@ -63,10 +63,15 @@ def recognize(file: InputFile, kind: Kind) -> Form:
     has_value = len(fields) == 3 and NUMBER.match(fields[2]) is not None
     if has_value or has_rank_and_score:
         return "msmarco"
-    if len(fields) < 3 and any(line.count(one) > 1 for one in SEPARATORS):
+    separator = next((one for one in SEPARATORS if line.count(one) > 1), None)
+    if len(fields) < 3 and separator is not None:
         value = "score" if kind == "run" else "relevance"
         fix = f"Begin a file with separators with a line such as query_id,doc_id,{value}."
-        problem = "the first line names no columns of queries and docs"
+        names = _cells(line, separator)
+        missing = [kind for kind in ("query", "doc") if column_of(names, kind) is None]
+        problem = f"the first line names no column of {' and '.join(missing)}"
+        if len(missing) == 1:
+            fix = f"Rename the column of the {missing[0]} to {missing[0]}_id."
         raise DataError(problem, file=file.name, line=1, value=line, fix=fix)
     return "trec"
 
@@ -80,10 +85,14 @@ def header_of(content: bytes) -> str:
 def separator_of(header: str) -> str | None:
     """Return the separator of a line that names columns of queries and docs, or None."""
     for separator in SEPARATORS:
-        names = [cell.strip().strip('"') for cell in header.split(separator)]
+        names = _cells(header, separator)
         if len(names) > 2 and column_of(names, "query") and column_of(names, "doc"):
             return separator
     return None
+
+
+def _cells(header: str, separator: str) -> list[str]:
+    return [cell.strip().strip('"') for cell in header.split(separator)]
 
 
 def _read_head(file: InputFile) -> bytes:
@@ -104,5 +113,5 @@ def _is_jsonl(head: bytes) -> bool:
     if not isinstance(value, dict):
         return False
     values = cast(dict[str, Any], value).values()
-    is_record = any(not isinstance(one, dict) for one in values)
+    is_record = any(not isinstance(one, dict | list) for one in values)
     return is_record or further.lstrip()[:1] == b"{"

@@ -83,6 +83,9 @@ def read_collection(folder: AnyLocation, policy: ReadPolicy | None = None) -> li
     tracks = [track_of_folder(root, name, f"{name}/", policy) for name in track_folders(root)]
     if not tracks:
         fix = f"Put runs in TRACK/runs/ and the judgments in TRACK/qrels*, or write {CONFIG}."
+        if judged := sorted((root / "qrels").glob("*.tsv")):  # a data set as BEIR has it
+            names = {file.stem: file for file in judged}
+            fix += f" Or name files: {names.get('test', judged[0])}, then those of runs."
         raise DataError("no sub-folder holds runs/", file=str(root), fix=fix)
     return tracks
 

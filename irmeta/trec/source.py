@@ -169,7 +169,9 @@ def track_of_files(
     for file in files:
         if not (file.is_file() or file in streams):
             problem = "is a folder" if file.is_dir() else "is not a file"
-            raise UsageError(f"{file} {problem}: name the file of the qrels, then the run files.")
+            fix = "name the file of the qrels, then the run files"
+            example = f", such as {file / '*'}" if file.is_dir() and file is not files[0] else ""
+            raise UsageError(f"{file} {problem}: {fix}{example}.")
     if len(files) == (0 if dataset else 1):
         raise UsageError(f"{qrels} alone is not a track: also name its run files.")
     paths = [Path(os.path.abspath(file)) for file in files]  # links are not resolved

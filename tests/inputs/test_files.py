@@ -21,6 +21,7 @@ FORMS = {
     "runs/msmarco.tsv": "msmarco",
     "runs/msmarco_scores.tsv": "msmarco",
     "runs/beir.json": "json",
+    "runs/lists.json": "json",
     "runs/records.jsonl": "jsonl",
     "runs/named.csv": "csv",
     "runs/named.parquet": "parquet",
@@ -65,6 +66,15 @@ def test_read_files__qrels_of_all_forms_have_the_same_values(qrels: Path):
     assert values(qrels, RUN) == values(QRELS, RUN)
 
 
+def test_read_files__lists_of_relevant_docs_have_grade_1(tmp_path: Path):
+    (lists,) = write(tmp_path, **{"qrels.json": '{"q": ["a", "c"]}'})
+    (run,) = write(tmp_path, **{"run.json": '{"q": ["b", "a"]}'})
+    store = irmeta.read_files(lists, run)
+    assert store.means("AP")["value"].to_list() == [0.25]
+    assert "each is relevant, grade 1" in store.info()["notes"][0]
+    assert store.systems()["notes"].to_list() == ["read as JSON by query; no scores: score = -rank"]
+
+
 def test_read_files__info_names_the_forms():
     store = irmeta.read_files(MADE / "qrels" / "beir.tsv", MADE / "runs" / "msmarco.tsv")
     assert "read as CSV or TSV with named columns" in store.info()["notes"][0]
@@ -83,7 +93,13 @@ def test_read_files__info_names_the_forms():
         ("qid,docno,score\nq,a,1,2\n", "line 2: 4 fields where the first line has 3: 'q,a,1,2'"),
         ("qid,docno,docno\nq,a,1\n", "line 1: two columns have one name: 'docno'"),
         ("qid,docno,text\nq,a,1\n", "no column of the score"),
-        ("one,two,three\nq,a,1\n", "line 1: the first line names no columns of queries and docs"),
+        (
+            "one,two,three\nq,a,1\n",
+            "line 1: the first line names no column of query and doc: 'one,two,three'",
+        ),
+        ("query,article,score\nq,a,1\n", "Rename the column of the doc to doc_id"),
+        ('{"q": ["a"]}\n{"p": ["b"]}\n', "a record with a list of docs: 'q'"),
+        ('{"query": "q", "docs": ["a"]}\n', "Write a JSON file {query: [doc, ...]}, best"),
         ("qid,docno,score,run\nq,a,1,x\nq,b,1,y\n", "2 systems in one file: 'x', 'y'"),
         ("q a 1\nq b 2\nq c\n", "line 3: 2 fields instead of 3: 'q c'"),
         ("q a 1\nq b 7\n", "line 1: the third column may be a rank or a score: for query q it"),
@@ -91,7 +107,7 @@ def test_read_files__info_names_the_forms():
         ('{"q": {"a": 1,\n"b": NaN}}', "line 2: query q, doc b: the score is not a finite number"),
         ('{"q": {"a": 1,\n"b": }}', "line 2: not JSON"),
         ('{"q": {"a": 1,\n"a": 2}}', "line 2: a key occurs twice: 'a'"),
-        ('{"q":\n["a", "b"]}', "line 1: not a dict of the docs of a query"),
+        ('{"q":\n["a", "b"], "p": {"a": 1}}', "line 1: not a dict of the docs of a query"),
         ('{"x": {"q": {"a": 1}}}', "line 1: several runs in one file: 'x'"),
         ('{"qid": "q", "docno": "a", "score": 1}\n{"qid": "q"}\n', "line 2: docno is neither"),
         ('{"qid": "q", "docno": "a", "score": 1}\n[]\n', "line 2: not a record"),

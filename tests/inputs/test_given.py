@@ -35,7 +35,10 @@ def with_values(frame: pl.DataFrame, **columns: Any) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("runs", "said"),
     [
-        (FRAME.drop("score"), r"runs: no column of the score. Rename one of qid, docno to score\."),
+        (
+            FRAME.drop("score"),
+            r"runs: no column of the score. Rename one of qid, docno to score, or add a",
+        ),
         (
             FRAME.rename({"qid": "question"}),
             r"no column of the query.*to query_id \(or qid, q_id, query",
@@ -109,7 +112,7 @@ def test_from_data__invalid_qrels_are_refused(qrels: object, said: str):
 @pytest.mark.parametrize(
     ("runs", "said"),
     [
-        (3, "runs is int: pass a dict of dicts, a frame"),
+        (3, "runs is int: pass a dict of dicts or of lists of docs, a frame"),
         (b"text", "runs is bytes: pass"),
         ("none.run", "runs: 'none.run' is not a file: pass"),
         ([], "no run was given"),
@@ -127,6 +130,40 @@ def test_from_data__invalid_qrels_are_refused(qrels: object, said: str):
 def test_from_data__unknown_form_is_refused(runs: object, said: str):
     with pytest.raises(UsageError, match=said):
         irmeta.from_data(QRELS, runs)
+
+
+def test_from_data__docs_of_a_query_may_be_a_list_or_a_set():
+    ranked = {"none": [], "q": ["b", "a"], "p": (7,)}
+    scored = {"q": {"b": -1, "a": -2}, "p": {7: -1}}
+    graded = {"q": {"a": 1, "c": 1}, "p": {"7": 1}}
+    expected = irmeta.evaluate(graded, {"run": scored, "x": scored}, "AP,P@1")
+    for relevant in ({"q": ["a", "c"], "p": [7]}, {"q": {"c", "a"}, "p": frozenset("7")}):
+        assert irmeta.evaluate(relevant, {"run": ranked, "x": ranked}, "AP,P@1").equals(expected)
+    alone = irmeta.evaluate(graded, ranked, "AP")
+    assert alone.equals(expected.filter(system="run", measure="AP"))
+    sets = irmeta.evaluate({"some": {"q": ["a"]}, "all": graded}, ranked, "P@1")
+    assert sets["qrels"].to_list() == ["some", "all"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ({"q": ["a", "a"]}, "query q has doc a a second time"),
+        ({"q": {"a", "b"}}, "query q: a set of docs has no order. Pass a list"),
+        ({"x": {"q": ["a", 1.5]}}, "a doc is float, neither text nor a whole number"),
+        ({"x": {"q": ["a"], "p": {"a": 1.0}}}, "a dict with values other than dicts, or lists"),
+    ],
+)
+def test_from_data__invalid_lists_of_docs_are_refused(runs: object, said: str):
+    with pytest.raises((DataError, UsageError), match=said):
+        irmeta.from_data(QRELS, runs)
+
+
+def test_from_data__lists_of_files_are_files(tmp_path: Path):
+    (tmp_path / "a.txt").write_text("q 0 a 1\n")
+    (tmp_path / "b.txt").write_text("q 0 b 1\n")
+    parts = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    assert irmeta.evaluate({"both": parts}, RUN, "P@2")["value"].to_list() == [1.0]
 
 
 def test_from_data__subtopics_need_a_column():
