@@ -124,8 +124,8 @@ def compare(
     ------
     UsageError
         If no measure is named and there are several, or a name, baseline or level is unknown; if
-        no track has two systems; for
-        a matrix with a measure or track beside it; for `less_is_better` of a known measure.
+        no track has two systems; for a matrix with a measure or track beside it; for
+        `less_is_better` of a known measure.
 
     Examples
     --------
