@@ -59,6 +59,7 @@ PLAIN = {
     "num_rel": "NumRel",
     "num_rel_ret": "NumRelRet",
     "map": "AP",
+    "yaap": "YAAP",
     "gm_map": "AP(average=geometric)",
     "Rprec": "Rprec",
     "bpref": "Bpref",
@@ -323,8 +324,6 @@ ELSEWHERE = {
     "hits": "in ranx, the number of relevant docs among the first k, which is k times P@k",
     "dcg_burges": "ranx's gains are 2^g - 1, and gain=exp divides them by 2^gmax: give the gains, "
     "as in DCG(gain=1:1;2:3;3:7)",
-    "accuracy": "in BEIR it is Success@k; the share of ordered pairs, as in ir_measures, is not in "
-    "irmeta",
     "hole": "BEIR counts docs that no query judges; Unjudged@k counts those this query does not",
     "precision": "without a cutoff, P means P@5 to P@1000 as in trec_eval, and SetP the precision "
     "of the complete list as in ranx: write one of them, or a cutoff",
@@ -335,7 +334,7 @@ ELSEWHERE = {
     "u_measure": "it needs the lengths of docs, which runs and qrels do not have",
     "runid": _LABELS,
     "relstring": _LABELS,
-    "prefs_simp": "trec_eval computes it from preference judgments, which irmeta does not read",
+    "prefs_simp": "trec_eval computes it from preference judgments: irmeta trec_eval -R prefs",
     **{
         name.lower(): _PREFERENCE.format(name)
         for name in ("RPP", "STRPP", "LexiRecall", "LexiPrecision", "OI")

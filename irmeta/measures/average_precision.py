@@ -80,6 +80,27 @@ def events_average_precision(view: JudgedRanks, params: Params) -> Events | None
     return Events(ranks, offsets, amounts, lambda ks: divisors(view, params, ks))
 
 
+def compute_yaap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute log((1 + s) / (1 + R - s)) of the sum s of the precisions at relevant docs."""
+    total, relevant = _precision_sums(view, params["rel"], ks), view.counts(params["rel"])[:, None]
+    return np.log((1.0 + total) / (1.0 + relevant - total))
+
+
+def trace_yaap(one: OneList, params: Params, k: None) -> Trace:
+    """Trace YAAP as its value without relevant docs retrieved, and its growth at each of them."""
+    relevant = len(one.relevant(params["rel"]))
+    total, value = 0.0, math.log(1 / (1 + relevant))
+    terms = [Term(None, "(no doc)", 0, f"log(1 / (1 + {relevant}))", value)]
+    found = [d for d in one.within(None) if d[2] >= params["rel"]]
+    for i, (rank, doc, grade) in enumerate(found, 1):
+        total += i / rank
+        grown = math.log((1 + total) / (1 + relevant - total))
+        text = f"to log((1 + {total:.4g}) / (1 + {relevant} - {total:.4g})), s + {i}/{rank}"
+        terms.append(Term(rank, doc, grade, text, grown - value))
+        value = grown
+    return Trace(tuple(terms), 1.0, "(nothing)")
+
+
 def trace_average_precision(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace AP as precisions at relevant docs, over the divisor of `norm`."""
     full = one
@@ -339,6 +360,17 @@ MEASURES = (
         events=events_average_precision,
         printed=_printed_ap,
         gained_only=True,
+    ),
+    Measure(
+        name="YAAP",
+        summary="yet another average precision: the logistic form of AP, smoothed for few relevant "
+        "docs (yaap)",
+        compute=compute_yaap,
+        trace=trace_yaap,
+        source="trec_eval 9.0.8, m_yaap.c; Robertson (2012), On Smoothing Average Precision, ECIR",
+        cutoff="none",
+        bounds=(-math.inf, math.inf),
+        empty_list="-log(1 + R)",
     ),
     Measure(
         name="IPrec",

@@ -1,4 +1,4 @@
-"""P, R, F, Success, RelP and RR: number of relevant docs in the top k, and rank of the first."""
+"""P, R, F, Success, Accuracy, RelP and RR: relevant docs in the top k, and rank of the first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_within, reciprocal_rank
-from irmeta.measures.cutoffs import empty_values, per_query, rank_cuts
+from irmeta.measures.cutoffs import add_up, empty_values, per_query, positions, rank_cuts
 from irmeta.measures.gains import needs_ties, refuse_assumed, weight_at, weighted_gain
 from irmeta.measures.spec import (
     TREC_EVAL,
@@ -80,6 +80,24 @@ def compute_best_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray
 def compute_success(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Return 1 where a relevant doc is at a rank up to k, else 0."""
     return (relevant_within(view, params, ks) > 0).astype(np.float64)
+
+
+def compute_accuracy(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute the share of pairs in order: a relevant doc above a non-relevant one, among k docs.
+
+    Notes
+    -----
+    Without a relevant doc among them the value is 0, and with relevant docs alone 1. ir_measures
+    leaves out queries of the first kind, and divides by zero for those of the second.
+    """
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    found = relevant_within(view, params, ks)
+    above = add_up(view, ranks, offsets, ranks - positions(offsets)[:, None], ks)
+    cuts = np.array([np.iinfo(np.int64).max if k is None else k for k in ks])
+    pairs = found * (np.minimum(view.lengths, cuts[:, None, None]) - found)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = np.where(pairs > 0, 1.0 - above / pairs, found > 0)
+    return np.where(view.counts(params["rel"])[:, None] > 0, values, np.nan)
 
 
 def compute_relative_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -205,6 +223,22 @@ def trace_success(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(_count_terms(one, params, k)[:1], 1.0, "(nothing)")
 
 
+def trace_accuracy(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace Accuracy as the share of non-relevant docs below each relevant doc."""
+    found = [d for d in one.within(k) if d[2] >= params["rel"]]
+    others = min(one.length, one.length if k is None else k) - len(found)
+    terms = tuple(
+        Term(
+            *(rank, doc, grade),
+            f"1 - {rank - i}/{others}" if others else "1",
+            1.0 - (rank - i) / others if others else 1.0,
+        )
+        for i, (rank, doc, grade) in enumerate(found, 1)
+    )
+    undefined = 0.0 if one.relevant(params["rel"]) else np.nan
+    return Trace(terms, len(found), "relevant docs retrieved", None if found else undefined)
+
+
 def trace_relative_precision(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace RelP@k as counts over min(k, R)."""
     assert k is not None
@@ -284,6 +318,16 @@ MEASURES = (
         family="utility",
         events=events_success,
         gained_only=True,
+    ),
+    Measure(
+        name="Accuracy",
+        summary="the share of pairs of a relevant and a non-relevant doc among the first k that "
+        "are in order; BEIR's Accuracy@k is Success@k",
+        compute=compute_accuracy,
+        trace=trace_accuracy,
+        source="ir_measures 0.4.3, Accuracy; with equal weights the area under the ROC curve",
+        monotone=False,
+        no_relevant=np.nan,
     ),
     Measure(
         name="RelP",

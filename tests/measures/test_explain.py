@@ -41,6 +41,7 @@ MEASURES = (
         "NumRel",
         "NumRelRet",
     ),
+    *("Accuracy", "Accuracy(rel=2)@7", "YAAP", "YAAP(rel=2)"),
     *("NumNonrelJudgedRet", "Utility(a=2)", "DCG(discount=zipf)", "nDCG(ties=share)@5"),
     *("nDCG(ideal=pool)@5", "nDCGRel", "RnDCG", "G(gain=1:3;2:9)", "BinG", "Q", "Q(norm=min)@10"),
     *("Q(norm=pool,ideal=pool)@5", "ERR", "ERR(stop=ntcir)@5", "ERR(unjudged=upper-gmax)@5"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
+import irmeta
 from irmeta.errors import MeasureError
 from irmeta.measures.names import parse_measure
 from support.making import Track, down
@@ -29,3 +32,19 @@ def test_ap__undefined_without_relevant_docs_in_pool(tmp_path):
 def test_parse_measure__shared_ties_with_assumed_relevance_are_refused():
     with pytest.raises(MeasureError, match=r"ties=share cannot be combined with unjudged=upper"):
         parse_measure("P(ties=share,unjudged=upper)@5")
+
+
+def test_accuracy__pairs_in_order():
+    """Of a b x c, with b and c relevant: b is above x, neither b nor c above a, c not above x."""
+    found = irmeta.evaluate(
+        {"q": {"b": 1, "c": 2}}, {"s": {"q": list("abxc")}}, "Accuracy@3,Accuracy"
+    )
+    assert found["value"].to_list() == [1 / 2, 1 / 4]
+
+
+def test_yaap__log_of_smoothed_precisions():
+    """Precisions 1/2 and 2/4 of R = 3: log((1 + 1) / (1 + 3 - 1))."""
+    judged = {"q": {"b": 1, "c": 1, "d": 1}, "none": {"a": 0}}
+    runs = {"s": {"q": list("abxc"), "none": ["a"]}}
+    found = irmeta.evaluate(judged, runs, "yaap", per_query=True)
+    assert found["value"].to_list() == pytest.approx([0.0, math.log(2 / 3)])

@@ -86,6 +86,7 @@ NOT_SUITED = {
         "EffortR": (".*@0", NOTHING_READ),
         "WSS": (".*(unreached=zero.*|@0)", f"{NOTHING_READ}; {UNREACHED}"),
         "LastRel": (".*ignored.*", IGNORED),
+        "Accuracy": (".*", "a relevant doc low in the list has few non-relevant docs below it"),
         "G": (".*", "a doc of less gain above a doc makes up for part of its lag"),
         "Q": (r"Q\(.*rel=.*", "a doc below rel has a gain, which counts at relevant docs below it"),
         "DINnDCG": (r"DINnDCG\(.*rel=.*", "a doc below rel has a gain, and is not the first"),
@@ -164,6 +165,7 @@ EMPTY: dict[str, Callable[[Case, int], float]] = {
         + case.spec.settings["d"] * (case.spec.settings["N"] - relevant),
         -np.inf if case.spec.settings["low"] is None else case.spec.settings["low"],
     ),
+    "-log(1 + R)": lambda case, relevant: -np.log1p(relevant),
     "the scaled utility 0": lambda case, relevant: scaled_zero(
         relevant=relevant, **case.spec.settings
     ),

@@ -75,7 +75,7 @@ def well_known() -> Twins:
 
 
 def precision() -> Twins:
-    """Twins of P, R, Success, RelP, RR and AP in their other forms."""
+    """Twins of P, R, Success, Accuracy, RelP, RR and AP in their other forms."""
     twins: Twins = {
         "AP(unjudged=condensed)": of_condensed(naive.average_precision),
         "AP(rel=2,unjudged=condensed)@3": of_condensed(naive.average_precision, 3, 2),
@@ -96,6 +96,11 @@ def precision() -> Twins:
         "BestF(beta=0,rel=2)": of_list(review.best_f, None, 0, 2),
         "BestF(beta=2)@3": of_list(review.best_f, 3, 2),
         "Success(rel=2)@2": of_list(sets.success, 2, 2),
+        "Accuracy": of_list(sets.accuracy),
+        "Accuracy(rel=2)@4": of_list(sets.accuracy, 4, 2),
+        "Accuracy(unjudged=condensed)@3": of_condensed(sets.accuracy, 3),
+        "YAAP": of_list(sets.yaap),
+        "YAAP(rel=2,unjudged=condensed)": of_condensed(sets.yaap, 2),
         "RelP(rel=2)@2": of_list(sets.relative_precision, 2, 2),
     }
     for k in (1, 2, 4, 1000):
@@ -110,6 +115,7 @@ def precision() -> Twins:
             f"Success(unjudged=upper)@{k}": lambda x, k=k: incomplete.success_of(x.upper(), k),
             f"RR(unjudged=upper)@{k}": lambda x, k=k: incomplete.reciprocal_rank_of(x.upper(), k),
             f"Success@{k}": of_list(sets.success, k),
+            f"Accuracy@{k}": of_list(sets.accuracy, k),
             f"F@{k}": of_list(sets.f, k),
             f"RelP@{k}": of_list(sets.relative_precision, k),
         }

@@ -3,6 +3,7 @@
 Where there is nothing to divide by they are 0, as trec_eval prints them.
 """
 
+import math
 from collections.abc import Sequence
 
 from twins.measures import Qrels, Ranking, precision, recall, relevant_docs, relevant_ranks
@@ -13,6 +14,28 @@ ELEVEN_POINTS = tuple(tenth / 10 for tenth in range(11))
 def success(ranking: Ranking, qrels: Qrels, k: int, rel: int = 1) -> float:
     """m_success.c: 1 if a relevant doc is at a rank <= k, else 0."""
     return 1.0 if relevant_ranks(ranking, qrels, rel, k) else 0.0
+
+
+def accuracy(ranking: Ranking, qrels: Qrels, k: int | None = None, rel: int = 1) -> float:
+    """Share of pairs of a relevant and another doc to k that are in order, pair by pair."""
+    if not relevant_docs(qrels, rel):
+        return float("nan")
+    is_relevant = [qrels.get(doc, 0) >= rel for doc in ranking[:k]]
+    pairs = [
+        first
+        for i, first in enumerate(is_relevant)
+        for second in is_relevant[i + 1 :]
+        if first != second
+    ]
+    return sum(pairs) / len(pairs) if pairs else float(any(is_relevant))
+
+
+def yaap(ranking: Ranking, qrels: Qrels, rel: int = 1) -> float:
+    """m_yaap.c: log((1 + s) / (1 + R - s)), s the sum of the precisions at relevant docs."""
+    r = len(relevant_docs(qrels, rel))
+    ranks = relevant_ranks(ranking, qrels, rel, None)
+    s = sum(found / rank for found, rank in enumerate(ranks, start=1))
+    return math.log((1 + s) / (1 + r - s))
 
 
 def r_precision(ranking: Ranking, qrels: Qrels, mult: float = 1.0, rel: int = 1) -> float:
