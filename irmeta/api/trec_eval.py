@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
-import math
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
+from irmeta.api.trec_eval_groups import values_by_group
+from irmeta.api.trec_eval_reading import (
+    QUERY_FAILED,
+    decimal_grade,
+    hold,
+    problem_of,
+    read_qrels_and_run,
+    runid,
+    systems_of,
+)
+from irmeta.api.trec_eval_values import LISTED, Values, relevant_count, values_of_scores
 from irmeta.errors import IrmetaError
-from irmeta.measures.average_precision import docs_needed
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measure
-from irmeta.measures.trec_eval_names import (
-    SUMMARY_ONLY,
-    Line,
-    TrecEvalError,
-    TrecEvalOptions,
-    line_of,
-    lines_of,
-)
-from irmeta.naming.parameters import numbers
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.measures.trec_eval_names import Line, TrecEvalError, TrecEvalOptions, lines_of
+from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import evaluation_of
 from irmeta.rankings.needs import needs_of
-from irmeta.results.scores import Scores
-from irmeta.store.memory import MemoryStore, read_into_memory
+from irmeta.store.memory import MemoryStore
 from irmeta.store.ranked_track import Evaluation
-from irmeta.store.scan import lazy, read_table
-from irmeta.trec.source import TrackSource, track_of_files
-from irmeta.trec.streams import open_stream
-from irmeta.trec.text import Text, lines
-
-CANNOT_READ, QUERY_FAILED, NO_QUERY = 2, 4, 7
-"""Exit statuses of trec_eval."""
-_SPOILT = "The first: "  # of the runs that cannot be used
-_OTHER_OPTIONS = re.compile(r" `\w+=[^`]*`[^.]*\.")  # a sentence about a keyword of `evaluate`
-_ELSEWHERE = "none of its queries is judged"
-_SEVERAL_TAGS = " tags, the first is used"
+from irmeta.store.scan import lazy
+from irmeta.trec.source import TrackSource
+from irmeta.trec.streams import InputFile
 
 
 def trec_eval(
@@ -75,10 +65,15 @@ def trec_eval(
     """
     options = options or TrecEvalOptions()
     asked = _Asked.of(measures, options, per_query=per_query, summary=summary)
-    store, source, system = _read(qrels, run, options, asked.evaluation)
+    if options.judgments != "qrels":
+        values, file, system = values_by_group(qrels, run, asked.printed, options)
+        yield from asked.lines(values, file, system, {})
+        return
+    store, source, system = read_qrels_and_run(qrels, run, options, asked.evaluation)
     scores = evaluate(store, source.name, asked.specs, asked.policy)
     strings = _relstrings(store, source.name, asked.printed, options) if per_query else {}
-    yield from asked.lines(scores, source, system, strings)
+    values = values_of_scores(scores, asked.printed, options)
+    yield from asked.lines(values, source.input_file(system["file"]), system, strings)
 
 
 def trec_eval_each(
@@ -145,6 +140,8 @@ class _Asked:
         cls, measures: Sequence[str], options: TrecEvalOptions, *, per_query: bool, summary: bool
     ) -> _Asked:
         printed = lines_of(measures, options)
+        for line in printed:
+            line.check_format(options.judgments)
         specs, policy = _evaluated(printed, options)
         has_strings = per_query and any(line.stem == "relstring" for line in printed)
         evaluation = None if has_strings else evaluation_of(policy, needs_of(specs))
@@ -152,36 +149,35 @@ class _Asked:
 
     def lines(
         self,
-        scores: Scores,
-        source: TrackSource,
+        values: Values,
+        run: InputFile,
         system: Mapping[str, Any],
         strings: Mapping[str, str],
     ) -> Iterator[str]:
-        """Yield the lines of a run from its scores and its row of the table `systems`."""
-        values = _Values.of(scores, self.printed, self.options)
+        """Yield the lines of a run from its values and its row of the table `systems`."""
         if self.per_query:
-            for query in values.queries:
+            for query in values.queries.evaluated:
                 yield from values.query_lines(query, strings)
-        if values.stops_at is not None:
-            at = repr(values.stops_at)
-            text = f"query {at} is not in the run, where trec_eval 10 stops without -c"
+        if (stop := values.queries.stops_at) is not None:
+            text = f"query {stop!r} is not in the run, where trec_eval 10 stops without -c"
             raise TrecEvalError(text, QUERY_FAILED)
         if self.summary:
-            yield from values.summary_lines(_runid(source, system))
+            yield from values.summary_lines(runid(run, system))
 
 
 def _together(
     qrels: str | Path, runs: Sequence[str | Path], asked: _Asked
 ) -> Callable[[str | Path], Iterator[str]] | None:
     """Read and evaluate runs as one track; return the lines of each, or None if any has to stop."""
-    if asked.evaluation is None:
+    if asked.evaluation is None or asked.options.judgments != "qrels":
         return None
     try:
-        store, source = _held(qrels, runs, asked.options, asked.evaluation)
-        systems = {row["file"]: row for row in _systems(store, source)}
+        store, source = hold(qrels, runs, asked.options, asked.evaluation)
+        systems = {row["file"]: row for row in systems_of(store)}
         names = {str(run): _name_in(source, run) for run in runs}
-        if _decimal_grade(store, source) is not None or any(
-            systems[name]["skip_reason"] or _problem(name, systems[name]) for name in names.values()
+        if decimal_grade(store) is not None or any(
+            systems[name]["skip_reason"] or problem_of(name, systems[name])
+            for name in names.values()
         ):
             return None
         scores = evaluate(store, source.name, asked.specs, asked.policy)
@@ -190,7 +186,8 @@ def _together(
 
     def lines(run: str | Path) -> Iterator[str]:
         system = systems[names[str(run)]]
-        return asked.lines(scores.only([system["system"]]), source, system, {})
+        values = values_of_scores(scores.only([system["system"]]), asked.printed, asked.options)
+        return asked.lines(values, source.input_file(system["file"]), system, {})
 
     return lines
 
@@ -203,192 +200,9 @@ def _name_in(source: TrackSource, run: str | Path) -> str:
 def _evaluated(printed: Sequence[Line], options: TrecEvalOptions) -> tuple[list[Spec], EvalPolicy]:
     """Return the measures to compute, counts that others depend on included, and the policy."""
     specs = {line.spec.name: line.spec for line in printed if line.spec is not None}
-    specs = specs or {"NumQ": parse_measure("NumQ")}
     counts = [parse_measure(name) for name in _counts(options)]
     policy = EvalPolicy(queries="judged" if options.complete else "retrieved")
-    return [*specs.values(), *counts], policy
-
-
-def _read(
-    qrels: str | Path,
-    run: str | Path,
-    options: TrecEvalOptions,
-    evaluation: Evaluation | None,
-) -> tuple[MemoryStore, TrackSource, Mapping[str, Any]]:
-    """Read both files for an evaluation, or with the grades of all docs if that is None.
-
-    Returns
-    -------
-    store, source, system
-        The track, its source, and the run's row of the table `systems`.
-
-    Raises
-    ------
-    TrecEvalError
-        If one cannot be read, or a list has a doc twice.
-    """
-    try:
-        store, source = _held(qrels, [run], options, evaluation)
-    except IrmetaError as error:
-        text = str(error).partition(_SPOILT)[2] or str(error)
-        text = _OTHER_OPTIONS.sub("", text)
-        raise TrecEvalError(text, NO_QUERY if _ELSEWHERE in text else CANNOT_READ) from None
-    if (level := _decimal_grade(store, source)) is not None:
-        fix = "trec_eval would drop its decimals; irmeta evaluate keeps them"
-        raise TrecEvalError(f"{qrels}: grade {level} is not a whole number: {fix}", CANNOT_READ)
-    (system,) = _systems(store, source)
-    if (problem := _problem(run, system)) is not None:
-        raise problem
-    return store, source, system
-
-
-def _held(
-    qrels: str | Path,
-    runs: Sequence[str | Path],
-    options: TrecEvalOptions,
-    evaluation: Evaluation | None,
-) -> tuple[MemoryStore, TrackSource]:
-    """Read runs as one track."""
-    order = "trec_eval10" if options.version == 10 else "trec_eval"
-    policy = ReadPolicy(tie_order=order, depth=options.depth, names="file", duplicates="first")
-    source = track_of_files(qrels, runs, policy)
-    store, (outcome,) = read_into_memory(str(qrels), [source], policy, evaluation=evaluation)
-    if outcome.error is not None:
-        raise outcome.error
-    return store, source
-
-
-def _systems(store: MemoryStore, source: TrackSource) -> Iterator[dict[str, Any]]:
-    return read_table(store, "systems", source.name).iter_rows(named=True)
-
-
-def _decimal_grade(store: MemoryStore, source: TrackSource) -> float | None:
-    """Return the first grade of the qrels that is not a whole number, or None."""
-    levels = store.read_record(source.name)["qrels"][0].get("levels", ())
-    return next((level for level in levels if level != int(level)), None)
-
-
-def _problem(run: str | Path, system: Mapping[str, Any]) -> TrecEvalError | None:
-    """Return why trec_eval would not use a run that was read."""
-    if system["duplicates"]:
-        return TrecEvalError(f"{run}: a doc is twice in a list", QUERY_FAILED)
-    if system["tag"] is None:
-        return TrecEvalError(f"{run}: five columns, where a run has six", CANNOT_READ)
-    return None
-
-
-@dataclass(frozen=True)
-class _Values:
-    """Values of one run.
-
-    Attributes
-    ----------
-    queries
-        Queries to print, in order.
-    stops_at
-        The query at which trec_eval 10 stops; None: it does not.
-    by_query
-        float64 [query] by canonical name, for all judged queries, whose places are `places`.
-    """
-
-    printed: Sequence[Line]
-    queries: Sequence[str]
-    stops_at: str | None
-    places: Mapping[str, int]
-    by_query: dict[str, np.ndarray]
-    means: dict[str, float]
-
-    @classmethod
-    def of(cls, scores: Scores, printed: Sequence[Line], options: TrecEvalOptions) -> _Values:
-        """Return the values of all lines."""
-        missing = scores.no_list[:, 0]
-        queries, stops_at = scores.queries, None
-        if options.version == 9:
-            queries = [q for q, is_missing in zip(queries, missing, strict=True) if not is_missing]
-        elif missing.any() and not options.complete:
-            first = int(missing.argmax())
-            queries, stops_at = queries[:first], queries[first]
-        values = cls(
-            printed,
-            queries,
-            stops_at,
-            {query: i for i, query in enumerate(scores.queries)},
-            {name: scores.values[i, :, 0] for i, name in enumerate(scores.measures)},
-            dict(scores.means().select("measure", "value").iter_rows()),
-        )
-        if options.condensed:
-            values.judged_docs_only(missing & (options.version == 9), options)
-        if options.complete and options.version == 9:
-            values.means[_relevant(options)] = values.means["NumRel"]
-        return values
-
-    def judged_docs_only(self, left_out: np.ndarray, options: TrecEvalOptions) -> None:
-        """Give the lists that ``-J`` empties trec_eval's values: 0 docs of 0 are NaN.
-
-        Parameters
-        ----------
-        left_out
-            bool [query]: the queries that trec_eval does not evaluate.
-        options
-            Version and least relevant grade.
-        """
-        is_empty = (self.by_query[_LISTED] == 0) & ~left_out
-        relevant = self.by_query[_relevant(options)]
-        for line in self.printed:
-            if line.spec is None:
-                continue
-            name = line.spec.name
-            if line.stem in ("unj", "rbp_resid"):  # no doc is unjudged any more
-                self.by_query[name][:] = self.means[name] = 0.0
-            elif (levels := _recall_levels(line.spec)) is not None:
-                needed = docs_needed(levels, relevant, str(options.version))
-                is_undefined = is_empty & (needed == 0).any(axis=0)
-                self.by_query[name][is_undefined] = math.nan
-                if is_undefined.any():
-                    self.means[name] = math.nan
-
-    def query_lines(self, query: str, strings: Mapping[str, str]) -> Iterator[str]:
-        """Yield the lines of one query."""
-        place = self.places[query]
-        for line in self.printed:
-            if line.spec is not None and line.stem not in SUMMARY_ONLY:
-                yield _written(line, query, float(self.by_query[line.spec.name][place]))
-            elif line.stem == "relstring":
-                yield f"{line.name:<22}\t{query}\t'{strings.get(query, '')}'\n"
-
-    def summary_lines(self, runid: str) -> Iterator[str]:
-        """Yield the lines for all queries."""
-        for line in self.printed:
-            if line.spec is not None:
-                yield _written(line, "all", self.means[line.spec.name])
-            elif line.stem == "runid":
-                yield f"{line.name:<22}\tall\t{runid}\n"
-
-
-_LISTED = "NumRet(unjudged=condensed)"
-
-
-def _counts(options: TrecEvalOptions) -> list[str]:
-    """Name the counts that trec_eval's values under the options depend on."""
-    # With -c, version 9 counts the grades from 1 in its summary, whatever -l.
-    counts = ["NumRel"] if options.complete and options.version == 9 else []
-    return [*counts, _LISTED, _relevant(options)] if options.condensed else counts
-
-
-def _relevant(options: TrecEvalOptions) -> str:
-    return parse_measure(f"NumRel(rel={options.rel})").name
-
-
-def _recall_levels(spec: Spec) -> np.ndarray | None:
-    """Return the levels of recall of interpolated precision; None for any other measure."""
-    if spec.measure.name == "IPrec":
-        return np.array([spec.cutoff], np.float64)
-    return np.array(numbers(spec.settings["levels"])) if spec.measure.name == "IPrecAvg" else None
-
-
-def _written(line: Line, query: str, value: float) -> str:
-    text = line_of(line.name, query, value)
-    return text.replace(" nan\n", "-nan\n") if math.isnan(value) else text  # 0 / 0 is -nan in C
+    return list((specs | {one.name: one for one in counts}).values()), policy
 
 
 def _relstrings(
@@ -416,12 +230,8 @@ def _relstrings(
     return dict(strings.iter_rows())
 
 
-def _runid(source: TrackSource, system: Mapping[str, Any]) -> str:
-    """Return the tag of the last line of a run, its first word."""
-    tag = str(system["tag"])
-    if _SEVERAL_TAGS in (system["notes"] or ""):
-        with open_stream(source.input_file(system["file"])) as stream:
-            for _, piece in Text(stream, system["file"]).pieces():
-                for _, fields in lines(piece, system["file"]):
-                    tag = fields[5].decode()
-    return tag.split()[0]
+def _counts(options: TrecEvalOptions) -> list[str]:
+    """Name the counts that trec_eval's values under the options depend on."""
+    # With -c, version 9 counts the grades from 1 in its summary, whatever -l.
+    counts = ["NumQ", *(["NumRel"] if options.complete and options.version == 9 else [])]
+    return [*counts, LISTED, relevant_count(options)] if options.condensed else counts

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 USAGE = """\
 Usage: irmeta trec_eval [-q] [-c] [-n] [-l NUM] [-M NUM] [-N NUM] [-J] [-m MEASURE[.PARAMS]]...
-                        [--version 9|10] QRELS RUN...
+                        [-R FORMAT] [-Z FILE] [--version 9|10] QRELS RUN...
 """
 HELP = f"""\
 {USAGE}
@@ -36,7 +36,13 @@ Print what trec_eval 9.0.8 prints, byte for byte. A file may be compressed; - is
  -M, --Max_retrieved_per_topic NUM  Evaluate only the first NUM docs of each list.
  -N, --Number_docs_in_coll NUM      Docs of the collection, for utility.
  -J, --Judged_docs_only             Remove unjudged docs from the lists.
- -m, --measure MEASURE[.PARAMS]     Measure or official (default), set, all_trec; repeatable.
+ -m, --measure MEASURE[.PARAMS]     Measure or official (default), set, all_trec, all_prefs, prefs,
+                                    qrels_jg; repeatable.
+ -R, --Rel_info_format FORMAT       Format of QRELS: qrels (default); prefs, lines query person
+                                    group doc level, and qrels_prefs, both for prefs_*; qrels_jg,
+                                    with a person in the second column, for *_avgjg.
+ -Z, --Zscore FILE                  Print z-scores by the means and deviations of FILE, lines query
+                                    measure mean deviation; -1000000 where it lacks them.
  -o                                 Accepted and ignored, as in trec_eval.
  --version 9|10                     Print what trec_eval 9.0.8 or 10 prints (9).
  -v                                 Print the version.
@@ -61,7 +67,6 @@ _SHORT = {"measure": "m", "level_for_rel": "l", "nosummary": "n", "query_eval_wa
     "Zscore": "Z", "help": "h",
 }  # fmt: skip
 _VERSIONS = {"9": 9, "9.0.8": 9, "10": 10}
-_FORMATS = {"R": "qrels", "T": "trec_results"}
 ARGUMENTS, FILES = 1, 2
 
 
@@ -124,15 +129,19 @@ def _chosen(given: Sequence[tuple[str, str]]) -> TrecEvalOptions:
         For an option that is not supported, or a number out of range.
     """
     from irmeta.errors import short
-    from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions, whole_number
+    from irmeta.measures.trec_eval_names import (
+        FORMATS,
+        TrecEvalError,
+        TrecEvalOptions,
+        whole_number,
+    )
 
     values = dict(given)
-    for name, known in _FORMATS.items():
-        if values.get(name, known) != known:
-            raise TrecEvalError(f"-{name} {values[name]} is not supported", FILES)
-    for name in "DZ":
-        if name in values:
-            raise TrecEvalError(f"-{name} is not supported", ARGUMENTS)
+    for name, known in (("R", FORMATS), ("T", ("trec_results",))):
+        if values.get(name, known[0]) not in known:
+            raise TrecEvalError(f"-{name} {values[name]} is not one of {', '.join(known)}", FILES)
+    if "D" in values:
+        raise TrecEvalError("-D is not supported", ARGUMENTS)
     if values.get("version", "9") not in _VERSIONS:
         raise TrecEvalError(f"--version {values['version']} is neither 9 nor 10", ARGUMENTS)
     numbers: dict[str, int] = {}
@@ -153,6 +162,8 @@ def _chosen(given: Sequence[tuple[str, str]]) -> TrecEvalOptions:
         rel=numbers.get("l", 1),
         depth=numbers.get("M"),
         docs=numbers.get("N", 0),
+        judgments=values.get("R", "qrels"),
+        zscores=values.get("Z"),
     )
 
 

@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from irmeta.errors import IrmetaError, MeasureError, shown
-from irmeta.measures import aliases
+from irmeta.measures import aliases, judged_preferences
 from irmeta.measures.names import Spec, parse_measure
 from irmeta.options import LARGEST
 
 TEXTS = ("runid", "relstring")
 """What trec_eval prints as text."""
-COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
+COUNTS = (
+    *("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"),
+    *judged_preferences.COUNTS,
+)
 """Printed as whole numbers."""
 SUMMARY_ONLY = ("runid", "num_q", "gm_map", "gm_bpref")
 """Not printed for single queries."""
@@ -27,15 +30,28 @@ _WITH_TEXT = (
 )
 """Measures whose parameters become part of the name as they are written."""
 _NEW = ("rbp", "rbp_resid", "unj")  # in version 10
-_ABSENT = re.compile(r"prefs.*|all_prefs|qrels_jg|.*_avgjg|yaap|dcg|ideal_dcg")
+_ABSENT = ("dcg", "ideal_dcg")
+BY_GROUP = {"map_avgjg": "map", "P_avgjg": "P", "Rprec_mult_avgjg": "Rprec_mult"}
+"""Measures that are means over groups of judgments, and the measure in each group."""
+FORMATS = ("qrels", "prefs", "qrels_prefs", "qrels_jg")
+"""Formats of judgments, ``-R``."""
 _PAIRS = re.compile(r"[^=,]+=[^=,]*(?:,[^=,]+=[^=,]*)*")
 _WHOLE, _REAL = r"\s*([+-]?\d+)", r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 _FIRST = aliases.TREC_EVAL.index("P") + 1
-_ORDER = ("runid", *aliases.TREC_EVAL[:_FIRST], "relstring", *aliases.TREC_EVAL[_FIRST:])
+_ALL_TREC = ("runid", *aliases.TREC_EVAL[:_FIRST], "relstring", *aliases.TREC_EVAL[_FIRST:])
+_LAST = _ALL_TREC.index("rbp")
+_ORDER = (
+    *_ALL_TREC[:_LAST],
+    *(*judged_preferences.MEASURES, *BY_GROUP, "yaap"),
+    *_ALL_TREC[_LAST:],
+)
 _SETS = ("set_P", "set_relative_P", "set_recall", "set_map", "set_F")
 _NICKNAMES = {
-    "all_trec": _ORDER,
-    "official": _ORDER[: _FIRST + 1],
+    "all_trec": _ALL_TREC,
+    "official": _ALL_TREC[: _FIRST + 1],
+    "all_prefs": ("runid", "num_q", *judged_preferences.MEASURES),
+    "prefs": ("runid", "num_q", *judged_preferences.MEASURES[:6]),
+    "qrels_jg": ("runid", "num_q", *BY_GROUP),
     "set": ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", *_SETS),
 }
 
@@ -65,7 +81,8 @@ class Line:
     stem
         The name without parameters.
     spec
-        The measure; None for text.
+        The measure; None for text and for measures of preferences. Of measures by group, that in a
+        group.
     length
         Number of docs of `relstring`.
     """
@@ -74,6 +91,28 @@ class Line:
     stem: str
     spec: Spec | None = None
     length: int = 0
+
+    @property
+    def is_text(self) -> bool:
+        """Whether trec_eval prints no number."""
+        return self.stem in TEXTS
+
+    def check_format(self, form: str) -> None:
+        """Refuse a measure that a format of judgments does not have.
+
+        Raises
+        ------
+        TrecEvalError
+            If trec_eval cannot calculate the measure from the format.
+        """
+        known = ("qrels",)
+        if self.stem in judged_preferences.MEASURES:
+            known = ("prefs", "qrels_prefs")
+        elif self.stem in BY_GROUP:
+            known = ("qrels_jg",)
+        if form not in known and self.stem not in ("runid", "num_q"):
+            needed = " or ".join(f"-R {one}" for one in known)
+            raise TrecEvalError(f"measure {self.name!r} needs judgments {needed}", 4)
 
 
 @dataclass(frozen=True)
@@ -86,6 +125,8 @@ class TrecEvalOptions:
         9 (for 9.0.8) or 10.
     complete, rel, condensed, depth, docs
         ``-c``, ``-l``, ``-J``, ``-M`` (None: no limit) and ``-N``.
+    judgments, zscores
+        ``-R`` and the file of ``-Z``.
     """
 
     version: int = 9
@@ -94,6 +135,8 @@ class TrecEvalOptions:
     condensed: bool = False
     depth: int | None = None
     docs: int = 0
+    judgments: str = "qrels"
+    zscores: str | None = None
 
 
 def trec_eval_name(name: str) -> str:
@@ -120,10 +163,10 @@ def trec_eval_name(name: str) -> str:
     return name
 
 
-def line_of(name: str, query: str, value: float, digits: int = 4) -> str:
-    """Return a line of trec_eval's output."""
-    number = f"{value:.0f}" if name in COUNTS else f"{value:6.{digits}f}"
-    return f"{name:<22}\t{query}\t{number}\n"
+def line_of(name: str, query: str, value: float, digits: int = 4, *, is_z: bool = False) -> str:
+    """Return a line of trec_eval's output; of a z-score with Z before the name."""
+    number = f"{value:.0f}" if name in COUNTS and not is_z else f"{value:6.{digits}f}"
+    return f"{'Z' if is_z else ''}{name:<22}\t{query}\t{number}\n"
 
 
 def lines_of(asked: Sequence[str], options: TrecEvalOptions) -> list[Line]:
@@ -155,9 +198,9 @@ def _members(name: str, version: int) -> Sequence[str]:
     """Return the measures that a name stands for."""
     if name in _NICKNAMES:
         return [one for one in _NICKNAMES[name] if version == 10 or one not in _NEW]
-    if _ABSENT.fullmatch(name):
+    if name in _ABSENT:
         raise TrecEvalError(f"measure {name!r} of trec_eval is not implemented in irmeta", 1)
-    if name not in (*TEXTS, *aliases.TREC_EVAL) or (version == 9 and name in _NEW):
+    if name not in _ORDER or (version == 9 and name in _NEW):
         raise TrecEvalError(f"illegal measure {name!r}", 1)
     return [name]
 
@@ -168,7 +211,16 @@ def _lines(stem: str, given: Mapping[str, str], options: TrecEvalOptions) -> lis
         return [Line(stem, stem)]
     if stem == "relstring":
         name = stem if text is None else f"{stem}_{text}"
-        return [Line(name, stem, length=max(0, int(_real(text)) if text else 10))]
+        return [Line(name, stem, length=max(0, int(real_number(text)) if text else 10))]
+    if stem in judged_preferences.MEASURES:
+        return [Line(stem, stem)]
+    if stem in BY_GROUP:
+        inner = [Line(BY_GROUP[stem], "map", _spec("map", options))]
+        if stem != "map_avgjg":
+            inner = _cut_lines(BY_GROUP[stem], text, options)
+        return [
+            replace(one, name=one.name.replace(BY_GROUP[stem], stem, 1), stem=stem) for one in inner
+        ]
     if stem in _RANKS or stem in _LEVELS:
         return _cut_lines(stem, text, options)
     if text is None or stem not in _WITH_TEXT:
@@ -179,7 +231,9 @@ def _lines(stem: str, given: Mapping[str, str], options: TrecEvalOptions) -> lis
 def _cut_lines(stem: str, text: str | None, options: TrecEvalOptions) -> list[Line]:
     """Return a line for each cutoff, ascending."""
     parts = text.split(",") if text is not None else aliases.CUT[stem][1]
-    cuts = sorted(_real(str(one)) if stem in _LEVELS else whole_number(str(one)) for one in parts)
+    cuts = sorted(
+        real_number(str(one)) if stem in _LEVELS else whole_number(str(one)) for one in parts
+    )
     if stem in _RANKS and cuts[0] <= 0:
         raise TrecEvalError(f"negative cutoff of {stem!r}", 2)
     if len(set(cuts)) < len(cuts):
@@ -190,11 +244,13 @@ def _cut_lines(stem: str, text: str | None, options: TrecEvalOptions) -> list[Li
 
 def _with_parameters(stem: str, text: str, options: TrecEvalOptions) -> Spec:
     if stem in ("utility", "11pt_avg", "set_F"):
-        values = [repr(_real(part)) for part in text.split(",")]
+        values = [repr(real_number(part)) for part in text.split(",")]
         return _spec(f"{stem}.{','.join(values)}", options)
     if not _PAIRS.fullmatch(text):
         raise TrecEvalError(f"malformed pair parameters in {text!r}", 2)
-    pairs = [(name, _real(value)) for name, _, value in (p.partition("=") for p in text.split(","))]
+    pairs = [
+        (name, real_number(value)) for name, _, value in (p.partition("=") for p in text.split(","))
+    ]
     if stem not in ("rbp", "rbp_resid"):
         return _spec(f"{stem}.{','.join(f'{name}={value!r}' for name, value in pairs)}", options)
     if any(name != "p" for name, _ in pairs):
@@ -232,7 +288,7 @@ def whole_number(text: str) -> int:
     return sign * (min(int(digits or 0), LARGEST) if len(digits) < 20 else LARGEST)
 
 
-def _real(text: str) -> float:
+def real_number(text: str) -> float:
     """Return the number that a text begins with, 0 for none: C's atof."""
     match = re.match(_REAL, text)
     value = float(match[1]) if match else 0.0

@@ -1,0 +1,227 @@
+"""Values that trec_eval prints: of queries, of all queries, and as z-scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from irmeta.errors import DataError
+from irmeta.measures.average_precision import docs_needed
+from irmeta.measures.names import Spec, parse_measure
+from irmeta.measures.trec_eval_names import (
+    COUNTS,
+    SUMMARY_ONLY,
+    Line,
+    TrecEvalError,
+    TrecEvalOptions,
+    line_of,
+    real_number,
+)
+from irmeta.naming.parameters import numbers
+from irmeta.results.averages import GEOMETRIC_FLOOR
+from irmeta.results.scores import Scores
+from irmeta.trec.streams import InputFile
+from irmeta.trec.text import lines, read_text
+
+NO_ZSCORE = -1_000_000.0
+"""What trec_eval prints for a measure and query that the file of ``-Z`` lacks."""
+LISTED = "NumRet(unjudged=condensed)"
+_NOT_READ = 255  # trec_eval's exit status where the file of -Z cannot be read
+_GEOMETRIC = ("gm_map", "gm_bpref")
+
+
+@dataclass(frozen=True)
+class PrintedQueries:
+    """Queries of the judgments, and those that trec_eval evaluates.
+
+    Attributes
+    ----------
+    judged
+        All queries, in order.
+    evaluated
+        Those that are printed.
+    stops_at
+        The query at which trec_eval 10 stops; None: it does not.
+    """
+
+    judged: Sequence[str]
+    evaluated: Sequence[str]
+    stops_at: str | None = None
+
+    @classmethod
+    def of(
+        cls, judged: Sequence[str], missing: np.ndarray, options: TrecEvalOptions
+    ) -> PrintedQueries:
+        """Return the queries; `missing` are those that the run lacks: bool [query]."""
+        if options.version == 9:
+            evaluated = [q for q, lacks in zip(judged, missing, strict=True) if not lacks]
+            return cls(judged, evaluated)
+        if missing.any() and not options.complete:
+            first = int(missing.argmax())
+            return cls(judged, judged[:first], judged[first])
+        return cls(judged, judged)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values of one run.
+
+    Attributes
+    ----------
+    by_query
+        float64 [judged query] by the name of the line.
+    means
+        Value for all queries by the name of the line.
+    zscores
+        Mean and deviation by query and name; None: values are printed as they are.
+    counted
+        Names of lines whose value for all queries is no mean of z-scores.
+    """
+
+    printed: Sequence[Line]
+    queries: PrintedQueries
+    by_query: dict[str, np.ndarray]
+    means: dict[str, float]
+    zscores: Mapping[tuple[str, str], tuple[float, float]] | None = None
+    counted: tuple[str, ...] = ("num_q",)
+    _places: dict[str, int] = field(default_factory=dict[str, int])
+
+    def __post_init__(self) -> None:
+        self._places.update({query: i for i, query in enumerate(self.queries.judged)})
+
+    def query_lines(self, query: str, strings: Mapping[str, str]) -> Iterator[str]:
+        """Yield the lines of one query."""
+        for line in self.printed:
+            if line.stem == "relstring":
+                yield f"{line.name:<22}\t{query}\t'{strings.get(query, '')}'\n"
+            elif not line.is_text and line.stem not in SUMMARY_ONLY:
+                yield self._written(line, query, self._value(line, query))
+
+    def summary_lines(self, runid: str) -> Iterator[str]:
+        """Yield the lines for all queries."""
+        for line in self.printed:
+            if line.stem == "runid":
+                yield f"{line.name:<22}\tall\t{runid}\n"
+            elif not line.is_text:
+                is_z = self.zscores is not None and line.name not in self.counted
+                value = self._mean_of_zscores(line) if is_z else self.means[line.name]
+                yield self._written(line, "all", value)
+
+    def _value(self, line: Line, query: str) -> float:
+        """Return the value of a query, or its z-score."""
+        value = float(self.by_query[line.name][self._places[query]])
+        if self.zscores is None:
+            return value
+        if line.stem in _GEOMETRIC:
+            value = math.log(max(value, GEOMETRIC_FLOOR))
+        mean, deviation = self.zscores.get((query, line.name), (math.nan, 0.0))
+        if deviation:
+            return (value - mean) / deviation
+        return 0.0 if value == mean else NO_ZSCORE
+
+    def _mean_of_zscores(self, line: Line) -> float:
+        total = 0.0
+        for query in self.queries.evaluated:
+            total += self._value(line, query)
+        if line.name in COUNTS:
+            return total
+        mean = total / self.means["num_q"]
+        return math.exp(mean) if line.stem in _GEOMETRIC else mean
+
+    def _written(self, line: Line, query: str, value: float) -> str:
+        is_z = self.zscores is not None
+        text = line_of(line.name, query, value, is_z=is_z)
+        is_ratio = math.isnan(value) and not is_z  # 0 / 0 is -nan in C
+        return text.replace(" nan\n", "-nan\n") if is_ratio else text
+
+
+def values_of_scores(scores: Scores, printed: Sequence[Line], options: TrecEvalOptions) -> Values:
+    """Return the values of all lines from the scores of one run."""
+    missing = scores.no_list[:, 0]
+    by_measure = {name: scores.values[i, :, 0] for i, name in enumerate(scores.measures)}
+    means = dict(scores.means().select("measure", "value").iter_rows())
+    if options.condensed:
+        judged_docs_only(by_measure, means, printed, missing & (options.version == 9), options)
+    if options.complete and options.version == 9:
+        means[relevant_count(options)] = means["NumRel"]
+    names = {line.name: line.spec.name for line in printed if line.spec is not None}
+    return Values(
+        printed,
+        PrintedQueries.of(scores.queries, missing, options),
+        {name: by_measure[measure] for name, measure in names.items()},
+        {name: means[measure] for name, measure in names.items()} | {"num_q": means["NumQ"]},
+        zscores_of(options),
+        ("num_q", "num_rel") if options.complete and options.version == 9 else ("num_q",),
+    )
+
+
+def judged_docs_only(
+    by_measure: dict[str, np.ndarray],
+    means: dict[str, float],
+    printed: Sequence[Line],
+    left_out: np.ndarray,
+    options: TrecEvalOptions,
+) -> None:
+    """Give the lists that ``-J`` empties trec_eval's values: 0 docs of 0 are NaN.
+
+    `left_out` are the queries that trec_eval does not evaluate: bool [query].
+    """
+    is_empty = (by_measure[LISTED] == 0) & ~left_out
+    relevant = by_measure[relevant_count(options)]
+    for line in printed:
+        if line.spec is None:
+            continue
+        name = line.spec.name
+        if line.stem in ("unj", "rbp_resid"):  # no doc is unjudged any more
+            by_measure[name][:] = means[name] = 0.0
+        elif (levels := _recall_levels(line.spec)) is not None:
+            needed = docs_needed(levels, relevant, str(options.version))
+            is_undefined = is_empty & (needed == 0).any(axis=0)
+            by_measure[name][is_undefined] = math.nan
+            if is_undefined.any():
+                means[name] = math.nan
+
+
+def relevant_count(options: TrecEvalOptions) -> str:
+    """Name the count of relevant docs under the options."""
+    return parse_measure(f"NumRel(rel={options.rel})").name
+
+
+def _recall_levels(spec: Spec) -> np.ndarray | None:
+    """Return the levels of recall of interpolated precision; None for any other measure."""
+    if spec.measure.name == "IPrec":
+        return np.array([spec.cutoff], np.float64)
+    return np.array(numbers(spec.settings["levels"])) if spec.measure.name == "IPrecAvg" else None
+
+
+def zscores_of(options: TrecEvalOptions) -> dict[tuple[str, str], tuple[float, float]] | None:
+    """Return means and deviations of the file of ``-Z``: lines query, measure, mean, deviation.
+
+    Raises
+    ------
+    TrecEvalError
+        If it cannot be read, or a line has another number of fields.
+    """
+    path, found = options.zscores, dict[tuple[str, str], tuple[float, float]]()
+    if path is None:
+        return None
+    try:
+        content, _ = read_text(InputFile.at(Path(path), path))
+    except (DataError, OSError) as error:
+        raise TrecEvalError(str(error), _NOT_READ) from None
+    for number, fields in lines(content, path):
+        if len(fields) != 4:
+            text = f"{path}, line {number}: a line is: query measure mean deviation"
+            raise TrecEvalError(text, _NOT_READ)
+        query, measure, mean, deviation = (one.decode() for one in fields)
+        found[query, measure] = _number(mean), _number(deviation)
+    return found
+
+
+def _number(text: str) -> float:
+    """Return a number of the file of ``-Z``, where a mean of undefined values is nan."""
+    return math.nan if text.lower().lstrip("+-") == "nan" else real_number(text)
