@@ -201,8 +201,8 @@ class Store(OpenedStore):
         DataFrame
             track, system, measure, value, queries (number in the mean), no_list (of them, queries
             without a list of the system), lists_without_nonrelevant (null: not a search length).
-            With `per_query`: track, system, query, measure, value. Sorted so; NaN: undefined.
-            Of several qrels sets, such as ``qrels="human,judge"``, a column qrels follows track.
+            With `per_query`: track, system, query, measure, value. Sorted so; NaN: undefined. Of
+            several qrels sets (``qrels="human,judge"``), a column qrels follows track.
 
         Warns
         -----
@@ -226,8 +226,7 @@ class Store(OpenedStore):
         """
         specs, policy = parse_call(measures, self.merged(choices))
         found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
-        frames = (one.per_query() if per_query else one.means() for one in found)
-        return concat_scores(found, frames)
+        return concat_scores(found, [s.per_query() if per_query else s.means() for s in found])
 
     def means(
         self,

@@ -29,6 +29,10 @@ OWN_TESTS = {  # output: options, qrels, run
     "out.test.aqcM": ("-m all_trec -q -c -M100", "qrels.test", "results.trunc"),
     "out.test.aql": ("-m all_trec -mrelstring.20 -q -l2", "qrels.rel_level", "results.test"),
     "out.test.meas_params": (PARAMETERS, "qrels.test", "results.test"),
+    "out.test.prefs": ("-m all_prefs -q -R prefs", "prefs.test", "prefs.results.test"),
+    "out.test.qrels_prefs": ("-m all_prefs -q -R qrels_prefs", "qrels.test", "results.test"),
+    "out.test.qrels_jg": ("-m qrels_jg -q -R qrels_jg", "qrels.123", "results.test"),
+    "out.test.aqZ": ("-q -m all_trec -Z zscores_file", "qrels.test", "results.test"),
 }
 
 
@@ -49,10 +53,20 @@ def test_trec_eval__own_tests_byte_for_byte(shared, capsysbinary, out, version):
     folder = shared / "oracles" / "trec_eval_tests"
     folder = folder / "v9.0.8" if version == 9 else folder
     options, qrels, run = OWN_TESTS[out]
+    options = options.replace("zscores_file", str(folder / "zscores_file"))
     asked = (f"--version={version}", *options.split(), folder / qrels, folder / run)
     status, found, err = printed(capsysbinary, *asked)
     assert (status, err) == (0, "")
     assert_same(found, (folder / out).read_bytes())
+
+
+@pytest.mark.parametrize("out", ["prefs", "qrels_jg"])
+def test_trec_eval__comments_among_judgments_of_groups(shared, capsysbinary, out):
+    folder = shared / "oracles" / "trec_eval_tests"
+    options, _, run = OWN_TESTS[f"out.test.{out}"]
+    qrels = "prefs.comment.test" if out == "prefs" else "qrels.comments.123"
+    asked = ("--version=10", *options.split(), folder / qrels, folder / run)
+    assert printed(capsysbinary, *asked)[1] == (folder / f"out.test.{out}").read_bytes()
 
 
 def case1_outputs(shared: Path) -> list[Path]:
@@ -277,7 +291,7 @@ def test_trec_eval__options_that_change_values():
     [
         (["AP"], 1, "illegal measure 'AP'"),
         (["rbp"], 1, "illegal measure 'rbp'"),
-        (["prefs_simp"], 1, "not implemented"),
+        (["dcg"], 1, "not implemented"),
         (["P."], 1, "improper measure in parameter 'P'"),
         (["P.5,5"], 2, "duplicate cutoffs"),
         (["P.0"], 2, "negative cutoff"),
@@ -297,7 +311,7 @@ def test_lines_of__unusable_measure(asked, status, message):
         (["-x"], RUN, 1, "option -x not recognized"),
         (["-l0"], RUN, 1, "-l 0 is not a whole number from 1"),
         (["--version=11"], RUN, 1, "neither 9 nor 10"),
-        (["-R", "prefs"], RUN, 2, "-R prefs is not supported"),
+        (["-R", "pref"], RUN, 2, "-R pref is not one of qrels, prefs"),
         ([], "1 Q0 a 1 3\n", 2, "five columns"),
         ([], "1 Q0 a 1 x t\n", 2, "line 1"),
         ([], "1 Q0 a 1 3 t\n1 Q0 a 2 2 t\n", 4, "a doc is twice in a list"),
@@ -345,3 +359,87 @@ def test_command__numbers_without_end(tmp_path, capsysbinary, options, status, s
     (tmp_path / "run").write_text("1 Q0 a 1 2 r\n")
     found, _, err = printed(capsysbinary, *options.split(), tmp_path / "qrels", tmp_path / "run")
     assert (found, said in err, len(err) < 400) == (status, True, True)
+
+
+GROUPS = "1 p a 1\n1 p b 0\n1 q b 2\n1 q c 1\n2 p a 1\n3 q a 0\n"
+PREFS = "".join(f"{line[:3]} 0{line[3:]}\n" for line in GROUPS.splitlines())
+
+
+def lines_of_all(out: bytes) -> dict[str, str]:
+    """Return the values for all queries by name."""
+    rows = (line.split() for line in out.decode().splitlines())
+    return {name: value for name, query, value in rows if query == "all"}
+
+
+def test_trec_eval__means_over_groups_are_those_of_single_groups(files, capsysbinary):
+    """Query 1 has AP 1/2 by person p and (1 + 2/3) / 2 by q, query 2 has 0 by p, 3 is missing."""
+    qrels, run = files
+    qrels.write_text(GROUPS)
+    run.write_text("1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n1 Q0 c 3 1 t\n2 Q0 n 1 9 t\n")
+    asked = ("-R", "qrels_jg", "-m", "map_avgjg", "-m", "P_avgjg.2", "-mnum_q")
+    means = lines_of_all(printed(capsysbinary, *asked, qrels, run)[1])
+    ap = ((1 / 2) + (1 + 2 / 3) / 2) / 2
+    assert means == {"num_q": "2", "map_avgjg": f"{ap / 2:.4f}", "P_avgjg_2": "0.2500"}
+    complete = lines_of_all(printed(capsysbinary, *asked, "-c", qrels, run)[1])
+    assert complete == {"num_q": "3", "map_avgjg": f"{ap / 3:.4f}", "P_avgjg_2": "0.1667"}
+    strict = lines_of_all(printed(capsysbinary, *asked, "-l2", qrels, run)[1])
+    assert strict["map_avgjg"] == "0.2500"
+
+
+@pytest.mark.parametrize(("version", "all_of_them"), [(9, "3"), (10, "3")])
+def test_trec_eval__preferences_of_missing_queries_and_cut_lists(
+    files, capsysbinary, version, all_of_them
+):
+    qrels, run = files
+    qrels.write_text(PREFS)
+    run.write_text("1 Q0 b 1 3 t\n1 Q0 a 2 3 t\n1 Q0 c 3 1 t\n2 Q0 n 1 9 t\n")
+    asked = ("-R", "prefs", "-mprefs", "-c", f"--version={version}")
+    means = lines_of_all(printed(capsysbinary, *asked, qrels, run)[1])
+    # Of tied docs the first by name is first: a above b, and b above c.
+    assert (means["prefs_num_prefs_ful"], means["num_q"]) == ("2", all_of_them)
+    assert means["prefs_simp"] == f"{1 / 3:.4f}"
+    cut = lines_of_all(printed(capsysbinary, *asked, "-M1", qrels, run)[1])
+    assert (cut["prefs_num_prefs_ful"], cut["prefs_num_prefs_ful_ret"]) == ("1", "0")
+
+
+def test_trec_eval__zscores_and_what_the_file_lacks(files, capsysbinary, tmp_path):
+    scores = tmp_path / "z.txt"
+    scores.write_text("1 map 0.25 0.5\n2 map 0.5 0\n1 num_ret 2 0\n1 gm_map -1 2\n")
+    asked = ("-q", "-Z", scores, "-mmap", "-mnum_ret", "-mgm_map", "-mnum_q", *files)
+    lines = printed(capsysbinary, *asked)[1].decode().splitlines()
+    assert [line.split() for line in lines] == [
+        ["Znum_ret", "1", "0.0000"],
+        ["Zmap", "1", "0.5000"],
+        ["Znum_ret", "2", "-1000000.0000"],
+        ["Zmap", "2", "-1000000.0000"],
+        ["Znum_q", "all", "2.0000"],
+        ["Znum_ret", "all", "-1000000.0000"],
+        ["Zmap", "all", "-499999.7500"],
+        ["Zgm_map", "all", "0.0000"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "qrels", "status", "said"),
+    [
+        ("-R prefs -m map", PREFS, 4, "measure 'map' needs judgments -R qrels"),
+        ("-R prefs", PREFS, 4, "measure 'num_ret' needs judgments -R qrels"),
+        ("-m prefs_simp", QRELS, 4, "needs judgments -R prefs or -R qrels_prefs"),
+        ("-m map_avgjg", QRELS, 4, "needs judgments -R qrels_jg"),
+        ("-R prefs -m prefs", QRELS, 2, "line 1: 4 fields instead of 5"),
+        ("-R pref -m prefs", PREFS, 2, "is not one of qrels, prefs, qrels_prefs, qrels_jg"),
+        ("-R qrels_jg -m map_avgjg", "1 p a 1\n1 p a 0\n", 2, "has doc a twice in a group"),
+        ("-R prefs -m prefs", "1 p 0 a 1\n1 p 0 a 2\n", 4, "query 1: a doc has two levels"),
+        ("-R prefs -m prefs", "8 p 0 a 1\n", 7, "none of its queries is judged"),
+        ("-Z none", QRELS, 255, "none"),
+        ("-Z RUN", QRELS, 255, "line 1: a line is: query measure mean deviation"),
+    ],
+)
+def test_trec_eval__judgments_of_groups_and_zscores_that_are_refused(
+    files, capsysbinary, options, qrels, status, said
+):
+    files[0].write_text(qrels)
+    asked = options.replace("RUN", str(files[1])).split()
+    found, out, err = printed(capsysbinary, *asked, *files)
+    assert (found, out) == (status, b"")
+    assert said in err
