@@ -59,8 +59,7 @@ class Store(OpenedStore):
     policy : ReadPolicy
         Policy of reading.
     eval_policy : EvalPolicy
-        Policy of methods without keywords: of the results by which the store was opened, or the
-        default.
+        Policy of methods without keywords: that of the results that opened the store, or default.
     results : Path or None
         The folder of these results.
 
