@@ -123,9 +123,8 @@ def compare(
     Raises
     ------
     UsageError
-        If no measure is named and there are several, or a name, baseline or level is unknown; if
-        no track has two systems; for a matrix with a measure or track beside it; for
-        `less_is_better` of a known measure.
+        If no measure is named and there are several, or a name, baseline or level is unknown;
+        for a matrix with a measure or track beside it; for `less_is_better` of a known measure.
 
     Examples
     --------
@@ -142,11 +141,6 @@ def compare(
     named = sorted({m.measure for m in found})
     if len(named) > 1 and measures is None and not _are_matrices(source):
         raise UsageError(f"say which measures: {', '.join(named)}.")
-    if all(len(m.systems) < 2 for m in found):
-        names = ", ".join(sorted({name for m in found for name in m.systems})) or "none"
-        raise UsageError(
-            f"comparing needs two systems, found {names}: runs of one name count once."
-        )
     if less_is_better:
         found = [_reversed(m) for m in found]
     settings = {
