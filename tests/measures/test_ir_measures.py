@@ -21,7 +21,7 @@ ALIKE = (
     *("Rprec(rel=2)", "nDCG", "nDCG@10", "Bpref", "Bpref(rel=2)", "infAP", "infAP(rel=2)"),
     *("SetP", "SetP(rel=2)", "SetR", "SetF", "SetAP", "SetAP(rel=2)", "SetRelP", "Success@3"),
     *("Success(rel=2)@3", "IPrec@0.0", "IPrec@0.3", "IPrec(rel=2)@1.0", "NumQ", "NumRet"),
-    *("Accuracy", "Accuracy@20", "Accuracy(rel=2)@50"),
+    *("Accuracy", "Accuracy@100", "Accuracy(rel=2)@50"),
     *("NumRel", "Judged@10"),  # ir_measures counts a doc with a negative grade as judged
 )
 OTHERWISE = {
