@@ -243,15 +243,16 @@ def test_trec_eval__several_runs_as_one_after_another(files, capsysbinary, optio
 
 def test_trec_eval__reads_the_qrels_once_for_runs_that_fit(files, capsysbinary, monkeypatch):
     from irmeta.api import trec_eval as module
+    from irmeta.api import trec_eval_reading as reading
 
     read: list[int] = []
 
-    def held(qrels, runs, *more):
+    def track(qrels, runs, policy):
         read.append(len(runs))
-        return actual(qrels, runs, *more)
+        return actual(qrels, runs, policy)
 
-    actual = module._held
-    monkeypatch.setattr(module, "_held", held)
+    actual = reading.track_of_files
+    monkeypatch.setattr(reading, "track_of_files", track)
     for most, expected in ((1 << 20, [3]), (1, [1, 1, 1])):
         monkeypatch.setattr(module, "MOST_BYTES", most)
         read.clear()
