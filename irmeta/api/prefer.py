@@ -14,6 +14,7 @@ from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import UsageError, check_choice, check_share, did_you_mean
 from irmeta.locations import AnyLocation
+from irmeta.policies import Majority
 from irmeta.policy_keywords import DataPolicies
 from irmeta.results.pair_preferences import Opponents, check_opponents
 from irmeta.results.segments import Segments
@@ -29,6 +30,7 @@ def prefer(
     preferences: str | Iterable[str] | None = None,
     *,
     by: By = "win-rate",
+    majority: Majority = "queries",
     baseline: str | None = None,
     opponents: Opponents = "systems",
     segments: Segments | pl.DataFrame | str | Path | None = None,
@@ -57,6 +59,9 @@ def prefer(
         `irmeta.evaluate`.
     by : {'win-rate', 'borda', 'mc4'}, default 'win-rate'
         Rule of the order: see `irmeta.stats.preference_order`.
+    majority : {'queries', 'decided'}, default 'queries'
+        Queries that MC4 needs to rank a system above another: more than half of all, or more than
+        rank it below.
     baseline : str, optional
         A baseline to compare every other system with.
     opponents : {'systems', 'groups'}, default 'systems'
@@ -117,7 +122,12 @@ def prefer(
     opened = source if isinstance(source, OpenedStore) else OpenedStore(source)
     asked = "RPP" if names is None else names
     order = partial(
-        preference_order, by=by, resamples=rank_resamples, confidence=1 - alpha, rng=rng
+        preference_order,
+        by=by,
+        majority=majority,
+        resamples=rank_resamples,
+        confidence=1 - alpha,
+        rng=rng,
     )
     tested = partial(
         preference_pairs,

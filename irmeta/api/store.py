@@ -15,7 +15,7 @@ from irmeta.api.opened_store import OpenedStore
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.names import parse_call, parse_measure
 from irmeta.measures.set_rel import relevant_in_set
-from irmeta.policies import EvalPolicy
+from irmeta.policies import EvalPolicy, Majority
 from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
@@ -375,6 +375,7 @@ class Store(OpenedStore):
         preferences: str | Iterable[str] | None = None,
         *,
         by: By = "win-rate",
+        majority: Majority = "queries",
         baseline: str | None = None,
         opponents: Opponents = "systems",
         segments: Segments | pl.DataFrame | str | Path | None = None,
@@ -393,8 +394,7 @@ class Store(OpenedStore):
 
         Examples
         --------
-        >>> (board,) = store.prefer("RPP", track="news", by="mc4")
-        >>> board.systems["system"][0]
+        >>> store.prefer("RPP", track="news", by="mc4")[0].systems["system"][0]
         'doumMan2'
         """
         from irmeta.api.prefer import prefer  # tests are slow to import
@@ -403,6 +403,7 @@ class Store(OpenedStore):
             self,
             preferences=preferences,
             by=by,
+            majority=majority,
             baseline=baseline,
             opponents=opponents,
             segments=segments,
@@ -460,9 +461,8 @@ class Store(OpenedStore):
         """
         from irmeta.measures.explain import explain
 
-        name, spec = only_track(self.reader, track), parse_measure(measure)
-        policy = EvalPolicy(**self.merged(choices))
-        (spec,) = relevant_in_set(self.reader, name, [spec], policy)
+        name, policy = only_track(self.reader, track), EvalPolicy(**self.merged(choices))
+        (spec,) = relevant_in_set(self.reader, name, [parse_measure(measure)], policy)
         return explain(self.reader, name, spec, system, str(query), policy)
 
     def provenance(

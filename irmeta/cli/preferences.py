@@ -43,6 +43,13 @@ def prefer(
         ),
     ] = None,
     by: Annotated[str, typer.Option(help="Rule of the order: win-rate, borda, mc4.")] = "win-rate",
+    majority: Annotated[
+        str,
+        typer.Option(
+            help="Queries that mc4 needs to rank a system above another: more than half of all "
+            "(queries), or more than rank it below (decided)."
+        ),
+    ] = "queries",
     baseline: Annotated[
         str | None,
         typer.Option(help="Compare every other system with this one alone.", show_default=False),
@@ -79,6 +86,7 @@ def prefer(
     parse_preferences(asked)  # reject unknown names before reading anything
     options: Any = {
         "by": by,
+        "majority": majority,
         "baseline": baseline,
         "opponents": opponents,
         "on": on,

@@ -32,6 +32,7 @@ def preference_order(
     win_rates: Matrix,
     by: By = "win-rate",
     *,
+    majority: Majority = "queries",
     resamples: int = 1000,
     confidence: float = 0.95,
     rng: int | np.random.Generator = 0,
@@ -45,8 +46,10 @@ def preference_order(
         Queries without a preference are left out.
     by : {'win-rate', 'borda', 'mc4'}, default 'win-rate'
         ``win-rate``: mean over queries; ``borda``: see `irmeta.stats.borda`; ``mc4``: 10 steps of
-        `irmeta.stats.mc4` by the majority of all queries (ties count against moving), as in [1]_.
-        The limit of MC4 would tie all systems but the best, where one beats all others.
+        `irmeta.stats.mc4`, as in [1]_. The limit of MC4 would tie all systems but the best, where
+        one beats all others.
+    majority : {'queries', 'decided'}, default 'queries'
+        Majority of MC4: of all queries (ties count against moving), or of those that decide.
     resamples, confidence, rng
         See `rank_intervals`.
 
@@ -59,7 +62,7 @@ def preference_order(
     Raises
     ------
     UsageError
-        If `by` is unknown; or as `rank_intervals`.
+        If `by` or `majority` is unknown, `by` has no majority, or as `rank_intervals`.
 
     References
     ----------
@@ -71,6 +74,9 @@ def preference_order(
     [('a', 7.0, 1), ('b', 5.0, 2), ('c', 0.0, 3)]
     """
     check_choice("by", by, get_args(By))
+    check_choice("majority", majority, get_args(Majority))
+    if majority != "queries" and by != "mc4":
+        raise UsageError(f"majority = {majority!r} is for by = 'mc4', not {by!r}.")
     check_whole("resamples", resamples)
     check_share("confidence", confidence)
     ranked = partial(rank_intervals, resamples=resamples, confidence=confidence, rng=rng)
@@ -84,21 +90,25 @@ def preference_order(
         found = ranked(Matrix(values, complete.queries, complete.systems))
         score = pl.col("mean") * len(complete.queries)
         return found.select("system", score.alias("score"), *found.columns[2:])
-    return _by_mc4(verdicts, resamples, confidence, rng)
+    return _by_mc4(verdicts, majority, resamples, confidence, rng)
 
 
 def _by_mc4(
-    verdicts: Verdicts, resamples: int, confidence: float, rng: int | np.random.Generator
+    verdicts: Verdicts,
+    majority: Majority,
+    resamples: int,
+    confidence: float,
+    rng: int | np.random.Generator,
 ) -> pl.DataFrame:
     queries, systems = len(verdicts.queries), len(verdicts.systems)
     wins = _wins_by_query(verdicts)
     draws = np.random.default_rng(rng).random((resamples, queries), np.float32)
-    score = _mc4_scores(wins, np.ones((1, queries), np.int64))[0]
+    score = _mc4_scores(wins, np.ones((1, queries), np.int64), majority)[0]
     score = score if queries else np.full(systems, np.nan)
     return summarise_ranks(
         verdicts.systems,
         score,
-        lambda part: _mc4_scores(wins, query_counts(draws[part])),
+        lambda part: _mc4_scores(wins, query_counts(draws[part]), majority),
         (resamples, queries),
         confidence,
         relative=True,

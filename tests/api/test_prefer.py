@@ -47,6 +47,20 @@ def test_prefer__other_orders_keep_the_win_rates(made_store, by):
     assert board.systems["score"].to_list() != board.systems["value"].to_list()
 
 
+def test_prefer__majority_of_mc4_is_that_of_the_command(made_store, run):
+    boards = {m: board_of(made_store, by="mc4", majority=m) for m in ("queries", "decided")}
+    orders = {m: board.systems["system"].to_list() for m, board in boards.items()}
+    assert orders["queries"] != orders["decided"]
+    for majority, order in orders.items():
+        words = ("--track", "news", "--by", "mc4", "--majority", majority, "--format", "csv")
+        printed = run("prefer", made_store.path, *words).out.splitlines()
+        column = printed[0].split(",").index("system")
+        assert [line.split(",")[column] for line in printed[1:]] == order
+    refused = run("prefer", made_store.path, "--track", "news", "--majority", "decided")
+    assert refused.status == 2
+    assert "majority = 'decided' is for by = 'mc4'" in " ".join(refused.err.split())
+
+
 @pytest.mark.parametrize("test", ["t", "hsd-randomised"])
 def test_prefer__against_a_baseline_counts_queries(made_store, test):
     board = board_of(made_store, baseline="aldBM25", test=test)

@@ -87,24 +87,33 @@ def test_rank_rows__ties_share_the_smallest_rank():
 def test_preference_order__equals_aggregation_of_verdicts(seed, queries, systems):
     values = matrix(np.random.default_rng(seed).integers(0, 3, (queries, systems)))
     verdicts = Verdicts.of(values)
-    for by, order in (("borda", borda(verdicts)), ("mc4", mc4(verdicts, steps=10))):
-        found = preference_order(values, by, resamples=20)
+    decided = {"majority": "decided"}
+    for by, order, choices in (
+        ("borda", borda(verdicts), {}),
+        ("mc4", mc4(verdicts, steps=10), {}),
+        ("mc4", mc4(verdicts, steps=10, **decided), decided),
+    ):
+        found = preference_order(values, by, resamples=20, **choices)
         both = found.join(order, on="system", suffix="_expected")
         assert both.height == systems
         assert both["rank"].to_list() == both["rank_expected"].to_list()
         assert both["score"].to_list() == pytest.approx(both["score_expected"].to_list())
 
 
-@pytest.mark.parametrize("by", ["borda", "mc4"])
+@pytest.mark.parametrize("by", ["borda", "mc4", "mc4 decided"])
 def test_preference_order__intervals_equal_orders_of_resampled_queries(by):
     values = np.random.default_rng(4).integers(0, 4, (6, 5))  # wins on half of the queries
-    found = preference_order(matrix(values), by, resamples=60, rng=9).sort("system")
+    by, _, majority = by.partition(" ")
+    majority = majority or "queries"
+    found = preference_order(matrix(values), by, majority=majority, resamples=60, rng=9)
+    found = found.sort("system")
     draws = np.random.default_rng(9).random((60, 6), np.float32)
     ranks = []
     for row in draws:
         drawn = matrix(values[(row.astype(float) * 6).astype(int)])
         verdicts = Verdicts.of(drawn)
-        order = borda(verdicts) if by == "borda" else mc4(verdicts, steps=10)
+        chain = mc4(verdicts, steps=10, majority=majority)
+        order = borda(verdicts) if by == "borda" else chain
         ranks.append(order.sort("system")["rank"].to_list())
     low, high = np.quantile(ranks, [0.025, 0.975], axis=0, method="inverted_cdf")
     assert found["rank_low"].to_list() == low.tolist()
@@ -122,6 +131,10 @@ def test_preference_order__single_system_and_no_query():
 def test_preference_order__unknown_rule_is_an_error():
     with pytest.raises(UsageError, match="by = 'elo' is not a choice"):
         preference_order(matrix([[1, 2]]), "elo")
+    with pytest.raises(UsageError, match="majority = 'half' is not a choice"):
+        preference_order(matrix([[1, 2]]), "mc4", majority="half")
+    with pytest.raises(UsageError, match="majority = 'decided' is for by = 'mc4', not 'borda'"):
+        preference_order(matrix([[1, 2]]), "borda", majority="decided")
 
 
 @given(st.integers(0, 999), st.integers(0, 7))
