@@ -65,8 +65,8 @@ class UnjudgedDocs(Summarized):
         return Summary(track, facts, lambda: self.unjudged.drop("track"))
 
 
-def unjudged_measures(k: int = 20) -> tuple[str, ...]:
-    """Return the measures that `unjudged_docs` reads.
+def unjudged_measures(k: int = 20, rel: float = 1) -> tuple[str, ...]:
+    """Return the measures that `unjudged_docs` reads, with the least relevant grade of RBP.
 
     Raises
     ------
@@ -79,11 +79,12 @@ def unjudged_measures(k: int = 20) -> tuple[str, ...]:
     ('Judged@10', 'Judged@100', 'FirstUnjudged', 'RBP(p=0.8,rel=1)', 'RBPResidual(p=0.8)')
     """
     check_whole("k", k)
-    names = "Judged@10", f"Judged@{k}", "FirstUnjudged", f"RBP(p={P})", f"RBPResidual(p={P})"
+    rbp = f"RBP(p={P},rel={rel:g})"
+    names = "Judged@10", f"Judged@{k}", "FirstUnjudged", rbp, f"RBPResidual(p={P})"
     return tuple(name for one in names for name in canonical_names(one))
 
 
-def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20) -> UnjudgedDocs:
+def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20, rel: float = 1) -> UnjudgedDocs:
     """Summarise the unjudged docs of each system, and list the pairs that they leave undecided.
 
     Parameters
@@ -94,6 +95,8 @@ def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20) -> UnjudgedDoc
         Facts of the track.
     k
         A second cutoff of the judged share, beside 10.
+    rel
+        Least grade that is relevant in RBP.
 
     Raises
     ------
@@ -114,7 +117,7 @@ def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20) -> UnjudgedDoc
     >>> made.undecided.height, made.pairs
     (16, 190)
     """
-    names = unjudged_measures(k)
+    names = unjudged_measures(k, rel)
     means = {name: scores.matrix(name).means for name in names}
     at_10, at_k, first, rbp, residual = (means[name] for name in names)
     systems = pl.Series(list(scores.systems), dtype=pl.String)
@@ -144,7 +147,7 @@ def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20) -> UnjudgedDoc
     )
     track = pl.lit(facts.track).alias("track")
     unjudged, undecided = (frame.select(track, pl.all()) for frame in (unjudged, undecided))
-    only_relevant = facts.lowest_grade is not None and facts.lowest_grade >= 1
+    only_relevant = facts.lowest_grade is not None and facts.lowest_grade >= rel
     return UnjudgedDocs(unjudged, undecided, len(is_undecided), k, only_relevant)
 
 

@@ -40,7 +40,7 @@ class ReducedPool:
         Scores of the contributing systems, those of the part included. Where no value can differ,
         they are those of the whole pool.
     judged, relevant
-        Judged and relevant (grade 1 and above) docs of all queries.
+        Judged and relevant (`rel` and above) docs of all queries.
     """
 
     part: str
@@ -96,6 +96,7 @@ def reduced_pools(
     parts: Mapping[str, tuple[str, ...]],
     depth: int | None,
     workers: int | None = 1,
+    rel: int = 1,
 ) -> Iterator[ReducedPool]:
     """Yield the scores by the whole pool, then by the pool without each part of the contributors.
 
@@ -110,6 +111,8 @@ def reduced_pools(
         a part alone ranks within the depth to which the pool is complete.
     workers
         Threads over parts, default the usable cores; no value depends on the number.
+    rel
+        Least grade of the relevant docs that are counted.
 
     Raises
     ------
@@ -125,9 +128,9 @@ def reduced_pools(
     contributors = [facts.systems[i] for i in facts.contributors]
     asked: list[Part] = [("", ()), *parts.items()]
     if all(map(reads_gained_only, specs)) and all(map(_is_plain, views)):
-        reduced = _of_gained(views, specs, policy, contributors, depth)
+        reduced = _of_gained(views, specs, policy, contributors, depth, rel)
     else:
-        reduced = _of_judged(views, specs, policy, contributors, depth)
+        reduced = _of_judged(views, specs, policy, contributors, depth, rel)
     with closing(ordered_map(reduced, asked, workers=workers)) as pools:
         yield from pools
 
@@ -138,6 +141,7 @@ def _of_judged(
     policy: EvalPolicy,
     contributors: Sequence[str],
     depth: int | None,
+    rel: int,
 ) -> Callable[[Part], ReducedPool]:
     """Return a function of a part that evaluates the views of the reduced pool."""
 
@@ -146,7 +150,7 @@ def _of_judged(
         pools = [view.with_pool(depth, systems) for view in views]
         blocks = [evaluate_block(pool, specs, policy) for pool in pools]
         judged = sum(int(pool.is_judged.sum()) for pool in pools)
-        relevant = sum(int(pool.counts(1).sum()) for pool in pools)
+        relevant = sum(int(pool.counts(rel).sum()) for pool in pools)
         scores = Scores.concat(blocks).only(contributors)
         return ReducedPool(name, systems, scores, judged, relevant)
 
@@ -163,6 +167,7 @@ def _of_gained(
     policy: EvalPolicy,
     contributors: Sequence[str],
     depth: int | None,
+    rel: int,
 ) -> Callable[[Part], ReducedPool]:
     """Return a function of a part that evaluates only queries that lose a relevant doc.
 
@@ -186,7 +191,7 @@ def _of_gained(
         for i, view in enumerate(views):
             rows = _kept(view, depth, systems)
             judged += int((rows & view.is_judged).sum())
-            relevant += int((rows & (view.grades >= 1)).sum())
+            relevant += int((rows & (view.grades >= rel)).sum())
             lost = np.flatnonzero((kept[i] & ~rows)[is_gained[i]])
             queries = np.unique(gained[i].query_of(lost))
             changes.append(_updated(scores[i], gained[i], rows[is_gained[i]], queries, evaluate))

@@ -18,6 +18,7 @@ def depth(
     out: str | Path,
     *,
     tie_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] | None = "score-file",
+    rel: int = 1,
     measures: str | Iterable[str] = (),
     gain: Literal["grade", "exp"] = "grade",
     pool_depths: int | Iterable[int] = (),

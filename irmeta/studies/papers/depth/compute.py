@@ -64,7 +64,8 @@ def _describe(track: TrackView, pool: StudiedPool) -> None:
 def _unjudged(pool: StudiedPool) -> TableRows:
     """Yield the tables `unjudged`, `judged_by_contribution` and `undecided`."""
     k = pool.depths[0]
-    made = unjudged_docs(pool.scores(unjudged_measures(k), None), pool.facts, k)
+    rel = pool.options.rel
+    made = unjudged_docs(pool.scores(unjudged_measures(k, rel), None), pool.facts, k, rel)
     yield "unjudged", made.unjudged
     yield "undecided", made.undecided
     few = pl.col("judged_at_10") < pool.options.judged_at_least

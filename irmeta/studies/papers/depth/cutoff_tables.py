@@ -282,6 +282,7 @@ def table_9(pool: StudiedPool) -> Iterator[Row]:
     for depth in pool.depths:
         for measure, residual in RESIDUALS.items():
             ks = pool.ks(depth)
+            measure = pool.options.at(measure)
             names = [cut(one, k) for k in ks for one in (measure, residual)]
             scores = pool.scores(names, depth).only(pool.names)
             for k, pair in zip(ks, np.array(names).reshape(-1, 2), strict=True):

@@ -54,7 +54,7 @@ def _at_depth(
     options, rows = pool.options, list[Row]()
     ks = options.leave_out_ks or (depth or pool.depths[0],)
     specs = parse_measures([cut(name, k) for name in options.compared for k in ks])
-    pools = reduced_pools(pool.views, specs, options.policy, parts, depth)
+    pools = reduced_pools(pool.views, specs, options.policy, parts, depth, rel=options.rel)
     whole = next(pools)
     orders = {name: _Order(whole, name, options) for name in whole.scores.measures}
     for one in pools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -24,6 +24,13 @@ DEEPEST = 1000
 class DepthOptions(TrackOptions):
     """Options of the study of pooling and evaluation depth."""
 
+    rel: int = option(
+        1,
+        "Least grade that is relevant, and that has a gain in nDCG; for measures whose names state "
+        "another, theirs. ERR has gains of all grades.",
+        least=1,
+        most=127,
+    )
     tie_order: TieOrder | None = option(
         "score-file", "Tie order; the paper keeps tied docs in line order."
     )
@@ -111,12 +118,17 @@ class DepthOptions(TrackOptions):
     def compared(self) -> tuple[str, ...]:
         """Canonical names of the study's measures, without cutoffs."""
         rest = ("Q(gain=linear)", "ERR", "RR", "RBP(p=0.8)", "RBP(p=0.95)")
-        return self.measures or without_cutoff(("AP(norm=min)", self.ndcg, *rest))
+        names = self.measures or without_cutoff(("AP(norm=min)", self.ndcg, *rest))
+        return tuple(dict.fromkeys(map(self.at, names)))
+
+    def at(self, measure: str) -> str:
+        """Return the name of a measure without a cutoff at the study's `rel`."""
+        return measure if self.rel == 1 else at_rel(measure, self.rel)
 
     @property
     def drawn(self) -> str:
         """The measure of Figure 4."""
-        return self.figure_measure or one_without_cutoff(self.ndcg)
+        return self.at(self.figure_measure or one_without_cutoff(self.ndcg))
 
     @property
     def matrices(self) -> dict[tuple[str, str], str]:
@@ -138,7 +150,7 @@ class DepthOptions(TrackOptions):
             (ndcg, ideal): "beyond",
         }
         return {
-            (one_without_cutoff(a), one_without_cutoff(b)): figure
+            (self.at(one_without_cutoff(a)), self.at(one_without_cutoff(b))): figure
             for (a, b), figure in pairs.items()
         }
 
@@ -182,6 +194,18 @@ def one_without_cutoff(name: str) -> str:
     from irmeta.measures.curve import spec_without_cutoff
 
     return spec_without_cutoff(name).name.rpartition("@")[0]
+
+
+@cache
+def at_rel(name: str, rel: int) -> str:
+    """Return the name of a measure without a cutoff at `rel`, if it has a `rel` and states none."""
+    from irmeta.measures.curve import spec_without_cutoff
+
+    spec = spec_without_cutoff(name)
+    if spec.settings.get("rel") != 1:
+        return name
+    params = tuple((one, rel if one == "rel" else old) for one, old in spec.params)
+    return replace(spec, params=params).name.rpartition("@")[0]
 
 
 @cache

@@ -31,7 +31,7 @@ def collection(pool: StudiedPool, systems: pl.DataFrame, by_order: Mapping[str, 
     groups = {facts.groups[i] for i in contributors} - {None} if facts.groups else set()
     missing = facts.pool_known and systems.filter("pooled")["skip_reason"].is_not_null().any()
     at_least = pool.pooled(pool.depths[0])
-    counts = np.concatenate([judged_only(view, view.counts(1)) for view in at_least])
+    counts = np.concatenate([judged_only(v, v.counts(pool.options.rel)) for v in at_least])
     retrieved = depths[depths != NOT_POOLED]
     by_rank = [row for row in judged_by_rank(pool) if row["rank"] <= pool.depths[-1]]
     return {
@@ -103,6 +103,7 @@ def table_4(pool: StudiedPool) -> Iterator[Row]:
     with all other relevant docs of the pool it has the paper's sum with RelInPool, the relevant
     docs per query. NumRelListed counts those that the list holds below d.
     """
+    rel = pool.options.rel
     for depth in (*pool.depths, None):
         if pool.has_nonrelevant:
             ranks = pool.scores(["FirstUnjudged"], depth)
@@ -110,26 +111,25 @@ def table_4(pool: StudiedPool) -> Iterator[Row]:
             yield _spread(depth, "RankUnj", first)
         if depth is None:
             continue
-        top = _listed(pool.pooled(depth), pool.systems, depth)
-        listed = _listed(pool.pooled(depth), pool.systems)
-        relevant = np.concatenate([judged_only(v, v.counts(1)) for v in pool.pooled(depth)])
+        top, listed = (_listed(pool, pool.pooled(depth), at) for at in (depth, None))
+        relevant = np.concatenate([judged_only(v, v.counts(rel)) for v in pool.pooled(depth)])
         yield _spread(depth, "RelInPool", top)
         yield _spread(depth, "NumRelPast", relevant[:, None] - top)
         yield _spread(depth, "NumRelListed", listed - top)
-        every = _listed(pool.views, pool.systems) - _listed(pool.views, pool.systems, depth)
-        yield _spread(depth, "AllRelListed", every)
+        every, in_top = (_listed(pool, pool.views, at) for at in (None, depth))
+        yield _spread(depth, "AllRelListed", every - in_top)
 
 
 def _listed(
-    views: Sequence[JudgedRanks], systems: Sequence[int], depth: int | None = None
+    pool: StudiedPool, views: Sequence[JudgedRanks], depth: int | None = None
 ) -> np.ndarray:
     """Count the relevant docs in each list, or in its first `depth` docs: [query, system]."""
     blocks = []
     for view in views:
-        rows = view.grades >= 1
-        ranks = view.ranks[rows][:, systems]
+        rows = view.grades >= pool.options.rel
+        ranks = view.ranks[rows][:, pool.systems]
         found = ranks != view.missing if depth is None else ranks <= min(depth, view.missing - 1)
-        sums = np.concatenate([np.zeros((1, len(systems)), np.int64), found.cumsum(axis=0)])
+        sums = np.concatenate([np.zeros((1, len(pool.systems)), np.int64), found.cumsum(axis=0)])
         blocks.append(judged_only(view, np.diff(sums[view.offsets_of(rows)], axis=0)))
     return np.concatenate(blocks)
 

@@ -159,17 +159,18 @@ class StudiedPool:
     @cached_property
     def has_nonrelevant(self) -> bool:
         """Whether a doc is judged non-relevant; if none is, unjudged docs mean nothing."""
-        return any(view.counts(*view.nonrelevant(1)).any() for view in self.views)
+        rel = self.options.rel
+        return any(view.counts(*view.nonrelevant(rel)).any() for view in self.views)
 
     def by_row(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Yield query, least rank in the contributing lists, is judged, is relevant of each doc.
 
         Queries are counted over all blocks.
         """
-        first = 0
+        first, rel = 0, self.options.rel
         for view in self.views:
             query = view.query_of(np.arange(len(view.grades)))
-            yield first + query, view.require("pool_depth"), view.is_judged, view.grades >= 1
+            yield first + query, view.require("pool_depth"), view.is_judged, view.grades >= rel
             first += len(view.queries)
 
     @property

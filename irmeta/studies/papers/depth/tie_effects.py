@@ -43,9 +43,9 @@ def under_orders(
         except UsageError as error:
             track.note(str(error).rstrip("."))
             continue
-        shares = order == options.tie_order
+        shares, rbp = order == options.tie_order, options.at(RBP)
         needs[order] = {"pool", "ties"} if shares else {"pool"}
-        specs[order] = parse_measures([RBP, RBP[:-1] + ",ties=share)"] if shares else RBP)
+        specs[order] = parse_measures([rbp, f"{rbp[:-1]},ties=share)"] if shares else rbp)
     found = {order: ComprehensiveDepth() for order in needs}
     scores: dict[str, list[Scores]] = {order: [] for order in needs}
     for views in track.blocks_under(needs, LEAST_ROWS):
