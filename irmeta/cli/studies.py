@@ -18,6 +18,7 @@ from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
 from irmeta.errors import did_you_mean
 from irmeta.escapes import print_line
 from irmeta.policies import ReadPolicy
+from irmeta.show.display import Display
 from irmeta.show.notes import error_line
 from irmeta.studies.framework.registry import find, find_all, study_modules
 from irmeta.studies.framework.run_options import RunOptions
@@ -76,6 +77,7 @@ def list_all(context: typer.Context) -> None:
             if one.paper:
                 print_line(f"{'':<16} {one.paper}")
         print_line(f"{'all':<16} Every study that reads a store, in one folder each.")
+        print_line(f"{'claims':<16} Which claims of the papers hold, of studies that ran.")
         for problem in problems:
             error_line(f"irmeta: {problem}")
         print_line("")
@@ -108,6 +110,34 @@ def run_every(
         print_studies(out, done)
     if any(one.problem for one in done):
         raise typer.Exit(FAILED)
+
+
+@command(
+    "irmeta study claims studies/",
+    "irmeta study claims depth/ properties/ --per-track --format markdown",
+    name="claims",
+    group=study,
+    parent="irmeta study",
+)
+@with_options(display=Display)
+def claims(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR...",
+            show_default=False,
+            help="Folders of studies, or the folder of `irmeta study all`.",
+        ),
+    ],
+    display: Display,
+    per_track: Annotated[
+        bool, typer.Option("--per-track", help="Report each track too, after all tracks together.")
+    ] = False,
+) -> None:
+    """Report which claims of the papers hold on the tracks of studies that ran."""
+    from irmeta.show.claim_output import claims_result
+
+    display.write(claims_result([str(folder) for folder in folders], per_track))
 
 
 def _command(one: Study) -> typer.Typer:

@@ -20,6 +20,8 @@ from irmeta.report.table_grid import ABSENT, Grid
 if TYPE_CHECKING:
     import jinja2
 
+    from irmeta.report.verdicts import ClaimTable
+
 TEMPLATES = Path(__file__).parent
 FOLD = 40  # rows; longer tables are folded
 MOST_LISTED = 3  # tracks; more tracks have a separate table of contents
@@ -81,6 +83,8 @@ class Page:
         Label to value.
     files
         Path relative to the page, and contents of the file.
+    claims
+        Claims with their verdicts, before the table of contents.
     """
 
     title: str
@@ -91,6 +95,7 @@ class Page:
     notes: Sequence[str] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
     files: Sequence[tuple[str, str]] = ()
+    claims: ClaimTable | None = None
 
 
 def render(page: Page) -> str:

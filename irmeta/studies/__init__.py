@@ -2,7 +2,8 @@
 
 Each study is a function: ``irmeta.studies.search_length(store, out)`` runs one of them.
 ``irmeta.studies.open(out)`` opens the results of a study or of `reanalyze`, and
-``irmeta.studies.run_all(store, out)`` runs all studies of a store.
+``irmeta.studies.run_all(store, out)`` runs all studies of a store, and
+``irmeta.studies.claims(out)`` says which claims of their papers hold.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ def __getattr__(name: str) -> Any:
         from irmeta.studies.framework.study_results import StudyResults
 
         return StudyResults
+    if name == "claims":
+        from irmeta.studies.framework.claims_of import claims
+
+        return claims
     if name == "run_all":
         from irmeta.studies.framework.run_all import run_all
 
@@ -33,5 +38,11 @@ def __dir__() -> list[str]:
     from irmeta.studies.framework.registry import study_modules
 
     return sorted(
-        {*globals(), "open", "run_all", *(name.replace("-", "_") for name in study_modules())}
+        {
+            *globals(),
+            "claims",
+            "open",
+            "run_all",
+            *(name.replace("-", "_") for name in study_modules()),
+        }
     )

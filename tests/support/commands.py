@@ -17,7 +17,7 @@ def all_commands() -> dict[str, Any]:
     root: Any = get_command(load_commands())
     commands = {name: one for name, one in root.commands.items() if name != "study"}
     studies = root.commands["study"]
-    named = ("all", *study_modules())
+    named = ("all", "claims", *study_modules())
     return commands | {f"study {name}": studies.get_command(None, name) for name in named}
 
 

@@ -92,19 +92,27 @@ class TableWriter:
 
     def finish(self, expected: Iterable[Table]) -> dict[str, pl.DataFrame]:
         """Write the tables, expected tables also without rows; return those that are not apart."""
+        expected = list(expected)
         for table in expected:
             if table.apart:
                 self._file(table)
-            else:
-                self._rows.setdefault(table.name, [])
-        joined = {}
-        for name, frames in self._rows.items():
+        joined = self.joined(expected)
+        for name, frame in joined.items():
             table = self._tables[name]
-            joined[name] = pl.concat([table.empty(), *frames], how="vertical_relaxed")
-            _check_key(table, joined[name])
+            _check_key(table, frame)
             with self._files.parquet(table, self._made) as file:
-                file.write(joined[name])
+                file.write(frame)
         return joined
+
+    def joined(self, expected: Iterable[Table] = ()) -> dict[str, pl.DataFrame]:
+        """Return the rows so far by table, expected tables also without rows; none is apart."""
+        for table in expected:
+            if not table.apart:
+                self._rows.setdefault(table.name, [])
+        return {
+            name: pl.concat([self._tables[name].empty(), *frames], how="vertical_relaxed")
+            for name, frames in self._rows.items()
+        }
 
     def _file(self, table: Table) -> ParquetFile:
         if table.name not in self._open:

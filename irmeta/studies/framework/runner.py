@@ -21,6 +21,8 @@ from irmeta.policies import TrackOptions
 from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
+from irmeta.studies.framework.claim_verdicts import claim_rows
+from irmeta.studies.framework.claims import CLAIMS
 from irmeta.studies.framework.part_tables import (
     PartTables,
     TableWriter,
@@ -288,6 +290,9 @@ def _join(
                 writer.add(name, rows)
             if study.printed:
                 writer.add(PAPER_NUMBERS, study.printed)
+            if study.claims is not None:
+                made_so_far = used_only(writer.joined(tables))
+                writer.add(CLAIMS.name, claim_rows(study, made_so_far, options))
             written = writer.finish(tables)
         if run_options.figures:
             draw_figures(study, files, used_only(written), options)

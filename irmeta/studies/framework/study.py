@@ -16,6 +16,7 @@ from irmeta.errors import IrmetaError, did_you_mean
 from irmeta.naming.notation import MEASURES, Notations
 from irmeta.options import Options, load
 from irmeta.schema.columns import TRACK, Column, Table, by_name
+from irmeta.studies.framework.claims import CLAIMS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -184,6 +185,9 @@ class Study:
     over_tracks
         ``over_tracks(tables, options)`` yields rows of the other tables from the joined tables,
         which hold only the included tracks.
+    claims
+        ``claims(options)`` yields the claims of the paper, whose verdicts are the table
+        `claims`: see `irmeta.studies.framework.claims.Claim`.
     printed
         The rows of the table `paper_numbers`: see `irmeta.studies.framework.printed_numbers`.
     notation
@@ -209,6 +213,7 @@ class Study:
     compute: Later
     sections: Later
     over_tracks: Later = None
+    claims: Later = None
     printed: Sequence[Mapping[str, str]] = ()
     notation: Mapping[str, str] = field(default_factory=dict)
     figures: Sequence[Figure] | str = ()
@@ -218,9 +223,10 @@ class Study:
 
     @cached_property
     def by_table(self) -> dict[str, Table]:
-        """The tables by name, `studied_tracks` included where the study reads tracks."""
+        """The tables by name, with `studied_tracks` and `claims` where the study has them."""
         shared = () if self.inputs == "none" else (STUDIED_TRACKS,)
-        return by_name((*shared, *self.tables))
+        claims = () if self.claims is None else (CLAIMS,)
+        return by_name((*shared, *self.tables, *claims))
 
     def table(self, name: str) -> Table:
         """Return a table by name.
@@ -240,7 +246,7 @@ class Study:
         return [
             [t.name, t.apart, t.key, [[n, c.kind, c.null] for n, c in t.columns.items()]]
             for t in self.by_table.values()
-            if t.by == by
+            if t.by == by and t is not CLAIMS  # made anew each time
         ]
 
     def notations(self, rows: pl.DataFrame) -> Notations:

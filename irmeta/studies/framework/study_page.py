@@ -22,6 +22,8 @@ from irmeta.phrases import count
 from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import split_tracks, to_latex
 from irmeta.report.table_grid import Grid, grid, in_notation
+from irmeta.studies.framework.claim_section import claim_table, claims_for_print
+from irmeta.studies.framework.claims import CLAIMS
 from irmeta.studies.framework.part_tables import used_only
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
 from irmeta.studies.framework.study import STUDIED_TRACKS, Section, Show, Study, Tables
@@ -64,6 +66,11 @@ def write_page(
     notes += [NO_FIGURES_NOTE] if study.drawn and not formats else []
     shown = (item for block in sections for item in block.items if isinstance(item, Grid))
     latex = {item.name: item for item in shown if item.in_latex and item.rows}
+    claims = None
+    if study.claims is not None:
+        included = used[STUDIED_TRACKS.name].filter("used")["track"].to_list() if tracks else []
+        claims = claim_table(tables[CLAIMS.name], included)
+        latex[CLAIMS.name] = claims_for_print(tables[CLAIMS.name])
     from_what = _provenance(study, options, made)
     comments = ["; ".join(f"{label}: {value}" for label, value in from_what.items())]
     for name, part in _parts(latex):
@@ -81,6 +88,7 @@ def write_page(
         notes=notes,
         provenance=from_what,
         files=list(_files(study, formats, bool(latex))),
+        claims=claims,
     )
     files.write("report.html", render(page).encode())
 
