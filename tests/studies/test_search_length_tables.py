@@ -106,7 +106,11 @@ def test_distributions__mean_at_a_bucket_edge_is_in_the_upper_bucket():
     classes = pl.DataFrame(compute.classes(headroom, SearchLengthOptions()))
     assert classes.select("low", "tracks").rows() == [
         *((0.0, 1), (0.3, 3), (0.5, 3)),
-        *((20.0, 4), (20.0, 0)),
+        (0.0, 1),
+        *((10.0, 6), (20.0, 4), (30.0, 2), (100.0, 2)),
+        *((low, 0) for low in (10.0, 20.0, 30.0, 100.0)),
+        *((10.0, 6), (100.0, 2)),
+        *((10.0, 0), (100.0, 0)),
     ]
 
 

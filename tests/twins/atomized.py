@@ -126,18 +126,24 @@ def distributions(tracks: list[Track], **choices) -> list[Row]:
 
 
 def classes(tracks: list[Track], **choices) -> list[Row]:
-    """Section 4.2: best P@20 in three classes, and the tracks whose best ASL@g10 is over 20."""
+    """Section 4.2: best P@20 in three classes, best MAP below .1, best lengths over some ranks."""
     rows = []
     every = [row for track in tracks for row in headroom(track, **choices)]
     for measure in measures_of(choices.get("unretrieved", "irrel")):
-        if measure.endswith("@g10"):
-            values = best_values(every, measure)
-            over = sum(round(v, 12) > 20 for v in values)
+        values = [round(v, 12) for v in best_values(every, measure)]
+        bounds = [10, 20, 30, 100] if measure.endswith("@g10") else [10, 100]
+        for bound in bounds if measure.startswith("ASL") else []:
+            over = sum(v > bound for v in values)
             share = over / len(values) if values else 0.0
-            rows.append({"measure": measure, "low": 20, "high": None})
-            rows[-1] |= {"tracks": over, "share": share}
+            row = {"measure": measure, "low": bound, "high": None}
+            rows.append(row | {"tracks": over, "share": share})
+    low = bucket_counts(best_values(every, "AP"), [0, 0.1], closed=True)[:1]
     counts = bucket_counts(best_values(every, "P@20"), [0, 0.3, 0.5], closed=True)
-    return rows + [{"measure": "P@20", **row} for row in counts]
+    return [
+        *rows,
+        *({"measure": "AP", **row} for row in low),
+        *({"measure": "P@20", **row} for row in counts),
+    ]
 
 
 def rrie(baseline: float, contender: float, direction: int) -> float:

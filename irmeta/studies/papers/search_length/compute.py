@@ -89,12 +89,14 @@ def distributions(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
 
 
 def classes(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
-    """Yield Section 4.2: tracks by best P@20, and by a best ASL@g10 beyond the reach of P@20."""
-    low, claim = paper.UNDERSAMPLED
-    asl = options.asl(10)
-    beyond = dict.fromkeys([asl, options.deep[asl]])
-    rows = [(options.p20, *row) for row in paper.P20_CLASSES]
-    rows += [(name, low, None, claim if name == asl else "") for name in beyond]
+    """Yield Section 4.2: tracks by best P@20 and AP, and by search lengths beyond some ranks."""
+    beyond = dict(zip((options.asl(10), options.asl()), paper.BEYOND, strict=True))
+    rows = [(options.p20, *row) for row in paper.P20_CLASSES] + [(options.ap, *paper.LOW_MAP)]
+    for asl, bounds in beyond.items():
+        lows = {low: printed for low, _, printed in bounds}
+        lows |= [paper.MANY_RANKS] * (asl == options.asl(10))
+        for name in dict.fromkeys([asl, options.deep[asl]]):
+            rows += [(name, low, None, lows[low] if name == asl else "") for low in lows]
     for measure, low, high, claim in rows:
         best = headroom.filter(measure=measure)["value"].to_numpy()
         if high is None:

@@ -37,8 +37,15 @@ P20_CLASSES = (
     (0.3, 0.5, "another quarter"),
     (0.5, 1.0, "roughly half"),
 )
-UNDERSAMPLED = (20.0, "more than half of the tracks")
-"""A best ASL@g10 above this: P@20 undersamples (Section 4.2)."""
+BEYOND: tuple[tuple[tuple[float, Any, str], ...], ...] = (
+    ((10, "nearly all", "nearly all"), (20, "most", "more than half of the tracks"),
+     (30, "most", "often")),
+    ((10, "nearly all", "nearly all"), (100, "most", "the majority")),
+)  # fmt: skip
+"""Ranks beyond which the best ASL@g10 and ASL lie, and on how many tracks (Figures 2 and 4)."""
+MANY_RANKS = (100.0, "sometimes even well into the hundreds")
+LOW_MAP = (0.0, 0.1, "expected of nearly all, but nearly all are much higher")
+"""Best MAP that the search lengths would lead to expect (Section 4.2)."""
 
 EFFECTIVE_MEAN = 0.57
 EFFECTIVE_FRACTION = Paper("57% \u00b1 16", "Appendix A.1")

@@ -17,6 +17,7 @@ STUDY = Study(
     tables=TABLES,
     compute=f"{HOME}.compute:compute",
     over_tracks=f"{HOME}.compute:over_tracks",
+    claims=f"{HOME}.claims:claims",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",
     track_section=f"{HOME}.sections:track_section",
