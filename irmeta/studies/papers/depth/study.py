@@ -18,6 +18,7 @@ STUDY = Study(
     printed=NUMBERS,
     notation=NOTATION,
     compute=f"{HOME}.compute:compute",
+    claims=f"{HOME}.claims:claims",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",
     track_section=f"{HOME}.sections:track_section",

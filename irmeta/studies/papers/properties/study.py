@@ -20,6 +20,7 @@ STUDY = Study(
     notation=NOTATION,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",
+    claims=f"{HOME}.claims:claims",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",
     inputs="none",

@@ -1,0 +1,136 @@
+"""The claims of the paper on orders of systems, significant differences, stability and rarity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import polars as pl
+
+from irmeta.studies.framework.claims import CannotBeSaid, Claim, Found, cell, minus, value
+from irmeta.studies.framework.study import Tables
+from irmeta.studies.papers.innovation.options import MEASURES
+from irmeta.studies.papers.innovation.options import InnovationOptions as Options
+from irmeta.studies.papers.innovation.orders import PAPER_TEST, TESTS, TIES
+from irmeta.studies.papers.innovation.paper import LEVELS
+
+SAME = 0.005  # differences of stability up to this say nothing: trials are random
+TAUS = {"RareP": ("< 0.9", "below 0.9 (DLT20)"), "RareAP": (">= 0.9", "not below 0.9 (DLT20)")}
+"""Condition of tau-b at the greatest alpha by measure, and what Figure 2 shows."""
+
+
+def claims(options: Options) -> Iterator[Claim]:
+    """Yield the claims of the paper; each compares alpha = 0 with the greatest alpha."""
+    most = options.weights[-1]
+    for measure in MEASURES:
+        family = options.family(measure)
+        yield from _orders(measure, family, most)
+        yield from _pairs(measure, family, most)
+        yield from _stability(measure, family, most)
+        drawn = options.drawn_weights[-1]
+        yield Claim(f"{measure.lower()}-few-systems", f"Few systems order as all do by {measure}.",
+                    "Section 4.5, Table 3", f"least tau-b by N systems, alpha = {drawn:g}",
+                    _few(family, drawn), ">= 0.9", "all", "0.970 to 0.996 (TREC-8)")  # fmt: skip
+    yield Claim("rare-first", "With rarity, S_rare is first with fewer relevant docs.",
+                "Section 3, Figure 1", f"D at alpha = {most:g} minus D at alpha = 0",
+                minus(_first(most), _first(0.0), ".0f"), "< 0", "all", "28 against 44 (DLT20)",
+                ".0f")  # fmt: skip
+    yield Claim("rare-less-relevant", "Rarely retrieved docs are less relevant.", "Section 4.6",
+                "share of higher grades among the rarest minus that among the most common docs",
+                _grades, "< 0", "all", format="percent")  # fmt: skip
+
+
+def _orders(measure: str, family: str, most: float) -> Iterator[Claim]:
+    def falls(tables: Tables) -> Found:
+        rows = tables["figure_2"].filter(pl.col("alpha") <= most, measure=family, method="tau-b")
+        values = rows.sort("alpha")["value"]
+        if values.is_nan().any() or values.len() < 2:
+            raise CannotBeSaid("tau-b is undefined, or no alpha is above 0")
+        steps = values.diff().drop_nulls()
+        fall, movement = values[0] - values[-1], steps.abs().sum()
+        why = f"tau-b {values[-1]:.3f} at alpha = {most:g}; it rises by {steps.clip(0).sum():.3f}"
+        return Found(fall / movement if movement else 0.0, why)
+
+    yield Claim(f"{measure.lower()}-tau-falls", f"By {measure}, tau-b falls steadily with alpha.",
+                "Section 4.2, Figure 2", "fall of tau-b over the sum of its falls and rises", falls,
+                ">= 0.9", "all", "steady")  # fmt: skip
+    holds, printed = TAUS[measure]
+    text = f"{measure} {'changes' if holds[0] == '<' else 'keeps'} the order of systems."
+    yield Claim(f"{measure.lower()}-order", text, "Section 4.2, Figure 2",
+                f"tau-b at alpha = {most:g}", cell("figure_2", "value", measure=family, alpha=most,
+                method="tau-b"), holds, printed=printed)  # fmt: skip
+
+
+def _pairs(measure: str, family: str, most: float) -> Iterator[Claim]:
+    for test in TESTS:
+        for level in LEVELS if test == PAPER_TEST else LEVELS[:1]:
+            key = {"measure": family, "test": test, "level": round(1 - level / 100, 2)}
+            by = f" by {test}" if test != PAPER_TEST else ""
+            text = f"{measure} separates more pairs than without rarity{by}, at {level}%."
+            yield Claim(f"{measure.lower()}-separates-{test}-{level}", text, "Section 4.3, Table 1",
+                        f"pairs at alpha = {most:g} minus pairs at alpha = 0, {test}",
+                        _gain("table_1", "separated", ",.0f", most, **key), "> 0", "most",
+                        "" if by else "on 3 of 4 collections" if measure == "RareP" else "all",
+                        ",.0f", check=bool(by))  # fmt: skip
+
+
+def _stability(measure: str, family: str, most: float) -> Iterator[Claim]:
+    for ties in TIES:
+        is_papers = ties == "absolute"
+        how = {"relative": " with a relative margin of ties", "none": " if equal means alone tie"}
+        yield Claim(f"{measure.lower()}-stable-{ties}",
+                    f"{measure} is more stable than without rarity{how.get(ties, '')}.",
+                    "Section 4.4, Table 2",
+                    f"stability at alpha = {most:g} minus that at alpha = 0, ties: {ties}",
+                    _gain("table_2", "stability", ".3f", most, measure=family, ties=ties),
+                    f"> {SAME}", "all", "0.709 against 0.532 (RareP, TREC-5)" * (
+                        is_papers and measure == "RareP"), check=not is_papers)  # fmt: skip
+
+
+def _gain(
+    table: str, column: str, form: str, most: float, **row: object
+) -> Callable[[Tables], Found]:
+    """Return the gain of the greatest alpha over alpha = 0, with the paper's numbers."""
+    after, before = (cell(table, column, alpha=alpha, **row) for alpha in (most, 0.0))
+    difference = minus(after, before, form)
+
+    def statistic(tables: Tables) -> Found:
+        if most == 0:
+            raise CannotBeSaid("no alpha is above 0")
+        found, rows = difference(tables), tables[table].filter(**row)
+        printed = [rows.filter(alpha=alpha)["printed"].item() for alpha in (most, 0.0)]
+        return found if None in printed else found._replace(printed=" against ".join(printed))
+
+    return statistic
+
+
+def _few(family: str, alpha: float) -> Callable[[Tables], Found]:
+    def statistic(tables: Tables) -> Found:
+        rows = tables["table_3"].filter(pl.col("tau_b").is_finite(), measure=family, alpha=alpha)
+        if rows.is_empty():
+            raise CannotBeSaid("no number of systems has a tau-b")
+        least, last = (
+            rows.sort("tau_b").row(0, named=True),
+            rows.sort("systems").row(-1, named=True),
+        )
+        why = f"N = {least['systems']}; {last['tau_b']:.3f} for N = {last['systems']}"
+        return Found(least["tau_b"], why)
+
+    return statistic
+
+
+def _first(alpha: float) -> Callable[[Tables], float]:
+    def statistic(tables: Tables) -> float:
+        if tables["first_places"].filter(alpha=alpha)["first"].null_count():
+            raise CannotBeSaid(f"S_rare is never alone on rank 1 at alpha = {alpha:g}")
+        return value(tables, "first_places", "first", alpha=alpha)
+
+    return statistic
+
+
+def _grades(tables: Tables) -> Found:
+    rows = tables["rare_grades"].filter(pl.col("low") > 0, pl.col("docs") > 0).sort("low")
+    levels = rows["grade"].unique().sort()
+    if levels.len() < 2 or rows["low"].n_unique() < 2:
+        raise CannotBeSaid("the relevant docs have one grade, or one number of systems")
+    shares = rows.filter(grade=levels[1])["share_at_least"]
+    return Found(shares[0] - shares[-1], f"{shares[0]:.1%} against {shares[-1]:.1%}")

@@ -1,0 +1,408 @@
+"""Every claim of the papers with tables made by hand: it holds, does not hold, cannot be said."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from irmeta.studies.papers.depth.options import DepthOptions
+from irmeta.studies.papers.depth.study import STUDY as DEPTH
+from irmeta.studies.papers.innovation.options import InnovationOptions
+from irmeta.studies.papers.innovation.study import STUDY as INNOVATION
+from irmeta.studies.papers.preference.options import PreferenceOptions
+from irmeta.studies.papers.preference.study import STUDY as PREFERENCE
+from irmeta.studies.papers.properties.options import PropertiesOptions
+from irmeta.studies.papers.properties.study import STUDY as PROPERTIES
+from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.study import STUDY as SEARCH_LENGTH
+from support.claiming import Case, Rows, by_number, verdicts, wrong
+
+# search length
+
+ASL = SearchLengthOptions(baseline="bm25", contender="type=neural")
+TOP, ALL, AP, P20 = ASL.asl(10), ASL.asl(), ASL.ap, ASL.p20
+
+
+def best(*values: tuple[str, float]) -> Rows:
+    return {"headroom": [{"measure": m, "value": v} for m, v in values]}
+
+
+def rrie(one: str, a: float, other: str, b: float) -> Rows:
+    return {"table_1": [{"measure": m, "rrie": v} for m, v in ((one, a), (other, b))]}
+
+
+def steps(*moved: float, chain: str = "AP", first: int = 1) -> Rows:
+    rows = [{"chain": chain, "step": s, "delta_sort": v} for s, v in enumerate(moved, first)]
+    return {"reordering": rows, "table_2": rows}
+
+
+def runs(ap: float, asl: float) -> Rows:
+    found = ((AP, ap), (ALL, asl), (AP, 0.0), (ALL, 5.0))
+    return {"means": [{"system": f"s{i // 2}", "measure": m, "value": v}
+                      for i, (m, v) in enumerate(found)]}  # fmt: skip
+
+
+def averaged(fraction: float, trivial: bool = False) -> Rows:
+    return {"effective_by_track": [{"fraction": fraction, "trivial": trivial}]}
+
+
+SEARCH_LENGTHS = {
+    "near-solved": Case(best((P20, 0.5)), best((P20, 0.49))),
+    **{f"first-beyond-{n}": Case(best((TOP, n + 0.1)), best((TOP, n))) for n in (10, 20, 30)},
+    **{f"relevant-beyond-{n}": Case(best((ALL, n + 0.1)), best((ALL, n))) for n in (10, 100)},
+    **{f"first-beyond-{n}-deep": Case(best((ASL.deep[TOP], n + 0.1)), best((ASL.deep[TOP], n)))
+       for n in (10, 20, 30)},
+    **{f"relevant-beyond-{n}-deep": Case(best((ASL.deep[ALL], n + 0.1)), best((ASL.deep[ALL], n)))
+       for n in (10, 100)},
+    "map-hides": Case(best((AP, 0.11), (ALL, 11)), best((AP, 0.1), (ALL, 11)),
+                      best((AP, 0.11), (ALL, 10))),
+    "headroom-if-solved": Case(best((P20, 0.5), (ALL, 11)), best((P20, 0.5), (ALL, 10)),
+                               best((P20, 0.4), (ALL, 11))),
+    "rrie-top": Case(rrie(TOP, 0.5, P20, 0.4), rrie(TOP, 0.4, P20, 0.4)),
+    "rrie-tail": Case(rrie(ALL, 0.3, TOP, 0.4), rrie(ALL, 0.4, TOP, 0.4)),
+    "rrie-map": Case(rrie(AP, 0.3, P20, 0.4), rrie(AP, 0.2, P20, 0.4)),
+    "reorders-ap": Case(steps(26, first=0), steps(25, first=0)),
+    "reorders-p@20": Case(steps(40, chain="P@20", first=0), steps(39, chain="P@20", first=0)),
+    "reorders-rr": Case(steps(49, chain="RR", first=0), steps(48, chain="RR", first=0)),
+    "largest-step": Case(steps(10, 30, 20), steps(10, 30, 30)),
+    "map-averages": Case(averaged(0.5), averaged(0.8), averaged(1.0, trivial=True)),
+    "map-squashes": Case(runs(0.5, 100), runs(0.5, 2), runs(0.0, 100)),
+}  # fmt: skip
+ONCE = {"worked-lengths", "rank-2", "rank-500"}
+
+
+def test_search_length__claims_by_hand():
+    assert wrong(SEARCH_LENGTH, ASL, SEARCH_LENGTHS, ONCE) == []
+
+
+def test_search_length__neural_and_traditional_cannot_be_said_of_best_and_median():
+    rows = rrie(TOP, 0.5, P20, 0.4)
+    found = verdicts(SEARCH_LENGTH, SearchLengthOptions(), rows).filter(track="news")
+    shown = dict(found.select("claim", "verdict").iter_rows())
+    assert (shown["rrie-top"], shown["rrie-top-best"]) == ("cannot be said", "holds")
+    assert (
+        "baseline and contender name no traditional and no neural system"
+        in found.filter(claim="rrie-top")["why"].item()
+    )
+    assert found.filter(claim="rrie-top-best")["why"].item() == "50% against 40%"
+
+
+def test_search_length__arithmetic_of_the_paper():
+    found = verdicts(SEARCH_LENGTH, ASL, {}).filter(pl.col("claim").is_in(ONCE))
+    numbers = dict(found.select("claim", "number").iter_rows())
+    assert numbers["rank-2"] == pytest.approx(2 / (1 / 1 + 1 / 1000))
+    assert numbers["rank-500"] == (1 + 1000) / 2
+    lengths = [1, 1, 1, 2, 4, 5, 10, 10_000, 10_000]
+    mean = len(lengths) / sum(1 / n for n in lengths)
+    equivalent = [1 / n * n + (1 - 1 / n) * mean for n in lengths]
+    assert sum(equivalent) / len(lengths) == pytest.approx(mean)
+    assert numbers["worked-lengths"] == pytest.approx(equivalent[-1])
+    assert found["verdict"].unique().to_list() == ["holds"]
+
+
+# innovation
+
+RARE = InnovationOptions()
+
+
+def rare(name: str, family: str, rows: list[dict[str, object]]) -> Rows:
+    return {name: [{"measure": family, **row} for row in rows]}
+
+
+def taus(family: str, *values: float) -> Rows:
+    ends = [i / (len(values) - 1) for i in range(len(values))]
+    return rare("figure_2", family, [{"alpha": a, "method": "tau-b", "value": v}
+                                     for a, v in zip(ends, values, strict=True)])  # fmt: skip
+
+
+def pairs(family: str, test: str, level: float, before: int, after: int) -> Rows:
+    key = {"test": test, "level": level}
+    return rare("table_1", family, [{"alpha": 0.0, "separated": before, **key},
+                                    {"alpha": 1.0, "separated": after, **key}])  # fmt: skip
+
+
+def stable(family: str, ties: str, before: float, after: float) -> Rows:
+    return rare("table_2", family, [{"alpha": 0.0, "ties": ties, "stability": before},
+                                    {"alpha": 1.0, "ties": ties, "stability": after}])  # fmt: skip
+
+
+def drawn(family: str, *values: float) -> Rows:
+    return rare("table_3", family, [{"alpha": 1.0, "systems": 2**i, "tau_b": v}
+                                    for i, v in enumerate(values, 1)])  # fmt: skip
+
+
+def first(before: int | None, after: int | None) -> Rows:
+    return {"first_places": [{"alpha": 0.0, "first": before}, {"alpha": 1.0, "first": after}]}
+
+
+def grades(rarest: float, common: float, *grades: int) -> Rows:
+    return {"rare_grades": [
+        {"low": low, "grade": grade, "share_at_least": share if grade > 1 else 1.0}
+        for low, share in ((1, rarest), (5, common)) for grade in grades
+    ]}  # fmt: skip
+
+
+def rare_cases() -> dict[str, Case]:
+    made = {
+        "rare-first": Case(first(44, 28), first(44, 44), first(44, None)),
+        "rare-less-relevant": Case(grades(0.1, 0.2, 1, 2), grades(0.2, 0.2, 1, 2),
+                                   grades(0.1, 0.2, 1)),
+    }  # fmt: skip
+    for name, family in zip(("rarep", "rareap"), RARE.families(), strict=True):
+        made |= {
+            f"{name}-tau-falls": Case(taus(family, 1, 0.9, 0.91, 0.8), taus(family, 1, 0.9, 0.95),
+                                      taus(family, 1, float("nan"))),
+            f"{name}-order": Case(*[taus(family, 1, tau) for tau in
+                                    ((0.89, 0.9) if name == "rarep" else (0.9, 0.89))]),
+            f"{name}-few-systems": Case(drawn(family, 0.97, 0.9), drawn(family, 0.89, 0.99),
+                                        drawn(family, float("nan"))),
+        }  # fmt: skip
+        for test, percent in (("t-unpaired", 95), ("t-unpaired", 99), ("t", 95), ("hsd", 95),
+                              ("hsd-blocked", 95), ("hsd-randomised", 95)):  # fmt: skip
+            key = family, test, (100 - percent) / 100
+            made[f"{name}-separates-{test}-{percent}"] = Case(
+                pairs(*key, 4414, 4450), pairs(*key, 4504, 4504))  # fmt: skip
+        for ties in ("absolute", "relative", "none"):
+            made[f"{name}-stable-{ties}"] = Case(
+                stable(family, ties, 0.967, 0.973), stable(family, ties, 0.967, 0.971))  # fmt: skip
+    return made
+
+
+def test_innovation__claims_by_hand():
+    assert wrong(INNOVATION, RARE, rare_cases()) == []
+
+
+def test_innovation__printed_numbers_of_the_track_and_both_numbers():
+    rows = pairs(RARE.families()[0], "t-unpaired", 0.05, 600, 700)
+    for row, printed in zip(rows["table_1"], ("598", "728"), strict=True):
+        row["printed"] = printed
+    found = verdicts(INNOVATION, RARE, rows).filter(claim="rarep-separates-t-unpaired-95")
+    assert found["printed"].to_list() == ["on 3 of 4 collections", "728 against 598"]
+    assert found["why"].to_list() == ["holds on 1 of 1 track", "700 against 600"]
+    assert found["shown"].to_list() == ["1 of 1 track", "100"]
+    only_0 = InnovationOptions(rarity_weights=(0.0,))
+    found = verdicts(INNOVATION, only_0, rows).filter(claim="rarep-separates-t-unpaired-95")
+    assert set(found["why"]) == {"no alpha is above 0"}
+
+
+# depth
+
+POOLED = DepthOptions()
+KNOWN = {"collections": [{"depth": "20", "depth_source": "comprehensive"}]}
+UNKNOWN = {"collections": [{"depth": "20", "depth_source": "default"}]}
+UTILITY, RECALL = ("ERR", "RBP(p=0.8,rel=1)"), ("AP(norm=min)", "nDCG")
+
+
+def growth(rate: float) -> Rows:
+    return KNOWN | {"pool_growth": [{"depth": 15, "new_relevant_rate": 1.0},
+                                    {"depth": 20, "new_relevant_rate": rate},
+                                    {"depth": 40, "new_relevant_rate": 0.5}]}  # fmt: skip
+
+
+def lost(level: str, recall: float, utility: float) -> Rows:
+    changes = {"AP(norm=min)@20": recall, "ERR@20": utility}
+    return {"table_5": [{"level": level, "judgments": "pool", "measure": m, "delta_percent": v}
+                        for m, v in changes.items()]}  # fmt: skip
+
+
+def deep(names: tuple[str, ...], column: str, *values: float, lists: str = "full") -> Rows:
+    rows = [{"measure": n, "depth": 20, "lists": lists, "k": k, column: v}
+            for n in names for k, v in zip((20, 40, 100), (0.0, *values), strict=True)]  # fmt: skip
+    return KNOWN | {"table_7": rows}
+
+
+def condensed(one: float, other: float) -> Rows:
+    rows = (
+        deep(("ERR",), "coverage", v, v, lists=n) for n, v in (("condensed", one), ("full", other))
+    )
+    return KNOWN | {"table_7": [row for made in rows for row in made["table_7"]]}
+
+
+def ordered(utility: float, recall: float) -> Rows:
+    return {"stability": [{"measure_a": m, "measure_b": m, "stable": v}
+                          for names, v in ((UTILITY, utility), (RECALL, recall)) for m in names]
+            + [{"measure_a": "nDCG", "measure_b": "AP(norm=min)", "stable": 0.0}]}  # fmt: skip
+
+
+def judged(deeper: float, depth: str = "20") -> Rows:
+    return {"collections": [{"depth": depth, "depth_source": "given"}], "judged_by_contribution": [
+        {"pooled": True, "judged_at_k": 1.0, "judged_at_10": 1.0},
+        {"pooled": False, "judged_at_k": deeper, "judged_at_10": 0.6}]}  # fmt: skip
+
+
+def residual(score: float, rest: float) -> Rows:
+    return {"table_9": [{"measure": "RBP(p=0.95,rel=1)", "k": k, "score": s, "residual": r}
+                        for k, s, r in ((1, 0.1, 0.9), (1000, score, rest))]}  # fmt: skip
+
+
+DEEP = UNKNOWN | {"table_7": deep(UTILITY + RECALL, "coverage", 0.9, 0.9)["table_7"]}
+DEPTHS = {
+    "pool-incomplete": by_number(growth, 0.21, 0.2, UNKNOWN),
+    "run-left-out": Case(lost("run", -6, -5), lost("run", -6, -4)),
+    "group-left-out": Case(lost("group", -6, -5), lost("group", -6, -4), lost("run", -6, -5)),
+    "recall-loses-more": Case(lost("group", -6, -5), lost("group", -5, -5), lost("run", -6, -5)),
+    "contributors-gain": by_number(judged, 0.5, 0.6, judged(0.5, "10")),
+    "ties": by_number(lambda tau: {"table_6": [{"tau_b": tau}]}, 0.9, 0.89,
+                      {"table_6": [{"tau_b": None}]}),
+    "utility-coverage": Case(deep(UTILITY, "coverage", 0.9, 0.9),
+                             deep(UTILITY, "coverage", 0.9, 0.89), DEEP),
+    "recall-coverage": Case(deep(RECALL, "coverage", 0.9, 0.89),
+                            deep(RECALL, "coverage", 0.9, 0.9), DEEP),
+    "utility-inversion": Case(deep(UTILITY, "inversion", 0.01, 0.0),
+                              deep(UTILITY, "inversion", 0.02, 0.0), DEEP),
+    "recall-inversion": Case(deep(RECALL, "inversion", 0.02, 0.0),
+                             deep(RECALL, "inversion", 0.01, 0.0), DEEP),
+    "condensed": by_number(condensed, (0.9, 0.89), (0.92, 0.9), DEEP),
+    "residual": Case(residual(0.5, 0.06), residual(0.5, 0.05)),
+    "utility-stable": Case(ordered(0.9, 0), ordered(0.89, 0)),
+    "recall-volatile": Case(ordered(0, 0.89), ordered(0, 0.9)),
+    "utility-stabler": Case(ordered(0.9, 0.89), ordered(0.9, 0.9)),
+}  # fmt: skip
+
+
+def test_depth__claims_by_hand():
+    assert wrong(DEPTH, POOLED, DEPTHS | {}) == []
+
+
+def test_depth__depth_below_10_compares_judged_at_10_with_judged_at_k():
+    found = verdicts(DEPTH, POOLED, judged(0.7, "7")).filter(
+        claim="contributors-gain", track="news"
+    )
+    assert found["number"].item() == pytest.approx(0.1)
+
+
+def test_depth__every_default_measure_is_of_utility_or_recall():
+    found = verdicts(DEPTH, POOLED, ordered(0.4, 0.8))
+    assert found.filter(claim="utility-stable", track="news")["number"].item() == pytest.approx(0.4)
+    assert found.filter(claim="recall-volatile", track="news")["number"].item() == pytest.approx(
+        0.8
+    )
+
+
+# preference
+
+PAIRED = PreferenceOptions()
+(RPP, DCG, INVERSE), (PAP, NDCG, RR) = PAIRED.preferences, PAIRED.measures
+
+
+def tau_bs(*rows: tuple[str, str, float]) -> Rows:
+    named = [(*sorted((a, b)), v) for a, b, v in rows]
+    return {"table_2": [{"order": "mc4", "measure_a": a, "measure_b": b, "tau_b": v}
+                        for a, b, v in named]}  # fmt: skip
+
+
+def agree(other: str, **columns: float) -> Rows:
+    return {"figure_5": [{"measure_a": RPP, "measure_b": other, **columns}]}
+
+
+def kept(figure: int, *rows: tuple[str, float, float]) -> Rows:
+    """Rows of a measure, its tau-b by most data and by few."""
+    return {f"figure_{figure}": [
+        {"measure": m, "mean": v, "removed": r, "queries": int(100 * r), "labels": "random"}
+        for m, high, low in rows for r, v in ((0.2, high), (0.8, low))]}  # fmt: skip
+
+
+def percents(table: str, *rows: tuple[str, float]) -> Rows:
+    return {table: [{"measure": m, "percent": v, "printed": None} for m, v in rows]}
+
+
+def paired_cases() -> dict[str, Case]:
+    made = {
+        "correlates-ap": Case(tau_bs((RPP, PAP, 0.8)), tau_bs((RPP, PAP, 0.79))),
+        "correlates-ndcg": Case(tau_bs((RPP, NDCG, 0.8)), tau_bs((RPP, NDCG, 0.79))),
+        "as-measures": Case(tau_bs((RPP, PAP, 0.85), (PAP, NDCG, 0.9)),
+                            tau_bs((RPP, PAP, 0.84), (PAP, NDCG, 0.9))),
+        "dcg-nearer": Case(tau_bs((DCG, PAP, 0.9), (RPP, PAP, 0.8)),
+                           tau_bs((DCG, PAP, 0.8), (RPP, PAP, 0.8))),
+        "inverse-nearer": Case(tau_bs((INVERSE, RR, 0.6), (RPP, RR, 0.5)),
+                               tau_bs((INVERSE, RR, 0.5), (RPP, RR, 0.5))),
+        "signs-ap": Case(agree(PAP, sa=0.85), agree(PAP, sa=0.84)),
+        "signs-ndcg": Case(agree(NDCG, sa=0.85), agree(NDCG, sa=0.84)),
+        "signs-rr": Case(agree(RR, sa=0.69), agree(RR, sa=0.7)),
+        "interleaving": Case(agree(PAIRED.interleaving(), r=0.95),
+                             agree(PAIRED.interleaving(), r=0.94)),
+        "levels-differ": Case(*({"unequal_levels": [{"share_reached": share}]}
+                                for share in (0.9, 0.89))),
+        "ap-degrades-labels": Case(kept(7, (RPP, 0.1, 0.6), (PAP, 0.9, 0.5)),
+                                   kept(7, (RPP, 0.9, 0.5), (PAP, 0.1, 0.5))),
+    }  # fmt: skip
+    for name, figure, measures in (("queries", 6, (PAP, NDCG)), ("labels", 7, (NDCG,))):
+        for measure in measures:
+            short = measure.partition("(")[0].lower()
+            made[f"robust-{name}-{short}"] = Case(
+                kept(figure, (RPP, 0.9, 0.78), (measure, 0.9, 0.8)),
+                kept(figure, (RPP, 0.9, 0.77), (measure, 0.9, 0.8)))  # fmt: skip
+        made[f"rr-degrades-{name}"] = Case(
+            kept(figure, (RR, 0.9, 0.5), (PAP, 0.9, 0.6)),
+            kept(figure, (RR, 0.9, 0.6), (PAP, 0.9, 0.6)))  # fmt: skip
+    subtopic = PAIRED.by_subtopic
+    others = {"ap": PAP, "ndcg": NDCG, "rr": RR} | dict(
+        zip(("strecall", "err-ia", "ap-ia"), subtopic[-3:], strict=True))  # fmt: skip
+    for n in (3, 4):
+        for short, measure in others.items():
+            own = RPP if measure in PAIRED.measures else subtopic[0]
+            made[f"separates-{n}-{short}"] = Case(
+                percents(f"table_{n}", (own, 70.0), (measure, 66.9)),
+                percents(f"table_{n}", (own, 32.5), (measure, 32.5)))  # fmt: skip
+    return made
+
+
+def test_preference__claims_by_hand():
+    assert wrong(PREFERENCE, PAIRED, paired_cases()) == []
+
+
+# properties
+
+SPACE = PropertiesOptions(length=4)
+ACT = "ACT(per=all)@10"
+
+
+def counted(table: str, *rows: tuple[str, str, int], **more: object) -> Rows:
+    return {table: [{"measure": m, "property": p, "applicable": 9, "violated": v, **more}
+                    for m, p, v in rows]}  # fmt: skip
+
+
+def worked(measure: str, **values: float) -> Rows:
+    return {"worked": [{"measure": measure, "ranking": r, "value": v} for r, v in values.items()]}
+
+
+def padding(*treatments: str | None) -> Rows:
+    return {"truncation": [{"measure": f"P@{i}", "treatment": t}
+                           for i, t in enumerate(treatments, 5)]}  # fmt: skip
+
+
+def property_cases() -> dict[str, Case]:
+    made = {
+        "single-act": Case(counted("single_subtopic", (ACT, "irrelevance", 1)),
+                           counted("single_subtopic", (ACT, "irrelevance", 0))),
+        "single-ap-ia": Case(counted("single_subtopic", ("AP_IA", "relevance", 0)),
+                             counted("single_subtopic", ("AP_IA", "relevance", 1))),
+        "act-example": Case(worked(ACT, ab=0.1, abx=0.2),
+                            worked(ACT, ab=0.1, abx=0.1)),
+        "ap-ia-example": Case(worked("AP_IA", axxa=0.2, axxb=0.1),
+                              worked("AP_IA", axxa=0.1, axxb=0.1)),
+        "pads": Case(padding("pads", "pads"), padding("pads", "other"), padding(None)),
+    }  # fmt: skip
+    for name, measure, prop in (("act-irrelevance", ACT, "irrelevance"),
+                                ("ap-ia-redundancy", "AP_IA", "redundancy"),
+                                ("act-induction", ACT, "induction"),
+                                ("ap-ia-induction", "AP_IA", "induction")):  # fmt: skip
+        made[name] = Case(counted("table_1", (measure, prop, 1)),
+                          counted("table_1", (measure, prop, 0)))  # fmt: skip
+    for prop, allowed in (("relevance", ()), ("irrelevance", (ACT,)), ("redundancy", ("AP_IA",)),
+                          ("induction", (ACT, "AP_IA"))):  # fmt: skip
+        own = [(measure, prop, 5) for measure in allowed]
+        made[f"only-{prop}"] = Case(counted("table_1", *own, ("P@5", prop, 0)),
+                                    counted("table_1", *own, ("P@5", prop, 1)),
+                                    counted("table_1", *own))  # fmt: skip
+    for docs in ("1", "5"):
+        for test, prop, good in (("ACT", "irrelevance", 1), ("CT", "relevance", 0),
+                                 ("nCT", "relevance", 0)):  # fmt: skip
+            rows = [counted("iterations", (f"{test}(per={docs})@10", prop, n), per=docs)
+                    for n in (good, 1 - good)]  # fmt: skip
+            made[f"{test.lower()}-{prop}-{docs}"] = Case(*rows)
+    return made
+
+
+def test_properties__claims_by_hand():
+    assert wrong(PROPERTIES, SPACE, property_cases()) == []
