@@ -60,9 +60,9 @@ def test_reduced_pools__same_bits_as_by_all_judged_docs(track: Track):
         for queries in ("judged", "relevant"):
             policy = EvalPolicy(queries=queries)
             contributors = list(view.systems)
-            made = list(reduced_pools([view], SPECS, policy, parts, depth))
+            made = list(reduced_pools([view], SPECS, policy, parts, depth, rel=rel))
             anew = map(
-                module._of_judged([view], SPECS, policy, contributors, depth),
+                module._of_judged([view], SPECS, policy, contributors, depth, rel),
                 [("", ()), *parts.items()],
             )
             for one, other in zip(made, anew, strict=True):
