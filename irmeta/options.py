@@ -26,7 +26,7 @@ from typing import (
 from irmeta.errors import UsageError, check_choice, did_you_mean, shown
 from irmeta.naming.grammar import text_of
 
-Named = Literal["system", "systems", "side", "query", "qrels"]
+Named = Literal["system", "systems", "side", "query", "qrels", "judge", "graded"]
 
 
 def option(
@@ -67,8 +67,8 @@ def option(
         Whether the value is the path of a file whose content changes the results.
     names
         What the value names in a store, checked before a study over tracks starts: a ``system``,
-        ``systems`` by name, group or type, a ``side`` of a comparison, a ``query``, or a ``qrels``
-        set.
+        ``systems`` by name, group or type, a ``side`` of a comparison, a ``query``, a ``qrels``
+        set, a ``judge`` (a set, or ``NAME=FILE``), or a ``graded`` judge (``NAME=GRADE``).
     """
     rule = {
         "help": text,

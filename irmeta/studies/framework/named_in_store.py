@@ -26,7 +26,8 @@ def check_named(options: Options, store: StoreReader, tracks: Sequence[str]) -> 
         For a name that no readable track has, with the nearest known name; if options exclude
         every track, with the reasons.
     """
-    known = _Known.of(store, tracks, getattr(options, "qrels", None))
+    added = tuple(getattr(options, "judge_files", ()))
+    known = _Known.of(store, tracks, getattr(options, "qrels", None), added)
     if not known.records:  # each track fails later, by itself
         return
     for one, _ in typed_fields(type(options)):
@@ -49,15 +50,20 @@ class _Known:
         The records of the tracks, by track.
     qrels
         The qrels set of the study; None for the first set of each track.
+    added
+        Qrels sets in files that the options name.
     """
 
     store: StoreReader
     records: dict[str, dict[str, Any]]
     systems: pl.DataFrame
     qrels: str | None
+    added: tuple[str, ...]
 
     @classmethod
-    def of(cls, store: StoreReader, tracks: Sequence[str], qrels: str | None) -> _Known:
+    def of(
+        cls, store: StoreReader, tracks: Sequence[str], qrels: str | None, added: tuple[str, ...]
+    ) -> _Known:
         records, frames = {}, []
         for track in tracks:
             try:
@@ -66,7 +72,7 @@ class _Known:
                 continue
             records[track] = record
             frames.append(systems.filter(pl.col("skip_reason").is_null()))
-        return cls(store, records, pl.concat(frames) if frames else pl.DataFrame(), qrels)
+        return cls(store, records, pl.concat(frames) if frames else pl.DataFrame(), qrels, added)
 
     def chosen_set(self, track: str) -> dict[str, Any] | None:
         """Return the record of the qrels set of the study; None if the track lacks it."""
@@ -89,8 +95,9 @@ class _Known:
             hint = did_you_mean(name, self.queries)
             raise UsageError(f"{option} = {name!r}: no such query. {hint}")
 
-    def check_set(self, option: str, name: str) -> None:
+    def check_set(self, option: str, name: str, added: Collection[str] = ()) -> None:
         sets = {one["name"] for record in self.records.values() for one in record["qrels"]}
+        sets.update(added)
         if name not in sets:
             hint = did_you_mean(name, sets)
             raise UsageError(f"{option} = {name!r}: no such qrels set. {hint}")
@@ -124,15 +131,29 @@ def _check_members(known: _Known, option: str, name: str) -> None:
     known.check_system(option, name, ("group", "type"))
 
 
+def _check_judge(known: _Known, option: str, name: str) -> None:
+    if "=" not in name:  # NAME=FILE is a judge in a file
+        known.check_set(option, name)
+
+
+def _check_graded(known: _Known, option: str, name: str) -> None:
+    judge, equals, _ = name.rpartition("=")
+    if equals:  # a grade alone is that of all sets
+        known.check_set(option, judge, known.added)
+
+
 CHECKS: dict[str, Callable[[_Known, str, str], None]] = {
     "system": _Known.check_system,
     "systems": _check_members,
     "side": _check_side,
     "query": _Known.check_query,
     "qrels": _Known.check_set,
+    "judge": _check_judge,
+    "graded": _check_graded,
 }
 """Checks by what an option names: ``system``; ``systems``, also by group or type; ``side`` of a
-comparison, see `irmeta.studies.framework.sides`; ``query``; ``qrels``, a qrels set."""
+comparison, see `irmeta.studies.framework.sides`; ``query``; ``qrels``, a qrels set; ``judge``, a set
+or ``NAME=FILE``; ``graded``, ``NAME=GRADE`` of such a judge."""
 
 
 def _check_included(known: _Known, options: TrackOptions) -> None:

@@ -14,12 +14,16 @@ from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.set_rel import relevant_in_set
 from irmeta.policies import EvalPolicy, TieOrder, TrackOptions
+from irmeta.preferences.evaluate import evaluate_preferences
+from irmeta.preferences.registry import parse_preferences
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import read_judged
 from irmeta.rankings.load import judged_ranks, judged_under, over_blocks
 from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
+from irmeta.store.added_sets import AddedSets
 from irmeta.store.scan import StoreReader, read_table, track_notes
 
 Result = TypeVar("Result")
@@ -37,6 +41,8 @@ class TrackView:
     ----------
     name
         The track's name.
+    rel
+        The least relevant grade by which `studied` counts; None: that of the options, or 1.
     """
 
     def __init__(
@@ -48,6 +54,7 @@ class TrackView:
         executor: Executor | None = None,
     ) -> None:
         self.name: str = name
+        self.rel: float | None = None
         self._store, self._options = store, options
         self._workers, self._executor = workers, executor
         self._reason: str | None = None
@@ -141,9 +148,29 @@ class TrackView:
         specs = parse_measures(measures)
         return evaluate(self._store, self.name, specs, replace(self.policy, **policy))
 
-    def named_in_set(self, specs: Sequence[Spec]) -> list[Spec]:
+    def win_rates(self, preference: str, **policy: Any) -> Matrix:
+        """Compute the win rates [query, system] of a preference; NaN: no relevant doc."""
+        specs = parse_preferences(preference)
+        chosen = replace(self.policy, **policy)
+        (found,) = evaluate_preferences(self._store, self.name, specs, chosen)
+        return found.win_rates()
+
+    def labels(self, qrels: str) -> pl.DataFrame:
+        """Return the judgments of a qrels set without subtopics: query, doc, grade (Float64)."""
+        docs = read_judged(self._store, track_facts(self._store, self.name, qrels)).docs
+        return docs.select("query", "doc", pl.col("grade").cast(pl.Float64))
+
+    def stated_rel(self, qrels: str) -> float:
+        """Return the least relevant grade that the collection states for a qrels set, or 1."""
+        return track_facts(self._store, self.name, qrels).rel
+
+    def with_sets(self, sets: Mapping[str, pl.DataFrame], rels: Mapping[str, float]) -> TrackView:
+        """Return the track with further qrels sets: see `irmeta.store.added_sets.AddedSets`."""
+        return TrackView(AddedSets(self._store, self.name, sets, rels), self.name, self._options)
+
+    def named_in_set(self, specs: Sequence[Spec], **policy: Any) -> list[Spec]:
         """Return measures with the `rel` of the qrels set, where their names state none."""
-        return relevant_in_set(self._store, self.name, specs, self.policy)
+        return relevant_in_set(self._store, self.name, specs, replace(self.policy, **policy))
 
     @property
     def is_sampled(self) -> bool:
@@ -167,7 +194,8 @@ class TrackView:
     def studied(self) -> dict[str, Any]:
         """Return the track's row of the table `studied_tracks`."""
         judged = read_judged(self._store, self.facts).docs
-        relevant = judged.filter(pl.col("grade") >= getattr(self._options, "rel", 1))
+        rel = getattr(self._options, "rel", 1) if self.rel is None else self.rel
+        relevant = judged.filter(pl.col("grade") >= rel)
         systems, least = len(self.facts.systems), self._options.min_systems
         if systems < least:
             available = "1 system" if systems == 1 else f"{systems} systems"

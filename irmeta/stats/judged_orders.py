@@ -1,0 +1,281 @@
+"""Orders of systems by the labels of a reference and of a judge, and the noise of queries.
+
+Values are float64 [query, system] of one measure by the labels of one set, without NaN, on the same
+queries and systems for all sets; greater values are better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from irmeta.kernels.pair_statistics import weighted_sums
+from irmeta.results.verdicts import TIE
+from irmeta.stats.orders import kendall_tau_b, round_means, spearman, tau_ap, tie_groups
+from irmeta.stats.paired import Differences, paired_differences
+
+CORRELATIONS = ("tau_b", "tau_ap", "tau_ap_judge", "spearman")
+"""Correlations of two leaderboards: see `order_correlations`."""
+NORMAL = 1.959963984540054  # the quantile .975 of the standard normal distribution
+
+
+def means_of(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Compute weighted means over queries, rounded to 12 digits: float64 [draw, system].
+
+    Parameters
+    ----------
+    values
+        float64 [query, system].
+    weights
+        float64 [draw, query], whose rows add up to 1.
+    """
+    sums = np.zeros((values.shape[1], len(weights)))
+    weighted_sums(np.ascontiguousarray(values.T), np.ascontiguousarray(weights.T), sums)
+    return round_means(sums.T)
+
+
+def whole(queries: int) -> np.ndarray:
+    """Return the weights of the mean over all queries: float64 [1, query]."""
+    return np.full((1, queries), 1.0 / max(queries, 1))
+
+
+def drawn_queries(queries: int, draws: int, seed: np.random.SeedSequence) -> np.ndarray:
+    """Draw the queries with replacement: weights, float64 [draw, query]."""
+    counts = np.random.default_rng(seed).multinomial(
+        queries, np.full(queries, 1.0 / queries), draws
+    )
+    return counts / queries
+
+
+def split_queries(queries: int, splits: int, seed: np.random.SeedSequence) -> np.ndarray:
+    """Split the queries at random in two halves: bool [split, query], True in the first half.
+
+    Of an odd number, the first half has the smaller part.
+    """
+    places = np.random.default_rng(seed).permuted(np.tile(np.arange(queries), (splits, 1)), axis=1)
+    return places < queries // 2
+
+
+def half_weights(first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights of the means over the first and over the second halves of the queries."""
+    halves = first.astype(np.float64), (~first).astype(np.float64)
+    one, other = (half / np.maximum(half.sum(axis=1, keepdims=True), 1.0) for half in halves)
+    return one, other
+
+
+def order_correlations(reference: np.ndarray, judge: np.ndarray) -> dict[str, np.ndarray]:
+    """Correlate means by a reference with means by a judge, row by row.
+
+    Parameters
+    ----------
+    reference, judge
+        float64 [ordering, system].
+
+    Returns
+    -------
+    dict
+        `CORRELATIONS`, float64 [ordering]: tau-b; the AP correlation of the judge as an estimate of
+        the reference, and of the reference as an estimate of the judge; Spearman's rho. NaN where
+        all systems tie in either.
+    """
+    return {
+        "tau_b": kendall_tau_b(reference, judge, True),
+        "tau_ap": tau_ap(reference, judge, True),
+        "tau_ap_judge": tau_ap(judge, reference, True),
+        "spearman": spearman(reference, judge, True),
+    }
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its bootstrap: the mean and standard deviation of resampled values.
+
+    Attributes
+    ----------
+    low, high
+        The estimate minus and plus 1.96 standard deviations, within [-1, 1]. Percentiles would be
+        too low: a resample that draws the same queries for both sides correlates less.
+    """
+
+    value: float
+    drawn: float
+    sd: float
+    low: float
+    high: float
+
+
+def around_estimate(value: float, draws: np.ndarray) -> Interval:
+    """Return the interval of a correlation from its values in resamples; NaN are left out."""
+    defined = draws[~np.isnan(draws)]
+    if len(defined) < 2 or np.isnan(value):
+        return Interval(value, *[np.nan] * 4)
+    sd = float(defined.std(ddof=1))
+    low, high = np.clip((value - NORMAL * sd, value + NORMAL * sd), -1.0, 1.0)
+    return Interval(value, float(defined.mean()), sd, float(low), float(high))
+
+
+def shares_of_best(means: np.ndarray, size: int) -> np.ndarray:
+    """Return the share of each system in the best `size`: float64 [system].
+
+    Systems that tie at the border share the remaining places; the shares add up to `size`, or to
+    the number of systems if that is smaller.
+    """
+    above, tied = (one[0] for one in tie_groups(means[None]))
+    return np.clip((size - above) / tied, 0.0, 1.0)
+
+
+def common_best(reference: np.ndarray, judge: np.ndarray, size: int) -> float:
+    """Count the systems that the best `size` by both have in common; ties share places."""
+    shares = shares_of_best(reference, size), shares_of_best(judge, size)
+    return float(np.minimum(*shares).sum())
+
+
+def regret_of_best(reference: np.ndarray, judge: np.ndarray, size: int) -> tuple[float, float]:
+    """Compute what choosing the best `size` systems by a judge costs in the reference's means.
+
+    Returns
+    -------
+    best, regret
+        The mean of the best by the reference, and how much lower the mean of the best by the judge
+        is; NaN for fewer systems than `size`.
+    """
+    if size > len(reference):
+        return np.nan, np.nan
+    best, chosen = (
+        float((shares_of_best(means, size) * reference).sum() / size)
+        for means in (reference, judge)
+    )
+    return best, 0.0 if abs(best - chosen) <= TIE * max(abs(best), 1.0) else best - chosen
+
+
+def places(means: np.ndarray) -> np.ndarray:
+    """Return the place of each system, from 0: int64 [system].
+
+    Ties are ordered by the index of the systems, which are sorted by name.
+    """
+    found = np.empty(len(means), np.int64)
+    found[np.argsort(-means, kind="stable")] = np.arange(len(means))
+    return found
+
+
+@dataclass(frozen=True)
+class Conclusions:
+    """Pairs of systems by what two sides conclude of them.
+
+    Attributes
+    ----------
+    kept, reversed
+        Significantly different by both, in the same or in opposite directions.
+    lost, new
+        Significantly different by the reference alone, or by the judge alone.
+    neither
+        All other pairs.
+    new_agree
+        New pairs whose means by the reference have the judge's direction.
+    """
+
+    kept: int
+    reversed: int
+    lost: int
+    new: int
+    neither: int
+    new_agree: int
+
+    @property
+    def survived(self) -> float:
+        """The share of the reference's conclusions that are kept; NaN without any."""
+        return _ratio(self.kept, self.kept + self.reversed + self.lost)
+
+    @property
+    def false(self) -> float:
+        """The share of the reference's conclusions that are reversed; NaN without any."""
+        return _ratio(self.reversed, self.kept + self.reversed + self.lost)
+
+
+def _ratio(part: int, of: int) -> float:
+    return part / of if of else np.nan
+
+
+def count_conclusions(
+    reference: np.ndarray, judge: np.ndarray, difference: np.ndarray
+) -> Conclusions:
+    """Count the conclusions that survive another set of labels.
+
+    Parameters
+    ----------
+    reference, judge
+        bool [system, system]: whether the row is significantly better than the column.
+    difference
+        float64 [system, system]: mean of the row minus that of the column by the reference.
+    """
+    upper = np.triu(np.ones(reference.shape, bool), 1)
+    one, other = (
+        (better.astype(np.int8) - better.T.astype(np.int8))[upper] for better in (reference, judge)
+    )
+    is_new = (one == 0) & (other != 0)
+    return Conclusions(
+        kept=int(((one == other) & (one != 0)).sum()),
+        reversed=int(((one == -other) & (one != 0)).sum()),
+        lost=int(((one != 0) & (other == 0)).sum()),
+        new=int(is_new.sum()),
+        neither=int(((one == 0) & (other == 0)).sum()),
+        new_agree=int((np.sign(difference[upper]) == other)[is_new].sum()),
+    )
+
+
+def conclusions_of_halves(
+    values: np.ndarray, first: np.ndarray, alpha: float, holm: bool
+) -> Iterator[Conclusions]:
+    """Yield the conclusions of the first halves of the queries that the second halves keep.
+
+    Pairs are compared by the paired t-test.
+
+    Parameters
+    ----------
+    values
+        float64 [query, system].
+    first
+        bool [split, query]: see `split_queries`.
+    holm
+        Whether p-values are corrected by Holm's procedure.
+    """
+    for half in first:
+        sides = [paired_differences(values[part]) for part in (half, ~half)]
+        one, other = (significantly_better(side, alpha, holm) for side in sides)
+        yield count_conclusions(one, other, sides[0].mean)
+
+
+def significantly_better(differences: Differences, alpha: float, holm: bool) -> np.ndarray:
+    """Return whether the row is significantly better than the column by the paired t-test.
+
+    The critical values of t decide, which is much faster than p-values.
+
+    Returns
+    -------
+    ndarray
+        bool [system, system]; False for fewer than two queries.
+    """
+    upper = differences.upper
+    mean, deviation = differences.mean[upper], differences.deviation[upper]
+    number = int(differences.queries.max(initial=0))
+    is_better = np.zeros(upper.shape, bool)
+    if number < 2:
+        return is_better
+    error = deviation / np.sqrt(number)
+    size = np.where(mean == 0, 0.0, np.inf)
+    np.divide(np.abs(mean), error, out=size, where=error > 0)
+    level = np.full(len(size), alpha)
+    order = np.argsort(-size, kind="stable")
+    if holm:
+        level = alpha / np.arange(len(size), 0, -1)
+    is_far = size[order] >= stdtrit(number - 1.0, 1.0 - level / 2.0)
+    if holm:
+        is_far = np.logical_and.accumulate(is_far)
+    signs = np.zeros(len(size))
+    signs[order] = np.where(is_far, np.sign(mean[order]), 0.0)
+    square = np.zeros(upper.shape)
+    square[upper] = signs
+    return (square - square.T) > 0

@@ -1,0 +1,1 @@
+"""Study `judges`: which conclusions survive judgments by others than the reference."""

@@ -1,0 +1,262 @@
+"""`JudgedTrack`: the sets of labels of a track, and the values of its systems by each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import DataError, UsageError, printable
+from irmeta.inputs.files import read_qrels
+from irmeta.measures.names import parse_measures
+from irmeta.phrases import count, listed
+from irmeta.preferences.registry import is_preference
+from irmeta.results.matrix import Matrix
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.judges.options import JudgesOptions as Options
+from irmeta.trec.streams import InputFile
+
+JUDGED = "Judged@10"
+Labels = dict[str, pl.DataFrame]
+"""query, doc, grade (Float64) of each set of labels; the first is the reference."""
+
+
+@dataclass(frozen=True)
+class JudgedTrack:
+    """The reference and the judges of a track.
+
+    Attributes
+    ----------
+    track
+        The track with the sets of files, and with those of common docs, added.
+    labels
+        Labels of the queries that the reference judges, by set, the reference first.
+    outside
+        Number of labels of other queries, which are not used, by set.
+    rels
+        Least relevant grade of each set.
+    """
+
+    track: TrackView
+    options: Options
+    labels: Labels
+    outside: Mapping[str, int]
+    rels: Mapping[str, float]
+
+    @classmethod
+    def of(cls, track: TrackView, options: Options) -> JudgedTrack | None:
+        """Read the labels of a track; exclude it, and return None, without a judge to compare."""
+        reference = track.facts.qrels
+        every = read_labels(track, options)
+        if every is None:
+            return None
+        queries = every[reference].select("query").unique()
+        labels = {
+            name: rows.join(queries, on="query", how="semi", maintain_order="left")
+            for name, rows in every.items()
+        }
+        for name in [name for name, rows in labels.items() if rows.is_empty()]:
+            track.note(f"{name} judges no query of {reference}, and is left out")
+            del labels[name]
+        outside = {name: every[name].height - labels[name].height for name in labels}
+        given = options.rels_of(labels)
+        track.rel = given.get(reference, track.facts.rel)
+        if not _is_comparable(track, labels):
+            return None
+        _describe_gaps(track, labels)
+        added = {name: labels[name] for name in options.judge_files if name in labels}
+        in_store = [name for name in labels if name not in added]
+        rels = {name: track.stated_rel(name) for name in in_store} | dict.fromkeys(added, 1.0)
+        rels |= given
+        every_rel = dict(rels)
+        for judge in [*labels][1:] if options.common else ():
+            names = common_names(judge)
+            added |= zip(names, common_docs(labels[reference], labels[judge]), strict=True)
+            every_rel |= zip(names, (rels[reference], rels[judge]), strict=True)
+        return cls(track.with_sets(added, every_rel), options, labels, outside, rels)
+
+    @property
+    def reference(self) -> str:
+        """Name of the reference."""
+        return next(iter(self.labels))
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Names of the judges."""
+        return tuple(self.labels)[1:]
+
+    @cached_property
+    def scores(self) -> TrackScores:
+        """Values of all systems by all sets."""
+        return TrackScores.of(self)
+
+
+def read_labels(track: TrackView, options: Options) -> Labels | None:
+    """Read the reference and the judges of a track; exclude the track if it has no reference."""
+    reference, sets = track.facts.qrels, track.record["qrels"]
+    by_subtopic = [one["name"] for one in sets if one["subtopics"]]
+    if reference in by_subtopic:
+        track.leave_out(f"the qrels set {reference} judges by subtopic")
+        return None
+    if by_subtopic:
+        verb = "judges" if len(by_subtopic) == 1 else "judge"
+        track.note(f"{listed(by_subtopic)} {verb} by subtopic, and is no judge")
+    names = [one["name"] for one in sets]
+    plain = [name for name in names if name not in (reference, *by_subtopic)]
+    if options.named_judges:
+        plain = [name for name in options.named_judges if name in plain]
+    labels = {name: track.labels(name) for name in (reference, *plain)}
+    for name, path in options.judge_files.items():
+        if name in names:
+            raise UsageError(
+                f"track {track.name!r} has a qrels set {name!r}: give the judge in the file "
+                f"{path!r} another name."
+            )
+        labels[name] = labels_of_file(path)
+    return labels
+
+
+def labels_of_file(path: str) -> pl.DataFrame:
+    """Read the qrels of a judge: query, doc, grade (Float64).
+
+    Raises
+    ------
+    DataError
+        If the qrels are malformed, or by subtopic.
+    """
+    frame = read_qrels(InputFile.at(Path(path), printable(path))).frame
+    if frame["subtopic"].null_count() < frame.height:
+        raise DataError("judgments by subtopic are not compared", file=path)
+    return frame.select(
+        pl.col("query", "doc").cast(pl.String), pl.col("grade").cast(pl.Float64)
+    ).sort("query", "doc")
+
+
+def _is_comparable(track: TrackView, labels: Labels) -> bool:
+    """Check that there are systems and a judge to compare; exclude the track if not."""
+    if len(track.facts.systems) < 2:
+        track.leave_out("one system, so none to compare it with")
+    elif len(labels) < 2:
+        track.leave_out(f"{next(iter(labels))} is its only set of labels, so there is no judge")
+    return len(track.facts.systems) > 1 and len(labels) > 1
+
+
+def _describe_gaps(track: TrackView, labels: Labels) -> None:
+    """Add notes on the judges that lack queries or docs of the reference."""
+    (_, own), *judges = labels.items()
+    for name, rows in judges:
+        docs = own.join(rows, on=["query", "doc"], how="anti").height
+        queries = own["query"].n_unique() - rows["query"].n_unique()
+        lacks = [count(docs, "doc")] * (docs > 0) + [count(queries, "query")] * (queries > 0)
+        if lacks:
+            track.note(f"{name} has no label of {listed(lacks)} of the reference")
+
+
+def common_names(judge: str) -> tuple[str, str]:
+    """Return names of the sets of the reference's and the judge's labels of common docs."""
+    return f"{judge} (common docs, reference)", f"{judge} (common docs)"
+
+
+def common_docs(reference: pl.DataFrame, judge: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the labels of the docs that both judged, by the reference and by the judge."""
+    keys = ["query", "doc"]
+    return (
+        reference.join(judge, on=keys, how="semi", maintain_order="left"),
+        judge.join(reference, on=keys, how="semi", maintain_order="left"),
+    )
+
+
+@dataclass(frozen=True)
+class MeasureScores:
+    """Values of the systems by one measure.
+
+    Attributes
+    ----------
+    measure
+        The measure, as in the options: each set has its own relevant grade.
+    direction
+        1: greater is better; -1: less is better.
+    values
+        float64 [query, system] by set, greater is better: negated where less is better. Of a query
+        without a defined value by a judge, 0.
+    queries
+        The queries on which the reference has a value of every system.
+    undefined
+        Number of these queries without a value by a judge, by set.
+    """
+
+    measure: str
+    direction: int
+    values: Mapping[str, np.ndarray]
+    queries: tuple[str, ...]
+    undefined: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class TrackScores:
+    """Values of the systems of a track by all measures and sets.
+
+    Attributes
+    ----------
+    unjudged
+        Mean share of unjudged docs in the first ten ranks, by set.
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[MeasureScores, ...]
+    unjudged: Mapping[str, float]
+
+    @classmethod
+    def of(cls, judged: JudgedTrack) -> TrackScores:
+        """Score all systems, once by each set."""
+        names = list(judged.labels)
+        if judged.options.common:
+            names += [name for judge in judged.judges for name in common_names(judge)]
+        found = {name: _matrices(judged, name) for name in names}
+        first = found[judged.reference]
+        measures = tuple(
+            _aligned(measure, {name: found[name][measure] for name in names}, judged.reference)
+            for measure in judged.options.measures
+        )
+        unjudged = {
+            name: 1.0 - float(np.nan_to_num(_on(found[name][JUDGED], first[JUDGED].queries)).mean())
+            for name in judged.labels
+        }
+        return cls(first[JUDGED].systems, measures, unjudged)
+
+
+def _matrices(judged: JudgedTrack, qrels: str) -> dict[str, Matrix]:
+    """Return the matrix of each measure, by its name in the options, by one set."""
+    names = judged.options.measures
+    specs = parse_measures([*(one for one in names if not is_preference(one)), JUDGED])
+    track = judged.track
+    # each alone, since AP and AP(rel=2) may be one measure by this set
+    named = {spec.name: track.named_in_set([spec], qrels=qrels)[0].name for spec in specs}
+    scores = track.scores(list(dict.fromkeys(named.values())), qrels=qrels)
+    found = {name: scores.matrix(chosen) for name, chosen in named.items()}
+    rates = {one: track.win_rates(one, qrels=qrels) for one in names if is_preference(one)}
+    return found | rates
+
+
+def _aligned(measure: str, found: Mapping[str, Matrix], reference: str) -> MeasureScores:
+    own = found[reference].complete()
+    values, undefined = dict[str, np.ndarray](), dict[str, int]()
+    for name, matrix in found.items():
+        rows = _on(matrix, own.queries) * matrix.direction
+        undefined[name] = int(np.isnan(rows).any(axis=1).sum())
+        values[name] = np.nan_to_num(rows, nan=0.0)
+    return MeasureScores(measure, own.direction, values, own.queries, undefined)
+
+
+def _on(matrix: Matrix, queries: tuple[str, ...]) -> np.ndarray:
+    """Return the rows of some queries: NaN for a query that the matrix lacks."""
+    place = {query: i for i, query in enumerate(matrix.queries)}
+    rows = np.full((len(queries), len(matrix.systems)), np.nan)
+    for i, query in enumerate(queries):
+        if query in place:
+            rows[i] = matrix.values[place[query]]
+    return rows

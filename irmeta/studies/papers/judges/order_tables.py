@@ -1,0 +1,251 @@
+"""Tables of leaderboards: their correlation, the noise of queries, single queries, the best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from irmeta.results.verdicts import TIE
+from irmeta.stats import judged_orders as orders
+from irmeta.stats.orders import kendall_tau_b, round_means, tie_groups
+from irmeta.stats.paired import paired_differences
+from irmeta.studies.papers.judges.judged_track import (
+    JudgedTrack,
+    MeasureScores,
+    common_names,
+)
+
+Row = dict[str, Any]
+DOCS = ("all", "common")
+"""Docs by which leaderboards are made: those of each set, or those that both judged."""
+
+
+COMPARED = (5, 10, 20)
+"""Numbers of best systems of the table `leaderboards`."""
+
+
+@cache
+def draws_of(queries: int, resamples: int, seed: int) -> np.ndarray:
+    """Return the weights of resampled queries, the same for all measures and judges."""
+    return orders.drawn_queries(queries, resamples, np.random.SeedSequence(seed))
+
+
+@cache
+def splits_of(queries: int, splits: int, seed: int) -> np.ndarray:
+    """Return the random halves of the queries, the same for all measures and judges."""
+    return orders.split_queries(queries, splits, np.random.SeedSequence(seed))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Values of the systems by one measure, by the reference and by a judge."""
+
+    judge: str
+    docs: str
+    reference_values: np.ndarray
+    judge_values: np.ndarray
+
+
+def sides_of(judged: JudgedTrack, scores: MeasureScores) -> Iterator[Sides]:
+    """Yield the values by the reference and by each judge."""
+    own = scores.values[judged.reference]
+    for judge in judged.judges:
+        yield Sides(judge, DOCS[0], own, scores.values[judge])
+        if judged.options.common:
+            yield Sides(judge, DOCS[1], *(scores.values[name] for name in common_names(judge)))
+
+
+def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `leaderboards`."""
+    options, systems = judged.options, judged.scores.systems
+    for scores in judged.scores.measures:
+        queries = len(scores.queries)
+        if not queries:
+            continue
+        draws = draws_of(queries, options.resamples, options.seed)
+        drawn = {}
+        for sides in sides_of(judged, scores):
+            values = sides.reference_values, sides.judge_values
+            reference, judge = (orders.means_of(side, orders.whole(queries)) for side in values)
+            key = id(values[0])
+            if key not in drawn:
+                drawn[key] = orders.means_of(values[0], draws)
+            resampled = orders.order_correlations(drawn[key], orders.means_of(values[1], draws))
+            found = orders.order_correlations(reference, judge)
+            yield {
+                "judge": sides.judge,
+                "measure": scores.measure,
+                "docs": sides.docs,
+                "queries": queries,
+                "undefined": scores.undefined[sides.judge],
+                **_correlated(found, resampled, queries),
+                **_places(reference[0], judge[0], systems),
+                "mean_reference": float(reference.mean()) * scores.direction,
+                "mean_judge": float(judge.mean()) * scores.direction,
+            }
+
+
+def _correlated(
+    found: dict[str, np.ndarray], resampled: dict[str, np.ndarray], queries: int
+) -> Row:
+    """Return the correlations with their intervals, and the bootstrap of tau-b."""
+    row: Row = {}
+    for name in orders.CORRELATIONS:
+        draws = resampled[name] if queries > 1 else np.empty(0)
+        interval = orders.around_estimate(float(found[name][0]), draws)
+        row |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+        if name == "tau_b":
+            row |= {"sd": interval.sd, "drawn": interval.drawn}
+    return row
+
+
+def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) -> Row:
+    """Return what the two orders have in common at the top, and the greatest changes of places."""
+    falls = orders.places(judge) - orders.places(reference)
+    down, up = int(np.argmax(falls)), int(np.argmin(falls))
+    first, second = (np.flatnonzero(means == means.max()) for means in (reference, judge))
+    return {
+        "best_reference": systems[first[0]],
+        "best_judge": systems[second[0]],
+        "same_best": bool(np.intersect1d(first, second).size),
+        **{
+            f"common_{size}": orders.common_best(reference, judge, size)
+            if size <= len(systems)
+            else None
+            for size in COMPARED
+        },
+        "drop": int(falls[down]),
+        "dropped": systems[down] if falls[down] > 0 else None,
+        "rise": int(-falls[up]),
+        "risen": systems[up] if falls[up] < 0 else None,
+    }
+
+
+def systems(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `systems`."""
+    for scores in judged.scores.measures:
+        if not scores.queries:
+            continue
+        every = orders.whole(len(scores.queries))
+        means = {name: orders.means_of(one, every)[0] for name, one in scores.values.items()}
+        ranks = {name: tie_groups(one[None])[0][0] + 1 for name, one in means.items()}
+        places = {name: orders.places(one) + 1 for name, one in means.items()}
+        for judge in judged.judges:
+            for i, system in enumerate(judged.scores.systems):
+                row: Row = {"judge": judge, "measure": scores.measure, "system": system}
+                for side, name in (("reference", judged.reference), ("judge", judge)):
+                    row |= {
+                        f"mean_{side}": float(means[name][i]) * scores.direction,
+                        f"rank_{side}": int(ranks[name][i]),
+                        f"place_{side}": int(places[name][i]),
+                    }
+                yield row
+
+
+def query_noise(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `query_noise`."""
+    options = judged.options
+    for scores in judged.scores.measures:
+        queries = len(scores.queries)
+        if queries < 2:
+            continue
+        first = splits_of(queries, options.splits, options.seed)
+        halves = orders.half_weights(first)
+        own = scores.values[judged.reference]
+        one, other = (orders.means_of(own, half) for half in halves)
+        people = kendall_tau_b(one, other, True)
+        for judge in judged.judges:
+            means = orders.means_of(scores.values[judge], halves[0])
+            tau = kendall_tau_b(means, other, True)
+            yield {
+                "judge": judge,
+                "measure": scores.measure,
+                "splits": options.splits,
+                **_spread("tau_reference", people),
+                **_spread("tau_judge", tau),
+                **_compared(tau - people),
+            }
+
+
+def _spread(name: str, values: np.ndarray) -> Row:
+    """Return the mean and the quantiles .025 and .975; NaN are left out."""
+    defined = values[~np.isnan(values)]
+    found = [np.nan] * 3
+    if len(defined):
+        found = [float(defined.mean()), *map(float, np.quantile(defined, (0.025, 0.975)))]
+    return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+
+
+def _compared(differences: np.ndarray) -> Row:
+    """Return the differences of tau-b, and how the judge orders systems beside other queries."""
+    row = _spread("difference", differences)
+    low, high = row["difference_low"], row["difference_high"]
+    orders_as = "worse" if high < 0 else "better" if low > 0 else "as well"
+    return row | {"orders_as": None if np.isnan(low) else orders_as}
+
+
+def queries(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `queries`."""
+    for scores in judged.scores.measures:
+        if not scores.queries:
+            continue
+        own = scores.values[judged.reference]
+        without = _without_each(len(scores.queries))
+        significant = orders.significantly_better(
+            paired_differences(own), judged.options.alpha, holm=False
+        )
+        reference = orders.means_of(own, without)
+        better, worse = np.nonzero(significant)
+        gaps = own[:, better] - own[:, worse]
+        for judge in judged.judges:
+            values = scores.values[judge]
+            by_query = kendall_tau_b(round_means(own), round_means(values), True)
+            left = kendall_tau_b(reference, orders.means_of(values, without), True)
+            turned = (gaps > TIE) & (values[:, better] - values[:, worse] < -TIE)
+            difference = (values.mean(axis=1) - own.mean(axis=1)) * scores.direction
+            for i, query in enumerate(scores.queries):
+                yield {
+                    "judge": judge,
+                    "measure": scores.measure,
+                    "query": query,
+                    "tau_b": float(by_query[i]),
+                    "difference": float(difference[i]),
+                    "conclusions": int((gaps[i] > TIE).sum()),
+                    "turned": int(turned[i].sum()),
+                    "tau_without": float(left[i]),
+                }
+
+
+def _without_each(queries: int) -> np.ndarray:
+    """Return the weights of the mean over all queries but one: float64 [query left out, query]."""
+    weights = 1.0 - np.eye(queries)
+    return weights / max(queries - 1, 1)
+
+
+def top(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `top`."""
+    systems = judged.scores.systems
+    for scores in judged.scores.measures:
+        if not scores.queries:
+            continue
+        every = orders.whole(len(scores.queries))
+        own = orders.means_of(scores.values[judged.reference], every)[0]
+        for judge in judged.judges:
+            means = orders.means_of(scores.values[judge], every)[0]
+            order = np.lexsort((np.arange(len(means)), -means))
+            for size in (size for size in judged.options.sizes if size <= len(systems)):
+                best, regret = orders.regret_of_best(own, means, size)
+                chosen = np.flatnonzero(orders.shares_of_best(means, size) > 0)
+                yield {
+                    "judge": judge,
+                    "measure": scores.measure,
+                    "size": size,
+                    "best": best * scores.direction,
+                    "regret": regret,
+                    "common": orders.common_best(own, means, size),
+                    "chosen": ", ".join(systems[i] for i in order[: len(chosen)]),
+                }

@@ -1,0 +1,253 @@
+"""The tables of the study of judges."""
+
+from __future__ import annotations
+
+from irmeta.schema.columns import QUERY, SYSTEM, TRACK, Column, Table, measured, percent, stored
+from irmeta.stats.label_agreement import SAME_SCALE, SCALE_FREE
+
+HOME = "irmeta.studies.papers.judges"
+
+JUDGE = Column("name", "judge: a qrels set, or the name of a file")
+MEASURE = Column("name", "measure or preference; each set of labels has its own relevant grade")
+TEST = Column("name", "test of the pairs of systems, and its correction")
+_NONE = "NaN: all systems tie"
+
+
+def _real(meaning: str, label: str = "", **more: object) -> Column:
+    return Column("real", meaning, label=label, format=".3f", **more)  # type: ignore[arg-type]
+
+
+def _bounds(name: str, what: str) -> dict[str, Column]:
+    return {
+        f"{name}_low": stored("real", f"lower bound of {what}; NaN: undefined"),
+        f"{name}_high": stored("real", "upper bound"),
+    }
+
+
+def _spanned(name: str, meaning: str, what: str, label: str = "") -> dict[str, Column]:
+    span = (f"{name}_low", f"{name}_high")
+    return {name: _real(meaning, label, span=span), **_bounds(name, what)}
+
+
+_95 = "its 95 % interval over queries"
+_QUANTILES = "quantile .025 over splits; high: .975"
+_SHOWN = ("spearman", "kappa_binary", "kappa", "kappa_quadratic", "alpha_ordinal", "ac2")
+"""Coefficients that the page shows."""
+_MEANINGS = {
+    "spearman": "Spearman's rho of the grades",
+    "precision": "share of the judge's relevant docs that are relevant by the reference",
+    "recall": "share of the reference's relevant docs that are relevant by the judge",
+    "kappa_binary": "Cohen's kappa of relevance",
+    "exact": "share of equal grades",
+    "kappa": "Cohen's kappa of grades",
+    "kappa_linear": "Cohen's kappa, weighted by the difference of grades",
+    "kappa_quadratic": "Cohen's kappa, weighted by the squared difference of grades",
+    "alpha_nominal": "Krippendorff's alpha, nominal",
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "alpha_interval": "Krippendorff's alpha, interval",
+    "ac1": "Gwet's AC1",
+    "ac2": "Gwet's AC2, quadratic weights",
+    "mean_reference": "mean grade by the reference",
+    "mean_judge": "mean grade by the judge",
+    "leniency": "mean grade of the judge minus that of the reference",
+}
+
+
+def _meaning(name: str) -> str:
+    undefined = "NaN: other scale, or undefined" if name in SAME_SCALE else "NaN: undefined"
+    return f"{_MEANINGS[name]}; {undefined}"
+
+
+def _coefficients() -> dict[str, Column]:
+    columns = dict[str, Column]()
+    for name in (*SCALE_FREE, *SAME_SCALE):
+        span = (f"{name}_low", f"{name}_high")
+        shown = name in (*_SHOWN, "leniency")
+        columns[name] = Column("real", _meaning(name), format=".3f",
+                               span=span, show="all" if shown else "none")  # fmt: skip
+        columns |= _bounds(name, _95)
+    return columns
+
+
+def _common(size: int) -> Column:
+    return Column("real", f"common systems of the best {size} by both, where ties share places; "
+                  "null: fewer systems", True, label=f"of {size}", format=".3g")  # fmt: skip
+
+
+TABLES = (
+    Table("verdicts", ("track", "judge"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": Column("name", "measure of the row: the first", show="none"),
+        "test": Column("name", "test of the row: the first", show="none"),
+        "survived": percent("share of the reference's conclusions that the judge keeps; NaN: it "
+                            "has none", "survives"),
+        "survived_halves": percent("the same for one half of the queries and the other, both by "
+                                   "the reference; null: not computed", "people, other queries",
+                                   null=True),
+        "reversed": Column("count", "conclusions of the reference that the judge reverses"),
+        "unconfirmed": Column("count", "conclusions of the judge that the reference does not have"),
+        "orders_as": Column("text", "whether the judge orders systems as well as the reference on "
+                            "other queries does, worse, or better; null: undefined", True,
+                            label="beside other queries"),
+        "tau_b": _real(f"Kendall's tau-b of the leaderboards; {_NONE}", "tau-b"),
+    }, caption="What each judge can be trusted with."),
+    Table("judges", ("track", "judge"), {
+        "track": TRACK,
+        "judge": Column("name", "set of labels"),
+        "is_reference": Column("yes", "whether it is the reference", show="none"),
+        "queries": Column("count", "queries with a label, of those of the reference"),
+        "labels": Column("count", "labels of these queries"),
+        "outside": stored("count", "labels of other queries, which are not used"),
+        "rel": Column("real", "least relevant grade", label="rel", format="g"),
+        "relevant": Column("count", "relevant docs"),
+        "grades": Column("count", "distinct grades"),
+        "mean_grade": _real("mean grade", "mean grade"),
+        "unjudged": percent("mean share of unjudged docs in the first ten ranks of all systems",
+                            "unjudged@10"),
+        "common": Column("count", "docs that the reference judged too", label="in common"),
+        "reference_alone": Column("count", "docs of the reference without a label by this set",
+                                  label="not labelled"),
+    }, caption="The sets of labels, the reference first.", section="Labels"),
+    Table("agreement", ("track", "judge"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "queries": stored("count", "queries that both judged"),
+        "docs": Column("count", "docs that both judged"),
+        "reference_alone": stored("count", "docs that the reference alone judged"),
+        "judge_alone": stored("count", "docs that the judge alone judged"),
+        "rel_reference": stored("real", "least relevant grade of the reference"),
+        "rel_judge": stored("real", "least relevant grade of the judge"),
+        "both_relevant": stored("count", "docs relevant by both"),
+        "reference_relevant": stored("count", "docs relevant by the reference alone"),
+        "judge_relevant": stored("count", "docs relevant by the judge alone"),
+        "none_relevant": stored("count", "docs relevant by neither"),
+        "scale": Column("text", "same, or the grades that differ", show="none"),
+        **_coefficients(),
+    }, caption="Agreement of labels, with 95 % intervals that draw whole queries.",
+       section="Labels"),
+    Table("agreement_by_query", ("track", "judge", "query"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "query": QUERY,
+        "docs": Column("count", "docs of the query that both judged"),
+        **{name: Column("real", _meaning(name), format=".3f",
+                        show="all" if name in _SHOWN else "none")
+           for name in (*SCALE_FREE, *SAME_SCALE)},
+    }, caption="Agreement of labels by query.", folded=True, latex=False, section="Labels"),
+    Table("confusion", ("track", "judge", "reference_grade", "judge_grade"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "reference_grade": Column("real", "grade by the reference", format="g"),
+        "judge_grade": Column("real", "grade by the judge", format="g"),
+        "docs": Column("count", "docs with these grades"),
+    }, caption="Docs by the grades of both.", folded=True, latex=False, section="Labels"),
+    Table("leaderboards", ("track", "judge", "measure", "docs"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "docs": Column("name", "docs of the leaderboards: all of each set, or those that both "
+                       "judged (common)"),
+        "queries": Column("count", "queries on which the reference has a value of every system",
+                          show="page"),
+        "undefined": Column("count", "queries without a value by the judge, which count 0",
+                            show="none"),
+        **_spanned("tau_b", f"Kendall's tau-b of the two leaderboards; {_NONE}",
+                   "the estimate minus 1.96 bootstrap standard deviations", "tau-b"),
+        "sd": _real("standard deviation of tau-b over resamples of the queries; NaN: one query",
+                    "sd"),
+        "drawn": _real("mean tau-b over these resamples, which is biased downwards: a resample "
+                       "has fewer distinct queries", "resampled"),
+        **_spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {_NONE}",
+                   "the estimate minus 1.96 bootstrap standard deviations", "tau-AP"),
+        **_spanned("tau_ap_judge", "AP correlation with the roles of both swapped",
+                   "the estimate minus 1.96 bootstrap standard deviations", "tau-AP, swapped"),
+        **_spanned("spearman", f"Spearman's rho; {_NONE}",
+                   "the estimate minus 1.96 bootstrap standard deviations", "rho"),
+        "best_reference": stored("name", "best system by the reference, the first of ties"),
+        "best_judge": stored("name", "best system by the judge, the first of ties"),
+        "same_best": Column("yes", "whether a system is best, or ties as best, by both",
+                            label="same best"),
+        "common_5": _common(5),
+        "common_10": _common(10),
+        "common_20": _common(20),
+        "drop": Column("count", "greatest number of places that a system falls"),
+        "dropped": Column("name", "that system; ties by name; null: none falls", True),
+        "rise": Column("count", "greatest number of places that a system rises"),
+        "risen": Column("name", "that system; null: none rises", True),
+        "mean_reference": measured("mean of all systems by the reference", show="none"),
+        "mean_judge": measured("mean of all systems by the judge", show="none"),
+    }, caption="Leaderboards by each judge beside the reference's, with 95 % intervals."),
+    Table("query_noise", ("track", "judge", "measure"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "splits": stored("count", "random splits of the queries in halves A and B"),
+        **_spanned("tau_reference", "mean tau-b of the reference on A with the reference on B",
+                   _QUANTILES, "reference, reference"),
+        **_spanned("tau_judge", "mean tau-b of the judge on A with the reference on B",
+                   _QUANTILES, "judge, reference"),
+        **_spanned("difference", "mean of the second minus the first", _QUANTILES, "difference"),
+        "orders_as": Column("text", "as well: the quantiles of the difference enclose 0; worse; "
+                            "better; null: undefined", True, label="judge orders"),
+    }, caption="What another sample of queries does to the reference alone, and to the judge."),
+    Table("conclusions", ("track", "judge", "measure", "test"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "test": TEST,
+        "kept": Column("count", "pairs significantly different by both, in the same direction"),
+        "reversed": Column("count", "pairs significantly different in opposite directions: false"),
+        "lost": Column("count", "pairs significantly different by the reference alone"),
+        "new": Column("count", "pairs significantly different by the judge alone: unconfirmed, "
+                      "not false"),
+        "new_agree": Column("count", "new pairs whose means by the reference have the same "
+                            "direction", label="of which agree"),
+        "neither": Column("count", "pairs significantly different by neither", show="page"),
+        "survived": percent("kept, of the reference's conclusions; NaN: it has none", "survived"),
+        "false": percent("reversed, of the reference's conclusions", "false"),
+        "survived_halves": percent("conclusions of the reference on one half of the queries that "
+                                   "it keeps on the other; null: not computed for the test",
+                                   "halves: survived", null=True),
+        "false_halves": percent("conclusions that it reverses", "halves: false", null=True),
+    }, caption="Conclusions of the reference that the judge keeps, reverses and loses."),
+    Table("systems", ("track", "judge", "measure", "system"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "system": SYSTEM,
+        "mean_reference": measured("mean by the reference"),
+        "mean_judge": measured("mean by the judge"),
+        "rank_reference": Column("count", "rank by the reference; ties share the best"),
+        "rank_judge": Column("count", "rank by the judge"),
+        "place_reference": stored("count", "place in the reference's order, ties by name"),
+        "place_judge": stored("count", "place in the judge's order, ties by name"),
+    }, caption="Systems by the reference and by each judge.", folded=True, latex=False,
+       section="Systems"),
+    Table("queries", ("track", "judge", "measure", "query"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "query": QUERY,
+        "tau_b": _real(f"tau-b of the systems on the query; {_NONE}", "tau-b"),
+        "difference": measured("mean of all systems by the judge minus that by the reference"),
+        "conclusions": Column("count", "conclusions of the reference (t, no correction) whose "
+                              "direction it has on the query"),
+        "turned": Column("count", "of these, those whose direction the judge turns on the query"),
+        "tau_without": _real("tau-b of the leaderboards without the query", "tau-b without"),
+    }, caption="Single queries: where the judge turns conclusions.", folded=True, latex=False,
+       section="Single queries"),
+    Table("top", ("track", "judge", "measure", "size"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "size": Column("count", "number of best systems", label="best"),
+        "best": measured("mean of the best by the reference, in its values"),
+        "regret": Column("real", "how much lower the mean of the best by the judge is; ties are "
+                         "averaged", format=".4f"),
+        "common": Column("real", "systems that both have; ties share places", format=".3g"),
+        "chosen": Column("text", "the best by the judge, ties at the border included",
+                         show="none"),
+    }, caption="What choosing the best systems by the judge costs in the reference's measure.",
+       section="The best systems"),
+)  # fmt: skip
