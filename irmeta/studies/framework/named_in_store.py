@@ -152,8 +152,8 @@ CHECKS: dict[str, Callable[[_Known, str, str], None]] = {
     "graded": _check_graded,
 }
 """Checks by what an option names: ``system``; ``systems``, also by group or type; ``side`` of a
-comparison, see `irmeta.studies.framework.sides`; ``query``; ``qrels``, a qrels set; ``judge``, a set
-or ``NAME=FILE``; ``graded``, ``NAME=GRADE`` of such a judge."""
+comparison, see `irmeta.studies.framework.sides`; ``query``; ``qrels``, a qrels set; ``judge``, a
+set or ``NAME=FILE``; ``graded``, ``NAME=GRADE`` of such a judge."""
 
 
 def _check_included(known: _Known, options: TrackOptions) -> None:

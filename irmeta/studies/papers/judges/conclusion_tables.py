@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.results.matrix import Matrix
 from irmeta.stats.judged_orders import Conclusions, conclusions_of_halves, count_conclusions
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.studies.papers.judges.judged_track import JudgedTrack, MeasureScores
@@ -24,10 +23,11 @@ def conclusions(judged: JudgedTrack) -> Iterator[Row]:
     for scores in judged.scores.measures:
         for test in judged.options.run_tests:
             own = _tested(judged, scores, judged.reference, test)
+            difference = own.difference * scores.direction
             halves = _halves(judged, scores, test)
             for judge in judged.judges:
                 other = _tested(judged, scores, judge, test)
-                found = count_conclusions(own.better(alpha), other.better(alpha), own.difference)
+                found = count_conclusions(own.better(alpha), other.better(alpha), difference)
                 yield {
                     "judge": judge,
                     "measure": scores.measure,
@@ -39,9 +39,8 @@ def conclusions(judged: JudgedTrack) -> Iterator[Row]:
 
 def _tested(judged: JudgedTrack, scores: MeasureScores, name: str, test: Test) -> Pairs:
     """Test all pairs of systems by one set of labels; all sets share the random numbers."""
-    matrix = Matrix(scores.values[name], scores.queries, judged.scores.systems, scores.measure)
     return pairwise(
-        matrix,
+        scores.matrices[name],
         test.test,
         correction=test.correction,
         resamples=judged.options.resamples,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -178,22 +178,35 @@ class MeasureScores:
     ----------
     measure
         The measure, as in the options: each set has its own relevant grade.
-    direction
-        1: greater is better; -1: less is better.
-    values
-        float64 [query, system] by set, greater is better: negated where less is better. Of a query
-        without a defined value by a judge, 0.
-    queries
-        The queries on which the reference has a value of every system.
+    matrices
+        Values by set, of the queries on which the reference has a value of every system. Of a
+        query without a defined value by a judge, 0.
     undefined
         Number of these queries without a value by a judge, by set.
     """
 
     measure: str
-    direction: int
-    values: Mapping[str, np.ndarray]
-    queries: tuple[str, ...]
+    matrices: Mapping[str, Matrix]
     undefined: Mapping[str, int]
+
+    @property
+    def _first(self) -> Matrix:
+        return next(iter(self.matrices.values()))
+
+    @property
+    def direction(self) -> int:
+        """1: greater is better; -1: less is better."""
+        return self._first.direction
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The queries."""
+        return self._first.queries
+
+    @cached_property
+    def values(self) -> dict[str, np.ndarray]:
+        """Values [query, system] by set, negated where less is better."""
+        return {name: matrix.oriented for name, matrix in self.matrices.items()}
 
 
 @dataclass(frozen=True)
@@ -232,10 +245,12 @@ class TrackScores:
 def _matrices(judged: JudgedTrack, qrels: str) -> dict[str, Matrix]:
     """Return the matrix of each measure, by its name in the options, by one set."""
     names = judged.options.measures
-    specs = parse_measures([*(one for one in names if not is_preference(one)), JUDGED])
+    measures = [*(one for one in names if not is_preference(one)), JUDGED]
     track = judged.track
     # each alone, since AP and AP(rel=2) may be one measure by this set
-    named = {spec.name: track.named_in_set([spec], qrels=qrels)[0].name for spec in specs}
+    named = {
+        name: track.named_in_set(parse_measures(name), qrels=qrels)[0].name for name in measures
+    }
     scores = track.scores(list(dict.fromkeys(named.values())), qrels=qrels)
     found = {name: scores.matrix(chosen) for name, chosen in named.items()}
     rates = {one: track.win_rates(one, qrels=qrels) for one in names if is_preference(one)}
@@ -244,12 +259,13 @@ def _matrices(judged: JudgedTrack, qrels: str) -> dict[str, Matrix]:
 
 def _aligned(measure: str, found: Mapping[str, Matrix], reference: str) -> MeasureScores:
     own = found[reference].complete()
-    values, undefined = dict[str, np.ndarray](), dict[str, int]()
+    matrices, undefined = dict[str, Matrix](), dict[str, int]()
     for name, matrix in found.items():
-        rows = _on(matrix, own.queries) * matrix.direction
+        rows = _on(matrix, own.queries)
         undefined[name] = int(np.isnan(rows).any(axis=1).sum())
-        values[name] = np.nan_to_num(rows, nan=0.0)
-    return MeasureScores(measure, own.direction, values, own.queries, undefined)
+        filled = np.nan_to_num(rows, nan=0.0)
+        matrices[name] = replace(own, values=filled, measure=name, qrels=name)
+    return MeasureScores(measure, matrices, undefined)
 
 
 def _on(matrix: Matrix, queries: tuple[str, ...]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -143,7 +144,9 @@ class JudgesOptions(TrackOptions):
 
 
 def checked_measures(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return canonical names of measures and preferences, each once.
+    """Return names of measures and preferences, each once; names without `rel` remain without.
+
+    Each set of labels has its own relevant grade, unless the name of a measure states one.
 
     Raises
     ------
@@ -158,15 +161,21 @@ def checked_measures(names: tuple[str, ...]) -> tuple[str, ...]:
     found = list[str]()
     for name in (name for text in names for name in split_names(text)):
         if is_preference(name):
-            found.append(parse_preference(name).name)
+            preference = parse_preference(name)
+            found.append(name.strip() if preference.states_rel else preference.name)
             continue
         for spec in parse_measures(name):
             if spec.average != "arithmetic":
                 raise UsageError(f"{spec.name} has no arithmetic mean, which this study compares.")
-            found.append(spec.name)
+            found.append(spec.names[0] if spec.stated else _without_rel(spec.name))
     if not found:
         raise UsageError("no measure was given.")
     return tuple(dict.fromkeys(found))
+
+
+def _without_rel(name: str) -> str:
+    """Return a canonical name without the relevant grade 1, which nobody has stated."""
+    return re.sub(r",?rel=1(?=[,)])", "", name).replace("(,", "(").replace("()", "")
 
 
 def checked_tests(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -118,8 +118,8 @@ def _conclusions(options: Options) -> Section:
         "(new). Of new ones, those are counted whose means by the reference have the same "
         "direction. hsd-randomised controls the family-wise error rate over all pairs by the "
         "greatest difference of permuted systems; p-values of a permutation test with few "
-        "resamples are too coarse for a correction. Halves: the conclusions of the reference on a half of "
-        "its queries that it keeps, or reverses, on the other half.",
+        "resamples are too coarse for a correction. Halves: the conclusions of the reference on a "
+        "half of its queries that it keeps, or reverses, on the other half.",
         ["conclusions"],
     )
 

@@ -1,0 +1,150 @@
+"""Leaderboards by two sets of labels, compared with naive code and by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irmeta.results.matrix import Matrix
+from irmeta.stats import judged_orders as orders
+from irmeta.stats.paired import paired_differences
+from irmeta.stats.pairs import pairwise
+from twins import judging as twin
+from twins import orders as naive_orders
+from twins import significance as naive
+
+VALUES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0])
+SEED = np.random.SeedSequence(5)
+
+
+def matrices(queries: int, systems: int) -> st.SearchStrategy[list[list[float]]]:
+    row = st.lists(VALUES, min_size=systems, max_size=systems)
+    return st.lists(row, min_size=queries, max_size=queries)
+
+
+SIDES = st.tuples(st.integers(1, 6), st.integers(1, 5)).flatmap(
+    lambda shape: st.tuples(matrices(*shape), matrices(*shape))
+)
+
+
+@given(SIDES, st.integers(1, 5))
+def test_best__shares_overlap_and_regret_equal_all_ways_to_break_ties(sides, size: int):
+    every = [1] * len(sides[0])
+    reference, judge = (twin.means(side, every) for side in sides)
+    if size > len(reference):
+        assert all(math.isnan(one) for one in regret_of(reference, judge, size))
+        return
+    found = orders.shares_of_best(np.array(judge), size)
+    assert found.tolist() == pytest.approx(twin.shares_of_best(judge, size))
+    assert orders.common_best(np.array(reference), np.array(judge), size) == pytest.approx(
+        twin.common_best(reference, judge, size)
+    )
+    _, regret = regret_of(reference, judge, size)
+    assert regret == pytest.approx(twin.regret(reference, judge, size), abs=1e-12)
+    assert regret >= 0
+
+
+def regret_of(reference: list[float], judge: list[float], size: int) -> tuple[float, float]:
+    return orders.regret_of_best(np.array(reference), np.array(judge), size)
+
+
+@given(SIDES)
+def test_correlations__of_drawn_queries_equal_twins(sides):
+    reference, judge = map(np.array, sides)
+    weights = orders.drawn_queries(len(reference), 3, SEED)
+    means = [orders.means_of(side, weights) for side in (reference, judge)]
+    found = orders.order_correlations(*means)
+    for draw, times in enumerate(np.rint(weights * len(reference)).astype(int).tolist()):
+        x, y = (twin.means(side, times) for side in sides)
+        expected = {
+            "tau_b": naive_orders.kendall_tau_b(x, y),
+            "spearman": naive_orders.spearman(x, y),
+            "tau_ap": naive_orders.tau_ap_a(x, y),
+            "tau_ap_judge": naive_orders.tau_ap_a(y, x),
+        }
+        assert {name: found[name][draw] for name in expected} == pytest.approx(
+            expected, nan_ok=True, abs=1e-9
+        )
+
+
+@given(st.integers(2, 9), st.integers(1, 20))
+def test_splits__halves_are_disjoint_and_cover_all_queries(queries: int, splits: int):
+    first = orders.split_queries(queries, splits, SEED)
+    assert (first.sum(axis=1) == queries // 2).all()
+    one, other = orders.half_weights(first)
+    assert one.sum(axis=1) == pytest.approx(np.ones(splits))
+    assert other.sum(axis=1) == pytest.approx(np.ones(splits))
+    assert not ((one > 0) & (other > 0)).any()
+    assert ((one > 0) | (other > 0)).all()
+
+
+@pytest.mark.parametrize("correction", ["none", "holm"])
+@given(matrices(5, 4), st.sampled_from([0.01, 0.05, 0.3]))
+def test_significantly_better__equals_the_p_values(correction: str, values, alpha: float):
+    array = np.array(values)
+    found = orders.significantly_better(paired_differences(array), alpha, correction == "holm")
+    matrix = Matrix(array, tuple("12345"), tuple("abcd"))
+    expected = pairwise(matrix, correction=correction).better(alpha)
+    assert found.tolist() == expected.tolist()
+    pairs = [(a, b) for a in range(4) for b in range(a + 1, 4)]
+    p = [naive.paired_t(naive.column(values, a), naive.column(values, b))[1] for a, b in pairs]
+    p = naive.holm(p) if correction == "holm" else p
+    for (a, b), one in zip(pairs, p, strict=True):
+        if abs(one - alpha) > 1e-9:
+            assert (found[a, b] or found[b, a]) == (one <= alpha)
+
+
+def squares(size: int) -> st.SearchStrategy[list[list[int]]]:
+    row = st.lists(st.sampled_from([-1, 0, 1]), min_size=size, max_size=size)
+    return st.lists(row, min_size=size, max_size=size)
+
+
+SIGNS = st.integers(1, 5).flatmap(lambda size: st.tuples(*[squares(size)] * 3))
+
+
+@given(SIGNS)
+def test_conclusions__equal_the_counts_of_pairs(drawn):
+    mine, theirs, sign = (_antisymmetric(np.array(one)) for one in drawn)
+    found = orders.count_conclusions(mine > 0, theirs > 0, sign.astype(float))
+    expected = twin.conclusions(mine.tolist(), theirs.tolist())
+    assert {name: getattr(found, name) for name in expected} == expected
+    upper = np.triu(np.ones(mine.shape, bool), 1)
+    assert found.new_agree == int(((mine == 0) & (theirs != 0) & (sign == theirs) & upper).sum())
+    total = found.kept + found.reversed + found.lost
+    assert math.isnan(found.survived) if not total else found.survived == found.kept / total
+
+
+def _antisymmetric(signs: np.ndarray) -> np.ndarray:
+    upper = np.triu(signs, 1)
+    return upper - upper.T
+
+
+def test_halves__conclusions_are_those_of_the_first_half():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(12, 3)) * 0.1 + np.array([0.9, 0.5, 0.5])
+    first = orders.split_queries(12, 4, SEED)
+    found = list(orders.conclusions_of_halves(values, first, 0.05, holm=False))
+    for half, one in zip(first, found, strict=True):
+        names = tuple(map(str, range(6)))
+        sides = [pairwise(Matrix(values[part], names, tuple("abc"))) for part in (half, ~half)]
+        better = [side.better(0.05) for side in sides]
+        assert one == orders.count_conclusions(better[0], better[1], sides[0].difference)
+    assert sum(one.kept for one in found) > 0
+
+
+def test_interval__is_around_the_estimate_and_within_bounds():
+    draws = np.array([0.8, 0.9, np.nan, 1.0])
+    found = orders.around_estimate(0.98, draws)
+    assert (found.drawn, found.sd) == (pytest.approx(0.9), pytest.approx(0.1))
+    assert (found.low, found.high) == (pytest.approx(0.98 - 0.196, abs=1e-4), 1.0)
+    undefined = orders.around_estimate(0.5, np.array([np.nan, 0.2]))
+    assert math.isnan(undefined.low)
+    assert undefined.value == 0.5
+
+
+def test_places__ties_are_in_the_order_of_the_systems():
+    assert orders.places(np.array([0.2, 0.5, 0.2, 0.9])).tolist() == [2, 1, 3, 0]

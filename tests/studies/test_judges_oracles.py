@@ -1,0 +1,143 @@
+"""The study of judges on TREC 2021 deep learning, against reference values."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import irmeta
+from conftest import made_once
+from irmeta.studies.framework.study_results import StudyResults
+from support.undrawn import draw_nothing
+
+pytestmark = pytest.mark.real
+
+TRACK = "trec-dl-2021-passage"
+MEASURES = {"nDCG@10": "nDCG@10", "AP": "AP", "P@10": "P@10"}
+UMBRELA = {"judge": "gpt4o-umbrela", "measure": "nDCG@10"}
+
+
+@pytest.fixture(scope="session")
+def results(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+    """The study of nDCG@10, AP and P@10 with all 14 judges, read from files."""
+    source = shared / "judges" / TRACK
+    oracle = pl.read_csv(shared / "oracles" / "judges" / "leaderboard.csv")
+    rels = dict(oracle.select("judge", "rel_judge").unique().rows())
+
+    def study(folder: Path) -> None:
+        track = folder / "collection" / TRACK
+        (track / "runs").mkdir(parents=True)
+        for file in (source / "runs").iterdir():
+            (track / "runs" / file.name).symlink_to(file)
+        shutil.copy(source / "qrels.txt", track / "qrels.txt")
+        irmeta.ingest(folder / "collection", folder / "store")
+        judges = {name: source / "judges" / f"{name}.txt" for name in rels if name != "human"}
+        with pytest.MonkeyPatch.context() as patched:
+            draw_nothing(patched)
+            irmeta.studies.judges(
+                folder / "store",
+                folder / "study",
+                judges=[f"{name}={path}" for name, path in judges.items()],
+                rels=[str(rels["human"]), *(f"{name}={rels[name]}" for name in judges)],
+                measures=list(MEASURES),
+                tests=["t", "t+holm"],
+                raw=True,
+            )
+
+    return irmeta.studies.open(made_once(tmp_path_factory, "judges-study", study) / "study")
+
+
+@pytest.fixture(scope="session")
+def oracle(shared: Path) -> pl.DataFrame:
+    return pl.read_csv(shared / "oracles" / "judges" / "leaderboard.csv").filter(
+        pl.col("judge") != "human"
+    )
+
+
+def test_leaderboards__equal_the_oracle(results: StudyResults, oracle: pl.DataFrame):
+    both = oracle.join(results.tables["leaderboards"], on=["judge", "measure"], suffix="_ours")
+    assert both.height == oracle.height == 14 * 3
+    for name in ("tau_b", "spearman", "mean_human", "mean_judge"):
+        ours = {"mean_human": "mean_reference"}.get(name, f"{name}_ours")
+        gap = (both[name] - both[ours]).abs()
+        assert gap.max() < 1e-9, name
+    for name, ours in (("max_drop", "drop"), ("dropped", "dropped_ours"), ("max_rise", "rise")):
+        assert both[name].to_list() == both[ours].to_list(), name
+    assert both["top1_same"].to_list() == both["same_best"].to_list()
+    for size in (5, 10):
+        wrong = both.filter((pl.col(f"top{size}") - pl.col(f"common_{size}")).abs() > 1e-9)
+        assert wrong.is_empty(), wrong.select("judge", "measure", f"top{size}", f"common_{size}")
+
+
+def test_conclusions__equal_the_oracle(results: StudyResults, oracle: pl.DataFrame):
+    for test, prefix in (("t", "none"), ("t+holm", "holm")):
+        found = results.tables["conclusions"].filter(test=test)
+        both = oracle.join(found, on=["judge", "measure"])
+        for name in ("kept", "reversed", "lost", "new", "neither"):
+            assert both[f"{prefix}_{name}"].to_list() == both[name].to_list(), (test, name)
+
+
+def test_queries__tau_b_equals_the_oracle(results: StudyResults, shared: Path):
+    table = pl.read_csv(
+        shared / "oracles" / "judges" / "per_query_ndcg10.csv",
+        schema_overrides={"query": pl.String},
+    )
+    found = results.tables["queries"].filter(measure="nDCG@10")
+    both = table.join(found, on=["judge", "query"], suffix="_ours")
+    assert both.height == 14 * 53
+    gap = (both["tau_b"].fill_nan(None) - both["tau_b_ours"].fill_nan(None)).abs()
+    assert gap.max() < 1e-9
+    difference = both["mean_judge"] - both["mean_human"]
+    assert (difference - both["difference"]).abs().max() < 1e-9
+
+
+def row_of(results: StudyResults, table: str, **key: object) -> dict[str, object]:
+    (row,) = results.tables[table].filter(**key).to_dicts()
+    return row
+
+
+def test_leaderboards__of_umbrela(results: StudyResults):
+    row = row_of(results, "leaderboards", **UMBRELA)
+    assert row["tau_b"] == pytest.approx(0.939487, abs=5e-7)
+    assert row["tau_ap"] == pytest.approx(0.894965, abs=5e-7)
+    assert row["tau_ap_judge"] == pytest.approx(0.895098, abs=5e-7)
+    assert row["sd"] == pytest.approx(0.014, abs=0.001)
+    assert row["drawn"] == pytest.approx(0.912, abs=0.002)
+
+
+def test_query_noise__of_three_judges(results: StudyResults):
+    row = row_of(results, "query_noise", **UMBRELA)
+    assert row["tau_reference"] == pytest.approx(0.807, abs=0.003)
+    assert row["tau_judge"] == pytest.approx(0.818, abs=0.003)
+    for judge, tau in (("gpt4o-binary", 0.792), ("gpt4o-nuggets-all", 0.700)):
+        found = row_of(results, "query_noise", judge=judge, measure="nDCG@10")
+        assert found["tau_judge"] == pytest.approx(tau, abs=0.003)
+
+
+def test_conclusions__of_halves_and_new_ones(results: StudyResults):
+    row = row_of(results, "conclusions", **UMBRELA, test="t")
+    assert row["new"] == row["new_agree"] == 96
+    assert row["survived_halves"] == pytest.approx(0.840, abs=0.003)
+    assert row["false_halves"] == pytest.approx(0.0035, abs=0.0007)
+
+
+def test_top__regret_of_the_best_five(results: StudyResults):
+    for judge, regret in (
+        ("gpt4o-umbrela", 0),
+        ("gpt4o-binary", 0.000092),
+        ("gpt4-binary", 0.0055),
+    ):
+        row = row_of(results, "top", judge=judge, measure="nDCG@10", size=5)
+        assert row["regret"] == pytest.approx(regret, abs=5e-5 if regret > 0.001 else 5e-7)
+
+
+def test_agreement__equals_the_oracle(results: StudyResults, shared: Path):
+    table = pl.read_csv(shared / "oracles" / "judges" / "label_agreement.csv")
+    both = table.filter(track=TRACK).join(results.tables["agreement"], on="judge", suffix="_ours")
+    assert both.height == 14
+    for name in ("kappa", "kappa_quadratic", "alpha_ordinal", "ac1", "spearman", "kappa_binary"):
+        gap = (both[name] - both[f"{name}_ours"]).abs()
+        assert gap.fill_nan(0).max() < 1e-9, name
