@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from irmeta.schema.columns import QUERY, SYSTEM, TRACK, Column, Table, measured, percent, stored
+from irmeta.schema.columns import (
+    QUERY,
+    SYSTEM,
+    TRACK,
+    Column,
+    Shown,
+    Table,
+    measured,
+    percent,
+    stored,
+)
 from irmeta.stats.label_agreement import SAME_SCALE, SCALE_FREE
 
 HOME = "irmeta.studies.papers.judges"
@@ -24,14 +34,18 @@ def _bounds(name: str, what: str) -> dict[str, Column]:
     }
 
 
-def _spanned(name: str, meaning: str, what: str, label: str = "") -> dict[str, Column]:
+def _spanned(
+    name: str, meaning: str, what: str, label: str = "", show: Shown = "all"
+) -> dict[str, Column]:
     span = (f"{name}_low", f"{name}_high")
-    return {name: _real(meaning, label, span=span), **_bounds(name, what)}
+    return {name: _real(meaning, label, span=span, show=show), **_bounds(name, what)}
 
 
 _95 = "its 95 % interval over queries"
 _QUANTILES = "quantile .025 over splits; high: .975"
-_SHOWN = ("spearman", "kappa_binary", "kappa", "kappa_quadratic", "alpha_ordinal", "ac2")
+_PRINTED = ("kappa_binary", "kappa", "alpha_ordinal")
+"""Coefficients in LaTeX."""
+_SHOWN = (*_PRINTED, "spearman", "kappa_quadratic", "ac2", "leniency")
 """Coefficients that the page shows."""
 _MEANINGS = {
     "spearman": "Spearman's rho of the grades",
@@ -62,9 +76,8 @@ def _coefficients() -> dict[str, Column]:
     columns = dict[str, Column]()
     for name in (*SCALE_FREE, *SAME_SCALE):
         span = (f"{name}_low", f"{name}_high")
-        shown = name in (*_SHOWN, "leniency")
-        columns[name] = Column("real", _meaning(name), format=".3f",
-                               span=span, show="all" if shown else "none")  # fmt: skip
+        show: Shown = "all" if name in _PRINTED else "page" if name in _SHOWN else "none"
+        columns[name] = Column("real", _meaning(name), format=".3f", span=span, show=show)
         columns |= _bounds(name, _95)
     return columns
 
@@ -155,15 +168,16 @@ TABLES = (
         **_spanned("tau_b", f"Kendall's tau-b of the two leaderboards; {_NONE}",
                    "the estimate minus 1.96 bootstrap standard deviations", "tau-b"),
         "sd": _real("standard deviation of tau-b over resamples of the queries; NaN: one query",
-                    "sd"),
+                    "sd", show="page"),
         "drawn": _real("mean tau-b over these resamples, which is biased downwards: a resample "
-                       "has fewer distinct queries", "resampled"),
+                       "has fewer distinct queries", "resampled", show="page"),
         **_spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {_NONE}",
                    "the estimate minus 1.96 bootstrap standard deviations", "tau-AP"),
         **_spanned("tau_ap_judge", "AP correlation with the roles of both swapped",
-                   "the estimate minus 1.96 bootstrap standard deviations", "tau-AP, swapped"),
+                   "the estimate minus 1.96 bootstrap standard deviations", "tau-AP, swapped",
+                   "page"),
         **_spanned("spearman", f"Spearman's rho; {_NONE}",
-                   "the estimate minus 1.96 bootstrap standard deviations", "rho"),
+                   "the estimate minus 1.96 bootstrap standard deviations", "rho", "page"),
         "best_reference": stored("name", "best system by the reference, the first of ties"),
         "best_judge": stored("name", "best system by the judge, the first of ties"),
         "same_best": Column("yes", "whether a system is best, or ties as best, by both",
@@ -172,9 +186,10 @@ TABLES = (
         "common_10": _common(10),
         "common_20": _common(20),
         "drop": Column("count", "greatest number of places that a system falls"),
-        "dropped": Column("name", "that system; ties by name; null: none falls", True),
+        "dropped": Column("name", "that system; ties by name; null: none falls", True,
+                          show="page"),
         "rise": Column("count", "greatest number of places that a system rises"),
-        "risen": Column("name", "that system; null: none rises", True),
+        "risen": Column("name", "that system; null: none rises", True, show="page"),
         "mean_reference": measured("mean of all systems by the reference", show="none"),
         "mean_judge": measured("mean of all systems by the judge", show="none"),
     }, caption="Leaderboards by each judge beside the reference's, with 95 % intervals."),
