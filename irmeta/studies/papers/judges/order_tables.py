@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,19 +22,17 @@ from irmeta.studies.papers.judges.judged_track import (
 Row = dict[str, Any]
 DOCS = ("all", "common")
 """Docs by which leaderboards are made: those of each set, or those that both judged."""
-
-
 COMPARED = (5, 10, 20)
 """Numbers of best systems of the table `leaderboards`."""
 
 
-@cache
+@lru_cache(maxsize=4)
 def draws_of(queries: int, resamples: int, seed: int) -> np.ndarray:
     """Return the weights of resampled queries, the same for all measures and judges."""
     return orders.drawn_queries(queries, resamples, np.random.SeedSequence(seed))
 
 
-@cache
+@lru_cache(maxsize=4)
 def splits_of(queries: int, splits: int, seed: int) -> np.ndarray:
     """Return the random halves of the queries, the same for all measures and judges."""
     return orders.split_queries(queries, splits, np.random.SeedSequence(seed))
