@@ -229,9 +229,10 @@ def count_conclusions(
 def conclusions_of_halves(
     values: np.ndarray, first: np.ndarray, alpha: float, holm: bool
 ) -> Iterator[Conclusions]:
-    """Yield the conclusions of the first halves of the queries that the second halves keep.
+    """Yield the conclusions of each half of the queries that the other half keeps.
 
-    Pairs are compared by the paired t-test.
+    Pairs are compared by the paired t-test. Of an odd number of queries, the larger half concludes
+    more, so that each half is compared with the other.
 
     Parameters
     ----------
@@ -246,6 +247,7 @@ def conclusions_of_halves(
         sides = [paired_differences(values[part]) for part in (half, ~half)]
         one, other = (significantly_better(side, alpha, holm) for side in sides)
         yield count_conclusions(one, other, sides[0].mean)
+        yield count_conclusions(other, one, sides[1].mean)
 
 
 def significantly_better(differences: Differences, alpha: float, holm: bool) -> np.ndarray:

@@ -57,8 +57,8 @@ def run_text(lists: Labels, name: str) -> str:
     return "".join(f"{q} Q0 {d} 0 {s} {name}\n" for q, d, s in rows)
 
 
-def studied(out: Path, judges: dict[str, Labels], **choices: Any) -> StudyResults:
-    store = irmeta.from_data({"human": HUMAN, **judges}, RUNS)
+def studied(out: Path, sets: dict[str, Labels], **choices: Any) -> StudyResults:
+    store = irmeta.from_data({"human": HUMAN, **sets}, RUNS)
     return irmeta.studies.judges(store, out, **FEW, **choices)
 
 
@@ -115,7 +115,7 @@ def test_reference__of_one_query_has_no_intervals(tmp_path: Path):
     human, judge = ({"q0": labels["q0"]} for labels in (HUMAN, LENIENT))
     runs = {name: {"q0": run["q0"]} for name, run in RUNS.items()}
     store = irmeta.from_data({"human": human, "lenient": judge}, runs)
-    results = irmeta.studies.judges(store, tmp_path, measures="AP", **FEW)
+    results = irmeta.studies.judges(store, tmp_path, measures="nDCG@10", **FEW)
     row = only(results, "leaderboards")
     assert not math.isnan(row["tau_b"])
     assert math.isnan(row["tau_b_low"])
@@ -153,7 +153,7 @@ def test_common__docs_cut_the_reference_too(tmp_path: Path):
     common = results.tables["leaderboards"].filter(docs="common")
     assert common["tau_b"].to_list() == pytest.approx([1.0, 1.0])
     every = results.tables["leaderboards"].filter(docs="all")
-    assert (every["tau_b"] < 1).all()
+    assert every["tau_b"].min() < 1
     assert every["mean_judge"].to_list() == pytest.approx(common["mean_judge"].to_list())
 
 
