@@ -102,6 +102,43 @@ def innovation(
 ) -> StudyResults:
     """Innovation: Türkmen, Lease and Kutlu 2023, New Metrics to Encourage Innovation and Diversity in Information Retrieval Approaches, doi:10.1007/978-3-031-28238-6_16"""
 
+def judges(
+    store: Store | StoreReader | str | Path,
+    out: str | Path,
+    *,
+    qrels: str | None = None,
+    reference: str | None = None,
+    judges: str | Iterable[str] = (),
+    rels: str | Iterable[str] = (),
+    measures: str | Iterable[str] = ("nDCG@10", "AP", "P@10", "RBP", "Compat", "RPP"),
+    tests: str | Iterable[str] = ("t", "t+holm", "permutation", "hsd-randomised"),
+    alpha: float = 0.05,
+    sizes: int | Iterable[int] = (1, 5, 10, 20),
+    common: bool = False,
+    same_scale: bool = False,
+    raw: bool = False,
+    resamples: int = 1000,
+    splits: int = 1000,
+    seed: int = 0,
+    queries: Literal["judged", "relevant", "retrieved"] = "judged",
+    negative: Literal["unjudged", "nonrelevant"] = "unjudged",
+    tie_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] | None = None,
+    pool_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] = "score-file",
+    pool_depth: int | None = None,
+    pool_without: str | Iterable[str] = (),
+    min_systems: int = 1,
+    track: str | Iterable[str] | None = None,
+    only: bool = False,
+    force: bool = False,
+    figures: bool = True,
+    titles: bool = True,
+    formats: str | Iterable[str] = ("svg",),
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> StudyResults:
+    """Judges: how far can these judgments be trusted?: Which conclusions survive judgments by others than the reference, beside the noise that queries alone bring."""
+
 def overview(
     store: Store | StoreReader | str | Path,
     out: str | Path,
