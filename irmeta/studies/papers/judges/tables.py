@@ -263,6 +263,6 @@ TABLES = (
         "common": Column("real", "systems that both have; ties share places", format=".3g"),
         "chosen": Column("text", "the best by the judge, ties at the border included",
                          show="none"),
-    }, caption="What choosing the best systems by the judge costs in the reference's measure.",
+    }, caption="What choosing the best systems by the judge costs, by the reference.",
        section="The best systems"),
 )  # fmt: skip
