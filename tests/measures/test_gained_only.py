@@ -57,7 +57,7 @@ def test_reduced_pools__same_bits_as_by_all_judged_docs(track: Track):
     assume(len(view.systems) > 1)
     parts = {name: (name,) for name in view.systems}
     for depth in (None, 1, 3):
-        for queries in ("judged", "relevant"):
+        for queries, rel in (("judged", 1), ("relevant", 1), ("judged", 2)):
             policy = EvalPolicy(queries=queries)
             contributors = list(view.systems)
             made = list(reduced_pools([view], SPECS, policy, parts, depth, rel=rel))
