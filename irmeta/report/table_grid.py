@@ -259,7 +259,9 @@ class _Cells:
 
     def _text(self, row: Mapping[str, Any], name: str, form: str) -> str:
         column = self.column(name)
-        text = format_value(row[name], column, form).removesuffix("%")
+        text = format_value(row[name], column, form)
+        if not column.is_text or name.startswith("paper_"):  # the heading has the sign
+            text = text.removesuffix("%")
         if text == ABSENT or column.format == "range":
             return text
         others = [*(column.span or ()), *(column.joined or ())[1:]]

@@ -307,6 +307,32 @@ def test_depth__a_lone_group_and_similar_runs_get_opposite_verdicts(tmp_path: Pa
     assert verdicts == {"similar": ["reusable"], "lone": ["not for new systems"]}
 
 
+def test_depth__rel_counts_the_docs_of_judgments_with_its_grades_alone(tmp_path: Path):
+    """Measures without graded gains have the values of judgments where rel = 2 is 1 and 1 is 0."""
+    rng = np.random.default_rng(3)
+    graded = {q: {doc: int(rng.integers(0, 3)) for doc in docs} for q, docs in TRACK.qrels.items()}
+    binary = {q: {doc: grade // 2 for doc, grade in docs.items()} for q, docs in graded.items()}
+    choices = {
+        "measures": ["AP(norm=min)", "RR", "RBP(p=0.95)", "nDCG(gain=binary)"],
+        "figure_measure": "RR",
+    }
+    found = {
+        rel: studied(Track(LISTS, qrels), tmp_path / str(rel), rel=rel, **choices).tables
+        for rel, qrels in ((2, graded), (1, binary))
+    }
+    assert set(found[2]["table_7"]["measure"]) == {
+        *("AP(rel=2,norm=min)", "RR(rel=2)", "RBP(p=0.95,rel=2)", "nDCG(gain=binary,rel=2)")
+    }
+    plain = pl.col("^measure.*$").str.replace_all(r"rel=2,|\(rel=2\)|,rel=[12]", "")
+    for name in ("collections", "pool_growth", "table_4", "table_5", "table_6", "table_7",
+                 "pool_budget", "unjudged", "reusability"):  # fmt: skip
+        one, other = (tables[name] for tables in found.values())
+        if "measure" in one.columns:
+            one, other = (frame.with_columns(plain) for frame in (one, other))
+        assert one.height
+        assert one.equals(other), name
+
+
 @pytest.mark.parametrize("order", ["trec_eval", "trec_eval10", "file"])
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_ties__equal_naive_shares_with_scores_that_float32_merges(

@@ -223,4 +223,4 @@ def test_study__page_shows_every_figure_and_table(tmp_path: Path, undrawn: None)
     page = unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert page.count("<svg") == len(results.figures) == 7
     for name in set(results.tables) - {"nodes", "edges"}:
-        assert DECLARED[name].caption in page
+        assert STUDY.table(name).caption in page

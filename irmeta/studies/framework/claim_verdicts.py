@@ -104,8 +104,8 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
     holding = sum(one.verdict == HOLDS for one in decided)
     on = f"{holding} of {count(len(decided), 'track')}"
     if not decided:
-        reasons = dict.fromkeys(one.found.why for one in by_track)
-        verdict = _open(next(iter(reasons)) if len(reasons) == 1 else "said on no track")
+        why, *others = dict.fromkeys(one.found.why for one in by_track) or ("there is no track",)
+        verdict = _open("it cannot be said on any track" if others else why)
     elif claim.over in SHARES:
         share = Found(holding / len(decided), f"holds on {on}")
         verdict = _verdict(lambda _: share, SHARES[claim.over], tables)

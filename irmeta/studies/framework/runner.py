@@ -252,7 +252,7 @@ def _compute(
 ) -> dict[str, pl.DataFrame]:
     """Compute, write and return the tables of one part; report the tables that no track has."""
     by = "all" if track is None else "track"
-    tables = [table for table in study.by_table.values() if table.by == by]
+    tables = [t for t in study.by_table.values() if t.by == by and t is not CLAIMS]
     made = provenance(study, store, options, [] if track is None else [track.name])
     started = set[str]()
     with TableWriter(study, files, made, tables, part.track) as writer:

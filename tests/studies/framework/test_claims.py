@@ -135,7 +135,7 @@ def test_verdicts__left_out_and_small_tracks_cannot_be_said():
     found = verdicts(tables, Claim("c", "C.", "1", "n", crash, "> 0", systems=5))
     assert found["verdict"].unique().to_list() == ["cannot be said"]
     assert found["why"].to_list() == [
-        "said on no track",
+        "it cannot be said on any track",
         "the track is left out: saturated",
         "4 systems, fewer than 5",
     ]
@@ -206,6 +206,7 @@ def test_study__claims_are_a_table_a_latex_table_and_the_first_part_of_the_page(
     assert re.search(r"<summary>The same by other tests.*\(1 check\)</summary>", page)
     tex = (results.folder / "latex" / "claims.tex").read_text(encoding="utf-8")
     assert "s0 is good." in tex
+    assert r"& at least 100\% & holds \\" in tex, "text keeps its sign of per cent"
 
 
 def test_study__without_claims_has_neither_table_nor_section(store, tmp_path: Path, undrawn):

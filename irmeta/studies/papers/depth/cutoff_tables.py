@@ -151,7 +151,7 @@ def table_7(pool: StudiedPool) -> Iterator[Row]:
 def _by_cutoff(pool: StudiedPool, measure: str, depth: int) -> Iterator[Row]:
     reference_k = pool.reference_k(depth)
     ks: list[int | None] = [*pool.ks(depth)]
-    if measure == "RR":  # the paper's RR has no cutoff
+    if measure == pool.options.at("RR"):  # the paper's RR has no cutoff
         ks.append(None)
     names = {(kind, k): cut(measure, k, KINDS[kind]) for kind in KINDS for k in ks}
     scores = pool.scores([*names.values()], depth).only(pool.names)
