@@ -151,6 +151,10 @@ class EvalPolicy(Options):
     pool_without
         Systems, ``group=NAME`` or ``type=NAME`` that are removed from the pool and still scored:
         docs that they alone contributed are unjudged. See `JudgedRanks.with_pool`.
+    costs
+        File of the costs of reading docs, for the measures of the C/W/L framework with
+        ``quantity=EC`` or ``ETC`` and for BPM: lines ``query doc cost`` or ``doc cost``. All other
+        docs, and ranks below the end of a list, cost 1. None: all do.
 
     Examples
     --------
@@ -177,6 +181,14 @@ class EvalPolicy(Options):
         metavar="SYSTEM|group=NAME|type=NAME",
         names="systems",
     )
+    costs: str | None = option(
+        None, "File of costs of docs: query doc cost, or doc cost.", metavar="FILE", file=True
+    )
+
+    def record(self) -> dict[str, Any]:
+        """Return the options; `costs` only if it is given, so that older records stay equal."""
+        record = super().record()
+        return {name: v for name, v in record.items() if name != "costs" or v is not None}
 
     @property
     def has_smaller_pool(self) -> bool:

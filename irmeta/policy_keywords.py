@@ -24,6 +24,7 @@ class EvalChoices(TypedDict, total=False):
     pool_order: TieOrder
     pool_depth: int | None
     pool_without: tuple[str, ...]
+    costs: str | None
 
 
 class ReadChoices(TypedDict, total=False):
@@ -69,6 +70,7 @@ class DataPolicies(TypedDict, total=False):
     pool_order: TieOrder
     pool_depth: int | None
     pool_without: tuple[str, ...]
+    costs: str | None
     depth: int | None
     duplicates: Duplicates
     malformed: Malformed
@@ -94,3 +96,4 @@ class Policies(TypedDict, total=False):
     pool_order: TieOrder
     pool_depth: int | None
     pool_without: tuple[str, ...]
+    costs: str | None

@@ -107,7 +107,9 @@ def open_results(
     yield [first, *runs] if runs else first
 
 
-def _evaluation(measures: Sequence[str], choices: Mapping[str, Any], unjudged: bool) -> Evaluation:
+def _evaluation(
+    measures: Sequence[str], choices: Mapping[str, Any], unjudged: bool
+) -> Evaluation | None:
     """Return what the evaluation of measures reads of runs; unknown names are an error."""
     from irmeta.measures.names import parse_call, parse_measures
     from irmeta.measures.pools import unjudged_measures

@@ -239,6 +239,11 @@ def parse_call(
     """
     texts = measure_texts(names)
     specs, policy = parse_measures(texts), EvalPolicy(**choices)
+    if policy.costs is not None and not any("costs" in spec.needs for spec in specs):
+        raise UsageError(
+            "no measure that is asked for reads costs: BPM does, and with quantity=EC or "
+            "quantity=ETC INST, INSQ, SDCG, NERR8 to NERR11 and CWL."
+        )
     presets = {name.lower() == "trec_eval10" for text in texts for name in split_names(text)}
     if True not in presets or policy.tie_order is not None:
         return specs, policy

@@ -23,6 +23,7 @@ from irmeta.measures.cutoffs import empty_values, rank_cuts
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import Parameter
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 
 QUANTITIES = {
     "EU": "utility per doc read",
@@ -119,11 +120,18 @@ class UserModel:
     cuts_list: bool = True
     """Whether a cutoff ends the list; otherwise it is a number of docs of the model."""
 
+    def needs(self, params: Params) -> tuple[Need, ...]:
+        """Return the need for costs, of measures of cost and of a user with limited patience."""
+        is_of_costs = params["quantity"] in ("EC", "ETC") or self.name == "BPM"
+        return ("costs",) if is_of_costs else ()
+
     def compute(self, view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
         """Compute one expected quantity of each list at each cutoff."""
         gains = _gains(view.grades, *_scale(view.facts.highest_grade, self.name, params))
         quantity, out = list(QUANTITIES).index(params["quantity"]), empty_values(view, ks)
-        costs, starts = np.empty(0), np.zeros(view.lengths.shape, np.int64)
+        if "costs" in view.lacks and self.needs(params):
+            view.require("costs")  # raises an error that says why there are none
+        costs, starts = view.costs or (np.empty(0), np.zeros(view.lengths.shape, np.int64))
         all_five = np.empty((len(QUANTITIES), *view.lengths.shape))
         ends = rank_cuts(view, ks if self.cuts_list else [None] * len(ks))
         for index, (k, end) in enumerate(zip(ks, ends.tolist(), strict=True)):
@@ -155,7 +163,7 @@ class UserModel:
         end = min(one.length, k) if self.cuts_list and k is not None else one.length
         docs = self._docs(one, params, end)
         gains = [docs[rank][2] if rank in docs else best for rank in range(1, depth + 1)]
-        costs = [1.0] * depth
+        costs = [*one.costs[:end], *[1.0] * depth][:depth]
         reading, stopping = self._reading(gains, costs, params, k)
         read, below = sum(reading), list(accumulate(reversed(stopping)))[::-1]
         shares, what = (reading, "P(reading)") if quantity in ("EU", "EC") else (below, "P(L)")
@@ -326,6 +334,7 @@ def _measure(
         bounds=(-math.inf, math.inf),
         empty_list="the quantity of a list without docs: 0 of EU and ETU",
         unjudged=("condensed",),
+        needs=user.needs,
         monotone=not of_docs,
         **further,
     )

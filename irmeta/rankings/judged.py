@@ -64,6 +64,9 @@ class JudgedRanks(Summarized):
         queries and lists under the track's qrels set with subtopics.
     sample
         If needed, and `grades` are of a qrels set of a sampled pool: how each doc was sampled.
+    costs
+        If needed and given, the costs of the docs of all lists, float64, and for each query and
+        system where its list begins among them, int64 [queries, systems]. None: all costs are 1.
     in_qrels
         With `diversity`, bool [queries]: whether the qrels set of this view judges the query. None:
         it judges all queries.
@@ -94,6 +97,7 @@ class JudgedRanks(Summarized):
     subtopics: Subtopics | None = None
     diversity: JudgedRanks | None = None
     sample: Sample | None = None
+    costs: tuple[np.ndarray, np.ndarray] | None = None
     in_qrels: np.ndarray | None = None
     condensed: bool = False
     assumed: np.ndarray | None = None

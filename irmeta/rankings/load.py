@@ -10,11 +10,13 @@ from functools import lru_cache, partial
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
+import polars as pl
 
 from irmeta.errors import IrmetaError, UsageError, of_track
 from irmeta.kernels.lists import scatter
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
+from irmeta.rankings.costs import costs_of, lay_out_costs
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import Judged, read_judged
 from irmeta.rankings.needs import Need, check_needs
@@ -234,7 +236,7 @@ def judged_blocks(
         See `judged_ranks`; raised before the first block.
     """
     facts = track_facts(store, track, policy.qrels)
-    asked = _Asked.of(facts, policy, needs)
+    asked = _Asked.of(store, facts, policy, needs)
     sets = _qrels_sets(store, facts, asked.needs)
     for queries, block in _blocks_of(store, facts, sets, max_rows):
         yield partial(_block_view, sets, queries, asked, block)
@@ -256,7 +258,7 @@ def judged_under(
     """
     with undisturbed(store, track):
         facts = track_facts(store, track, asked[0][0].qrels)
-        every = [_Asked.of(facts, policy, needs) for policy, needs in asked]
+        every = [_Asked.of(store, facts, policy, needs) for policy, needs in asked]
         columns = sorted({column for one in every for column in one.columns})
         sets = _qrels_sets(store, facts, every[0].needs)
         for queries, block in _blocks_of(store, facts, sets, max_rows):
@@ -271,9 +273,12 @@ class _Asked:
     policy: EvalPolicy
     needs: Collection[Need]
     columns: Sequence[str]
+    costs: pl.DataFrame | None
 
     @classmethod
-    def of(cls, facts: TrackFacts, policy: EvalPolicy, needs: Collection[Need]) -> _Asked:
+    def of(
+        cls, store: StoreReader, facts: TrackFacts, policy: EvalPolicy, needs: Collection[Need]
+    ) -> _Asked:
         check_needs(needs)
         if policy.has_smaller_pool:
             needs = {*needs, "pool"}
@@ -286,7 +291,10 @@ class _Asked:
             raise no_contributor(facts.track)
         own = facts.policy["tie_order"]
         compared = columns_compared(own, (order, pool_order), "ties" in needs)
-        return cls(policy, needs, sorted({"doc_id", *compared}))
+        costs = None
+        if policy.costs is not None and "costs" in needs:
+            costs = costs_of(store, facts.track, policy.costs)
+        return cls(policy, needs, sorted({"doc_id", *compared}), costs)
 
 
 def _blocks_of(
@@ -298,8 +306,13 @@ def _blocks_of(
         yield queries, block
 
 
-def evaluation_of(policy: EvalPolicy, needs: Collection[Need]) -> Evaluation:
-    """Return what views under a policy read of ranked lists, see `judged_blocks`."""
+def evaluation_of(policy: EvalPolicy, needs: Collection[Need]) -> Evaluation | None:
+    """Return what views under a policy read of ranked lists, see `judged_blocks`.
+
+    None for complete lists, whose unjudged docs have names.
+    """
+    if policy.costs is not None:
+        return None
     reads_pool = "pool" in needs or policy.has_smaller_pool
     pool_order = policy.pool_order if reads_pool else None
     return Evaluation((policy.tie_order, pool_order), "ties" in needs, "retrieved" in needs)
@@ -368,7 +381,7 @@ def _arranged(
 ) -> JudgedRanks:
     """Arrange the lists of a block under each qrels set."""
     policy = asked.policy
-    views = [_view(judged, queries, policy, lists, asked.needs) for judged in sets]
+    views = [_view(judged, queries, asked, lists) for judged in sets]
     view = replace(views[0], diversity=views[1]) if len(views) > 1 else views[0]
     if not policy.has_smaller_pool:
         return view
@@ -378,10 +391,10 @@ def _arranged(
 def _view(
     judged: Judged,
     queries: list[str],
-    policy: EvalPolicy,
+    asked: _Asked,
     lists: StoredLists,
-    needs: Collection[Need],
 ) -> JudgedRanks:
+    policy, needs = asked.policy, asked.needs
     facts, docs = judged.facts, judged.of_queries(queries)
     rows = _Rows(
         lists,
@@ -407,6 +420,8 @@ def _view(
         query = lists.by_row(lists.query.astype(np.int64))
         pairs = np.unique(query << 32 | lists.columns["doc_id"])
         arrays["retrieved"] = np.bincount(pairs >> 32, minlength=len(queries)).astype(np.int64)
+    if asked.costs is not None:
+        arrays["costs"] = lay_out_costs(asked.costs, queries, lists, rank, len(facts.systems))
     return JudgedRanks(
         facts=facts,
         negative=policy.negative,

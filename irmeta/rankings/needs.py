@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from irmeta.errors import UsageError, check_choice
 from irmeta.rankings.pool import POOL_ARRAYS
 
-Need = Literal["ties", "pool", "retrieved", "subtopics", "sample"]
+Need = Literal["ties", "pool", "retrieved", "subtopics", "sample", "costs"]
 """Arrays that only some measures read: see `JudgedRanks`."""
 NEEDED: Mapping[Need, tuple[str, ...]] = {
     "ties": ("ties",),
@@ -16,6 +16,7 @@ NEEDED: Mapping[Need, tuple[str, ...]] = {
     "retrieved": ("retrieved",),
     "subtopics": ("subtopics", "diversity"),
     "sample": ("sample",),
+    "costs": ("costs",),
 }
 """The arrays of a view for each need."""
 

@@ -67,6 +67,8 @@ class OneList:
         Map from doc to its stratum, method and inclusion probability, see
         `irmeta.rankings.sample.Sample`; None if the qrels are no sample, or for measures that do
         not need it.
+    costs
+        Costs of the docs by rank; empty if all are 1.
     """
 
     judged: tuple[tuple[int | None, str, float], ...]
@@ -92,6 +94,7 @@ class OneList:
     contributors: tuple[int, ...] = ()
     background: tuple[tuple[int | None, str, float], ...] = ()
     sampled: Mapping[str, tuple[str, int, float]] | None = None
+    costs: tuple[float, ...] = ()
 
     def relevant(self, rel: float) -> list[tuple[int | None, str, float]]:
         """Return the relevant docs, retrieved docs first, by rank."""
@@ -156,12 +159,21 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         groups=tuple(groups_of(view.facts)[0].tolist()),
         contributors=tuple(view.facts.contributors),
         sampled=_sampled(view, rows, docs),
+        costs=_costs(view, q, s),
         **_subtopics(view, q, s),
     )
 
 
 def _all_ranks(ranks: np.ndarray, docs: list[str], missing: int, doc: str) -> list[int | None]:
     return [None if r == missing else r for r in ranks[docs.index(doc)].tolist()]
+
+
+def _costs(view: JudgedRanks, q: int, s: int) -> tuple[float, ...]:
+    if view.costs is None:
+        return ()
+    values, starts = view.costs
+    first = int(starts[q, s])
+    return tuple(values[first : first + int(view.lengths[q, s])].tolist())
 
 
 def _sampled(

@@ -85,10 +85,22 @@ def drawn_track(lists: list[str]) -> Track:
     return Track({"s": runs}, qrels)
 
 
-@pytest.mark.parametrize("costs", ["1"])
-def test_evaluate__equals_recorded_cwl_eval(recorded: pl.DataFrame, costs: str):
+COSTS = (1.0, 0.5, 2.0, 4.0, 0.25)
+
+
+def write_costs(folder: Path, lists: list[str]) -> str:
+    """Write the costs of all docs of the lists, by rank in turn, and return the file."""
+    lines = (f"{docs} d{i:03} {COSTS[i % 5]}" for docs in lists for i in range(len(docs)))
+    (folder / "costs.txt").write_text("\n".join(lines))
+    return str(folder / "costs.txt")
+
+
+@pytest.mark.parametrize("costs", ["1", "given"])
+def test_evaluate__equals_recorded_cwl_eval(recorded: pl.DataFrame, tmp_path: Path, costs: str):
     expected = recorded.filter(costs=costs)
-    store = drawn_track(expected["list"].unique(maintain_order=True).to_list()).read()
+    lists = expected["list"].unique(maintain_order=True).to_list()
+    store = drawn_track(lists).read()
+    choices = {"costs": write_costs(tmp_path, lists)} if costs == "given" else {}
     for bound in ("lower", "residual"):
         named = expected.with_columns(
             name=pl.struct("measure", "quantity").map_elements(
@@ -97,7 +109,7 @@ def test_evaluate__equals_recorded_cwl_eval(recorded: pl.DataFrame, costs: str):
             )
         )
         names = named["name"].unique(maintain_order=True).to_list()
-        found = store.evaluate(names, per_query=True)
+        found = store.evaluate(names, per_query=True, **choices)
         both = named.join(found, left_on=["list", "name"], right_on=["query", "measure"])
         assert both.height == expected.height > 1000
         np.testing.assert_allclose(both["value"], both[bound], rtol=1e-9, atol=1e-9)

@@ -89,6 +89,7 @@ def condense(view: JudgedRanks) -> JudgedRanks:
     is_retrieved = np.any(ranks < view.missing, axis=1)
     return changed(
         view,
+        {"costs": "condensed lists have lost the ranks of their docs; omit unjudged=condensed"},
         ranks=ranks,
         lengths=lengths,
         ties=None if view.ties is None else (firsts, lasts),
@@ -197,6 +198,7 @@ def take_systems(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
         lengths=columns(view.lengths),
         ties=_both(view.ties, columns),
         pooled_lists=None if pooled_lists is None else pooled_lists.take_systems(systems),
+        costs=None if view.costs is None else (view.costs[0], columns(view.costs[1])),
     )
     return repooled(made)
 
@@ -220,6 +222,7 @@ def take_queries(view: JudgedRanks, queries: np.ndarray) -> JudgedRanks:
         complete_depth=_at(view.complete_depth, queries),
         retrieved=_at(view.retrieved, queries),
         in_qrels=_at(view.in_qrels, queries),
+        costs=None if view.costs is None else (view.costs[0], view.costs[1][queries]),
         subtopics=None if subtopics is None else subtopics.take_queries(queries, rows),
         condensed=view.condensed,
     )

@@ -166,7 +166,8 @@ def pad_ends(view: JudgedRanks, docs: int = 1) -> JudgedRanks:
     check_whole("docs", docs)
     deepest = np.maximum(view.lengths, np.uint32(view.facts.deepest_rank))
     padded = np.minimum(view.lengths.astype(np.int64) + docs, deepest).astype(np.uint32)
-    return changed(view, NOT_COUNTED, lengths=np.where(view.lengths > 0, padded, view.lengths))
+    lacks = {**NOT_COUNTED, "costs": "docs that are added to lists have no costs"}
+    return changed(view, lacks, lengths=np.where(view.lengths > 0, padded, view.lengths))
 
 
 def _greatest(ranks: np.ndarray, offsets: np.ndarray) -> np.ndarray:
