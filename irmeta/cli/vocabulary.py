@@ -114,6 +114,7 @@ TERMS = (
         before=("--depth",),
     ),
     Term("--pool-without", "pool_without", "Systems that are removed from the pool."),
+    Term("--costs", "costs", "File of the costs of reading docs."),
     Term("--depth", "depth", "Rank that lists are cut to at reading.", ("--cutoff",)),
     Term(
         "--cut-depth",

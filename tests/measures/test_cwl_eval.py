@@ -146,3 +146,61 @@ def test_inst__worked_example():
     names = "INST(depth=2),INST(depth=2,quantity=ED),INST(depth=2,quantity=ETU)"
     values = irmeta.scores_of(view, names).values.ravel()
     np.testing.assert_allclose(values, [0.8, 1.25, 8 / 9], rtol=1e-15)
+
+
+LISTS = ["0u41", "20u34"]
+COST = "INST(quantity=EC)"
+
+
+def test_costs__of_a_doc_for_all_queries(tmp_path: Path):
+    """A cost without a query is that of the doc in all lists; other docs cost 1."""
+    (tmp_path / "costs.txt").write_text("d000 3\n\nd001\t0.5\n")
+    store = drawn_track(LISTS).read()
+    found = store.evaluate("CWL(model=P,K=3,quantity=ETC)", costs=str(tmp_path / "costs.txt"))
+    assert found["value"].to_list() == pytest.approx([4.5])
+
+
+def test_costs__in_the_command_line(tmp_path: Path, run):
+    track, file = drawn_track(LISTS), write_costs(tmp_path, LISTS)
+    track.ingest(tmp_path / "made")
+    asked = (
+        "evaluate",
+        str(tmp_path / "made"),
+        "-m",
+        COST,
+        "--costs",
+        file,
+        "-q",
+        "--format",
+        "csv",
+    )
+    rows = run(*asked).out.splitlines()
+    found = track.read().evaluate(COST, costs=file, per_query=True)
+    assert [float(row.split(",")[-1]) for row in rows[1:]] == pytest.approx(
+        found["value"].to_list(), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no costs"),
+        ("q d x\n", "not a cost above 0: 'x'"),
+        ("q d 0\n", "not a cost above 0: '0'"),
+        ("q d 1\nd 2\n", "line 2: 2 fields"),
+        ("d 1\nd 2\n", "'d' has two costs"),
+        ("other 1\nmissing 1\n", "no doc of track"),
+    ],
+)
+def test_costs__unreadable_files_are_refused(tmp_path: Path, text: str, problem: str):
+    (tmp_path / "costs.txt").write_text(text)
+    with pytest.raises(irmeta.errors.IrmetaError, match=problem):
+        drawn_track(LISTS).read().evaluate(COST, costs=str(tmp_path / "costs.txt"))
+
+
+def test_costs__without_effect_are_refused(tmp_path: Path):
+    file = write_costs(tmp_path, LISTS)
+    with pytest.raises(irmeta.errors.UsageError, match="no measure that is asked for reads costs"):
+        drawn_track(LISTS).read().evaluate("AP", costs=file)
+    with pytest.raises(irmeta.errors.UsageError, match="condensed lists have lost"):
+        drawn_track(LISTS).read().evaluate("INST(quantity=EC,unjudged=condensed)", costs=file)
