@@ -161,24 +161,11 @@ def test_costs__of_a_doc_for_all_queries(tmp_path: Path):
 
 
 def test_costs__in_the_command_line(tmp_path: Path, run):
-    track, file = drawn_track(LISTS), write_costs(tmp_path, LISTS)
-    track.ingest(tmp_path / "made")
-    asked = (
-        "evaluate",
-        str(tmp_path / "made"),
-        "-m",
-        COST,
-        "--costs",
-        file,
-        "-q",
-        "--format",
-        "csv",
-    )
-    rows = run(*asked).out.splitlines()
-    found = track.read().evaluate(COST, costs=file, per_query=True)
-    assert [float(row.split(",")[-1]) for row in rows[1:]] == pytest.approx(
-        found["value"].to_list(), abs=1e-6
-    )
+    file, out = write_costs(tmp_path, LISTS), tmp_path / "values.csv"
+    store = drawn_track(LISTS).ingest(tmp_path)
+    assert run("evaluate", store.path, "-m", COST, "--costs", file, "-q", "--out", out).status == 0
+    found = store.evaluate(COST, costs=file, per_query=True)
+    assert pl.read_csv(out)["value"].to_list() == pytest.approx(found["value"].to_list(), abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +176,7 @@ def test_costs__in_the_command_line(tmp_path: Path, run):
         ("q d 0\n", "not a cost above 0: '0'"),
         ("q d 1\nd 2\n", "line 2: 2 fields"),
         ("d 1\nd 2\n", "'d' has two costs"),
-        ("other 1\nmissing 1\n", "no doc of track"),
+        ("x 1\ny 1\n", "no doc of track"),
     ],
 )
 def test_costs__unreadable_files_are_refused(tmp_path: Path, text: str, problem: str):
