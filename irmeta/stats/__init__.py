@@ -42,6 +42,7 @@ _NAMES = {
         "preference_subsets",
     ),
     "irmeta.stats.properties": ("Property", "PropertyCounts", "count_violations", "properties_for"),
+    "irmeta.stats.query_halves": ("half_orders",),
     "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
     "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample", "system_subsets"),
     "irmeta.stats.verdict_agreement": ("Agreement", "agreement", "agreements", "unanimity"),
@@ -54,8 +55,8 @@ __all__ = [
     "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation", "borda",
     "cluster_order", "corrected_differences", "corrected_means", "correction_gain",
     "correlate", "count_violations", "coverage", "d_study", "detectable_difference", "g_study",
-    "greedy_cover", "indistinguishable_groups", "intransitive_triples", "jaccard",
-    "judge_bias", "least_labelled", "leave_out_effects", "max_t_test", "mc4",
+    "greedy_cover", "half_orders", "indistinguishable_groups", "intransitive_triples",
+    "jaccard", "judge_bias", "least_labelled", "leave_out_effects", "max_t_test", "mc4",
     "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
     "preference_pairs", "preference_subsets", "properties_for", "queries_for", "query_subsets",
     "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample", "risk",
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
         preference_subsets,
     )
     from irmeta.stats.properties import Property, PropertyCounts, count_violations, properties_for
+    from irmeta.stats.query_halves import half_orders
     from irmeta.stats.ranking_stability import Stability, stability, swap_rates
     from irmeta.stats.resampling import Plan, Sample, query_subsets, resample, system_subsets
     from irmeta.stats.verdict_agreement import Agreement, agreement, agreements, unanimity

@@ -16,6 +16,7 @@ CHOICES: dict[str, dict[str, Any]] = {  # few numbers, but every table
     "search_length": {"resamples": 5},
     "depth": {"ks": [5, 10, 100]},
     "innovation": {"resamples": 50, "trials": 20, "draws": 20},
+    "trust": {"resamples": 20, "splits": 5},
     "preference": {"resamples": 50, "replicates": 3, "label_replicates": 2, "points": 100},
 }
 WRITTEN = ("reanalysis", *CHOICES, "judges", "properties")

@@ -18,6 +18,7 @@ OWN = {
     "preference": "irmeta.studies.papers.preference.study:STUDY",
     "properties": "irmeta.studies.papers.properties.study:STUDY",
     "search-length": "irmeta.studies.papers.search_length.study:STUDY",
+    "trust": "irmeta.studies.papers.trust.study:STUDY",
 }
 
 

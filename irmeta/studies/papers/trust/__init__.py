@@ -1,0 +1,1 @@
+"""The study of trust: which measure, depth and conclusions are reliable on a track."""

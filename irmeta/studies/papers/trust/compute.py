@@ -1,0 +1,146 @@
+"""The tables of one track, and over tracks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.stats.correlation import correlate
+from irmeta.stats.new_measure import covered_pairs
+from irmeta.stats.pairs import Pairs, pairwise
+from irmeta.studies.framework.study import TableRows, Tables
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.trust import criteria
+from irmeta.studies.papers.trust.grades import FAMILIES, SAFE, UNKNOWN, UNSAFE, verdicts
+from irmeta.studies.papers.trust.options import TrustOptions
+from irmeta.studies.papers.trust.trusted_track import TrustedTrack
+
+Row = dict[str, Any]
+_DEPTH = ("least_k", "depth_tau")
+_LEFT_OUT = ("left_out_tau", "left_out_drop", "rank_change", "greatest_rank_change")
+
+
+def compute(track: TrackView, options: TrustOptions) -> TableRows:
+    """Yield the tables of one track."""
+    trusted = TrustedTrack.of(track, options)
+    changes = list(criteria.changed_judgments(trusted))
+    yield (
+        "changes",
+        [
+            {"measure": measure, "change": change, "amount": amount, "tau_b": tau}
+            for change, amount, taus in changes
+            for measure, tau in taus.items()
+        ],
+    )
+    rows = list(_trust(trusted, changes))
+    grades = list(_grades(rows))
+    yield "trust", rows
+    yield "grades", grades
+    yield "between_measures", list(_between(trusted))
+
+
+def _trust(
+    trusted: TrustedTrack, changes: list[tuple[str, str, dict[str, float]]]
+) -> Iterator[Row]:
+    """Yield the rows of the table `trust`."""
+    options = trusted.options
+    depths = criteria.depth(trusted)
+    lost, unit, parts = criteria.left_out(trusted)
+    ends = criteria.ties_and_ends(trusted)
+    for measure, matrix in trusted.matrices.items():
+        complete = matrix.complete()
+        row: Row = {
+            "queries": len(complete.queries),
+            **criteria.separates(matrix, options),
+            **criteria.queries(matrix, options),
+            **dict.fromkeys(_DEPTH),
+            **depths.get(measure, {}),
+            "left_out": unit if lost else None,
+            "contributors": parts,
+            **dict.fromkeys(_LEFT_OUT),
+            **lost.get(measure, {}),
+            **_of_changes(changes, measure, options),
+            "tie_change": None,
+            **ends[measure],
+        }
+        found = verdicts(
+            row,
+            options,
+            systems=len(matrix.systems),
+            queries=row["queries"],
+            reasons={} if measure in depths else {"depth": "the measure has no depth to choose"},
+        )
+        for family, verdict in found.items():
+            row |= {f"{family}_grade": verdict.grade, f"{family}_why": verdict.why}
+            row[f"{family}_number"] = verdict.number
+        yield {"measure": measure, **row}
+
+
+def _of_changes(
+    changes: list[tuple[str, str, dict[str, float]]], measure: str, options: TrustOptions
+) -> Row:
+    """Return tau-b with half of the relevant docs, altered labels and other qrels sets."""
+    taus: dict[str, list[float]] = {}
+    for change, _, of_measure in changes:
+        taus.setdefault(change, []).append(of_measure[measure])
+    altered = taus.get("labels altered", [])
+    others = taus.get("qrels set", [])
+    return {
+        "dropped_tau": taus["relevant docs kept"][0],
+        "altered_tau": altered[len(altered) // 2] if altered else None,
+        "other_qrels_tau": min(others) if others else None,
+    }
+
+
+def _grades(rows: list[Row]) -> Iterator[Row]:
+    """Yield the rows of the table `grades`, and take their numbers out of those of `trust`."""
+    for row in rows:
+        for family in FAMILIES:
+            yield {
+                "measure": row["measure"],
+                "family": family.replace("_", " "),
+                "grade": row[f"{family}_grade"],
+                "number": row.pop(f"{family}_number"),
+                "why": row[f"{family}_why"],
+            }
+
+
+def _between(trusted: TrustedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `between_measures`."""
+    orders = trusted.orders(trusted.scores)
+    taus = correlate(orders, "tau-b").values
+    tested = [pairwise(matrix, "t", correction="holm") for matrix in trusted.matrices.values()]
+    for i, measure in enumerate(trusted.matrices):
+        for j, other in enumerate(trusted.matrices):
+            if i != j:
+                yield {
+                    "measure": measure,
+                    "other": other,
+                    "tau_b": float(taus[i, j]),
+                    **_found(tested[j], tested[i], trusted.options.alpha),
+                }
+
+
+def _found(other: Pairs, own: Pairs, alpha: float) -> Row:
+    size, _, covered, inverted = covered_pairs(other, own, alpha)
+    return {
+        "found": covered / size if size else np.nan,
+        "reversed": inverted / size if size else np.nan,
+    }
+
+
+def safe_measures(tables: Tables, options: TrustOptions) -> pl.DataFrame:
+    """Return the table `safe_measures`."""
+    known = pl.col("grade") != UNKNOWN
+    shares = {
+        name: (pl.col("grade") == grade).filter(known).mean().fill_null(float("nan"))
+        for name, grade in (("safe", SAFE), ("unsafe", UNSAFE))
+    }
+    return (
+        tables["grades"]
+        .group_by("measure", "family", maintain_order=True)
+        .agg(tracks=known.sum(), **shares)
+    )

@@ -1,0 +1,235 @@
+"""The criteria of trust, by measure: how well a measure separates, and what changes its orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from irmeta.errors import MeasureError, UsageError
+from irmeta.measures.curve import curves_of, spec_without_cutoff
+from irmeta.measures.reduced_pools import parts_of, reduced_pools
+from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
+from irmeta.rankings.derive.other_lists import cut_ends
+from irmeta.rankings.pool import comprehensive_depth
+from irmeta.results.matrix import Matrix
+from irmeta.results.verdicts import TIE
+from irmeta.stats.contributors import left_out_rows
+from irmeta.stats.correlation import volatility
+from irmeta.stats.discriminative_power import detectable_difference, separation
+from irmeta.stats.generalizability import d_study, g_study, queries_for
+from irmeta.stats.orders import kendall_tau_b, round_means
+from irmeta.stats.pairs import pairwise
+from irmeta.stats.query_halves import half_orders
+from irmeta.studies.papers.trust.options import DROPPED, TrustOptions
+from irmeta.studies.papers.trust.trusted_track import TrustedTrack
+
+Row = dict[str, Any]
+QUANTILES = (0.025, 0.975)
+LEAST_DEPTH = 5
+"""Depth of the pool below which contributors cannot be told from their judgments."""
+
+
+def separates(matrix: Matrix, options: TrustOptions) -> Row:
+    """Return how many pairs differ significantly, and the least detectable difference."""
+    tests = (("t", "holm"), ("hsd-randomised", "none"))
+    found = [
+        pairwise(matrix, test, correction=correction, resamples=options.resamples, rng=options.seed)
+        for test, correction in tests
+    ]
+    shares = separation(found, alpha=options.alpha)["share"].to_list()
+    least = detectable_difference(matrix, power=options.power, alpha=options.alpha)
+    return {"separated": shares[0], "separated_hsd": shares[1], "detectable": least}
+
+
+def queries(matrix: Matrix, options: TrustOptions) -> Row:
+    """Return how far orders and conclusions depend on the queries."""
+    complete = matrix.complete()
+    study = g_study(complete)
+    needed = queries_for(study, options.reliability)
+    one = d_study(study).row(0, named=True)
+    row: Row = {
+        "variance_system": study.system,
+        "variance_query": study.query,
+        "variance_interaction": study.interaction,
+        "e_rho2": one["e_rho2"],
+        "phi": one["phi"],
+        "queries_needed": needed["queries"][0],
+    }
+    halves = half_orders(complete, splits=options.splits, alpha=options.alpha, rng=options.seed)
+    if not halves.height:
+        return row | dict.fromkeys(("half_tau", "half_tau_low", "half_tau_high", "swaps"), np.nan)
+    taus, separated = halves["tau"].to_numpy(), int(halves["separated"].sum())
+    low, high = np.quantile(taus, QUANTILES) if not np.isnan(taus).any() else (np.nan, np.nan)
+    return row | {
+        "half_tau": float(taus.mean()),
+        "half_tau_low": float(low),
+        "half_tau_high": float(high),
+        "swaps": int(halves["swapped"].sum()) / separated if separated else np.nan,
+    }
+
+
+def depth(trusted: TrustedTrack) -> dict[str, Row]:
+    """Return by measure the least cutoff whose order agrees with that of full lists.
+
+    Measures with a cutoff in their name have none.
+    """
+    views, options = trusted.views, trusted.options
+    deepest = max(int(view.facts.deepest_rank) for view in views)
+    pool = comprehensive_depth(views)
+    spaced = np.unique(np.geomspace(1, deepest, 40).round().astype(int)).tolist()
+    ks = sorted({int(k) for k in spaced} | ({pool} if pool and pool <= deepest else set[int]()))
+    found = dict[str, Row]()
+    for spec in trusted.specs:
+        if spec.cutoff is not None:
+            continue
+        try:
+            (curve,) = curves_of(
+                views, [spec_without_cutoff(spec.name)], ks, [None], options.policy
+            )
+        except MeasureError:
+            continue
+        orders = np.array([spec.measure.direction * round_means(row) for row in curve.values[0]])
+        taus = kendall_tau_b(orders, np.broadcast_to(orders[-1], orders.shape).copy(), True)
+        low = np.flatnonzero(~(taus >= options.least_tau - 1e-12))
+        at = low[-1] + 1 if len(low) else 0
+        row: Row = {"least_k": ks[at] if at < len(ks) else None}
+        if pool:
+            row["depth_tau"] = float(taus[ks.index(min(pool, deepest))])
+        found[spec.name] = row
+    return found
+
+
+def left_out(trusted: TrustedTrack) -> tuple[dict[str, Row], str, int]:
+    """Return by measure what leaving out one contributor changes; what is left out; how many.
+
+    Groups are left out where they are known, otherwise runs.
+    """
+    views, options = trusted.views, trusted.options
+    facts = views[0].facts
+    parts, unit = dict[str, tuple[str, ...]](), "group"
+    complete = None if facts.pool_depth else comprehensive_depth(views)
+    if complete is not None and complete < LEAST_DEPTH:
+        trusted.track.note(
+            f"its pool is complete to depth {complete} only, so it is unknown which judgments a "
+            "contributor brought about"
+        )
+        return {}, unit, 0
+    for unit in ("group", "run"):
+        try:
+            parts = parts_of(facts, unit)
+        except UsageError:
+            continue
+        everyone = len(facts.contributors)
+        parts = {name: members for name, members in parts.items() if len(members) < everyone}
+        if len(parts) > 1:
+            break
+    if len(parts) < 2:
+        return {}, unit, len(parts)
+    pools = reduced_pools(views, trusted.specs, options.policy, parts, None)
+    whole, rows, after = next(pools), list[Row](), list[np.ndarray]()
+    for pool in pools:
+        rows += left_out_rows(whole, pool)
+        after.append(trusted.orders(pool.scores))
+    before, found = trusted.orders(whole.scores), dict[str, Row]()
+    for i, measure in enumerate(whole.scores.measures):
+        taus = volatility(before[i : i + 1], np.stack([orders[i] for orders in after]))
+        of_measure = [row for row in rows if row["measure"] == measure]
+        found[measure] = {"left_out_tau": _least(taus), **_of_left_out(of_measure)}
+    return found, unit, len(parts)
+
+
+def _least(values: np.ndarray) -> float:
+    return float("nan") if np.isnan(values).all() else float(np.nanmin(values))
+
+
+def _of_left_out(rows: Sequence[Row]) -> Row:
+    moves = [abs(row["rank_left_out"] - row["rank"]) for row in rows if row["rank"] is not None]
+    deltas = [row["delta_percent"] for row in rows if not np.isnan(row["delta_percent"])]
+    return {
+        "left_out_drop": -float(np.mean(deltas)) / 100 if deltas else np.nan,
+        "rank_change": float(np.mean(moves)) if moves else np.nan,
+        "greatest_rank_change": max(moves, default=None),
+    }
+
+
+def changed_judgments(trusted: TrustedTrack) -> Iterator[tuple[str, str, dict[str, float]]]:
+    """Yield each change of the judgments, its amount, and tau-b by measure."""
+    options, views = trusted.options, trusted.views
+    rel = views[0].facts.rel
+    dropped = [drop_relevant_shares(view, DROPPED, rel=rel, rng=options.seed) for view in views]
+    for i, share in enumerate(DROPPED):
+        kept = f"{1 - share:.0%}"
+        yield "relevant docs kept", kept, trusted.taus(trusted.scored([one[i] for one in dropped]))
+    plain = [view for view in views if view.subtopics is None and view.diversity is None]
+    if len(plain) < len(views):
+        trusted.track.note("labels are not altered, since the track has judgments by subtopic")
+    for share in options.altered if len(plain) == len(views) else ():
+        altered = [view.alter_labels(share, True, rng=options.seed) for view in views]
+        yield "labels altered", f"{share:.0%}", trusted.taus(trusted.scored(altered))
+    own = views[0].facts.qrels
+    for one in trusted.track.record["qrels"]:
+        if one["name"] != own and not one["subtopics"]:
+            yield "qrels set", one["name"], _by_other_set(trusted, one["name"])
+
+
+def _by_other_set(trusted: TrustedTrack, qrels: str) -> dict[str, float]:
+    names = [spec.name for spec in trusted.specs]
+    scores = trusted.track.scores(names, qrels=qrels)
+    renamed = dict(zip(scores.measures, names, strict=True))
+    taus = trusted.taus(scores)
+    return {renamed[name]: tau for name, tau in taus.items()}
+
+
+def ties_and_ends(trusted: TrustedTrack) -> dict[str, Row]:
+    """Return by measure how often systems tie, and what tied scores and trailing docs change."""
+    found = {name: {"tied_pairs": _tied_pairs(m)} for name, m in trusted.matrices.items()}
+    ends = trusted.scored([cut_ends(view, view.facts.rel) for view in trusted.views])
+    before, after = trusted.orders(trusted.scores), trusted.orders(ends)
+    for name, row, other in zip(ends.measures, before, after, strict=True):
+        found[name]["end_flips"] = _flipped(row, other)
+    for name, change in _tie_changes(trusted).items():
+        found[name]["tie_change"] = change
+    return found
+
+
+def _tied_pairs(matrix: Matrix) -> float:
+    """Return the mean over queries of the share of pairs of systems with equal values."""
+    values = matrix.complete().values
+    systems = values.shape[1]
+    pairs = systems * (systems - 1) / 2
+    if not pairs or not len(values):
+        return np.nan
+    ordered = np.sort(values, axis=1)
+    tied = 0
+    for row in ordered:
+        runs = np.diff(np.flatnonzero(np.diff(row, prepend=-np.inf) > TIE), append=systems)
+        tied += int((runs * (runs - 1) // 2).sum())
+    return tied / (pairs * len(values))
+
+
+def _flipped(before: np.ndarray, after: np.ndarray) -> float:
+    """Return the share of pairs of systems whose order is reversed."""
+    first, second = np.triu_indices(len(before), 1)
+    signs = [np.sign(row[first] - row[second]) for row in (before, after)]
+    known = ~np.isnan(signs[0]) & ~np.isnan(signs[1])
+    return float((signs[0] * signs[1] < 0)[known].mean()) if known.any() else np.nan
+
+
+def _tie_changes(trusted: TrustedTrack) -> Mapping[str, float]:
+    """Return the greatest relative change of a mean by the orders of tied scores in the files."""
+    names = [spec.name for spec in trusted.specs]
+    own = trusted.scores.mean_values()
+    changes = np.zeros(own.shape)
+    for order in ("trec_eval", "score-file"):
+        try:
+            means = trusted.track.scores(names, tie_order=order).mean_values()
+        except UsageError as error:
+            trusted.track.note(str(error).rstrip("."))
+            return {}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = np.abs(means - own) / np.abs(own)
+        changes = np.fmax(changes, np.where(np.isfinite(change), change, 0.0))
+    greatest = changes.max(axis=1, initial=0.0)
+    return dict(zip(trusted.scores.measures, greatest.tolist(), strict=True))

@@ -1,0 +1,89 @@
+"""Options of the study: measures, and the thresholds of its grades."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from irmeta.errors import UsageError
+from irmeta.options import option
+from irmeta.policies import TrackOptions
+
+MEASURES = (
+    "AP", "nDCG", "nDCG@10", "nDCG@100", "P@10", "RR", "Rprec", "Bpref", "RBP(p=0.8)",
+    "RBP(p=0.95)", "ERR@20", "Q", "ASL(unretrieved=depth)", "RareAP",
+)  # fmt: skip
+"""Default measures of judgments by doc; infAP is added where the pool is sampled."""
+BY_SUBTOPIC = ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
+"""Default measures of judgments by subtopic, added where a track has them."""
+DROPPED = (0.5, 0.75, 0.9)
+"""Shares of the relevant docs that are dropped."""
+
+
+@dataclass(frozen=True)
+class TrustOptions(TrackOptions):
+    """Options of the study of trust."""
+
+    measures: tuple[str, ...] = option(
+        (),
+        "Measures (repeatable); default 14 common ones, and more where a track is sampled or has "
+        "judgments by subtopic.",
+        parse="irmeta.studies.papers.trust.options:checked_measures",
+        flag="-m --measures",
+    )
+    alpha: float = option(0.05, "Significance level.", least=0, most=1, exclusive=True)
+    power: float = option(
+        0.8, "Power of the least detectable difference.", least=0, most=1, exclusive=True
+    )
+    reliability: float = option(
+        0.95, "Wanted E rho^2, for the number of queries needed.", least=0, most=1, exclusive=True
+    )
+    resamples: int = option(1_000, "Permutations of the randomised HSD.", least=1)
+    splits: int = option(100, "Random splits of the queries in two halves.", least=2)
+    altered: tuple[float, ...] = option(
+        (0.2, 0.4, 0.6),
+        "Shares of labels that move by one grade (repeatable); the middle one is graded.",
+        least=0,
+        most=1,
+    )
+    least_tau: float = option(0.9, "Safe: least tau-b with the order by all judgments.", most=1)
+    unsafe_tau: float = option(0.8, "Unsafe: a lower tau-b.", most=1)
+    least_halves: float = option(0.8, "Safe: least tau-b of two halves of the queries.", most=1)
+    unsafe_halves: float = option(0.6, "Unsafe: a lower tau-b of halves.", most=1)
+    most_swaps: float = option(
+        0.01, "Safe: greatest share of conclusions of a half that the other reverses.", least=0
+    )
+    unsafe_swaps: float = option(0.05, "Unsafe: a greater share.", least=0)
+    most_changed: float = option(
+        0.01,
+        "Safe: greatest share of ties, and of means or pairs that ties or ends change.",
+        least=0,
+    )
+    unsafe_changed: float = option(0.1, "Unsafe: a greater share.", least=0)
+    least_systems: int = option(5, "Systems below which nothing is graded.", least=2)
+    least_queries: int = option(5, "Queries below which nothing is graded.", least=2)
+    seed: int = option(0, "Random seed.", least=0)
+
+    def scored(self) -> tuple[str, ...]:
+        """Return the names of the measures that every track has."""
+        return self.measures or checked_measures(MEASURES)
+
+
+def checked_measures(names: Iterable[str]) -> tuple[str, ...]:
+    """Return canonical names of measures, each once.
+
+    Raises
+    ------
+    UsageError
+        If a measure is not averaged arithmetically.
+    MeasureError
+        If one is unknown.
+    """
+    from irmeta.measures.names import parse_measures
+
+    given = list(names)
+    specs = parse_measures(given) if given else []
+    for spec in specs:
+        if spec.average != "arithmetic":
+            raise UsageError(f"{spec.name} has no arithmetic mean, which this study compares.")
+    return tuple(dict.fromkeys(spec.name for spec in specs))

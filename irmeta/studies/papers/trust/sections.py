@@ -1,0 +1,140 @@
+"""The sections of the study's page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from irmeta.phrases import count, listed
+from irmeta.studies.framework.section_parts import data_section, sentences
+from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.papers.trust.grades import SAFE, UNSAFE
+from irmeta.studies.papers.trust.options import TrustOptions as Options
+
+VALIDITY = (
+    "This is reliability: whether a measure orders the systems of a track the same way by other "
+    "queries, a shallower pool, other judgments or another order of tied docs. Whether the measure "
+    "asks what your users want is validity, and no table knows it."
+)
+SOURCES = (
+    "Halves of the queries and swaps: Voorhees and Buckley (2002), doi:10.1145/564376.564432. "
+    "Variance components: Urbano, Marrero and Mart\u00edn (2013), On the measurement of test "
+    "collection reliability, SIGIR. Depth of pools and evaluation, systems left out: Lu, Moffat "
+    "and Culpepper (2016), doi:10.1007/s10791-016-9282-6. Least detectable differences: Sakai "
+    "(2016), doi:10.1007/s10791-015-9273-z."
+)
+
+
+def sections(tables: Tables, options: Options) -> Iterator[Section]:
+    """Yield the sections over tracks."""
+    if tables["studied_tracks"]["used"].any():
+        yield Section(
+            "Which measure can be trusted",
+            [VALIDITY, *sentences(tables, advice)],
+            ["trust_*"],
+        )
+    yield data_section(tables, options)
+    if not tables["studied_tracks"]["used"].any():
+        return
+    yield _grades(options)
+    yield _criteria(options)
+    yield Section(
+        "Judgments",
+        "Each row scores all systems again: with some of the relevant docs unjudged, at random; "
+        "with some labels moved by one grade, all labels of a query that move in one direction, as "
+        "one assessor is lenient or strict; by every other qrels set of the track. Real judges of "
+        "language models have kappa around .4: labels moved at random hide how much such errors "
+        "have in common.",
+    )
+    yield Section(
+        "Other measures",
+        "To disagree with other measures is no fault, so nothing is graded here. Found: the share "
+        "of another measure's significantly different pairs that the measure also has; reversed: "
+        "the share of them that it orders the other way round.",
+    )
+    yield Section("Over tracks", "On how many tracks each measure is safe.")
+    yield Section("Sources", SOURCES)
+
+
+def _grades(options: Options) -> Section:
+    return Section(
+        "Grades",
+        [
+            "The grade of a family is the worst of its criteria; criteria are never added up. "
+            f"Queries: tau-b of two halves of the queries, safe from {options.least_halves:g}, "
+            f"unsafe below {options.unsafe_halves:g}; swaps, safe up to {options.most_swaps:.0%}, "
+            f"unsafe above {options.unsafe_swaps:.0%}. Depth: tau-b at the depth of the pool with "
+            "full lists. Judgments: tau-b without one contributor, with half of the relevant docs, "
+            "with altered labels and by other qrels sets. Both are safe from "
+            f"{options.least_tau:g}, unsafe below {options.unsafe_tau:g}. Ties and ends: pairs "
+            "that tie, means that tied scores change, pairs that trailing docs reverse; safe up to "
+            f"{options.most_changed:.0%}, unsafe above {options.unsafe_changed:.0%}.",
+            f"With fewer than {count(options.least_systems, 'system')} or "
+            f"{count(options.least_queries, 'query', 'queries')} nothing is graded.",
+        ],
+    )
+
+
+def _criteria(options: Options) -> Section:
+    own = ("track", "measure")
+    return Section(
+        "Criteria",
+        "The intervals of halves are quantiles .025 and .975 over random splits; the halves have "
+        "half of the queries, so that all queries together are more reliable. Queries needed: for "
+        f"E rho\u00b2 = {options.reliability:g}.",
+        [
+            Show("trust", (*own, "queries", "separated", "separated_hsd", "detectable", "half_tau",
+                 "swaps", "e_rho2", "phi", "queries_needed", "queries_grade"), name="trust_queries",
+                 caption="Separation of systems, and dependence on the queries."),
+            Show("trust", (*own, "least_k", "depth_tau", "depth_grade", "tied_pairs", "tie_change",
+                 "end_flips", "ties_and_ends_grade"), name="trust_depth",
+                 caption="Depth of lists, ties, and ends of lists."),
+            Show("trust", (*own, "contributors", "left_out_tau", "left_out_drop", "rank_change",
+                 "greatest_rank_change", "dropped_tau", "altered_tau", "other_qrels_tau",
+                 "judgments_grade"), name="trust_judgments",
+                 caption="Dependence on the judgments."),
+        ],
+    )  # fmt: skip
+
+
+def advice(tables: Tables, track: str) -> Iterator[str]:
+    """Yield what to report on a track, to which depth, and what not to claim."""
+    rows = tables["trust"].filter(pl.col("track") == track)
+    grades = tables["grades"].filter(pl.col("track") == track)
+    bad = grades.filter(pl.col("grade") == UNSAFE)
+    safe = [
+        measure
+        for (measure,), own in grades.group_by("measure", maintain_order=True)
+        if (own["grade"] == SAFE).any() and not own["grade"].is_in([UNSAFE, "with care"]).any()
+    ]
+    free = [one for one in rows["measure"] if one not in set(bad["measure"])]
+    if safe:
+        yield f"On {track}, report {listed(safe, most=5)}: every family that can be graded is safe."
+    elif free:
+        yield f"On {track}, {listed(free, most=5)} have no unsafe family, but need care."
+    else:
+        yield f"On {track}, no measure is free of an unsafe family."
+    depths = rows.drop_nulls("least_k").select("measure", "least_k").rows()
+    if depths:
+        texts = [f"{measure} to rank {k:,}" for measure, k in depths[:3]]
+        yield f"To order its systems as full lists do, evaluate {listed(texts)}."
+    worst = bad.group_by("family", maintain_order=True).agg("measure", pl.col("why").first())
+    if worst.height:
+        claims = [
+            f"of {family} by {listed(measures, most=3)} ({measures[0]}: {why})"
+            for family, measures, why in worst.rows()
+        ]
+        yield f"On {track}, do not claim conclusions that are independent {listed(claims)}."
+
+
+def track_section(tables: Tables, options: Options, track: str) -> Section:
+    """Return the section of one track: its grades by measure."""
+    facts = tables["studied_tracks"].row(0, named=True)
+    return Section(
+        track,
+        [],
+        [Show("grades", ("measure", "family", "grade", "number"), pivot="family",
+              name="grades", page_only=True)],
+        facts={name: facts[name] for name in ("systems", "queries")},
+    )  # fmt: skip

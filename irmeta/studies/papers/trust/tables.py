@@ -1,0 +1,116 @@
+"""The tables of the study."""
+
+from __future__ import annotations
+
+from irmeta.schema.columns import MEASURE, TRACK, Column, Table, percent, stored
+
+HOME = "irmeta.studies.papers.trust"
+_UNDEFINED = "; null: not on this track"
+
+
+def _tau(meaning: str, label: str, **more: object) -> Column:
+    return Column("real", f"tau-b {meaning}", True, label=label, format=".3f", **more)  # pyright: ignore[reportArgumentType]
+
+
+def _grade(family: str) -> dict[str, Column]:
+    return {
+        f"{family}_grade": Column("name", "worst grade of the criteria before it",
+                                  label="grade"),
+        f"{family}_why": Column("text", "the criterion that decides", label="why", show="none"),
+    }  # fmt: skip
+
+
+TABLES = (
+    Table("trust", ("track", "measure"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "queries": Column("count", "queries on which every system has a value", show="page"),
+        "separated": percent("share of pairs of systems that differ significantly (paired t, "
+                             "Holm)", "separated"),
+        "separated_hsd": percent("the same by the randomised HSD", "by HSD", show="page"),
+        "detectable": Column("real", "least difference of means that a t-test detects with the "
+                             "wanted power; mean over pairs", label="detectable", format=".3f"),
+        "half_tau": Column("real", "mean tau-b of the orders by two disjoint halves of the "
+                           "queries; NaN: undefined", label="halves", format=".2f",
+                           span=("half_tau_low", "half_tau_high")),
+        "half_tau_low": stored("real", "quantile .025 of that tau-b over splits"),
+        "half_tau_high": stored("real", "quantile .975"),
+        "swaps": percent("share of the significantly different pairs of one half (paired t) that "
+                         "the other half reverses; NaN: none", "swaps"),
+        "variance_system": stored("real", "variance component of systems"),
+        "variance_query": stored("real", "variance component of queries"),
+        "variance_interaction": stored("real", "variance component of their interaction"),
+        "e_rho2": Column("real", "generalizability coefficient E rho^2 with the track's queries",
+                         label="E rho\u00b2", format=".3f", show="page"),
+        "phi": Column("real", "index of dependability Phi with the track's queries",
+                      label="Phi", format=".3f", show="page"),
+        "queries_needed": Column("big", "queries for the wanted E rho^2; null: none", True,
+                                 label="queries needed"),
+        **_grade("queries"),
+        "least_k": Column("count", "least cutoff from which on the order has the safe tau-b with "
+                          "that of full lists; null: the measure has a cutoff", True,
+                          label="least k"),
+        "depth_tau": _tau(f"of the order at the depth of the pool with that of full lists"
+                          f"{_UNDEFINED}", "at pool depth"),
+        **_grade("depth"),
+        "left_out": Column("name", "what is left out of the pool: group or run" + _UNDEFINED, True,
+                           show="none"),
+        "contributors": Column("count", "number of groups or runs that are left out one by one",
+                               show="page"),
+        "left_out_tau": _tau(f"least of the orders before and after{_UNDEFINED}", "left out"),
+        "left_out_drop": Column("real", "mean drop of the scores of those left out" + _UNDEFINED,
+                                True, label="their drop", format="percent"),
+        "rank_change": Column("real", "mean change of their ranks" + _UNDEFINED, True,
+                              label="ranks moved", format=".1f", show="page"),
+        "greatest_rank_change": Column("count", "greatest change of their ranks" + _UNDEFINED, True,
+                                       label="at most", show="page"),
+        "dropped_tau": _tau("with half of the relevant docs", "half relevant"),
+        "altered_tau": _tau(f"with labels altered by the middle share{_UNDEFINED}", "altered"),
+        "other_qrels_tau": _tau(f"least with the orders by other qrels sets{_UNDEFINED}",
+                                "other qrels"),
+        **_grade("judgments"),
+        "tied_pairs": percent("share of pairs of systems that tie on a query, mean over queries",
+                              "tied pairs"),
+        "tie_change": Column("real", "greatest relative change of a mean by the order of tied "
+                             "scores; null: unknown", True, label="by ties", format="percent"),
+        "end_flips": percent("share of pairs of systems that are reversed when lists end at their "
+                             "last relevant doc", "by ends"),
+        **_grade("ties_and_ends"),
+    }, caption="Reliability of each measure, by five families of criteria."),
+    Table("grades", ("track", "measure", "family"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "family": Column("name", "family of criteria"),
+        "grade": Column("name", "safe, with care, unsafe or cannot be said"),
+        "number": Column("text", "the number that decides"),
+        "why": Column("text", "what it is, or why nothing can be said"),
+    }, caption="Grades of each measure, and the number that decides.", folded=True, latex=False,
+       section="Grades"),
+    Table("changes", ("track", "measure", "change", "amount"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "change": Column("name", "what is changed: relevant docs kept, labels altered, qrels set"),
+        "amount": Column("name", "share of docs or labels, or name of the set"),
+        "tau_b": Column("real", "tau-b of the order of systems with that by all judgments; NaN: "
+                        "undefined", label="tau-b", format=".3f"),
+    }, caption="Orders of systems by other judgments.", folded=True, section="Judgments"),
+    Table("between_measures", ("track", "measure", "other"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "other": Column("name", "another measure"),
+        "tau_b": Column("real", "tau-b of their orders of systems; NaN: undefined", format=".3f",
+                        label="tau-b"),
+        "found": percent("share of the other's significantly different pairs that the measure "
+                         "also has; NaN: none", "found"),
+        "reversed": percent("share of these pairs whose order it reverses", "reversed"),
+    }, caption="Agreement and predictive power between measures.", folded=True, latex=False,
+       section="Other measures"),
+    Table("safe_measures", ("measure", "family"), {
+        "measure": MEASURE,
+        "family": Column("name", "family of criteria"),
+        "tracks": Column("count", "tracks where the family has a grade"),
+        "safe": percent("share of these tracks on which the measure is safe; NaN: none", "safe"),
+        "unsafe": percent("share on which it is unsafe", "unsafe"),
+    }, caption="Share of the tracks on which each measure is safe.", by="all",
+       rows=f"{HOME}.compute:safe_measures", section="Over tracks"),
+)  # fmt: skip

@@ -1,0 +1,80 @@
+"""A track with all that the criteria need: its blocks, measures and scores, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import Spec, parse_measures
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need, needs_of
+from irmeta.results.matrix import Matrix
+from irmeta.results.scores import Scores
+from irmeta.stats.orders import kendall_tau_b, over_common, round_means
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.trust.options import BY_SUBTOPIC, TrustOptions, checked_measures
+
+SAMPLED = ("infAP",)
+
+
+@dataclass(frozen=True)
+class TrustedTrack:
+    """A track under its evaluation policy.
+
+    Attributes
+    ----------
+    views
+        All blocks of the track, with the pool.
+    specs
+        The measures, with the relevant grade of the qrels set.
+    """
+
+    track: TrackView
+    options: TrustOptions
+    views: Sequence[JudgedRanks]
+    specs: Sequence[Spec]
+
+    @classmethod
+    def of(cls, track: TrackView, options: TrustOptions) -> TrustedTrack:
+        """Read the blocks of a track, with what its measures need."""
+        names = list(options.scored())
+        if not options.measures:
+            if track.is_sampled:
+                names += checked_measures(SAMPLED)
+            if any(one["subtopics"] for one in track.record["qrels"]):
+                names += checked_measures(BY_SUBTOPIC)
+        specs = track.named_in_set(parse_measures(names))
+        needs: set[Need] = {"pool", *needs_of(specs)}
+        return cls(track, options, list(track.blocks(needs)), specs)
+
+    def scored(self, views: Sequence[JudgedRanks]) -> Scores:
+        """Score all measures by changed blocks."""
+        policy = self.options.policy
+        return Scores.concat([evaluate_block(view, self.specs, policy) for view in views])
+
+    @cached_property
+    def scores(self) -> Scores:
+        """Values of all systems by all measures."""
+        return self.scored(self.views)
+
+    @cached_property
+    def matrices(self) -> dict[str, Matrix]:
+        """Values by query and system, by measure."""
+        return {name: self.scores.matrix(name) for name in self.scores.measures}
+
+    def orders(self, scores: Scores) -> np.ndarray:
+        """Return means, rounded, greater is better: float64 [measure, system]."""
+        signs = [scores.directions[name] for name in scores.measures]
+        means = [
+            sign * round_means(row) for sign, row in zip(signs, scores.mean_values(), strict=True)
+        ]
+        return np.array(means)
+
+    def taus(self, scores: Scores) -> dict[str, float]:
+        """Correlate the orders by changed scores with those by all judgments: tau-b by measure."""
+        rows = over_common(kendall_tau_b, self.orders(self.scores), self.orders(scores), True)
+        return dict(zip(scores.measures, rows.tolist(), strict=True))

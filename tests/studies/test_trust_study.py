@@ -1,0 +1,214 @@
+"""The study of trust: grades, and made tracks where the answer is known by construction."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.studies.framework.study_results import StudyResults
+from irmeta.studies.papers.trust.grades import CARE, CRITERIA, SAFE, UNKNOWN, UNSAFE, verdicts
+from irmeta.studies.papers.trust.options import TrustOptions
+from support.undrawn import draw_nothing
+from twins.orders import kendall_tau_b
+
+FEW: dict[str, Any] = {"resamples": 20, "splits": 10, "measures": ("AP", "RBP(p=0.8)")}
+Labels = dict[str, dict[str, float]]
+
+
+@pytest.fixture(autouse=True)
+def _no_figures(monkeypatch: pytest.MonkeyPatch):
+    draw_nothing(monkeypatch)
+
+
+BY_COLUMN = {one.column: one for one in CRITERIA}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "grade"),
+    [
+        ("half_tau", 0.8, SAFE),
+        ("half_tau", 0.7999, CARE),
+        ("half_tau", 0.6, CARE),
+        ("half_tau", 0.59, UNSAFE),
+        ("half_tau", 0.1 + 0.7, SAFE),
+        ("half_tau", math.nan, UNKNOWN),
+        ("depth_tau", None, UNKNOWN),
+        ("swaps", 0.01, SAFE),
+        ("swaps", 0.05, CARE),
+        ("swaps", 0.051, UNSAFE),
+        ("dropped_tau", 0.79, UNSAFE),
+        ("tied_pairs", 0.1, CARE),
+    ],
+)
+def test_criterion__grade(column: str, value: float | None, grade: str):
+    assert BY_COLUMN[column].grade(value, TrustOptions()) == grade
+
+
+def test_verdicts__worst_criterion_of_a_family_decides():
+    row = {"half_tau": 0.9, "swaps": 0.02, "left_out_tau": 0.95, "altered_tau": 0.7}
+    found = verdicts(row, TrustOptions(), systems=9, queries=50, reasons={"depth": "no depth"})
+    assert (found["queries"].grade, found["queries"].number) == (CARE, "2.0%")
+    assert "2.0%" in found["queries"].why
+    assert (found["judgments"].grade, found["judgments"].number) == (UNSAFE, "0.70")
+    assert found["depth"].grade == UNKNOWN
+    assert found["depth"].why == "no depth"
+    few = verdicts(row, TrustOptions(), systems=4, queries=50)
+    assert {one.grade for one in few.values()} == {UNKNOWN}
+    assert few["queries"].why == "4 systems are too few"
+    assert "3 queries" in verdicts(row, TrustOptions(), systems=9, queries=3)["depth"].why
+
+
+def studied(
+    out: Path, qrels: object, runs: dict[str, Labels], **choices: Any
+) -> dict[str, dict[str, Any]]:
+    """Return the rows of the table `trust` by measure."""
+    results = results_of(out, qrels, runs, **choices)
+    return {row["measure"].split("(")[0]: row for row in results.tables["trust"].to_dicts()}
+
+
+def results_of(out: Path, qrels: object, runs: dict[str, Labels], **choices: Any) -> StudyResults:
+    return irmeta.studies.trust(irmeta.from_data(qrels, runs), out, **(FEW | choices))
+
+
+def ranked(docs: list[str]) -> dict[str, float]:
+    return {doc: float(len(docs) - i) for i, doc in enumerate(docs)}
+
+
+def lists(
+    systems: int = 8, queries: int = 30, noise: float = 1.0, seed: int = 0
+) -> tuple[Labels, dict[str, Labels]]:
+    """Return labels of 20 docs a query, and systems that are the better, the greater their name."""
+    rng = np.random.default_rng(seed)
+    qrels: Labels = {
+        f"q{q}": {f"d{d}": float(rng.random() < 0.4) for d in range(20)} for q in range(queries)
+    }
+    runs = {
+        f"s{s}": {
+            q: {d: float(g * s / systems * 3 + noise * rng.normal()) for d, g in docs.items()}
+            for q, docs in qrels.items()
+        }
+        for s in range(systems)
+    }
+    return qrels, runs
+
+
+def test_trust__lone_system_with_deep_docs_of_its_own(tmp_path: Path):
+    """Left out of the pool, its AP drops, but not RBP of persistence 0.8, which reads the top."""
+    rng, qrels, runs = np.random.default_rng(1), Labels(), {f"s{s}": Labels() for s in range(7)}
+    for q in range(12):
+        top = [f"r{i}" for i in range(20)]
+        rest = [f"n{i}" for i in range(30)]
+        own = [f"own{i}" for i in range(25)]
+        qrels[f"q{q}"] = dict.fromkeys([*top, *own], 1.0) | dict.fromkeys(rest, 0.0)
+        for s in range(7):
+            first = [top[i] if rng.random() < 0.3 + 0.1 * s else rest[i] for i in range(20)]
+            deep = [doc for doc in rest[20:] if doc not in first]
+            order = [*first, *(own if s == 2 else deep)]
+            runs[f"s{s}"][f"q{q}"] = ranked(order)
+    rows = studied(tmp_path, qrels, runs)
+    grade = BY_COLUMN["left_out_tau"].grade
+    assert grade(rows["AP"]["left_out_tau"], TrustOptions()) == UNSAFE
+    assert grade(rows["RBP"]["left_out_tau"], TrustOptions()) == SAFE
+    assert rows["AP"]["judgments_grade"] == UNSAFE
+    assert rows["AP"]["left_out_drop"] > rows["RBP"]["left_out_drop"]
+    assert rows["AP"]["greatest_rank_change"] > 3
+    assert (rows["AP"]["left_out"], rows["AP"]["contributors"]) == ("run", 7)
+
+
+def test_trust__reliable_track_is_safe_by_queries(tmp_path: Path):
+    qrels, runs = lists(queries=200, noise=0.3)
+    row = studied(tmp_path, qrels, runs)["AP"]
+    assert row["queries_grade"] == SAFE
+    assert row["half_tau"] > 0.9
+    assert row["swaps"] == 0
+    assert row["separated"] > 0.7
+    assert row["queries_needed"] < 200
+
+
+def test_trust__few_queries_and_noise_are_unsafe(tmp_path: Path):
+    qrels, runs = lists(queries=10, noise=8.0)
+    row = studied(tmp_path, qrels, runs)["AP"]
+    assert row["queries_grade"] == UNSAFE
+    assert row["half_tau"] < 0.6
+
+
+def test_trust__tied_scores_are_named(tmp_path: Path):
+    qrels, runs = lists()
+    tied = {
+        system: {
+            # relevant docs are the first lines of their ties
+            q: {d: float(round(docs[d] / 3)) for d in sorted(docs, key=lambda d, q=q: -qrels[q][d])}
+            for q, docs in of.items()
+        }
+        for system, of in runs.items()
+    }
+    row = studied(tmp_path, qrels, tied)["AP"]
+    assert row["tie_change"] > 0.1
+    assert row["ties_and_ends_grade"] == UNSAFE
+    assert "the order of tied scores" in row["ties_and_ends_why"]
+
+
+def test_trust__identical_systems(tmp_path: Path):
+    qrels, runs = lists()
+    row = studied(tmp_path, qrels, dict.fromkeys(runs, runs["s3"]))["AP"]
+    assert math.isnan(row["half_tau"])
+    assert row["tied_pairs"] == 1
+    assert row["separated"] == 0
+    assert row["ties_and_ends_grade"] == UNSAFE
+    assert row["queries_grade"] == UNKNOWN
+
+
+def test_trust__other_labels(tmp_path: Path):
+    qrels, runs = lists(noise=0.5)
+    turned = {q: {d: 1 - g for d, g in docs.items()} for q, docs in qrels.items()}
+    results = results_of(tmp_path, {"people": qrels, "turned": turned, "same": qrels}, runs)
+    row = results.tables["trust"].row(0, named=True)
+    assert row["other_qrels_tau"] == -1
+    assert row["judgments_grade"] == UNSAFE
+    changes = results.tables["changes"].filter(measure="AP")
+    taus = {(c, a): t for c, a, t in changes.select("change", "amount", "tau_b").iter_rows()}
+    assert taus["qrels set", "same"] == 1
+    assert taus["labels altered", "20%"] >= taus["labels altered", "60%"]
+    assert {a for c, a in taus if c == "relevant docs kept"} == {"50%", "25%", "10%"}
+    assert row["dropped_tau"] == taus["relevant docs kept", "50%"]
+    assert row["altered_tau"] == taus["labels altered", "40%"]
+
+
+def test_trust__too_few_systems(tmp_path: Path):
+    qrels, runs = lists(systems=3)
+    row = studied(tmp_path, qrels, runs)["AP"]
+    assert row["queries_grade"] == row["depth_grade"] == UNKNOWN
+    assert row["queries_why"] == "3 systems are too few"
+
+
+def test_trust__values_equal_twins(tmp_path: Path):
+    qrels, runs = lists(systems=5, queries=9)
+    results = results_of(tmp_path, qrels, runs)
+    row = results.tables["trust"].filter(measure="AP").row(0, named=True)
+    (matrix,) = irmeta.matrices(irmeta.from_data(qrels, runs), "AP")
+    values = matrix.values
+    pairs = list(combinations(range(5), 2))
+    tied = [abs(values[q, a] - values[q, b]) <= 1e-12 for q in range(9) for a, b in pairs]
+    assert row["tied_pairs"] == pytest.approx(sum(tied) / len(tied))
+    between = results.tables["between_measures"].filter(measure="AP").row(0, named=True)
+    (other,) = irmeta.matrices(irmeta.from_data(qrels, runs), "RBP(p=0.8)")
+    expected = kendall_tau_b(matrix.means.tolist(), other.means.tolist())
+    assert between["tau_b"] == pytest.approx(expected)
+    assert (row["least_k"], row["depth_tau"]) != (None, None)
+
+
+def test_trust__page_says_what_to_report(tmp_path: Path):
+    qrels, runs = lists(noise=0.5)
+    results = results_of(tmp_path, qrels, runs, track=None)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "no table knows it" in page
+    assert "do not claim" in page or "report" in page
+    safe = results.tables["safe_measures"]
+    assert safe.filter(pl.col("tracks") > 0)["safe"].is_in([0.0, 1.0]).all()
