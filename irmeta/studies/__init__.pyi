@@ -311,6 +311,7 @@ def trust(
     force: bool = False,
     figures: bool = True,
     titles: bool = True,
+    style: Literal["paper", "irmeta"] = "paper",
     formats: str | Iterable[str] = ("svg",),
     workers: int | None = None,
     executor: Executor | None = None,
