@@ -305,6 +305,7 @@ def trust(
     pool_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] = "score-file",
     pool_depth: int | None = None,
     pool_without: str | Iterable[str] = (),
+    costs: str | None = None,
     min_systems: int = 1,
     track: str | Iterable[str] | None = None,
     only: bool = False,
