@@ -246,6 +246,17 @@ def test_strip__prints_mean_and_standard_deviation_of_each_row():
     assert "the paper 50%" in texts(to_svg(CHARTS["strip"]()))
 
 
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [([0.8, 0.9], 0.795, 0.905), ([0.1, 0.6], 0.0, 0.625), ([0.9, 1.0], 0.895, 1.0)],
+)
+def test_strip__axis_is_where_the_values_are(values: list[float], low: float, high: float):
+    frame = pl.DataFrame({"row": "a", "name": "n", "value": values})
+    chart = strip(frame, **STRIP).to_dict()
+    domain = chart["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert domain == [pytest.approx(low), pytest.approx(high)]
+
+
 def test_strip__marks_deviations_beyond_the_axis():
     frame = pl.DataFrame({"row": ["a"] * 2 + ["b"] * 2, "name": "n", "value": [0.0, 1.0, 0.4, 0.6]})
     svg = to_svg(strip(frame, **STRIP, spread=True))

@@ -178,6 +178,26 @@ def test_figure_4__cutoffs_of_the_drawn_measure_with_condensed_lists_dashed():
     assert "990 pairs of systems; reference: RR at k = 7" in shown
 
 
+def test_figure_4_tracks__a_line_for_each_pool_marked_at_its_reference():
+    table = made_tables()["table_7"]
+    both = pl.concat([table, table.with_columns(track=pl.lit("u"), reference_k=10)])
+    one = drawn(made_tables(table_7=both.cast(table.schema)), None)["figure_4_tracks"]
+    marked = {(row["name"], row["x"]) for row in data(one) if row.get("marked")}
+    assert marked == {(f"{t}, d = {d}", k) for t, k in (("t", 7), ("u", 10))
+                      for d in table["depth"].unique()}  # fmt: skip
+    many = pl.concat([table.with_columns(track=pl.lit(f"t{n}")) for n in range(9)])
+    one = drawn(made_tables(table_7=many.cast(table.schema)), None)["figure_4_tracks"]
+    assert not any(row["dashed"] for row in data(one)), "full lists alone"
+
+
+@pytest.mark.parametrize(("least", "band"), [(0.81, "0.98 or more"), (0.79, "0.9 or more")])
+def test_figure_5__has_narrow_bands_where_all_orders_are_similar(least: float, band: str):
+    high = pl.when(pl.col("k_a") == 1).then(least).otherwise(0.99)
+    rows = made_tables()["volatility"].with_columns(value=high)
+    bands = {row["band"] for row in data(drawn(made_tables(volatility=rows))["figure_5"])}
+    assert band in bands
+
+
 def test_figure_7__maps_of_the_first_depth_in_the_order_of_the_paper():
     one = drawn(made_tables())["figure_7"]
     panes = to_spec(one.draw())["concat"]

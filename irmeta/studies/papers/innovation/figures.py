@@ -48,7 +48,8 @@ def _caption_rarity(rows: pl.DataFrame, options: Options) -> str:
 def _ranks(tables: Tables, options: Options) -> pl.DataFrame:
     """Return the ranks of hypothetical systems with the first places of S_rare."""
     keys = ["track", "query", "alpha"]
-    return tables["figure_1"].join(tables["first_places"], on=keys, maintain_order="left")
+    ranks = tables["figure_1"].join(tables["first_places"], on=keys, maintain_order="left")
+    return ranks.with_columns(measure=pl.lit(options.families()[0]))
 
 
 def _figure_1(rows: pl.DataFrame, options: Options) -> Any:

@@ -85,7 +85,7 @@ def _headroom(tables: Tables, options: Options) -> Section:
             f"a short list misses a short length. {options.deep[options.asl()]} counts them as "
             "if at rank D + 1, below the track's deepest rank D."
         )
-    best = Show("headroom", ("track", "measure", "value", "system"), pivot="measure")
+    best = Show("headroom", ("track", "measure", "value", "median", "system"), pivot="measure")
     shown = ["classes", best, "best_by_choice", "figure_*", "headroom_*"]
     return Section("Headroom (Section 4.2)", text, shown, notes=notes)
 
