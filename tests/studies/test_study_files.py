@@ -35,12 +35,13 @@ HOSTILE = {
     "*": "--dash",
 }
 """Track names and system names with special characters."""
-ESCAPED = r"\\text[a-z]+\{(?:\\dag)?\}|\$\\?[a-z-]+\$|\{[*[]?\}|\\[&%$#_{}]|\\\\$"
+MATH = r"\$(?:\\[A-Za-z]+)?[_^]\{\\mathrm\{[^{}]*\}\}\$|"
+ESCAPED = MATH + r"\\text[a-z]+\{(?:\\dag)?\}|\$\\?[A-Za-z-]+\$|\{[*[]?\}|\\[&%$#_{}]|\\\\$"
 COLUMNS = r"\\begin\{(?:tabularx?|longtable)\}(?:\{\\\w+\})?\{(.*)\}\n"
 STACKED = (
     r"\\begin\{tabular\}\[b\]\{@\{\}[lr]@\{\}\}|\\end\{tabular\}| \\\\(?! *$)|\\allowbreak\{\}"
 )
-"""Escaped characters, commands, empty groups and row ends of LaTeX."""
+"""Subscripts, escaped characters, commands, empty groups and row ends of LaTeX."""
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import polars as pl
 from irmeta.phrases import count
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.section_parts import (
-    MOST_NAMED,
+    MOST_SENTENCES,
     POINTER,
     absent,
     data_section,
@@ -117,7 +117,8 @@ def _power(tables: Tables, options: Options) -> Section:
     every = ("track", "level", "measure", "alpha", "test", "separated")
     papers = ("measure", "alpha", "track", "level", "separated", "printed")
     pairs = tables["table_1"].select("track", "pairs").unique(maintain_order=True)
-    of = "; ".join(f"{track}: {number:,}" for track, number in pairs.head(MOST_NAMED).iter_rows())
+    of = "; ".join(f"{track}: {number:,}" for track, number in pairs.iter_rows())
+    of = f", of all pairs of {of}" if pairs.height <= MOST_SENTENCES else ""
     return Section(
         "Significantly different pairs (Section 4.3, Table 1)",
         [
@@ -133,7 +134,7 @@ def _power(tables: Tables, options: Options) -> Section:
                 {"test": ("t-unpaired",)},
                 ("track", "level"),
                 best="column",
-                caption=f"Significantly different pairs (Table 1), of all pairs of {of}.",
+                caption=f"Significantly different pairs (Table 1){of}.",
             ),
             Show(
                 "table_1",
