@@ -21,6 +21,7 @@ FORMATS: Mapping[str, str] = {"score": ".4f", "length": ",.1f", "count": ",.0f",
 BEST = "Best values in bold."
 PERCENT = "Values in %."
 CHECKS = {True: "\u2713", False: "\u00d7"}
+LONGEST_NUMBER = 20  # characters of a paper's number, such as "29,496 of 29,523"
 PAPER = "paper"  # heading of the paper's numbers
 
 
@@ -209,13 +210,19 @@ class _Cells:
     def without_papers(
         self, head: Sequence[Head], rows: Sequence[Sequence[Cell]]
     ) -> tuple[list[Head], list[list[Cell]]]:
-        """Drop the columns of the paper's numbers that are empty."""
+        """Drop the columns of the paper's numbers that are empty; long texts are no numbers."""
         at = [
             i
             for i, one in enumerate(head)
             if not self.is_paper(one.column) or any(row[i].text != ABSENT for row in rows)
         ]
-        return [head[i] for i in at], [[row[i] for i in at] for row in rows]
+        heads = [
+            replace(head[i], is_text=any(len(row[i].text) > LONGEST_NUMBER for row in rows))
+            if self.is_paper(head[i].column) and not head[i].is_key
+            else head[i]
+            for i in at
+        ]
+        return heads, [[row[i] for i in at] for row in rows]
 
     def head(self, name: str, group: str = "") -> Head:
         column = self.column(name)
@@ -259,18 +266,21 @@ class _Cells:
 
     def _text(self, row: Mapping[str, Any], name: str, form: str) -> str:
         column = self.column(name)
-        text = format_value(row[name], column, form)
-        if not column.is_text or name.startswith("paper_"):  # the heading has the sign
-            text = text.removesuffix("%")
+        text = self._number(row[name], column, form)
         if text == ABSENT or column.format == "range":
             return text
         others = [*(column.span or ()), *(column.joined or ())[1:]]
-        texts = [format_value(row[n], column, form, bare=True).removesuffix("%") for n in others]
+        texts = [self._number(row[n], column, form, bare=True) for n in others]
         if ABSENT in texts:
             return text
         if column.span is not None:
             return f"{text} ({texts[0]} to {texts[1]})"
         return f"{text} {column.joined[0]} {texts[0]}" if column.joined is not None else text
+
+    def _number(self, value: Any, column: Column, form: str, bare: bool = False) -> str:
+        """Return a value without the percent sign, which is in the heading."""
+        text = format_value(value, column, form, bare)
+        return text.removesuffix("%") if column.is_percentage else text
 
     def _where(self, row: Mapping[str, Any], name: str) -> str:
         """Return where the paper prints its number for a column."""

@@ -159,6 +159,18 @@ def test_grid__paper_format_marks_the_papers_numbers():
     assert [(cell.text, cell.is_paper) for cell in cells] == [("a", False), ("1.5", True)]
 
 
+def test_grid__percent_signs_of_texts_stay_and_long_texts_of_a_paper_are_no_numbers():
+    columns = {
+        "row": Column("text", ""),
+        "text": Column("text", ""),
+        "value": Column("text", "", format="paper"),
+    }
+    rows = {"row": "a", "text": "above 50%", "value": "69% against 25%, 90% against 39%"}
+    made = grid(Table("t", ("row",), columns), pl.DataFrame(rows))
+    assert texts(made) == [[*rows.values()]]
+    assert [head.is_text for head in made.head] == [True] * 3
+
+
 def test_grid__best_values_are_bold_in_a_table_of_ranks():
     columns = {
         "system": Column("name", ""),

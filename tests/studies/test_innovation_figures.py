@@ -175,7 +175,7 @@ def test_figures__names_of_measures_with_many_parameters():
     found = drawn(tables, None, **choices) | drawn(tables, **choices)
     drawing = found["figure_2"], found["figure_2_tracks"], found["swaps"], found["fewer_systems"]
     assert [len(curves(one)) for one in drawing] == [4, 2, 2, 2], "the paper has no such measure"
-    assert headings(found["swaps"])[0] == "RareP@20: pairs that changed"
+    assert headings(found["swaps"])[0] == "(a) RareP@20: pairs that changed"
     assert {"P@100", "RareP@20"} <= {*shown(found["pool_bias"])}
     for name in ("figure_1", "figure_2", "figure_2_tracks", "swaps", "pool_bias"):
         assert "rarity=idf" in found[name].caption, name
@@ -224,7 +224,7 @@ def test_figure_2__both_correlations_marked_at_the_alphas_of_the_paper(
     figures: Mapping[str, Drawn],
 ):
     one = figures["figure_2"]
-    assert headings(one) == ["tau-b", "tau_AP,b"]
+    assert headings(one) == ["(a) tau-b", "(b) tau_AP,b"]
     assert [*curves(one)] == [(p, m) for p in ("tau-b", "tau-ap-b") for m in FAMILIES]
     assert curves(one)["tau-b", "RareP@100"][0.5] == pytest.approx(0.9)
     spec = to_spec(one.draw())
@@ -236,7 +236,9 @@ def test_figure_2__both_correlations_marked_at_the_alphas_of_the_paper(
 
 
 def test_figure_2_tracks__tau_b_only(figures: Mapping[str, Drawn]):
-    assert headings(figures["figure_2_tracks"]) == [f"{name}: tau-b" for name in FAMILIES]
+    assert headings(figures["figure_2_tracks"]) == [
+        f"({letter}) {name}: tau-b" for letter, name in zip("ab", FAMILIES, strict=True)
+    ]
     assert [*curves(figures["figure_2_tracks"])] == [(name, "t") for name in FAMILIES]
 
 

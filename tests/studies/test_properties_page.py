@@ -168,8 +168,10 @@ def test_sections__paper_order_and_slips():
 @pytest.mark.parametrize(("length", "has_printed"), [(10, True), (4, False)])
 def test_sections__printed_numbers_beside_those_of_the_papers_rankings(length, has_printed):
     page = page_of(Options(measures=("AP_IA",), length=length))
-    table = page["Violations (Section 4.2, Table 1)"].show[0]
+    marks, table = page["Violations (Section 4.2, Table 1)"].show[:2]
+    assert isinstance(marks, Show)
     assert isinstance(table, Show)
+    assert marks.columns == ("measure", "property", "holds")
     assert ("printed" in table.columns) == has_printed
 
 
