@@ -267,6 +267,7 @@ class _Cells:
     def _text(self, row: Mapping[str, Any], name: str, form: str) -> str:
         column = self.column(name)
         text = self._number(row[name], column, form)
+        text = text.removesuffix("%") if name.startswith("paper_") else text
         if text == ABSENT or column.format == "range":
             return text
         others = [*(column.span or ()), *(column.joined or ())[1:]]
