@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TUTORIALS = {"first_look", "from_other_tools", "trust", "archive", "search_length_explorer"}
-STUDIES = {"study_depth", "study_innovation", "study_preference", "study_properties"}
+STUDIES = {"study_depth", "study_innovation", "study_judges", "study_preference"}
+STUDIES |= {"study_properties"}
 
 
 @pytest.fixture(scope="module")

@@ -156,3 +156,31 @@ def test_agreement__equals_the_oracle(results: StudyResults, shared: Path):
     for name in ("kappa", "kappa_quadratic", "alpha_ordinal", "ac1", "spearman", "kappa_binary"):
         gap = (both[name] - both[f"{name}_ours"]).abs()
         assert gap.fill_nan(0).max() < 1e-9, name
+
+
+def test_mixtures__reference_alone_with_11_and_27_queries(results: StudyResults):
+    rows = results.tables["mixtures"].filter(**UMBRELA)
+    alone = dict(rows.select("labelled", "alone").rows())
+    assert alone[11] == pytest.approx(0.810, abs=0.01)
+    assert alone[27] == pytest.approx(0.906, abs=0.01)
+
+
+def test_corrected__widths_and_coverage(results: StudyResults):
+    rows = results.tables["corrected"].filter(**UMBRELA, target="systems", method="ppi++")
+    found = rows.rows_by_key("labelled", named=True, unique=True)
+    for size, alone, width in ((15, 0.234, 0.191), (20, 0.199, 0.168), (25, 0.176, 0.153)):
+        assert found[size]["width_reference"] == pytest.approx(alone, abs=0.003)
+        assert found[size]["width"] == pytest.approx(width, abs=0.003)
+        assert found[size]["width_all"] == pytest.approx(0.120, abs=0.001)
+    assert found[15]["coverage"] == pytest.approx(0.935, abs=0.006)
+    assert found[30]["coverage"] == pytest.approx(0.948, abs=0.006)
+
+
+def test_systems__slope_leaves_no_flags_of_a_compressed_scale(results: StudyResults):
+    flagged = (
+        results.tables["systems"]
+        .filter(measure="nDCG@10")
+        .group_by("judge")
+        .agg(pl.col("flagged").sum())
+    )
+    assert flagged["flagged"].min() == 0

@@ -278,3 +278,64 @@ def test_measures__have_the_relevant_grade_of_each_set_unless_they_state_one(tmp
         assert means[0][0] > means[0][1]
         assert means[1][0] == means[1][1] > means[0][0]
     assert boards["RPP"]["tau_b"] <= boards["RPP(rel=1)"]["tau_b"] == 1
+
+
+def test_bias__of_a_judge_for_one_group_is_named(tmp_path: Path):
+    human, runs = lists(seed=2, systems=9, queries=16)
+    groups = {name: ("x", "y", "z")[int(name[1:]) % 3] for name in runs}
+    own = {name: run for name, run in runs.items() if groups[name] == "y"}
+    favoured = {
+        q: {
+            d: 3 if any(_rank(run[q], d) <= 5 for run in own.values()) else g
+            for d, g in docs.items()
+        }
+        for q, docs in human.items()
+    }
+    folder = tmp_path / "c" / "t"
+    (folder / "runs").mkdir(parents=True)
+    for name, run in runs.items():
+        (folder / "runs" / name).write_text(run_text(run, name))
+    for name, labels in (
+        ("human", human),
+        ("biased", favoured),
+        ("lenient", judged_by(lambda g: min(g + 1, 3), human)),
+    ):
+        (folder / f"{name}.txt").write_text(qrels_text(labels))
+    facts = "".join(f"{name},{group}\n" for name, group in groups.items())
+    (folder / "facts.csv").write_text("run,team\n" + facts)
+    sets = ", ".join(f'{name} = "t/{name}.txt"' for name in ("human", "biased", "lenient"))
+    (tmp_path / "c" / "collection.toml").write_text(
+        f'[tracks.t]\nruns = ["t/runs/*"]\nqrels = {{{sets}}}\n'
+        'systems = { file = "t/facts.csv", name = "run", group = "team" }\n'
+    )
+    irmeta.ingest(tmp_path / "c", tmp_path / "store")
+    results = irmeta.studies.judges(tmp_path / "store", tmp_path / "out", measures="nDCG@10", **FEW)
+    found = results.tables["groups"].filter(judge="biased", group="y").row(0, named=True)
+    assert found["by"] == "group"
+    assert found["flagged"]
+    assert found["contrast_low"] > 0
+    assert "for y" in only(results, "verdicts", judge="biased")["bias"]
+    assert only(results, "scales", judge="lenient")["shift"] > 0
+    assert set(results.tables["systems"]["group"]) == {"x", "y", "z"}
+
+
+def _rank(scores: dict[str, float], doc: str) -> int:
+    return 1 + sum(score > scores[doc] for score in scores.values())
+
+
+def test_mixtures__of_a_judge_equal_to_the_reference_need_no_labels(tmp_path: Path):
+    results = studied(tmp_path, {"same": HUMAN, "flat": judged_by(lambda _: 0)}, measures="nDCG@10")
+    least = results.tables["least_labelled"]
+    assert least.filter(judge="same")["mixture"].to_list() == [0, 0]
+    assert least.filter(judge="flat")["mixture"].to_list() != [0, 0]
+    assert only(results, "verdicts", judge="same")["to_label"] == 0
+    rows = results.tables["mixtures"].filter(judge="same")
+    assert rows["labelled"].to_list() == list(range(9))
+    assert rows["tau"].to_list() == pytest.approx([1.0] * 9)
+
+
+def test_corrected__small_track_labels_half_of_its_queries(tmp_path: Path):
+    results = studied(tmp_path, {"lenient": LENIENT}, measures="nDCG@10")
+    rows = results.tables["corrected"]
+    assert rows["labelled"].unique().to_list() == [4]
+    assert rows.filter(method="ppi++", target="systems")["width"][0] > 0

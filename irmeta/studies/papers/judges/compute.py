@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.judges.bias_tables import bias_tables
 from irmeta.studies.papers.judges.conclusion_tables import conclusions
 from irmeta.studies.papers.judges.judged_track import JudgedTrack
+from irmeta.studies.papers.judges.label_saving_tables import corrected_tables, mixture_tables
 from irmeta.studies.papers.judges.label_tables import agreement, judges
 from irmeta.studies.papers.judges.options import JudgesOptions as Options
 from irmeta.studies.papers.judges.order_tables import (
     leaderboards,
     queries,
     query_noise,
-    systems,
     top,
 )
 from irmeta.studies.papers.judges.verdict_tables import verdicts
@@ -31,9 +32,10 @@ def compute(track: TrackView, options: Options) -> TableRows:
         "leaderboards": list(leaderboards(judged)),
         "query_noise": list(query_noise(judged)),
         "conclusions": list(conclusions(judged)),
-        "systems": list(systems(judged)),
         "queries": list(queries(judged)),
         "top": list(top(judged)),
     }
     yield from made.items()
-    yield "verdicts", list(verdicts(judged, made))
+    frames = [*bias_tables(judged), *mixture_tables(judged), *corrected_tables(judged)]
+    yield from frames
+    yield "verdicts", list(verdicts(judged, made, frames))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 
+from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.heat import heat_map
 from irmeta.report.charts.slopes import slopes
 from irmeta.report.charts.stacked import stacked_bars
+from irmeta.report.charts.strip import strip
 from irmeta.report.figures.judge_figures import judge_intervals
 from irmeta.report.theme import BLUE, GREY, PALE_BLUE, VERMILLION
 from irmeta.studies.framework.study import Figure, Tables
@@ -82,6 +85,90 @@ def _bars(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
+def _first_measure(table: str) -> Callable[[Tables, Options], pl.DataFrame]:
+    """Return a function that selects the rows of a table by the first measure."""
+
+    def rows(tables: Tables, options: Options) -> pl.DataFrame:
+        return tables[table].filter(pl.col("measure") == options.measures[0])
+
+    return rows
+
+
+def _residuals(tables: Tables, options: Options) -> pl.DataFrame:
+    """Return the residuals of all systems by judge and group, or by type, or all together."""
+    rows = _first_measure("systems")(tables, options).filter(pl.col("residual").is_not_nan())
+    return rows.with_columns(row=pl.coalesce("group", "type", pl.lit("all systems")))
+
+
+def _strips(rows: pl.DataFrame, options: Options) -> Any:
+    judge, measure = rows["judge"][0], rows["measure"][0]
+    reach = max(rows["residual"].abs().max() or 0.0, 1e-3) * 1.05
+    means = rows.group_by("row").agg(pl.col("residual").mean()).sort("residual", "row")
+    place = {row: i for i, row in enumerate(means["row"].reverse())}
+    order = pl.col("row").replace_strict(place, return_dtype=pl.Int64)
+    return strip(
+        rows.sort(order, "system").select("row", name="system", value="residual"),
+        title=f"Systems that {judge} favours",
+        subtitle=f"{measure}: distance from the line of all systems; most favoured group first",
+        x_title="residual",
+        domain=(-reach, reach),
+        digits=".3f",
+        rule=(0.0, ""),
+    )
+
+
+def _mixtures(rows: pl.DataFrame, options: Options) -> Any:
+    taus = rows.select("judge", "labelled", "tau", "tau_unlabelled").unpivot(
+        ["tau", "tau_unlabelled"], index=["judge", "labelled"], variable_name="pane",
+        value_name="y",
+    )  # fmt: skip
+    first = rows.filter(pl.col("judge") == rows["judge"][0])
+    alone = first.select(
+        pl.lit("reference alone").alias("judge"), "labelled", "alone", "alone_unlabelled"
+    ).rename({"alone": "tau", "alone_unlabelled": "tau_unlabelled"})
+    beside = alone.unpivot(
+        ["tau", "tau_unlabelled"], index=["judge", "labelled"], variable_name="pane",
+        value_name="y",
+    )  # fmt: skip
+    curves = pl.concat([beside, taus]).select("pane", "y", name="judge", x="labelled", dashed=False)
+    return curve_panes(
+        curves,
+        [
+            Pane("tau", "with the full reference", ".2f"),
+            Pane("tau_unlabelled", "with the reference on the other queries", ".2f"),
+        ],
+        title="Orders of systems by mixtures of labels",
+        subtitle=f"{rows['measure'][0]}; mean tau-b over {rows['repeats'][0]:,} random orders",
+        x_title="queries with the reference's labels",
+        linear="d",
+        same_y=True,
+    )
+
+
+def _widths(tables: Tables, options: Options) -> pl.DataFrame:
+    rows = _first_measure("corrected")(tables, options)
+    return rows.filter(pl.col("method") == "ppi++", pl.col("target") == "systems")
+
+
+def _width_curves(rows: pl.DataFrame, options: Options) -> Any:
+    first = rows.filter(pl.col("judge") == rows["judge"][0])
+    curves = pl.concat(
+        [
+            first.select(name=pl.lit("reference alone"), x="labelled", y="width_reference"),
+            rows.select(name="judge", x="labelled", y="width"),
+        ]
+    ).with_columns(pane=pl.lit("width"), dashed=False)
+    return curve_panes(
+        curves,
+        [Pane("width", "mean width of 95 % intervals of systems", ".2f")],
+        title="Means corrected by few labels of people",
+        subtitle=f"{rows['measure'][0]}, PPI++; dotted: all queries labelled",
+        x_title="queries with the reference's labels",
+        linear="d",
+        levels=[float(first["width_all"][0])],
+    )
+
+
 def _agreement(rows: pl.DataFrame, options: Options) -> Any:
     reference = rows.with_columns(reference=pl.lit("the reference"))
     return judge_intervals(reference, "kappa_binary")
@@ -103,6 +190,19 @@ FIGURES = (
            "Pairs of systems that the judge concludes as the reference does, or otherwise.",
            "Kept and lost are conclusions of the reference; new ones are unconfirmed, not false; "
            "reversed ones are false.", by="track"),
+    Figure("residuals", _residuals, _strips,
+           lambda rows, _: f"Systems that {rows['judge'][0]} favours, by group.",
+           "Each dot is a system: right of 0 the judge rates it above the line of all systems, "
+           "left below. The black tick is the mean of a group. Groups apart from 0 may be chance: "
+           "the table of groups has tests.", by="track", each="judge"),
+    Figure("mixtures", _first_measure("mixtures"), _mixtures,
+           "Tau-b of mixtures of labels by the number of queries that the reference labels.",
+           "A curve above that of the reference alone saves labels. At the left, the judge labels "
+           "all queries; at the right, the reference does, whatever the judge. The second pane "
+           "compares with queries that nobody but the judge has labelled.", by="track"),
+    Figure("widths", _widths, _width_curves,
+           "Widths of intervals of corrected means by the number of labelled queries.",
+           "The lower, the more the judge's labels add to those of people.", by="track"),
     Figure("agreement", "agreement", _agreement,
            "Cohen's kappa of relevance with the reference.",
            "Each dot is a judge; the line is a 95 % interval that draws whole queries.",

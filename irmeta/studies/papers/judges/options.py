@@ -82,6 +82,12 @@ class JudgesOptions(TrackOptions):
         False, "All sets have one scale, although some never use a grade of it."
     )
     raw: bool = option(False, "Compute coefficients of one scale for different scales too.")
+    repeats: int = option(100, "Random orders of the queries of mixtures of labels.", least=1)
+    labelled: tuple[int, ...] = option(
+        (15, 20, 25, 30),
+        "Numbers of queries that people label, for corrected means (repeatable).",
+        least=3,
+    )
     resamples: int = option(1_000, "Resamples of the queries, and permutations of tests.", least=2)
     splits: int = option(1_000, "Random splits of the queries in two halves.", least=2)
     seed: int = option(0, "Random seed.", least=0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from irmeta.results.verdicts import TIE
 from irmeta.stats import judged_orders as orders
-from irmeta.stats.orders import kendall_tau_b, round_means, tie_groups
+from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import paired_differences
 from irmeta.studies.papers.judges.judged_track import (
     JudgedTrack,
@@ -121,27 +121,6 @@ def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) 
         "rise": int(-falls[up]),
         "risen": systems[up] if falls[up] < 0 else None,
     }
-
-
-def systems(judged: JudgedTrack) -> Iterator[Row]:
-    """Yield the rows of the table `systems`."""
-    for scores in judged.scores.measures:
-        if not scores.queries:
-            continue
-        every = orders.whole(len(scores.queries))
-        means = {name: orders.means_of(one, every)[0] for name, one in scores.values.items()}
-        ranks = {name: tie_groups(one[None])[0][0] + 1 for name, one in means.items()}
-        places = {name: orders.places(one) + 1 for name, one in means.items()}
-        for judge in judged.judges:
-            for i, system in enumerate(judged.scores.systems):
-                row: Row = {"judge": judge, "measure": scores.measure, "system": system}
-                for side, name in (("reference", judged.reference), ("judge", judge)):
-                    row |= {
-                        f"mean_{side}": float(means[name][i]) * scores.direction,
-                        f"rank_{side}": int(ranks[name][i]),
-                        f"place_{side}": int(places[name][i]),
-                    }
-                yield row
 
 
 def query_noise(judged: JudgedTrack) -> Iterator[Row]:

@@ -10,7 +10,7 @@ from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.judges.options import JudgesOptions as Options
 from irmeta.studies.papers.judges.sources import SOURCES
 
-FIGURES = ("tau", "slopes", "conclusions", "agreement")
+FIGURES = ("tau", "conclusions", "slopes", "residuals", "mixtures", "widths", "agreement")
 """The figures of a track."""
 
 
@@ -31,10 +31,8 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "the reference, than that of the reference's best. Of systems that tie at the border, all "
         "ways to choose are averaged.",
     )
-    yield Section(
-        "Systems",
-        "Means and ranks of all systems by the reference and by each judge.",
-    )
+    yield _bias()
+    yield _label_saving(options)
     yield Section(
         "Single queries",
         "On which queries a judge orders systems otherwise. A conclusion is turned on a query "
@@ -60,6 +58,10 @@ def _verdicts(options: Options) -> Section:
             "more judge. The halves have fewer queries than the judge, so that the two shares do "
             "not compare a judge with people; orders of systems compare alike in the column "
             "beside other queries. A judge's bias does not average out with more queries.",
+            "Bias found names groups and types of run, and counts systems, that the judge favours "
+            "or disfavours beyond its scale. To label: the queries that people must still label so "
+            "that the order of systems, the others by the judge, has tau-b 0.9 with the reference. "
+            "Each is described below.",
         ],
         ["verdicts"],
     )
@@ -122,6 +124,52 @@ def _conclusions(options: Options) -> Section:
         "half of its queries that it keeps, or reverses, on the other half.",
         ["conclusions"],
     )
+
+
+def _bias() -> Section:
+    return Section(
+        "Bias",
+        [
+            "A lenient judge shifts all means, and a judge with a narrow scale draws them together "
+            "(slope below 1). Neither changes the order of systems, so both are taken out: the "
+            "residual of a system is the distance of its mean by the judge from the line over the "
+            "means by the reference. Flagged systems have a residual other than 0 by Student's t "
+            "over queries, corrected by Holm over systems.",
+            "A group or type of run is compared by the mean residual of its systems minus that of "
+            "all others, query by query. Systems of a group are alike, so that a permutation of "
+            "systems would flag groups too often. A group that is not flagged may still be "
+            "favoured: few queries show large biases only. A judge that is also a system, or was "
+            "trained on one, favours its like; no correlation shows that.",
+        ],
+    )
+
+
+def _label_saving(options: Options) -> Section:
+    return Section(
+        "Queries that people must still label",
+        [
+            "Mixture: n random queries have the reference's labels, and the others the judge's "
+            f"({count(options.repeats, 'random order')}). A mixture contains its own answer, and "
+            "becomes the reference as n grows, whatever the judge is worth. So the n queries of "
+            "the reference alone stand beside it, and both are also compared with the reference "
+            "on the queries not labelled.",
+            "Corrected means (prediction-powered inference) use the judge's labels of all queries "
+            "and correct them by the reference's of n queries: a biased judge biases nothing, and "
+            "a judge of little worth gets a small weight. The table has the mean width of 95 % "
+            "intervals, and how often they cover the mean over all queries in a simulation; 93 to "
+            "97 % is as it should be. Equivalent is the number of queries that people alone "
+            "would have to label for that width.",
+        ],
+        [
+            "least_labelled",
+            Show("corrected", ("track", "judge", "measure", "labelled", "width_reference", "width",
+                 "width_all", "equivalent", "coverage", "least_coverage"),
+                 {"target": ("systems",), "method": ("ppi++",),
+                  "measure": options.measures[:1]}, name="corrected_systems",
+                 caption="Means of systems, corrected by PPI++: widths and coverage of 95 % "
+                 "intervals."),
+        ],
+    )  # fmt: skip
 
 
 def track_section(tables: Tables, options: Options, track: str) -> Section:

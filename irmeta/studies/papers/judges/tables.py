@@ -41,6 +41,15 @@ def _spanned(
     return {name: _real(meaning, label, span=span, show=show), **_bounds(name, what)}
 
 
+def _tested(what: str) -> dict[str, Column]:
+    return {
+        "p": stored("real", "p of Student's t over queries; NaN: fewer than two"),
+        "p_adjusted": Column("real", f"p, corrected by Holm over {what}", label="p, Holm",
+                             format=".3f"),
+        "flagged": Column("yes", "whether the corrected p is at most 0.05"),
+    }  # fmt: skip
+
+
 _95 = "its 95 % interval over queries"
 _QUANTILES = "quantile .025 over splits; high: .975"
 _PRINTED = ("kappa_binary", "kappa", "alpha_ordinal")
@@ -100,6 +109,10 @@ TABLES = (
                                    null=True),
         "reversed": Column("count", "conclusions of the reference that the judge reverses"),
         "unconfirmed": Column("count", "conclusions of the judge that the reference does not have"),
+        "bias": Column("text", "groups and types of run that the judge favours or disfavours, and "
+                       "the number of such systems; null: not tested", True, label="bias found"),
+        "to_label": Column("count", "queries that people must still label, so that the order of "
+                           "systems has tau-b 0.9; null: not even all", True, label="to label"),
         "orders_as": Column("text", "whether the judge orders systems as well as the reference on "
                             "other queries does, worse, or better; null: undefined", True,
                             label="beside other queries"),
@@ -226,19 +239,45 @@ TABLES = (
                                    "halves: survived", null=True),
         "false_halves": percent("conclusions that it reverses", "halves: false", null=True),
     }, caption="Conclusions of the reference that the judge keeps, reverses and loses."),
+    Table("scales", ("track", "judge", "measure"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        **_spanned("shift", "mean of all systems by the judge minus that by the reference", _95),
+        **_spanned("slope", "slope of the judge's means over the reference's; 1: equal "
+                   "differences; NaN: equal means, or fewer than three systems", _95),
+    }, caption="The scale of each judge: shift and slope of the means of systems.",
+       section="Bias"),
+    Table("groups", ("track", "judge", "measure", "by", "group"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "by": Column("name", "group: who submitted the systems; type: type of run"),
+        "group": Column("name", "group or type"),
+        "systems": Column("count", "systems of the group"),
+        **_spanned("contrast", "mean residual of the group minus that of all other systems; "
+                   "positive: the judge favours the group; NaN: undefined", _95),
+        **_tested("groups"),
+    }, caption="Groups and types of systems that a judge favours.", folded=True, latex=False,
+       section="Bias"),
     Table("systems", ("track", "judge", "measure", "system"), {
         "track": TRACK,
         "judge": JUDGE,
         "measure": MEASURE,
         "system": SYSTEM,
+        "group": Column("name", "who submitted the system; null: unknown", True, show="none"),
+        "type": Column("name", "type of run; null: unknown", True, show="none"),
         "mean_reference": measured("mean by the reference"),
         "mean_judge": measured("mean by the judge"),
         "rank_reference": Column("count", "rank by the reference; ties share the best"),
         "rank_judge": Column("count", "rank by the judge"),
         "place_reference": stored("count", "place in the reference's order, ties by name"),
         "place_judge": stored("count", "place in the judge's order, ties by name"),
+        **_spanned("residual", "distance of the judge's mean from the line of all systems; "
+                   "positive: the judge favours the system; NaN: undefined", _95),
+        **_tested("systems"),
     }, caption="Systems by the reference and by each judge.", folded=True, latex=False,
-       section="Systems"),
+       section="Bias"),
     Table("queries", ("track", "judge", "measure", "query"), {
         "track": TRACK,
         "judge": JUDGE,
@@ -252,6 +291,61 @@ TABLES = (
         "tau_without": _real("tau-b of the leaderboards without the query", "tau-b without"),
     }, caption="Single queries: where the judge turns conclusions.", folded=True, latex=False,
        section="Single queries"),
+    Table("least_labelled", ("track", "judge", "measure", "wanted"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "wanted": Column("real", "wanted mean tau-b with the full reference", format=".2f"),
+        "mixture": Column("count", "least number of queries with the reference's labels, the "
+                          "others with the judge's; null: not even all", True),
+        "alone": Column("count", "the same for queries of the reference alone", True,
+                        label="reference alone"),
+        "queries": Column("count", "all queries"),
+    }, caption="Queries that people must label for the order of systems.",
+       section="Queries that people must still label"),
+    Table("mixtures", ("track", "judge", "measure", "labelled"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "labelled": Column("count", "queries with the reference's labels"),
+        "queries": stored("count", "all queries"),
+        "repeats": stored("count", "random orders of the queries"),
+        "tau": _real("mean tau-b of the mixture with the full reference; NaN: undefined",
+                     "mixture"),
+        "tau_sd": stored("real", "its standard deviation over repeats"),
+        "alone": _real("mean tau-b of the labelled queries of the reference alone with the full "
+                       "reference", "reference alone"),
+        "alone_sd": stored("real", "its standard deviation over repeats"),
+        "tau_unlabelled": _real("mean tau-b of the mixture with the reference on the queries not "
+                                "labelled", "mixture, other queries"),
+        "alone_unlabelled": _real("mean tau-b of the reference alone with the reference on the "
+                                  "queries not labelled", "alone, other queries"),
+    }, caption="Mixtures of labels: some queries by the reference, the others by a judge.",
+       folded=True, latex=False, section="Queries that people must still label"),
+    Table("corrected", ("track", "judge", "measure", "target", "labelled", "method"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "target": Column("name", "means of systems, or differences of pairs"),
+        "labelled": Column("count", "queries that both labelled"),
+        "queries": stored("count", "all queries"),
+        "method": Column("name", "ppi++, ppi (weight 1), or difference: the mean over just these "
+                         "queries"),
+        "width_reference": _real("mean width of the interval of the labelled queries of the "
+                                 "reference alone", "reference alone"),
+        "width": _real("mean width of the corrected interval", "corrected"),
+        "width_all": _real("mean width with all queries labelled by the reference", "all queries"),
+        "equivalent": Column("real", "queries that people would have to label for the corrected "
+                             "width", format=".1f"),
+        "coverage_reference": stored("real", "share of intervals of the reference alone that "
+                                     "cover the mean over all queries"),
+        "coverage": percent("share of corrected intervals that cover it"),
+        "least_coverage": percent("least share of a system or pair", "least"),
+        "least_a": Column("name", "that system, or the first of that pair", True, show="none"),
+        "least_b": Column("name", "the second of that pair; null: a system", True, show="none"),
+        "draws": stored("count", "simulated draws"),
+    }, caption="Means corrected by few labels of people: widths and coverage of 95 % intervals.",
+       folded=True, latex=False, section="Queries that people must still label"),
     Table("top", ("track", "judge", "measure", "size"), {
         "track": TRACK,
         "judge": JUDGE,
