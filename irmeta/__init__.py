@@ -25,6 +25,7 @@ _NAMES = {
     "irmeta.api.matrices": ("matrices",),
     "irmeta.studies.papers.properties.measure_properties": ("measure_properties",),
     "irmeta.api.prefer": ("prefer",),
+    "irmeta.api.reproduce": ("Reproduction", "reproduce"),
     "irmeta.api.significance": ("compare", "power"),
     "irmeta.api.verify": ("verify",),
     "irmeta.archive.fetch": ("fetch",),
@@ -52,12 +53,13 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "Catalog", "DataError", "Difference", "EvalPolicy", "FetchReport", "IrmetaError",
     "JudgeAgreement", "JudgedRanks", "Matrix", "MeasureError", "NamesWarning", "PoolDepthWarning",
-    "QrelsWarning", "ReadPolicy", "RelevanceWarning", "SearchLengths", "SegmentWarning",
-    "SelfRetrievalWarning", "SkippedRunWarning", "Store", "UsageError", "Verification",
+    "QrelsWarning", "ReadPolicy", "RelevanceWarning", "Reproduction", "SearchLengths",
+    "SegmentWarning", "SelfRetrievalWarning", "SkippedRunWarning", "Store", "UsageError",
+    "Verification",
     "__version__", "agree", "catalog", "check", "compare", "dask_executor", "diff", "evaluate",
     "fetch", "from_data", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
     "measure_properties", "offline", "open_store", "power", "prefer", "preferences_of", "read",
-    "read_files", "reanalyze", "scores_of", "stats", "studies", "verify",
+    "read_files", "reanalyze", "reproduce", "scores_of", "stats", "studies", "verify",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from irmeta.api.from_data import evaluate, from_data
     from irmeta.api.matrices import matrices
     from irmeta.api.prefer import prefer
+    from irmeta.api.reproduce import Reproduction, reproduce
     from irmeta.api.significance import compare, power
     from irmeta.api.verify import verify
     from irmeta.archive.fetch import fetch

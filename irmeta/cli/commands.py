@@ -16,6 +16,7 @@ MODULES = {
     "power": "results",
     "prefer": "preferences",
     "agree": "agreeing",
+    "reproduce": "reproducing",
     "truncation": "truncation",
     "explain": "values",
     "pool": "pooling",

@@ -44,6 +44,9 @@ _NAMES = {
     "irmeta.stats.properties": ("Property", "PropertyCounts", "count_violations", "properties_for"),
     "irmeta.stats.query_halves": ("half_orders",),
     "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
+    "irmeta.stats.reproducibility": (
+        "delta_relative_improvement", "effect_ratio", "tau_union",
+    ),
     "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample", "system_subsets"),
     "irmeta.stats.verdict_agreement": ("Agreement", "agreement", "agreements", "unanimity"),
 }  # fmt: skip
@@ -54,14 +57,15 @@ __all__ = [
     "Plan", "Property", "PropertyCounts", "Reordering", "Sample", "Stability", "Verdicts",
     "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation", "borda",
     "cluster_order", "corrected_differences", "corrected_means", "correction_gain",
-    "correlate", "count_violations", "coverage", "d_study", "detectable_difference", "g_study",
+    "correlate", "count_violations", "coverage", "d_study", "delta_relative_improvement",
+    "detectable_difference", "effect_ratio", "g_study",
     "greedy_cover", "half_orders", "indistinguishable_groups", "intransitive_triples",
     "jaccard", "judge_bias", "least_labelled", "leave_out_effects", "max_t_test", "mc4",
     "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
     "preference_pairs", "preference_subsets", "properties_for", "queries_for", "query_subsets",
     "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample", "risk",
-    "separation", "stability", "swap_rates", "system_subsets", "unanimity", "volatility",
-    "win_rate",
+    "separation", "stability", "swap_rates", "system_subsets", "tau_union", "unanimity",
+    "volatility", "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -102,6 +106,11 @@ if TYPE_CHECKING:
     from irmeta.stats.properties import Property, PropertyCounts, count_violations, properties_for
     from irmeta.stats.query_halves import half_orders
     from irmeta.stats.ranking_stability import Stability, stability, swap_rates
+    from irmeta.stats.reproducibility import (
+        delta_relative_improvement,
+        effect_ratio,
+        tau_union,
+    )
     from irmeta.stats.resampling import Plan, Sample, query_subsets, resample, system_subsets
     from irmeta.stats.verdict_agreement import Agreement, agreement, agreements, unanimity
 

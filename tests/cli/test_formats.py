@@ -28,6 +28,10 @@ TABLES: dict[str, tuple[str, ...]] = {
     "power": (STORE, "-m", "AP", "--track", "web"),
     "prefer": (STORE, "--track", "web"),
     "agree": ("QRELS", "JUDGE"),
+    "reproduce": (
+        *(STORE, "-m", "AP", "--track", "web"),
+        *("--original", "heronQE", "--rerun", "ibisBase"),
+    ),
     "truncation": (STORE, "-m", "AP", "--track", "web"),
     "pool": (STORE, "--track", "web", "--budget", "5"),
     "measures": ("basic",),
