@@ -43,22 +43,27 @@ def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..
         @with_options(reading=(ReadPolicy, ("names", "duplicates")), choices=EvalPolicy)
         def evaluate(source: SourceArgument, reading: ReadPolicy, choices: Given) -> None: ...
 
-    A parameter of type `Given` gets the options on the command line instead of an instance.
+    A parameter of type `Given` gets the options on the command line instead of an instance, and one
+    called ``context`` typer's context.
     """
     classes = {name: _named(group) for name, group in groups.items()}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         declared = inspect.signature(command, eval_str=True).parameters.values()
         partial = {one.name for one in declared if one.annotation is Given}
+        takes = {one.name for one in declared}
 
         @wraps(command)
         def call(context: typer.Context, **given: Any) -> None:
             arguments = dict(given)
+            if "context" in takes:
+                arguments["context"] = context
             for name, (options, line) in build_options(classes, context, arguments).items():
                 arguments[name] = Given(line, classes[name][1]) if name in partial else options
             command(**arguments)
 
-        remaining = [one.replace(kind=KEYWORD) for one in declared if one.name not in classes]
+        replaced = {"context", *classes}
+        remaining = [one.replace(kind=KEYWORD) for one in declared if one.name not in replaced]
         added: dict[str, inspect.Parameter] = {}
         for cls, names in classes.values():  # the first class wins where two share a name
             added = {one.name: one for one in parameters(cls) if one.name in names} | added

@@ -13,10 +13,9 @@ from typer.core import TyperGroup
 
 from irmeta.cli.app import FAILED, DaskOption, StrictOption, app, cluster, progress_bar
 from irmeta.cli.declared import CONTEXT, KEYWORD, Given, parameters, pop_options, with_options
-from irmeta.cli.registered import command, epilog_of
+from irmeta.cli.registered import command, detailed, epilog_of
 from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
-from irmeta.errors import did_you_mean
-from irmeta.escapes import print_line
+from irmeta.errors import UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
 from irmeta.show.display import Display
 from irmeta.show.notes import error_line
@@ -68,20 +67,30 @@ app.add_typer(study, name="study")
 
 
 @study.callback()
-def list_all(context: typer.Context) -> None:
+@detailed
+@with_options(display=Display)
+def list_all(context: typer.Context, display: Display) -> None:
     """Run the study of a paper over all tracks; without a name, list the studies."""
-    if context.invoked_subcommand is None:
-        studies, problems = find_all()
-        for one in studies:
-            print_line(f"{one.name:<16} {one.gives}")
-            if one.paper:
-                print_line(f"{'':<16} {one.paper}")
-        print_line(f"{'all':<16} Every study that reads a store, in one folder each.")
-        print_line(f"{'claims':<16} Which claims of the papers hold, of studies that ran.")
-        for problem in problems:
-            error_line(f"irmeta: {problem}")
-        print_line("")
-        print_line("irmeta study NAME --help shows the options of a study.")
+    if name := context.invoked_subcommand:
+        _refuse_options(context, name)
+        return
+    from irmeta.show.batches import print_study_list
+
+    studies, problems = find_all()
+    print_study_list(studies, display)
+    for problem in problems:
+        error_line(f"irmeta: {problem}")
+
+
+def _refuse_options(context: typer.Context, name: str) -> None:
+    """Reject options of the list of studies before the name of a study."""
+    for one in context.command.params:
+        source = context.get_parameter_source(one.name or "")
+        if source is not None and source.name != "DEFAULT":
+            raise UsageError(
+                f"{one.opts[0]} before {name} is for the list of studies: "
+                f"write options of study {name} behind its name."
+            )
 
 
 @command("irmeta study all store/ --out studies/", name="all", group=study, parent="irmeta study")

@@ -11,7 +11,6 @@ import polars as pl
 from rich.console import Console
 
 from irmeta._version import __version__
-from irmeta.api import Reanalysis, Store
 from irmeta.escapes import escape_name, print_line
 from irmeta.measures.evaluate import how_made
 from irmeta.phrases import count
@@ -20,11 +19,13 @@ from irmeta.show.advice import in_options
 from irmeta.show.console import counted, open_console, print_table, print_text
 from irmeta.show.display import Display
 from irmeta.show.frame_output import Result
-from irmeta.store.ingest import Outcome
 
 if TYPE_CHECKING:
+    from irmeta.api import Reanalysis, Store
     from irmeta.api.check import Checked
+    from irmeta.store.ingest import Outcome
     from irmeta.studies.framework.run_all import Done
+    from irmeta.studies.framework.study import Study
     from irmeta.studies.framework.study_results import StudyResults
 
 
@@ -45,6 +46,23 @@ def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
                 line += f", {row['skipped_runs']} skipped"
         print_line(f"{escape_name(outcome.track)}: {in_options(line)}")
     print_line(f"store: {store.reader}")
+
+
+def print_study_list(studies: Sequence[Study], display: Display) -> None:
+    """Print or write the name, the input, the results and the paper of each study."""
+    names = {"study": "name", "input": "inputs", "results": "gives", "paper": "paper"}
+    rows = [{key: getattr(one, name) or None for key, name in names.items()} for one in studies]
+    frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String))
+
+    def show(digits: int) -> None:
+        console = open_console()
+        print_table(console, frame.drop("input"), fit=True)
+        print_text(console, "\nirmeta study all runs every study that reads a store.")
+        print_text(console, "irmeta study claims reports which claims of the papers hold.")
+        print_text(console, "irmeta study NAME --help shows the options of a study.")
+
+    made = {"irmeta": __version__}
+    display.write(Result("study", {"studies": frame}, "Studies.", made, show=show))
 
 
 def print_study(done: StudyResults) -> None:

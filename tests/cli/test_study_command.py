@@ -76,6 +76,15 @@ def test_study_command__invalid_argument_is_a_one_line_error(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("option", [("--quiet",), ("--format", "csv"), ("--out", "x.csv")])
+def test_study_command__options_of_the_list_before_a_study_are_refused(
+    run, tmp_path: Path, option: tuple[str, ...]
+) -> None:
+    done = run("study", *option, "search-length", "store", "--out", tmp_path / "out")
+    assert (done.status, done.out) == (2, "")
+    assert f"{option[0]} before search-length is for the list of studies" in done.err
+
+
 def test_study_command__folder_of_other_files_is_refused(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:

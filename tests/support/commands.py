@@ -15,10 +15,9 @@ from irmeta.studies.framework.registry import study_modules
 def all_commands() -> dict[str, Any]:
     """Map the words of each command, such as ``study depth``, to typer's command."""
     root: Any = get_command(load_commands())
-    commands = {name: one for name, one in root.commands.items() if name != "study"}
     studies = root.commands["study"]
     named = ("all", "claims", *study_modules())
-    return commands | {f"study {name}": studies.get_command(None, name) for name in named}
+    return {**root.commands} | {f"study {name}": studies.get_command(None, name) for name in named}
 
 
 def options_of(command: str) -> set[str]:
