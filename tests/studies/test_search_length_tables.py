@@ -97,13 +97,14 @@ def test_distributions__mean_at_a_bucket_edge_is_in_the_upper_bucket():
     headroom = pl.DataFrame(
         [{"measure": m, "value": v, "short": False} for m, own in values.items() for v in own]
     )
-    found = pl.DataFrame(compute.distributions(headroom, SearchLengthOptions()))
+    tables = {"headroom": headroom}
+    found = pl.DataFrame(compute.distributions(tables, SearchLengthOptions()))
     for figure, measure in naive.FIGURES.items():
         less = track_means.less_is_better(measure)
         lows = naive.ASL_LOWS if less else naive.P_LOWS
         rows = naive.bucket_counts(values[measure], lows, closed=not less)
         assert_rows(found.filter(figure=figure), rows, "low")
-    classes = pl.DataFrame(compute.classes(headroom, SearchLengthOptions()))
+    classes = pl.DataFrame(compute.classes(tables, SearchLengthOptions()))
     assert classes.select("low", "tracks").rows() == [
         *((0.0, 1), (0.3, 3), (0.5, 3)),
         (0.0, 1),

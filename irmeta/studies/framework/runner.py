@@ -284,9 +284,7 @@ def _join(
             for name, frame in joined.items():
                 writer.add(name, frame)
             used = used_only(joined)
-            computed = study.call("over_tracks", used, options) or ()
-            declared = declared_rows(study.tables, used, options, by="all")
-            for name, rows in chain(computed, declared):
+            for name, rows in declared_rows(study.tables, used, options, by="all"):
                 writer.add(name, rows)
             if study.printed:
                 writer.add(PAPER_NUMBERS, study.printed)

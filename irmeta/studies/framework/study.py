@@ -181,10 +181,9 @@ class Study:
         ``tracks``: the study needs a store; ``none``: it reads no store; ``optional``.
     compute
         ``compute(track, options)`` yields rows of the tables by track; without a store it is
-        called once with None. See `irmeta.studies.framework.track_view.TrackView`.
-    over_tracks
-        ``over_tracks(tables, options)`` yields rows of the other tables from the joined tables,
-        which hold only the included tracks.
+        called once with None. Tables over tracks declare the function of their rows, which takes
+        the joined tables, of included tracks only, and the options. See
+        `irmeta.studies.framework.track_view.TrackView`.
     claims
         ``claims(options)`` yields the claims of the paper, whose verdicts are the table
         `claims`: see `irmeta.studies.framework.claims.Claim`.
@@ -212,7 +211,6 @@ class Study:
     tables: Sequence[Table]
     compute: Later
     sections: Later
-    over_tracks: Later = None
     claims: Later = None
     printed: Sequence[Mapping[str, str]] = ()
     notation: Mapping[str, str] = field(default_factory=dict)

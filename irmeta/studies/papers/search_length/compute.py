@@ -55,18 +55,7 @@ BEYOND = tuple((chain.name, step) for chain in CHAINS[1:] for step in (1, 2, 3, 
 Row = dict[str, Any]
 
 
-def over_tracks(tables: Tables, options: Options) -> TableRows:
-    """Yield the tables over all included tracks."""
-    headroom = tables["headroom"]
-    yield "distributions", distributions(headroom, options)
-    yield "classes", classes(headroom, options)
-    yield "table_2", table_2(tables["reordering"], tables["moves"])
-    yield "effective_summary", [effective_summary(tables["effective_by_track"])]
-    names = ("collection", "measure", "baseline", "contender", "rrie")
-    yield "paper_table_1", [dict(zip(names, row, strict=True)) for row in paper.TABLE_1]
-
-
-def distributions(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
+def distributions(tables: Tables, options: Options) -> Iterator[Row]:
     """Yield Figures 1 to 4: numbers of tracks by the bucket of their best system's mean.
 
     P@20 and AP have ten equal buckets, the last including 1; search lengths have `LENGTHS`, a last
@@ -78,7 +67,7 @@ def distributions(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
         if (deep := options.deep.get(measure, measure)) != measure:
             figures[f"{figure}, unretrieved=depth"] = deep
     for figure, measure in figures.items():
-        best = headroom.filter(measure=measure)
+        best = tables["headroom"].filter(measure=measure)
         values, short = best["value"].to_numpy(), best["short"].to_numpy()
         is_share = measure in (options.p20, options.ap)
         for low, high, inside in value_buckets(values, SHARES if is_share else LENGTHS, is_share):
@@ -88,7 +77,7 @@ def distributions(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
             yield {**key, **counts, "share": share}
 
 
-def classes(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
+def classes(tables: Tables, options: Options) -> Iterator[Row]:
     """Yield Section 4.2: tracks by best P@20 and AP, and by search lengths beyond some ranks."""
     beyond = dict(zip((options.asl(10), options.asl()), paper.BEYOND, strict=True))
     rows = [(options.p20, *row) for row in paper.P20_CLASSES] + [(options.ap, *paper.LOW_MAP)]
@@ -98,7 +87,7 @@ def classes(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
         for name in dict.fromkeys([asl, options.deep[asl]]):
             rows += [(name, low, None, lows[low] if name == asl else "") for low in lows]
     for measure, low, high, claim in rows:
-        best = headroom.filter(measure=measure)["value"].to_numpy()
+        best = tables["headroom"].filter(measure=measure)["value"].to_numpy()
         if high is None:
             name, inside = f"over {low:g}", best > low + ROUNDING
         else:
@@ -110,17 +99,18 @@ def classes(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
         yield {**key, "tracks": tracks, "share": share, "paper": claim}
 
 
-def table_2(reordering: pl.DataFrame, moves: pl.DataFrame) -> Iterator[Row]:
+def table_2(tables: Tables, options: Options) -> Iterator[Row]:
     """Yield Table 2 and the other chains: means over tracks; Delta-value over all systems.
 
     Standard deviations are those of a sample (n - 1), NaN for one track.
     """
     names = [chain.name for chain in CHAINS]
     for chain, step in (*ORDER, *BEYOND):
-        tracks, systems = (f.filter(chain=chain, step=step) for f in (reordering, moves))
+        tracks = tables["reordering"].filter(chain=chain, step=step)
         if tracks.is_empty():
             continue
         old, new = tracks.select("old", "new").row(0)
+        systems = tables["moves"].filter(chain=chain, step=step)
         values = systems["value"].drop_nans()
         yield {
             "change": f"{chain}: {STEPS[step]}" if chain in names else f"{old} to {new}",
@@ -138,17 +128,23 @@ def table_2(reordering: pl.DataFrame, moves: pl.DataFrame) -> Iterator[Row]:
         }
 
 
-def effective_summary(by_track: pl.DataFrame) -> Row:
-    """Return the means of Appendix A.1 over tracks, of means over systems.
+def effective_summary(tables: Tables, options: Options) -> Iterator[Row]:
+    """Yield the means of Appendix A.1 over tracks, of means over systems.
 
     Tracks where no query has two relevant docs are excluded: their value is always 1.
     """
-    counted = by_track.filter(~pl.col("trivial"))
-    return {
+    counted = tables["effective_by_track"].filter(~pl.col("trivial"))
+    yield {
         "tracks": counted["fraction"].drop_nans().len(),
         **mean_sd("fraction", counted["fraction"]),
         **mean_sd("pooled", counted["pooled"]),
     }
+
+
+def paper_table_1(tables: Tables, options: Options) -> Iterator[Row]:
+    """Yield Table 1 as the paper prints it."""
+    names = ("collection", "measure", "baseline", "contender", "rrie")
+    return (dict(zip(names, row, strict=True)) for row in paper.TABLE_1)
 
 
 def compute(track: TrackView, options: Options) -> TableRows:

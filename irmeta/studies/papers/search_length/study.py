@@ -16,7 +16,6 @@ STUDY = Study(
     options=SearchLengthOptions,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",
-    over_tracks=f"{HOME}.compute:over_tracks",
     claims=f"{HOME}.claims:claims",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",

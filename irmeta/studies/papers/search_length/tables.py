@@ -77,7 +77,8 @@ TABLES = (
         "tracks": Column("count", _BEST_TRACKS),
         "short": Column("count", "of these, tracks whose best system misses more than the median"),
         "share": percent(_BEST_SHARE),
-    }, caption="Tracks by the mean of their best system (Figures 1 to 4).", by="all"),
+    }, caption="Tracks by the mean of their best system (Figures 1 to 4).", by="all",
+       rows=f"{HOME}.compute:distributions"),
     Table("classes", ("measure", "low"), {
         "measure": MEASURE,
         "best_system": Column("text", "values of the class"),
@@ -86,7 +87,8 @@ TABLES = (
         "tracks": Column("count", _BEST_TRACKS),
         "share": percent(_BEST_SHARE),
         "paper": Column("text", "claim of the paper on 76 tracks", label="the paper"),
-    }, caption="Tracks by their best system (Section 4.2).", by="all"),
+    }, caption="Tracks by their best system (Section 4.2).", by="all",
+       rows=f"{HOME}.compute:classes"),
     Table("table_1", ("track", "measure"), {
         **_BY_TRACK,
         "baseline": Column("name", "system of the first side"),
@@ -106,7 +108,8 @@ TABLES = (
         "baseline": Column("real", "BM25; null: not in the text", True, label="BM25", format="g"),
         "contender": Column("real", "neural", label="neural", format="g"),
         "rrie": percent("relative reduction in error", "RRIE"),
-    }, caption="Table 1 as printed in the paper.", by="all", folded=True, section="Two techniques"),
+    }, caption="Table 1 as printed in the paper.", by="all", folded=True, section="Two techniques",
+       rows=f"{HOME}.compute:paper_table_1"),
     Table("asl_differences", ("track", "measure", "comparison"), {
         **_BY_TRACK,
         "comparison": Column("name", "roles of the two systems"),
@@ -134,7 +137,7 @@ TABLES = (
         "systems": stored("count", "systems of all tracks"),
         "left_out": stored("count", "systems without new / old"),
     }, caption="Reordering of systems, step by step (Table 2 and Section 4.4).", by="all",
-       paper=paper.TABLE_2),
+       rows=f"{HOME}.compute:table_2", paper=paper.TABLE_2),
     Table("reordering", ("track", "chain", "step"), {
         **_BY_STEP,
         "old": Column("text", _OLD),
@@ -210,6 +213,7 @@ TABLES = (
         "pooled": Column("real", "mean over tracks of their systems' mean pooled fraction"),
         "pooled_sd": Column("real", "standard deviation over tracks; NaN: one track"),
     }, caption="The share of relevant docs that AP averages (Appendix A.1).", by="all",
+       rows=f"{HOME}.compute:effective_summary",
        paper={"fraction": {(): paper.EFFECTIVE_FRACTION}}),
     Table("depth_sensitivity", ("track", "measure"), {
         **_BY_TRACK,
