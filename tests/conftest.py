@@ -34,6 +34,7 @@ ROOT = Path(__file__).parents[1]
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let tests of values ignore pools that are complete at no depth, and rel without docs."""
+    gc.disable()  # until all tests are collected: nothing that collecting makes is garbage
     config.addinivalue_line("filterwarnings", "ignore::irmeta.PoolDepthWarning")
     config.addinivalue_line("filterwarnings", "ignore::irmeta.RelevanceWarning")
 
@@ -42,6 +43,7 @@ def pytest_collection_finish() -> None:
     """Spare the garbage collector the modules and tests, which live as long as the process."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def shared_folder() -> Path:

@@ -10,9 +10,19 @@ HERE = Path(__file__).parent
 UNMARKED = ("test_smoke.py", "test_measure_properties.py", "framework")
 
 
+def is_unmarked(path: Path) -> bool:
+    return path.relative_to(HERE).parts[0] in UNMARKED
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no files whose tests -m leaves out all the same, unless they are named."""
+    is_test = collection_path.name.startswith("test_") and not is_unmarked(collection_path)
+    return True if is_test and "not study" in config.option.markexpr else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests below this folder, but for those that every pytest runs."""
     for item in items:
-        if HERE in item.path.parents and item.path.relative_to(HERE).parts[0] not in UNMARKED:
+        if HERE in item.path.parents and not is_unmarked(item.path):
             item.add_marker("study")
