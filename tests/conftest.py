@@ -6,16 +6,15 @@ import gc
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 from hypothesis import settings
 
 import irmeta
 from irmeta import cli
 from support.examples import UNCLOCKED, scaled
+from support.made_once import made_once
 from support.undrawn import draw_nothing
 from support.written import write_all
 
@@ -70,20 +69,6 @@ def collections() -> Path:
 def worked_examples() -> Path:
     """The hand-written tiny tracks."""
     return ROOT / "data_fixtures" / "worked_examples"
-
-
-def made_once(
-    tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]
-) -> Path:
-    """Return a folder that the first worker of a test run makes for all workers."""
-    root = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        root = root.parent
-    with FileLock(root / f"{name}.lock"):
-        if not (root / f"{name}.made").exists():
-            make(root / name)
-            (root / f"{name}.made").touch()
-    return root / name
 
 
 @pytest.fixture(scope="session")

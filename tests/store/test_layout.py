@@ -21,6 +21,7 @@ from irmeta.store import groups, long_table, writing
 from irmeta.store.folder_names import file_names, folder_name
 from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.scan import row_blocks
+from support.made_once import made_once
 from support.making import read_text
 from twins import measures as naive
 
@@ -206,19 +207,19 @@ def test_runs__grade_from_primary_qrels_or_null(made_store, collections, track, 
     assert 0 < joined["grade"].null_count() < joined.height
 
 
-@pytest.fixture
-def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use row groups of a few thousand rows and files of a few row groups."""
-    for room in (groups, long_table):
-        monkeypatch.setattr(room, "GROUP_ROWS", 5000)
-    monkeypatch.setattr(writing, "PART_ROWS", 12_000)
+@pytest.fixture(scope="session")
+def parts(collections: Path, tmp_path_factory: pytest.TempPathFactory) -> irmeta.Store:
+    """Return a store with row groups of a few thousand rows, and files of a few row groups."""
 
+    def ingest(store: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            for room in (groups, long_table):
+                patch.setattr(room, "GROUP_ROWS", 5000)
+            patch.setattr(writing, "PART_ROWS", 12_000)
+            with pytest.warns(irmeta.SkippedRunWarning):
+                irmeta.ingest(collections, store)
 
-@pytest.fixture
-def parts(small_groups, collections, tmp_path) -> irmeta.Store:
-    """Ingest the synthetic collection with several row groups and files per track."""
-    with pytest.warns(irmeta.SkippedRunWarning):
-        return irmeta.ingest(collections, tmp_path / "store")
+    return irmeta.open_store(made_once(tmp_path_factory, "parts", ingest))
 
 
 def row_groups(store: irmeta.Store, track: str, kind: str = "runs") -> list[pl.DataFrame]:

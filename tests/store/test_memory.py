@@ -201,6 +201,7 @@ def test_read__memory_limit_is_enforced_without_writing_files(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.exhaustive  # reads a track thirty times
 def test_read_tracks__memory_limit_is_shared_by_tracks(tmp_path: Path):
     put(tmp_path, {f"{t}/{name}": text for t in "ab" for name, text in ONE.items()})
     held = irmeta.read(tmp_path, track="a").reader._tracks["a"].held

@@ -81,7 +81,7 @@ def write(folder: Path, name: str, lines: list[str]) -> Path:
     return path
 
 
-@settings(max_examples=scaled(400))
+@settings(max_examples=scaled(400, part=20))
 @given(st.data())
 def test_ranked_track__equals_complete_track(data):
     """Lists apart, ties, duplicates and malformed lines, in chunks of any size."""

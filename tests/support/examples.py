@@ -15,6 +15,9 @@ SHARED_FIXTURE = [*UNCLOCKED, HealthCheck.function_scoped_fixture]
 """The same for a test whose examples share a fixture."""
 
 
-def scaled(examples: int) -> int:
-    """Return `examples`; a fifth, but at least three, unless ``IRMETA_EXAMPLES=all``."""
-    return examples if EVERY_EXAMPLE else min(examples, max(3, examples // PART))
+def scaled(examples: int, part: int = PART) -> int:
+    """Return `examples`; a fifth, but at least three, unless ``IRMETA_EXAMPLES=all``.
+
+    `part` is larger for examples that take long.
+    """
+    return examples if EVERY_EXAMPLE else min(examples, max(3, examples // part))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,7 +29,15 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     registry.study_modules.cache_clear()
 
 
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a collection of three tiny tracks and its store."""
+    folder = tmp_path_factory.mktemp("tiny")
+    irmeta.ingest(tiny.collection(folder / "in", "a", "b", "c"), folder / "store")
+    return folder
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> irmeta.Store:
-    """Return a store of three tiny tracks."""
-    return irmeta.ingest(tiny.collection(tmp_path / "in", "a", "b", "c"), tmp_path / "store")
+def store(tiny_folder: Path, tmp_path: Path) -> irmeta.Store:
+    """Return a store of three tiny tracks, which a test may change."""
+    return irmeta.open_store(shutil.copytree(tiny_folder, tmp_path, dirs_exist_ok=True) / "store")
