@@ -119,6 +119,8 @@ def judges(
     common: bool = False,
     same_scale: bool = False,
     raw: bool = False,
+    repeats: int = 100,
+    labelled: int | Iterable[int] = (15, 20, 25, 30),
     resamples: int = 1000,
     splits: int = 1000,
     seed: int = 0,
