@@ -56,10 +56,8 @@ def strip(
     count = lines.height
     height = 40 if spread else 26 if count <= 12 else 18 if count <= 30 else 11
     axis = alt.Axis(grid=True, tickCount=6, format=axis_format or alt.Undefined)
-    ends = _ends(
-        [*dots["value"], *lines["least"], *lines["most"], *([] if rule is None else [rule[0]])],
-        domain,
-    )
+    bars = [*lines["least"], *lines["most"]] if spread else []
+    ends = _ends([*dots["value"], *bars, *([] if rule is None else [rule[0]])], domain)
     x = alt.X("value:Q", title=x_title, scale=alt.Scale(domain=ends, nice=False), axis=axis)
     aside = "mean \u00b1 sd" if spread else "mean"
     layers = _layers(dots, lines, x, ends[1] - ends[0], aside, height, digits, spread)
