@@ -195,9 +195,16 @@ def test_distributions_and_classes__by_hand():
         ("Figure 4, unretrieved=depth", 1, 2, 0.5),
         ("Figure 4, unretrieved=depth", 20, 2, 0.5),
     ]
+    # The best lengths are 1, 1, 21 and 20, of the first 10 relevant docs as of all of them.
+    beyond = {10: 2, 20: 1, 30: 0, 100: 0}
+    lengths = ("ASL@g10", "ASL", "ASL(unretrieved=depth)@g10", "ASL(unretrieved=depth)")
     assert [(row["measure"], row["low"], row["tracks"]) for row in study.classes(tracks)] == [
-        ("ASL@g10", 20, 1),
-        ("ASL(unretrieved=depth)@g10", 20, 1),
+        *(
+            (name, bound, beyond[bound])
+            for name in lengths
+            for bound in (beyond if name.endswith("@g10") else (10, 100))
+        ),
+        ("AP", 0, 2),
         ("P@20", 0, 2),
         ("P@20", 0.3, 1),
         ("P@20", 0.5, 1),
