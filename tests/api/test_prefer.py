@@ -48,12 +48,16 @@ def test_prefer__other_orders_keep_the_win_rates(made_store, by):
 
 
 def test_prefer__majority_of_mc4_is_that_of_the_command(made_store, run):
-    boards = {m: board_of(made_store, by="mc4", majority=m) for m in ("queries", "decided")}
-    orders = {m: board.systems["system"].to_list() for m, board in boards.items()}
+    asked = {"track": "web", "by": "mc4", "resamples": 10}  # rel=2: many queries decide nothing
+    orders = {}
+    for majority in ("queries", "decided"):
+        (board,) = irmeta.prefer(made_store, "RPP(rel=2)", majority=majority, **asked)
+        orders[majority] = board.systems["system"].to_list()
     assert orders["queries"] != orders["decided"]
     for majority, order in orders.items():
-        words = ("--track", "news", "--by", "mc4", "--majority", majority, "--format", "csv")
-        printed = run("prefer", made_store.path, *words).out.splitlines()
+        words = ("-m", "RPP(rel=2)", "--track", "web", "--by", "mc4", "--majority")
+        chosen = (*words, majority, "--resamples", "10", "--format", "csv")
+        printed = run("prefer", made_store.path, *chosen).out.splitlines()
         column = printed[0].split(",").index("system")
         assert [line.split(",")[column] for line in printed[1:]] == order
     refused = run("prefer", made_store.path, "--track", "news", "--majority", "decided")
