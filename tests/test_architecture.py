@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import get_args
@@ -73,10 +74,21 @@ def in_rooms(*rooms: str) -> Callable[[Callable[[Path], None]], Callable[[], Non
 files = in_rooms(*FLOOR, *NOT_HOUSED)
 
 
-def imports(file: Path) -> Iterator[str]:
-    """Yield the dotted names of all imports of a file, including names imported from modules."""
+@cache  # parsing the package takes a second, and most tests here walk through it
+def nodes_of(file: Path) -> list[ast.AST]:
+    """Return all nodes of a file's syntax tree."""
+    return [*ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+
+
+@cache
+def imports(file: Path) -> list[str]:
+    """Return the dotted names of all imports of a file, including names imported from modules."""
+    return [*_imports(file)]
+
+
+def _imports(file: Path) -> Iterator[str]:
     module = ["irmeta", *file.relative_to(PACKAGE).with_suffix("").parts]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -179,7 +191,7 @@ def test_report__imports_only_the_foundation(file: Path):
 
 @files
 def test_print__not_called_directly(file: Path):
-    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    nodes = nodes_of(file)
     called = (node.func for node in nodes if isinstance(node, ast.Call))
     assert "print" not in {name.id for name in called if isinstance(name, ast.Name)}
 
@@ -187,7 +199,7 @@ def test_print__not_called_directly(file: Path):
 @files
 def test_tie_orders__not_compared_by_name(file: Path):
     names = set(get_args(TieOrder))
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Compare) and "order" in ast.unparse(node):
             constants = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
             assert not constants & names, ast.unparse(node)

@@ -113,6 +113,7 @@ def test_compare_command__formats_are_those_of_the_result(run, made_store, form:
     assert (done.status, done.out) == (0, getattr(found, f"to_{form}")())
 
 
+@pytest.mark.exhaustive
 def test_compare_and_power_commands__read_a_collection_or_files(run, made_store, collections):
     news = collections / "news"
     files = [news / "qrels.txt", *sorted((news / "runs").iterdir())]

@@ -249,6 +249,7 @@ def test_browse__selected_bar_lists_its_docs(found: SearchLengths):
     assert set(drawn(chart)) >= {"query", "grade", "rank", "doc"}
 
 
+@pytest.mark.exhaustive
 def test_browse__counts_equal_histogram(found: SearchLengths):
     bars = bars_of(found.browse())
     for system in found.systems["system"]:

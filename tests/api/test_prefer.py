@@ -184,6 +184,7 @@ def test_prefer_command__invalid_argument_is_one_line(made_store, run, options, 
     assert message in done.err
 
 
+@pytest.mark.exhaustive
 def test_explain_command__shows_the_levels_of_a_preference(made_store, run):
     asked = ("explain", made_store.path, "--track", "news", "--query", "901", "--system", "aldBM25")
     done = run(*asked, "-m", "RPP(p=dcg)", "--baseline", "aldBM25fb")

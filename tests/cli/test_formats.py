@@ -16,6 +16,7 @@ from irmeta.results.tidy_files import provenance
 from irmeta.show.display import ENDINGS, FORMATS
 from irmeta.show.frame_output import SCHEMA_VERSION
 from support.commands import all_commands, options_of
+from support.examples import rest_in_ci
 
 STORE = "STORE"
 ONE = ("--system", "aldDFR", "--query", "901", "--track", "news")
@@ -44,6 +45,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 """A command line of each command that prints a table, apart from `fetch`."""
 WITHOUT = {"reanalyze", "ingest", "trec_eval"}
 """Commands that write a folder, or print in the format of another program."""
+QUICK = ("evaluate", "agree")
 SIX = ("evaluate", "compare", "power", "prefer", "truncation")
 """Commands whose tables have floats with many digits."""
 
@@ -78,7 +80,7 @@ def test_formats__are_the_same_in_all_commands() -> None:
         assert "--out" in options_of(command)
 
 
-@pytest.mark.parametrize("command", [*TABLES])
+@pytest.mark.parametrize("command", rest_in_ci(TABLES, QUICK))
 def test_json__has_version_provenance_and_all_tables(command: str, line, run) -> None:
     done = run(*line(command), "--format", "json")
     made = json.loads(done.out)
@@ -92,7 +94,7 @@ def test_json__has_version_provenance_and_all_tables(command: str, line, run) ->
     assert run(*line(command), "--format", "json").out == done.out
 
 
-@pytest.mark.parametrize("command", [*TABLES])
+@pytest.mark.parametrize("command", rest_in_ci(TABLES, QUICK))
 def test_files__have_the_rows_of_the_output_and_are_reported(
     command: str, line, run, tmp_path: Path
 ) -> None:
@@ -115,7 +117,7 @@ def test_files__have_the_rows_of_the_output_and_are_reported(
     assert r"\begin{" in (tmp_path / "x.tex").read_text()
 
 
-@pytest.mark.parametrize("command", SIX)
+@pytest.mark.parametrize("command", rest_in_ci(SIX, QUICK))
 def test_printed__six_digits_and_all_in_files(command: str, line, run, tmp_path: Path) -> None:
     run(*line(command), "--out", tmp_path / "x.csv")
     exact = pl.read_csv(tmp_path / "x.csv")

@@ -73,6 +73,7 @@ def after(seconds: float) -> Callable[[], bool]:
     return lambda: time.monotonic() >= end
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "command", ["reanalyze", pytest.param("study search-length", marks=pytest.mark.exhaustive)]
 )

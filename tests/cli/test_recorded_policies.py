@@ -100,6 +100,7 @@ def test_commands__use_the_recorded_policies(run, out: Path, command: tuple[str,
     assert ours.err.startswith(f"irmeta: {out} was made with {' '.join(choices)}\n")
 
 
+@pytest.mark.exhaustive
 def test_studies__use_the_recorded_policies(run, out: Path, tmp_path: Path) -> None:
     done = run("study", "search-length", out, "--out", tmp_path / "i", "--negative", "nonrelevant")
     different = "different here: --negative nonrelevant"

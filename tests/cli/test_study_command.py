@@ -30,6 +30,7 @@ def test_study_command__prints_counts_and_files(
     assert record["tracks"]["news"]["qrels"] == "binary"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_study_command__excluded_and_failed_tracks_are_listed(
     run, made_store: irmeta.Store, tmp_path: Path

@@ -15,6 +15,7 @@ import pytrec_eval
 
 from irmeta.cli.trec_eval_command import run as run_trec_eval
 from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions, lines_of
+from support.examples import rest_in_ci
 
 PARAMETERS = (
     "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000"
@@ -209,7 +210,7 @@ FAULTY = {
 }
 
 
-@pytest.mark.parametrize("faulty", [None, *FAULTY])
+@pytest.mark.parametrize("faulty", rest_in_ci([None, *FAULTY], (None, "twice")))
 @pytest.mark.parametrize(
     "options",
     [

@@ -99,6 +99,7 @@ def test_measures_by_subtopic__do_not_depend_on_other_systems(track: Track):
     np.testing.assert_array_equal(alone[..., 0], together[..., -1])
 
 
+@pytest.mark.exhaustive
 def test_measures_by_subtopic__equal_for_wide_ranks(made_store: irmeta.Store):
     """Lists of more than 65,534 docs have ranks of 32 bits."""
     (view,) = made_store.views("web", needs=["subtopics"])

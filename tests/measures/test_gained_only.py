@@ -24,6 +24,7 @@ def test_gained_only__measures_of_the_depth_study():
     assert {"AP", "nDCG", "Q", "ERR", "RR", "RBP"} <= set(GAINED)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", GAINED)
 def test_gained_only__other_judged_docs_change_no_bit(name: str):
     specs = [

@@ -143,6 +143,7 @@ def test_checks__every_measure_passes_but_for_its_exemptions(name: str):
         passes(suited)
 
 
+@pytest.mark.exhaustive
 def test_subject__measure_has_several_distinct_cases():
     known = {"P", "R", "AP", "RR", "nDCG", "Bpref", "RBP", "ASL"}
     assert known <= registry().keys()

@@ -190,6 +190,7 @@ def deep_store(tmp_path, depth: int) -> irmeta.Store:
     return Track(lists, {"q": {f"d{depth}": 1, "d7": 1, "gone": 1}}).ingest(tmp_path)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("depth", "dtype"), [(65_534, np.uint16), (NUMBERED, np.uint32), (70_000, np.uint32)]
 )

@@ -72,6 +72,7 @@ def test_pad_ends__same_values_as_lists_with_unjudged_docs():
     same_values(pad_ends(view, 2), edited(track, pad), 5)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(8))
 @given(track=diverse_tracks())
 def test_cut_ends__diversity_view_has_its_own_relevant_docs(track: Track):

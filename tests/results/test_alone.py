@@ -139,6 +139,7 @@ def test_curve__equals_means_at_each_cutoff_bit_for_bit(seed: int):
         assert at_cutoffs["value"].to_list() == curve, measure
 
 
+@pytest.mark.exhaustive
 def test_means_and_curves__independent_of_block_size_and_workers(monkeypatch: pytest.MonkeyPatch):
     whole = random_track(0).read()
     means, curves = whole.means(MEASURES), whole.curve(CURVED, KS)

@@ -36,6 +36,7 @@ def two_measures(queries=12, systems=9, seed=3) -> tuple[Matrix, Matrix]:
     return matrix(a), matrix(b, "B")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("method", METHODS)
 def test_bootstrap_correlation__equals_correlation_of_resampled_means(method):
     a, b = two_measures()

@@ -97,6 +97,7 @@ def test_coverage__matches_systems_by_name():
         coverage(matrix(LEVELS), matrix(LEVELS[:, :3], "P@10"))
 
 
+@pytest.mark.exhaustive
 def test_coverage__several_new_measures_with_randomised_hsd():
     news = [matrix(LEVELS, "A"), matrix(LEVELS[:6], "B")]
     frame = coverage(matrix(LEVELS), news, test="hsd-randomised", resamples=500, alpha=0.01)

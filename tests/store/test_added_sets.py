@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def frame_of(labels: dict[str, dict[str, float]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema, orient="row")
 
 
+@pytest.mark.exhaustive
 @given(tracks(queries=2), LABELS)
 def test_added_set__scores_equal_those_of_a_store_that_has_read_it(track: Track, labels):
     runs = {

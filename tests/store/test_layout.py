@@ -29,6 +29,7 @@ TRACKS = ("news", "passage", "web")
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=15)
 
 
+@pytest.mark.exhaustive
 @given(NAMES)
 @example("..")
 @example(".")

@@ -81,6 +81,7 @@ def write(folder: Path, name: str, lines: list[str]) -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(400, part=20))
 @given(st.data())
 def test_ranked_track__equals_complete_track(data):

@@ -10,6 +10,7 @@ import irmeta
 from irmeta.errors import UsageError
 
 
+@pytest.mark.exhaustive
 def test_measure_properties__default_is_every_measure_of_one_list():
     frame = irmeta.measure_properties(length=2)
     measures = frame["measure"].unique().to_list()

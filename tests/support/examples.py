@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Container, Iterable
 
+import pytest
 from hypothesis import HealthCheck
 
 EVERY_EXAMPLE = os.environ.get("IRMETA_EXAMPLES") == "all"
@@ -21,3 +23,9 @@ def scaled(examples: int, part: int = PART) -> int:
     `part` is larger for examples that take long.
     """
     return examples if EVERY_EXAMPLE else min(examples, max(3, examples // part))
+
+
+def rest_in_ci(values: Iterable[object], quick: Container[object]) -> list[object]:
+    """Return the values of a parameter, with those not in `quick` marked exhaustive."""
+    mark = pytest.mark.exhaustive
+    return [value if value in quick else pytest.param(value, marks=mark) for value in values]

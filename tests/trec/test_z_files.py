@@ -39,6 +39,7 @@ def test_z_file__reverses_compress(data: bytes, kind: dict[str, int]) -> None:
         assert done.stdout == data
 
 
+@pytest.mark.exhaustive
 def test_z_file__nine_bits_at_most_are_ten() -> None:
     """Programs that read such files disagree; compress(1) itself writes none."""
     content = bytearray(compress(LINES, widest=10))

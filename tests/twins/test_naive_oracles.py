@@ -175,6 +175,7 @@ def test_naive_ndcg_and_err__equal_gdeval_output(
     assert not differing(pairs())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "twin"),
     [

@@ -112,6 +112,7 @@ def test_naive_tau_ap_a__tied_reference_is_mean_over_tie_breaks():
     assert math.isnan(orders.tau_ap_b([1, 1, 1], [1, 2, 3]))
 
 
+@pytest.mark.exhaustive
 def test_naive_rbo__equals_every_tenth_published_vector(shared):
     with gzip.open(shared / "oracles/rbo/rbo_vectors.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
