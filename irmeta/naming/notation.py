@@ -23,6 +23,7 @@ CUT = "{@}"
 _PART = re.compile(f"([{SUB}{SUP}])([^{SUB}{SUP}{END}]*){END}")
 _LONE = re.compile(f"[{SUB}{SUP}{END}]")
 _MARKUP = re.compile(r"([_^])\{([^{}@]*)\}")
+_SCRIPTED = re.compile(f"[\\w@.-]*(?:[{SUB}{SUP}][^{SUB}{SUP}{END}]*{END})+")
 _FIELDS = {"field", "as", "groupby", "fields", "flatten", "$schema"}
 """Properties of charts whose values are names of columns."""
 _TAGS = {SUB: "sub", SUP: "sup"}
@@ -190,12 +191,25 @@ class Notations:
         told = {f: name for f, name in named.items() if f.replace("-", "_") != name}
         return "; ".join(f"{form}: {name}" for form, name in told.items())
 
-    def in_spec(self, spec: Any, key: str = "") -> Any:
-        """Return a chart's specification in plain notation; fields keep their names."""
-        if isinstance(spec, dict):
-            return {name: self.in_spec(value, name) for name, value in spec.items()}
-        if isinstance(spec, list):
-            return [self.in_spec(value, key) for value in spec]
-        if isinstance(spec, str) and key not in _FIELDS:
-            return to_text(self(spec))
-        return spec
+    def in_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """Return a chart's specification in plain notation; fields keep their names.
+
+        Its ``usermeta`` tells `irmeta.report.vega` which words have subscripts.
+        """
+        scripts: dict[str, str] = {}
+        plain = self._in_part(spec, "", scripts)
+        notes = plain.get("usermeta", {}) | {"scripts": scripts}
+        return plain | {"usermeta": notes} if scripts else plain
+
+    def _in_part(self, part: Any, key: str, scripts: dict[str, str]) -> Any:
+        """Return a part of a specification; add its words with subscripts, and their markup."""
+        if isinstance(part, dict):
+            return {name: self._in_part(value, name, scripts) for name, value in part.items()}
+        if isinstance(part, list):
+            return [self._in_part(value, key, scripts) for value in part]
+        if not isinstance(part, str) or key in _FIELDS:
+            return part
+        found = self(part)
+        for word in _SCRIPTED.findall(found):
+            scripts[to_text(word)] = _PART.sub(lambda p: f"{_SIGNS[p[1]]}{{{p[2]}}}", word)
+        return to_text(found)

@@ -87,4 +87,5 @@ def test_in_spec__fields_and_keys_of_rows_keep_their_names():
     spec = {"encoding": {"x": {"field": "AP", "title": "AP"}}, "data": [{"AP": "AP"}]}
     assert Notations.of(["AP"], DEPTH).in_spec(spec) == {
         "encoding": {"x": {"field": "AP", "title": "AP_a"}}, "data": [{"AP": "AP_a"}],
+        "usermeta": {"scripts": {"AP_a": "AP_{a}"}},
     }  # fmt: skip
