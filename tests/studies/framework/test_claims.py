@@ -291,4 +291,4 @@ def test_command__all_formats(results, run, tmp_path: Path):
     assert markdown.startswith("| study | ")
     assert "| a |" in markdown
     assert run("study", "claims", tmp_path / "none").status == 2
-    assert "claims" in run("study").out
+    assert "claims" in run("study", "--help").out
