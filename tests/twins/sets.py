@@ -20,7 +20,7 @@ def accuracy(ranking: Ranking, qrels: Qrels, k: int | None = None, rel: int = 1)
     """Share of pairs of a relevant and another doc to k that are in order, pair by pair."""
     if not relevant_docs(qrels, rel):
         return float("nan")
-    is_relevant = [qrels.get(doc, 0) >= rel for doc in ranking[:k]]
+    is_relevant = [qrels.get(doc, 0) >= rel for doc in (ranking or [])[:k]]
     pairs = [
         first
         for i, first in enumerate(is_relevant)
