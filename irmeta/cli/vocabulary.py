@@ -37,7 +37,7 @@ TERMS = (
         "Names or presets of measures; in `prefer` and `explain` also of preferences, whose Python "
         "argument is `preferences`. Default: `basic` in `evaluate`, `default` in `reanalyze`, "
         "`truncation` and Python.",
-        ("--measure", "--preferences"),
+        ("--measure", "--metric", "--metrics", "--preferences"),
     ),
     Term(
         "--track", "track", "Tracks of the source; in `catalog` and `fetch` TREC's name of a track."

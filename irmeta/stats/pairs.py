@@ -123,7 +123,9 @@ class Pairs(Summarized):
     def separated_text(self, alpha: float) -> str:
         """Return how many pairs of how many differ significantly."""
         different, possible = int(self.separated(alpha)[self.upper].sum()), int(self.upper.sum())
-        share = f" ({100 * different / possible:.1f}%)" if possible else ""
+        if not possible:
+            return "no pair of systems to test"
+        share = f" ({100 * different / possible:.1f}%)"
         pairs = f"{different:,} of {count(possible, 'pair')}{share}"
         return f"{pairs} differ significantly at {alpha:g}"
 

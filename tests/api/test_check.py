@@ -162,3 +162,8 @@ def test_check__covers_every_folder_of_all_studies(made: Path, tmp_path: Path, r
     file = tmp_path / "all" / "overview" / "means.parquet"
     damage(file)
     assert irmeta.check(tmp_path / "all")["file"].to_list() == [str(file)]
+
+
+def test_check__collection_is_referred_to_ingest(worked_examples: Path):
+    with pytest.raises(UsageError, match="Reading a collection checks it: `irmeta ingest`"):
+        irmeta.check(worked_examples)
