@@ -25,8 +25,9 @@ from irmeta.errors import (
 from irmeta.inputs.files import qrels_text, read_qrels
 from irmeta.inputs.given import GivenQrels, given_qrels, name_of
 from irmeta.locations import AnyLocation, location
+from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs, common_alpha
-from irmeta.stats.label_agreement import ALPHAS, SAME_SCALE, SCALE_FREE
+from irmeta.stats.label_agreement import ALPHAS
 from irmeta.stats.resampling import seed_sequence
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary

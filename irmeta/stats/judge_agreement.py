@@ -9,10 +9,9 @@ from functools import cached_property, partial
 import numpy as np
 import polars as pl
 
+from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.label_agreement import (
     ALPHAS,
-    SAME_SCALE,
-    SCALE_FREE,
     alphas,
     coefficients,
     count_coincidences,

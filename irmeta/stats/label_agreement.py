@@ -10,24 +10,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
+
 CELLS_HELD = 1 << 21  # of resampled tables at once
-SCALE_FREE = ("spearman", "precision", "recall", "kappa_binary")
-"""Coefficients that need no common scale of grades."""
-SAME_SCALE = (
-    "exact",
-    "kappa",
-    "kappa_linear",
-    "kappa_quadratic",
-    "alpha_nominal",
-    "alpha_ordinal",
-    "alpha_interval",
-    "ac1",
-    "ac2",
-    "mean_reference",
-    "mean_judge",
-    "leniency",
-)
-"""Coefficients of grades on one scale."""
 ALPHAS = ("alpha_nominal", "alpha_ordinal", "alpha_interval")
 
 

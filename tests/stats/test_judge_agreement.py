@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import irmeta
+from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import SAME
-from irmeta.stats.label_agreement import SAME_SCALE, SCALE_FREE
 from twins import labels as twin
 
 Labels = dict[str, dict[str, float]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.schema.columns import (
     QUERY,
     SYSTEM,
@@ -13,7 +14,6 @@ from irmeta.schema.columns import (
     percent,
     stored,
 )
-from irmeta.stats.label_agreement import SAME_SCALE, SCALE_FREE
 
 HOME = "irmeta.studies.papers.judges"
 
@@ -199,8 +199,8 @@ TABLES = (
         "common_10": _common(10),
         "common_20": _common(20),
         "drop": Column("count", "greatest number of places that a system falls"),
-        "dropped": Column("name", "that system; ties by name; null: none falls", True,
-                          show="page"),
+        "dropped": Column("name", "that system, the last by name of several; null: none falls",
+                          True, show="page"),
         "rise": Column("count", "greatest number of places that a system rises"),
         "risen": Column("name", "that system; null: none rises", True, show="page"),
         "mean_reference": measured("mean of all systems by the reference", show="none"),
