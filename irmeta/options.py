@@ -180,7 +180,8 @@ class Options:
 def typed_fields(cls: type[Options]) -> tuple[tuple[Field[Any], Any], ...]:
     """Return the fields of a class with their types, fields declared in the class itself first."""
     hints, declared = get_type_hints(cls), inspect.get_annotations(cls)
-    ordered = sorted(fields(cls), key=lambda one: one.name not in declared)
+    place = {name: i for i, name in enumerate(declared)}
+    ordered = sorted(fields(cls), key=lambda one: place.get(one.name, len(place)))
     return tuple((one, hints[one.name]) for one in ordered)
 
 

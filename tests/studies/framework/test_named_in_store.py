@@ -19,6 +19,7 @@ TYPOS = {  # of a system, query or set of the made store, and the nearest name
     "side": ("type=manaul", "manual"),
     "query": ("q901", "901"),
     "qrels": ("binray", "binary"),
+    "judge": ("gradde", "graded"),
 }
 
 

@@ -99,11 +99,10 @@ class JudgesOptions(TrackOptions):
                 f"reference = {self.reference!r} and qrels = {self.qrels!r} name two sets: give "
                 "one of them."
             )
-        chosen = self.qrels if self.reference is None else self.reference
+        if self.reference is not None:
+            object.__setattr__(self, "qrels", self.reference)
         if "" in self.judge_files:
             raise UsageError("a judge in a file has a name: NAME=FILE.")
-        for name in ("reference", "qrels"):
-            object.__setattr__(self, name, chosen)
         if not self.tests:
             raise UsageError("no test was given.")
         if not self.sizes:
