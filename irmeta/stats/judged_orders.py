@@ -50,20 +50,20 @@ def drawn_queries(queries: int, draws: int, seed: np.random.SeedSequence) -> np.
     return counts / queries
 
 
-def split_queries(queries: int, splits: int, seed: np.random.SeedSequence) -> np.ndarray:
-    """Split the queries at random in two halves: bool [split, query], True in the first half.
+def half_weights(halves: np.ndarray, queries: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights of the means over two halves of the queries: float64 [split, query].
 
-    Of an odd number, the first half has the smaller part.
+    Parameters
+    ----------
+    halves
+        Indices of the queries of both halves, int64 [split, 2, query]: see `draw_query_sets`.
+    queries
+        Number of all queries; of an odd number, one is in neither half.
     """
-    places = np.random.default_rng(seed).permuted(np.tile(np.arange(queries), (splits, 1)), axis=1)
-    return places < queries // 2
-
-
-def half_weights(first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights of the means over the first and over the second halves of the queries."""
-    halves = first.astype(np.float64), (~first).astype(np.float64)
-    one, other = (half / np.maximum(half.sum(axis=1, keepdims=True), 1.0) for half in halves)
-    return one, other
+    weights = np.zeros((2, len(halves), queries))
+    for half, indices in zip(weights, halves.transpose(1, 0, 2), strict=True):
+        np.put_along_axis(half, indices, 1.0 / max(queries // 2, 1), axis=1)
+    return weights[0], weights[1]
 
 
 def order_correlations(reference: np.ndarray, judge: np.ndarray) -> dict[str, np.ndarray]:
@@ -227,24 +227,24 @@ def count_conclusions(
 
 
 def conclusions_of_halves(
-    values: np.ndarray, first: np.ndarray, alpha: float, holm: bool
+    values: np.ndarray, halves: np.ndarray, alpha: float, holm: bool
 ) -> Iterator[Conclusions]:
     """Yield the conclusions of each half of the queries that the other half keeps.
 
-    Pairs are compared by the paired t-test. Of an odd number of queries, the larger half concludes
-    more, so that each half is compared with the other.
+    Pairs are compared by the paired t-test; the conclusions of the first half by the second, and of
+    the second by the first.
 
     Parameters
     ----------
     values
         float64 [query, system].
-    first
-        bool [split, query]: see `split_queries`.
+    halves
+        Indices of the queries of both halves, int64 [split, 2, query].
     holm
         Whether p-values are corrected by Holm's procedure.
     """
-    for half in first:
-        sides = [paired_differences(values[part]) for part in (half, ~half)]
+    for both in halves:
+        sides = [paired_differences(values[half]) for half in both]
         one, other = (significantly_better(side, alpha, holm) for side in sides)
         yield count_conclusions(one, other, sides[0].mean)
         yield count_conclusions(other, one, sides[1].mean)

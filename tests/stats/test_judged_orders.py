@@ -13,6 +13,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats import judged_orders as orders
 from irmeta.stats.paired import paired_differences
 from irmeta.stats.pairs import pairwise
+from irmeta.stats.resampling import draw_query_sets
 from twins import judging as twin
 from twins import orders as naive_orders
 from twins import significance as naive
@@ -74,14 +75,15 @@ def test_correlations__of_drawn_queries_equal_twins(sides):
 
 
 @given(st.integers(2, 9), st.integers(1, 20))
-def test_splits__halves_are_disjoint_and_cover_all_queries(queries: int, splits: int):
-    first = orders.split_queries(queries, splits, SEED)
-    assert (first.sum(axis=1) == queries // 2).all()
-    one, other = orders.half_weights(first)
-    assert one.sum(axis=1) == pytest.approx(np.ones(splits))
-    assert other.sum(axis=1) == pytest.approx(np.ones(splits))
-    assert not ((one > 0) & (other > 0)).any()
-    assert ((one > 0) | (other > 0)).all()
+def test_half_weights__are_equal_halves_without_a_common_query(queries: int, splits: int):
+    halves = draw_query_sets(queries, queries // 2, 2, splits, 0)
+    weights = orders.half_weights(halves, queries)
+    for split, both in enumerate(halves.tolist()):
+        assert not set(both[0]) & set(both[1])
+        for half, side in zip(both, weights, strict=True):
+            assert len(half) == queries // 2
+            expected = [float(q in half) / len(half) for q in range(queries)]
+            assert side[split].tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("correction", ["none", "holm"])
@@ -128,11 +130,11 @@ def _antisymmetric(signs: np.ndarray) -> np.ndarray:
 def test_halves__conclusions_of_each_are_compared_with_the_other():
     rng = np.random.default_rng(1)
     values = rng.normal(size=(12, 3)) * 0.1 + np.array([0.9, 0.5, 0.5])
-    first = orders.split_queries(12, 4, SEED)
-    found = list(orders.conclusions_of_halves(values, first, 0.05, holm=False))
-    for half, one, other in zip(first, found[::2], found[1::2], strict=True):
+    halves = draw_query_sets(12, 6, 2, 4, 0)
+    found = list(orders.conclusions_of_halves(values, halves, 0.05, holm=False))
+    for both, one, other in zip(halves, found[::2], found[1::2], strict=True):
         names = tuple(map(str, range(6)))
-        sides = [pairwise(Matrix(values[part], names, tuple("abc"))) for part in (half, ~half)]
+        sides = [pairwise(Matrix(values[part], names, tuple("abc"))) for part in both]
         better = [side.better(0.05) for side in sides]
         assert one == orders.count_conclusions(better[0], better[1], sides[0].difference)
         assert other == orders.count_conclusions(better[1], better[0], sides[1].difference)

@@ -58,10 +58,10 @@ def _halves(judged: JudgedTrack, scores: MeasureScores, test: Test) -> Halves:
     if test.name not in HALVED or len(scores.queries) < 4:
         return {"survived_halves": None, "false_halves": None}
     options = judged.options
-    first = splits_of(len(scores.queries), options.splits, options.seed)
+    drawn = splits_of(len(scores.queries), options.splits, options.seed)
     found = list(
         conclusions_of_halves(
-            scores.values[judged.reference], first, options.alpha, test.correction == "holm"
+            scores.values[judged.reference], drawn, options.alpha, test.correction == "holm"
         )
     )
     shares = np.array([(one.survived, one.false) for one in found])

@@ -13,6 +13,7 @@ from irmeta.results.verdicts import TIE
 from irmeta.stats import judged_orders as orders
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import paired_differences
+from irmeta.stats.resampling import draw_query_sets
 from irmeta.studies.papers.judges.judged_track import (
     JudgedTrack,
     MeasureScores,
@@ -35,7 +36,7 @@ def draws_of(queries: int, resamples: int, seed: int) -> np.ndarray:
 @lru_cache(maxsize=4)
 def splits_of(queries: int, splits: int, seed: int) -> np.ndarray:
     """Return the random halves of the queries, the same for all measures and judges."""
-    return orders.split_queries(queries, splits, np.random.SeedSequence(seed))
+    return draw_query_sets(queries, queries // 2, 2, splits, np.random.default_rng(seed))
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def _correlated(
 def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) -> Row:
     """Return what the two orders have in common at the top, and the greatest changes of places."""
     falls = orders.places(judge) - orders.places(reference)
-    down, up = int(np.argmax(falls)), int(np.argmin(falls))
+    down, up = (int(np.flatnonzero(falls == one)[-1]) for one in (falls.max(), falls.min()))
     first, second = (np.flatnonzero(means == means.max()) for means in (reference, judge))
     return {
         "best_reference": systems[first[0]],
@@ -130,8 +131,7 @@ def query_noise(judged: JudgedTrack) -> Iterator[Row]:
         queries = len(scores.queries)
         if queries < 2:
             continue
-        first = splits_of(queries, options.splits, options.seed)
-        halves = orders.half_weights(first)
+        halves = orders.half_weights(splits_of(queries, options.splits, options.seed), queries)
         own = scores.values[judged.reference]
         one, other = (orders.means_of(own, half) for half in halves)
         people = kendall_tau_b(one, other, True)
