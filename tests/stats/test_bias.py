@@ -43,7 +43,7 @@ def test_judge_bias__equals_twin(sides: tuple[np.ndarray, np.ndarray], confidenc
     found = judge_bias(numbered_matrix(human), numbered_matrix(judge), confidence=confidence)
     shifts = (judge.mean(axis=1) - human.mean(axis=1)).tolist()
     shift, low, high, _ = twin.tested(shifts, confidence)
-    close = pytest.approx((shift, low, high), abs=1e-12)
+    close = pytest.approx((shift, low, high), abs=1e-9)
     assert (found.shift, found.shift_low, found.shift_high) == close
     if np.ptp(np.round(human.mean(axis=0), 12)) == 0:
         assert math.isnan(found.slope)
