@@ -1,6 +1,6 @@
-"""ranx, PyTerrier and repro_eval themselves: objects as people pass them to irmeta, and values.
+"""ranx and PyTerrier themselves: objects as people pass them to irmeta, and their values.
 
-irmeta does not depend on these packages: `pip install ranx python-terrier repro_eval` before.
+irmeta does not depend on these packages: `pip install ranx python-terrier` before.
 """
 
 from __future__ import annotations
@@ -79,38 +79,3 @@ def test_measures__experiment_of_pyterrier_has_the_means_of_evaluate():
         (found,) = table.loc[table["name"] == system, measure]
         assert found == pytest.approx(mean, abs=1e-12)
     assert pl.DataFrame(table[["name", *names]]).height == len(runs)
-
-
-def test_reproduce__equals_repro_eval():
-    measures = pytest.importorskip("repro_eval.measure", reason="pip install repro_eval")
-    from repro_eval.measure import document_order, effectiveness, overall_effects, statistics
-
-    assert measures is not None
-    runs = made_runs() | {"fourth": made_runs()["first"] | made_runs()["second"]}
-    names, chosen = list(runs), "AP,nDCG@10"
-    found = irmeta.reproduce(
-        made_qrels([1, 2]), runs, chosen, original=names[:2], rerun=names[2:], list_depth=20
-    )
-    values = irmeta.evaluate(made_qrels([1, 2]), runs, chosen, per_query=True)
-    scores: dict[str, dict[str, dict[str, float]]] = {name: {} for name in names}
-    for row in values.iter_rows(named=True):
-        scores[row["system"]].setdefault(row["query"], {})[row["measure"]] = row["value"]
-    base, advanced, rerun, rerun_advanced = (scores[name] for name in names)
-    four = (advanced, base, rerun_advanced, rerun)
-    lists = [
-        {q: dict(sorted(docs.items(), key=lambda one: -one[1])) for q, docs in runs[name].items()}
-        for name in (names[0], names[2])
-    ]
-    for row in found.effects.iter_rows(named=True):
-        assert row["effect_ratio"] == pytest.approx(overall_effects.ER(*four)[row["measure"]])
-        assert row["delta_ri"] == pytest.approx(overall_effects.DRI(*four)[row["measure"]])
-    for row in found.runs.filter(role="baseline").iter_rows(named=True):
-        expected = {
-            "rmse": effectiveness.RMSE(base, rerun)[row["measure"]],
-            "nrmse": effectiveness.nRMSE(base, rerun)[row["measure"]],
-            "p_paired": statistics.ttest(base, rerun)[row["measure"]],
-            "p_unpaired": statistics.ttest(base, rerun, rpd=False)[row["measure"]],
-            "tau_union": document_order.KTU(*lists, trim_thresh=20),
-            "rbo": document_order.RBO(*lists, 0.95, 20, False, False),
-        }
-        assert {name: row[name] for name in expected} == pytest.approx(expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -13,27 +13,38 @@ import polars as pl
 from irmeta.api.matrices import matrices
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import results_or_data
-from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
+from irmeta.errors import UsageError, check_choice, check_share, check_whole, did_you_mean
 from irmeta.locations import AnyLocation
+from irmeta.phrases import count
 from irmeta.policy_keywords import DataPolicies
+from irmeta.rankings.list_docs import list_docs
+from irmeta.rankings.track_facts import track_facts
 from irmeta.results.matrix import Matrix
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.reproducibility import (
     delta_relative_improvement,
     effect_ratio,
     error,
-    error_of_pairs,
     interval,
     overlap_to,
     relative_error,
     tau_union,
+    unpaired_p,
 )
 from irmeta.store.scan import only_track
 from irmeta.summaries import Summarized, Summary
 
+if TYPE_CHECKING:
+    import altair as alt
+
 Experiment = str | Sequence[str]
 """A run, or a baseline and an advanced run; as text with a comma between them."""
 _ROLES = ("baseline", "advanced")
+_REPRODUCED = {
+    "effect_ratio": 1.0, "delta_ri": 0.0, "rmse": 0.0, "nrmse": 0.0, "tau_union": 1.0, "rbo": 1.0,
+}  # fmt: skip
+"""Values with intervals, and what they are where the rerun equals the original."""
+_EFFECTS, _CLOSENESS = tuple(_REPRODUCED)[:2], tuple(_REPRODUCED)[2:]
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,15 +56,16 @@ class Reproduction(Summarized):
     runs : DataFrame
         One row per rerun, role and measure: track, measure, role (``baseline``, ``advanced``; or
         ``run`` where there is one), original, rerun, original_mean, rerun_mean, rmse (root mean
-        square error over queries) with rmse_low and rmse_high, nrmse (over its greatest value, for
-        values from 0 to 1; else NaN), p_paired and p_unpaired (t-tests), tau_union and rbo of the
-        lists (means over queries), queries.
+        square error over queries), nrmse (over its greatest value, for values from 0 to 1; else
+        NaN), p_paired and p_unpaired (t-tests), tau_union and rbo of the lists (means over
+        queries), queries. Columns `_low` and `_high` of rmse, nrmse, tau_union and rbo are their
+        intervals. Of a rerun on another track, only the means and p_unpaired are not NaN.
     effects : DataFrame
         One row per rerun of a baseline and an advanced run, and measure: track, measure, baseline,
         advanced (of the rerun), improvement and rerun_improvement (of the means), effect_ratio (1:
         reproduced) and delta_ri (0: reproduced) with intervals `_low` and `_high`, queries.
     settings : Mapping
-        Arguments: original, reruns, list_depth, persistence, resamples, seed.
+        Arguments: original, reruns, rerun_track, list_depth, persistence, resamples, seed.
     """
 
     runs: pl.DataFrame
@@ -62,8 +74,33 @@ class Reproduction(Summarized):
 
     def _summary(self) -> Summary:
         table = self.effects if self.effects.height else self.runs
-        facts = [f"{len(self.runs['rerun'].unique())} reruns", f"{table.height} rows"]
+        reruns = self.settings["reruns"]
+        facts = [count(len(reruns) if isinstance(reruns, list) else 0, "rerun")]
         return Summary("", facts, lambda: table)
+
+    def show(self, value: str | None = None) -> alt.LayerChart:
+        """Draw a value of the reruns with its intervals, one row per rerun and measure.
+
+        Parameters
+        ----------
+        value : str, optional
+            A column with an interval: ``effect_ratio``, ``delta_ri``, ``rmse``, ``nrmse``,
+            ``tau_union`` or ``rbo``. Default: ``effect_ratio``, or ``rmse`` of single runs.
+
+        Raises
+        ------
+        UsageError
+            If there is no such value.
+        """
+        from irmeta.report.figures.rerun_figures import rerun_intervals
+        from irmeta.report.offline import offline
+
+        choices = [*(_EFFECTS if self.effects.height else ()), *_CLOSENESS]
+        value = choices[0] if value is None else value
+        check_choice("value", value, choices)
+        rows = self.effects if value in _EFFECTS else self.runs
+        name = str(self.settings["original"])
+        return offline(rerun_intervals(rows, value, _REPRODUCED[value], name))
 
 
 def reproduce(
@@ -74,6 +111,7 @@ def reproduce(
     original: Experiment,
     rerun: Experiment | Sequence[Experiment],
     track: str | None = None,
+    rerun_track: str | None = None,
     list_depth: int = 1000,
     persistence: float = 0.95,
     resamples: int = 1000,
@@ -98,6 +136,9 @@ def reproduce(
         The rerun in the same form, or several.
     track : str, optional
         The track; optional if there is only one.
+    rerun_track : str, optional
+        The track of the reruns, where they are on other queries (a replication): only means,
+        p_unpaired and effects compare them with the original. Default: `track`.
     list_depth : int, default 1000
         Ranks of the lists that `tau_union` and `rbo` compare.
     persistence : float, default 0.95
@@ -120,9 +161,11 @@ def reproduce(
 
     Notes
     -----
-    Equals repro_eval 0.5.0 for lists without ties. Lists that differ in length are compared to the
-    end of the shorter by `tau_union`, where repro_eval stops. Queries without a value of any of the
-    runs are left out; a query that one of the lists lacks counts as overlap 0, and not in tau.
+    Equals repro_eval 0.5.0 but in four cases. repro_eval breaks ties of adjacent lines by doc,
+    here `tie_order` does. It stops at lists of other lengths, which `tau_union` compares here to
+    the end of the shorter, and where a run lacks a query: queries without a value of any of the
+    runs are left out, and a query that one of the lists lacks counts as overlap 0, and not in tau.
+    Equal values of one measure give p = 1, not NaN. nrmse of values beyond 1 is NaN, not a number.
 
     References
     ----------
@@ -149,31 +192,38 @@ def reproduce(
         if len(one) != len(first):
             raise UsageError(f"{','.join(one)} is no rerun of {','.join(first)}: other runs.")
     name = only_track(store.reader, track)
-    used = list(dict.fromkeys(run for one in (first, *reruns) for run in one))
-    known = store.reader.read_record(name)["systems"]
-    for run in used:
-        if run not in known:
-            raise UsageError(f"track {name!r} has no system {run!r}. {did_you_mean(run, known)}")
-    lists = _lists(store, name, used, list_depth)
-    read: Any = {"track": name, "workers": workers, **policies}
-    found = [_chosen(one, used) for one in matrices(store, names or "basic", **read)]
-    resampled = partial(interval, resamples=resamples, rng=rng)
+    other = name if rerun_track is None else only_track(store.reader, rerun_track)
+    read: Any = {"workers": workers, **policies}
+    originals = _values(store, names, [first] if other != name else [first, *reruns], name, read)
+    repeated = originals if other == name else _values(store, names, reruns, other, read)
+    if len(originals) != len(repeated):
+        raise UsageError(f"tracks {name!r} and {other!r} have other measures or qrels sets.")
+    same, experiments = other == name, [first, *reruns]
+    lists = _lists(store, name, experiments, policies, list_depth) if same else {}
+    overlaps = _Overlaps(lists, persistence, list_depth)
+    resampled = partial(interval, resamples=resamples, rng=rng, paired=same)
     rows, effects = list[dict[str, Any]](), list[dict[str, Any]]()
-    for matrix in found:
-        key = {"track": name, "measure": matrix.measure}
+    roles = _ROLES if len(first) > 1 else ("run",)
+    several = len({matrix.qrels for matrix in originals}) > 1
+    for before, after in zip(originals, repeated, strict=True):
+        key = {"track": name, "measure": before.measure}
+        key |= {"qrels": before.qrels} if several else {}
         for one in reruns:
-            for place, (mine, theirs) in enumerate(zip(first, one, strict=True)):
-                role = _ROLES[place] if len(first) > 1 else "run"
-                named = {**key, "role": role, "original": mine, "rerun": theirs}
-                rows.append(named | _closeness(matrix, mine, theirs, resampled))
-                rows[-1] |= _overlaps(lists, mine, theirs, matrix.queries, persistence, list_depth)
-                rows[-1]["queries"] = len(matrix.queries)
+            for role, mine, theirs in zip(roles, first, one, strict=True):
+                row = {**key, "role": role, "original": mine, "rerun": theirs}
+                values = _of(before, [mine])[:, 0], _of(after, [theirs])[:, 0]
+                row |= _closeness(*values, resampled, same)
+                agreed = overlaps.of(mine, theirs, before.queries if same else ())
+                for column, found in agreed.items():
+                    row |= _with_interval(column, _mean, [found], resampled)
+                rows.append(row | {"queries": len(before.queries)})
             if len(first) > 1:
                 named = {**key, "baseline": one[0], "advanced": one[1]}
-                effects.append(named | _effects(matrix, [*first, *one], resampled))
+                effects.append(named | _effects(_of(before, first), _of(after, one), resampled))
     settings = {
         "original": ",".join(first),
         "reruns": [",".join(one) for one in reruns],
+        "rerun_track": other,
         "list_depth": list_depth,
         "persistence": persistence,
         "resamples": resamples,
@@ -202,74 +252,111 @@ def _experiments(given: Experiment | Sequence[Experiment]) -> list[tuple[str, ..
     return [_experiment(one) for one in given]
 
 
-def _chosen(matrix: Matrix, systems: Sequence[str]) -> Matrix:
-    """Return the values of some systems on the queries where all have one."""
-    places = np.array([matrix.systems.index(system) for system in systems])
-    chosen = matrix.only_systems(places).complete()
-    if not chosen.queries:
-        raise UsageError(f"{matrix.measure}: no query has a value of each run.")
-    return chosen
-
-
-def _of(matrix: Matrix, system: str) -> np.ndarray:
-    return matrix.values[:, matrix.systems.index(system)]
-
-
-def _closeness(matrix: Matrix, original: str, rerun: str, resampled: Any) -> dict[str, float]:
-    """Return means, errors and tests of a rerun's values."""
-    values = np.column_stack([_of(matrix, original), _of(matrix, rerun)])
-    low, high = resampled(error_of_pairs, values)
-    two = Matrix(values, matrix.queries, ("original", "rerun"), matrix.measure)
-    is_share = values.min() >= 0 and values.max() <= 1
-    return {
-        "original_mean": float(values[:, 0].mean()),
-        "rerun_mean": float(values[:, 1].mean()),
-        "rmse": error(*values.T),
-        "rmse_low": low,
-        "rmse_high": high,
-        "nrmse": relative_error(*values.T) if is_share else np.nan,
-        "p_paired": float(pairwise(two, "t").p[0, 1]),
-        "p_unpaired": float(pairwise(two, "t-unpaired").p[0, 1]),
-    }
-
-
-def _effects(matrix: Matrix, systems: Sequence[str], resampled: Any) -> dict[str, Any]:
-    """Return the improvements of both experiments, and how they compare."""
-    values = np.column_stack([_of(matrix, system) for system in systems])
-    base, advanced, rerun_base, rerun_advanced = values.mean(axis=0).tolist()
-    row = {"improvement": advanced - base, "rerun_improvement": rerun_advanced - rerun_base}
-    for name, statistic in (
-        ("effect_ratio", effect_ratio),
-        ("delta_ri", delta_relative_improvement),
-    ):
-        low, high = resampled(statistic, values)
-        row |= {name: statistic(values), f"{name}_low": low, f"{name}_high": high}
-    return row | {"queries": len(values)}
-
-
 _Lists = Mapping[tuple[str, str], list[str]]
 """Docs by system and query, best first."""
 
 
-def _lists(store: OpenedStore, track: str, systems: Sequence[str], depth: int) -> _Lists:
-    rows = store.runs(track).filter(pl.col("system").is_in(systems), pl.col("rank") <= depth)
-    found = rows.select("system", "query", "rank", "doc").sort("system", "query", "rank").collect()
-    return {
-        (str(system), str(query)): docs
-        for system, query, docs in found.group_by("system", "query", maintain_order=True)
-        .agg("doc")
-        .iter_rows()
-    }
+def _systems(experiments: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return the systems of some experiments, each once."""
+    return list(dict.fromkeys(system for one in experiments for system in one))
 
 
-def _overlaps(
-    lists: _Lists, original: str, rerun: str, queries: Sequence[str], p: float, depth: int
+def _values(
+    store: OpenedStore, names: Any, experiments: Any, track: str, read: Mapping[str, Any]
+) -> list[Matrix]:
+    """Return the values of some experiments' runs on the queries where all have one."""
+    systems = _systems(experiments)
+    known = store.reader.read_record(track)["systems"]
+    for run in systems:
+        if run not in known:
+            raise UsageError(f"track {track!r} has no system {run!r}. {did_you_mean(run, known)}")
+    chosen = []
+    for matrix in matrices(store, names or "basic", track=track, **read):
+        places = np.array([matrix.systems.index(system) for system in systems])
+        chosen.append(matrix.only_systems(places).complete())
+        if not chosen[-1].queries:
+            raise UsageError(f"{matrix.measure}: no query has a value of each run.")
+    return chosen
+
+
+def _of(matrix: Matrix, systems: Sequence[str]) -> np.ndarray:
+    """Return the values of some systems [query, system]."""
+    return matrix.values[:, [matrix.systems.index(system) for system in systems]]
+
+
+def _mean(values: np.ndarray) -> float:
+    """Return the mean of the values that are not NaN."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else np.nan
+
+
+def _with_interval(
+    name: str, statistic: Any, samples: Sequence[np.ndarray], resampled: Any
 ) -> dict[str, float]:
-    """Return the mean agreement of two systems' lists."""
-    pairs = [(lists.get((original, q), []), lists.get((rerun, q), [])) for q in queries]
-    taus = np.array([tau_union(*pair) for pair in pairs])
-    defined = taus[~np.isnan(taus)]
-    return {
-        "tau_union": float(defined.mean()) if len(defined) else np.nan,
-        "rbo": float(np.mean([overlap_to(*pair, p, depth) for pair in pairs])),
+    """Return a statistic of samples by query and the ends of its interval."""
+    low = high = value = np.nan
+    if len(samples[0]):
+        value = statistic(*samples)
+        low, high = resampled(statistic, *samples)
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+def _closeness(
+    original: np.ndarray, rerun: np.ndarray, resampled: Any, paired: bool
+) -> dict[str, float]:
+    """Return means, errors and tests of a rerun's values."""
+    row = {"original_mean": float(original.mean()), "rerun_mean": float(rerun.mean())}
+    none = np.array([]), np.array([])
+    both = (original, rerun) if paired else none
+    is_share = min(original.min(), rerun.min()) >= 0 and max(original.max(), rerun.max()) <= 1
+    row |= _with_interval("rmse", error, both, resampled)
+    row |= _with_interval("nrmse", relative_error, both if is_share else none, resampled)
+    p_paired = np.nan
+    if paired:
+        two = Matrix(np.column_stack(both), tuple(map(str, range(len(rerun)))), ("a", "b"))
+        p_paired = float(pairwise(two, "t").p[0, 1])
+    return row | {"p_paired": p_paired, "p_unpaired": unpaired_p(original, rerun)}
+
+
+def _effects(original: np.ndarray, rerun: np.ndarray, resampled: Any) -> dict[str, Any]:
+    """Return the improvements of both experiments, and how they compare."""
+    (base, advanced), (rerun_base, rerun_advanced) = original.mean(axis=0), rerun.mean(axis=0)
+    row: dict[str, Any] = {
+        "improvement": float(advanced - base),
+        "rerun_improvement": float(rerun_advanced - rerun_base),
     }
+    samples = original, rerun
+    row |= _with_interval("effect_ratio", effect_ratio, samples, resampled)
+    row |= _with_interval("delta_ri", delta_relative_improvement, samples, resampled)
+    return row | {"queries": len(original)}
+
+
+def _lists(
+    store: OpenedStore, track: str, experiments: Any, choices: Mapping[str, Any], depth: int
+) -> _Lists:
+    """Return the docs of the experiments' lists, under the tie order of the values."""
+    policy = store.merged(choices)
+    facts = track_facts(store.reader, track, policy.get("qrels"))
+    facts = facts.select(facts.indices(_systems(experiments)))
+    found = list_docs(store.reader, facts, policy.get("tie_order"), depth)
+    return {(system, query): docs for system, query, docs in found.iter_rows()}
+
+
+class _Overlaps:
+    """Agreement of two systems' lists by query, computed once for all measures."""
+
+    def __init__(self, lists: _Lists, persistence: float, depth: int) -> None:
+        self._lists, self._persistence, self._depth = lists, persistence, depth
+        self._found: dict[tuple[str, ...], tuple[float, float]] = {}
+
+    def of(self, original: str, rerun: str, queries: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return `tau_union` and `rbo` by query."""
+        for query in queries:
+            key = (original, rerun, query)
+            if key not in self._found:
+                mine, theirs = (self._lists.get((one, query), []) for one in (original, rerun))
+                overlap = overlap_to(mine, theirs, self._persistence, self._depth)
+                self._found[key] = tau_union(mine, theirs), overlap
+        found = [self._found[original, rerun, query] for query in queries]
+        taus, overlaps = np.array(found, np.float64).reshape(-1, 2).T
+        return {"tau_union": taus, "rbo": overlaps}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from irmeta._version import __version__
-from irmeta.cli.app import StrictOption, TrackOption, WorkersOption
+from irmeta.cli.app import StrictOption, TitlesOption, TrackOption, WorkersOption
 from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.sources import READING, SourceArgument, open_source
@@ -51,6 +52,12 @@ def reproduce(
         ),
     ] = None,
     track: TrackOption = None,
+    rerun_track: Annotated[
+        str | None,
+        typer.Option(
+            help="Track of the reruns, where they are on other queries.", show_default="--track"
+        ),
+    ] = None,
     list_depth: Annotated[
         int, typer.Option(min=1, help="Ranks of the lists that are compared.")
     ] = 1000,
@@ -59,20 +66,34 @@ def reproduce(
         int, typer.Option(min=1, help="Resamples of the queries, for 95 % intervals.")
     ] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw the effect ratios, or the RMSE of single runs: .svg, .pdf or .png.",
+            show_default=False,
+        ),
+    ] = None,
+    titles: TitlesOption = True,
     workers: WorkersOption = None,
     strict: StrictOption = None,
 ) -> None:
     """Compare reruns with an original experiment: lists, values and effects, with intervals."""
     from irmeta.api.reproduce import reproduce as compute
+    from irmeta.report.figure_file import check_figure_file, write_figure
     from irmeta.show.frame_output import Result
+    from irmeta.show.notes import note
 
-    with open_source(source, reading, track, workers, choices=choices, strict=strict) as store:
+    if figure is not None:
+        check_figure_file(figure, force=display.force)
+    read = None if track is None else [track, rerun_track or track]
+    with open_source(source, reading, read, workers, choices=choices, strict=strict) as store:
         found = compute(
             store,
             measures or "basic",
             original=original,
             rerun=rerun,
             track=track,
+            rerun_track=rerun_track,
             list_depth=list_depth,
             persistence=persistence,
             resamples=resamples,
@@ -80,7 +101,7 @@ def reproduce(
             workers=workers,
             **choices,
         )
-        tracks = found.runs["track"].unique().to_list()
+        tracks = list(dict.fromkeys([found.runs["track"][0], str(found.settings["rerun_track"])]))
         source_made = store.provenance(measures or "basic", track=tracks, **choices)
         made = {
             "irmeta": __version__,
@@ -89,3 +110,6 @@ def reproduce(
         tables = {"effects": found.effects} if found.effects.height else {}
         caption = "Reruns beside the original experiment, with 95 % intervals over queries."
         display.write(Result("reproduce", {**tables, "runs": found.runs}, caption, made))
+        if figure is not None:
+            write_figure(found.show(), figure, force=display.force, titles=titles)
+            note(f"figure in {figure}")

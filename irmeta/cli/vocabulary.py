@@ -68,6 +68,7 @@ TERMS = (
     ),
     Term("--csv-safe", "", "No text in CSV starts a formula of a spreadsheet."),
     Term("--force", "force", "Write over files that irmeta did not write."),
+    Term("--figure", "", "File of a figure of the result."),
     Term("--titles", "titles", "Titles of figures."),
     Term("--style", "style", "Names of measures as papers print them, or canonical."),
     Term("--formats", "formats", "Formats of files of figures: svg, pdf, png."),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.special import stdtr
 
+from irmeta.kernels.rank_agreement import concordant_pairs
 from irmeta.stats.resampling import Rng, seed_sequence
 
 LEVELS = (2.5, 97.5)
@@ -37,15 +39,14 @@ def tau_union(original: Sequence[str], rerun: Sequence[str]) -> float:
     >>> irmeta.stats.tau_union(["d1", "d2", "d3"], ["d1", "d2", "d4"])
     1.0
     """
-    place = {doc: i for i, doc in enumerate(sorted({*original, *rerun}))}
+    place = {doc: float(i) for i, doc in enumerate(sorted({*original, *rerun}))}
     ranks = min(len(original), len(rerun))
     if ranks < 2:
         return float("nan")
-    first, second = (np.array([place[doc] for doc in one[:ranks]]) for one in (original, rerun))
-    agreement = 0
-    for i in range(1, ranks):
-        agreement += int((np.sign(first[i] - first[:i]) * np.sign(second[i] - second[:i])).sum())
-    return agreement / (ranks * (ranks - 1) / 2)
+    first, second = (np.array([[place[doc] for doc in one[:ranks]]]) for one in (original, rerun))
+    counts = np.zeros((1, 3), np.int64)
+    concordant_pairs(first, second, counts)
+    return int(counts[0, 0]) / (ranks * (ranks - 1) / 2)
 
 
 def overlap_to(original: Sequence[str], rerun: Sequence[str], p: float, depth: int) -> float:
@@ -69,23 +70,35 @@ def error(original: np.ndarray, rerun: np.ndarray) -> float:
     return float(np.sqrt(np.mean((original - rerun) ** 2)))
 
 
-def error_of_pairs(values: np.ndarray) -> float:
-    """Compute `error` of values [query, 2]: original and rerun."""
-    return error(values[:, 0], values[:, 1])
-
-
 def relative_error(original: np.ndarray, rerun: np.ndarray) -> float:
     """Compute the root mean square error over its greatest value for values from 0 to 1."""
     return error(original, rerun) / float(np.sqrt(np.mean(np.maximum(original, 1 - original) ** 2)))
 
 
-def effect_ratio(values: np.ndarray) -> float:
+def unpaired_p(original: np.ndarray, rerun: np.ndarray) -> float:
+    """Compute the two-sided p-value of Student's test of two samples with one variance.
+
+    Samples may differ in size. Without variance p is 1 for equal means and 0 for others; NaN for
+    fewer than three values in all.
+    """
+    freedom = len(original) + len(rerun) - 2
+    if freedom < 1:
+        return float("nan")
+    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in (original, rerun))
+    difference = float(original.mean() - rerun.mean())
+    if squares == 0:
+        return float(difference == 0)
+    scale = np.sqrt(squares / freedom * (1 / len(original) + 1 / len(rerun)))
+    return float(2 * stdtr(freedom, -abs(difference / scale)))
+
+
+def effect_ratio(original: np.ndarray, rerun: np.ndarray) -> float:
     """Divide the mean improvement of the rerun by that of the original.
 
     Parameters
     ----------
-    values : ndarray of float64, shape (queries, 4)
-        Original baseline and advanced run, rerun baseline and advanced run.
+    original, rerun : ndarray of float64, shape (queries, 2)
+        Values of the baseline and of the advanced run. The queries of a rerun may be others.
 
     Returns
     -------
@@ -98,20 +111,21 @@ def effect_ratio(values: np.ndarray) -> float:
 
     Examples
     --------
-    >>> irmeta.stats.effect_ratio(np.array([[0.25, 0.75, 0.5, 0.75]]))
+    >>> irmeta.stats.effect_ratio(np.array([[0.25, 0.75]]), np.array([[0.5, 0.75]]))
     0.5
     """
-    base, advanced, rerun_base, rerun_advanced = values.T
+    base, advanced = original.T
+    rerun_base, rerun_advanced = rerun.T
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.mean(rerun_advanced - rerun_base) / np.mean(advanced - base))
 
 
-def delta_relative_improvement(values: np.ndarray) -> float:
+def delta_relative_improvement(original: np.ndarray, rerun: np.ndarray) -> float:
     """Subtract the relative improvement of the rerun from that of the original.
 
     Parameters
     ----------
-    values : ndarray of float64, shape (queries, 4)
+    original, rerun : ndarray of float64, shape (queries, 2)
         As of `effect_ratio`.
 
     Returns
@@ -125,21 +139,48 @@ def delta_relative_improvement(values: np.ndarray) -> float:
 
     Examples
     --------
-    >>> irmeta.stats.delta_relative_improvement(np.array([[0.25, 0.75, 0.5, 0.75]]))
+    >>> values = np.array([[0.25, 0.75]]), np.array([[0.5, 0.75]])
+    >>> irmeta.stats.delta_relative_improvement(*values)
     1.5
     """
-    base, advanced, rerun_base, rerun_advanced = values.mean(axis=0)
+    (base, advanced), (rerun_base, rerun_advanced) = original.mean(axis=0), rerun.mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float((advanced - base) / base - (rerun_advanced - rerun_base) / rerun_base)
 
 
 def interval(
-    statistic: Callable[[np.ndarray], float], values: np.ndarray, resamples: int, rng: Rng
+    statistic: Callable[..., float],
+    *samples: np.ndarray,
+    resamples: int,
+    rng: Rng,
+    paired: bool = True,
 ) -> tuple[float, float]:
-    """Return the 95 % percentile interval of a statistic of values [query, ...] over draws."""
+    """Return the 95 % percentile interval of a statistic over draws of queries.
+
+    Parameters
+    ----------
+    statistic
+        Function of as many arrays as there are samples.
+    samples
+        Values [query, ...]; with `paired`, of the same queries, which are drawn together.
+
+    Returns
+    -------
+    tuple of float
+        NaN if the statistic of a draw is not finite.
+    """
     generator = np.random.default_rng(seed_sequence(rng))
-    draws = generator.integers(0, len(values), (resamples, len(values)))
-    found = np.array([statistic(values[draw]) for draw in draws])
+    draws = [
+        generator.integers(0, len(one), (resamples, len(one)))
+        for one in samples[: 1 if paired else None]
+    ]
+    draws *= len(samples) if paired else 1
+    found = np.array(
+        [
+            statistic(*(one[draw] for one, draw in zip(samples, by, strict=True)))
+            for by in zip(*draws, strict=True)
+        ]
+    )
     if not np.isfinite(found).all():
         return float("nan"), float("nan")
     low, high = np.percentile(found, LEVELS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from irmeta.report.charts.heat import heat_map
-from irmeta.report.theme import BLUE, RULE, described, finish, nothing
+from irmeta.report.charts.intervals import intervals
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,34 +23,15 @@ def judge_intervals(judges: pl.DataFrame, coefficient: str) -> alt.LayerChart:
     coefficient
         Name of a column with columns `_low` and `_high`.
     """
-    import altair as alt
-
-    columns = {"value": coefficient, "low": f"{coefficient}_low", "high": f"{coefficient}_high"}
-    rows = judges.select("judge", **columns).filter(pl.col("value").is_not_nan())
+    ends = {"low": f"{coefficient}_low", "high": f"{coefficient}_high"}
     title = coefficient.replace("_", " ")
-    if rows.is_empty():
-        return nothing(f"No judge has a value of {title}: their scales differ.")
-    rows = rows.sort("value", "judge", descending=[True, False])
-    rows = rows.with_columns(pl.col("low", "high").fill_nan(None))
-    order = rows["judge"].to_list()
-    base = alt.Chart(rows).encode(
-        alt.Y("judge:N", sort=order, title=None, axis=alt.Axis(grid=True, labelOverlap=False))
-    )
-    scale = alt.Scale(zero=False, nice=True)
-    ends = base.mark_rule(color=BLUE, strokeWidth=1.5, aria=False).encode(
-        alt.X("low:Q", scale=scale, title=title), alt.X2("high:Q")
-    )
-    dots = described(base.mark_circle(color=BLUE, size=46, opacity=1), "judge", "value", ".4f")
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=RULE, aria=False)
-    layers = [ends, dots.encode(alt.X("value:Q", title=title))]
-    if (rows["low"].fill_null(rows["value"]) < 0).any():
-        layers.insert(0, zero.encode(alt.X("zero:Q", title=title)))
     docs = judges["docs"].max()
-    return finish(
-        alt.layer(*layers),
-        height=max(60, 19 * len(order)),
+    return intervals(
+        judges.select(row="judge", value=coefficient, **ends),
         title=f"Agreement with {judges['reference'][0]}: {title}",
         subtitle=f"up to {docs:,} docs; lines: 95 % intervals over queries",
+        x_title=title,
+        empty=f"No judge has a value of {title}: their scales differ.",
     )
 
 
