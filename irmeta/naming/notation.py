@@ -15,7 +15,7 @@ from typing import Any
 
 from irmeta.naming.grammar import joined, split_form
 
-MEASURES = ("measure", "preference", "change")
+MEASURES = ("measure", "preference", "change", "row", "column")
 """Beginnings of the names of columns whose values are, or contain, names of measures."""
 SUB, SUP, END = "\ue0b1", "\ue0b2", "\ue0b3"
 """Marks of a subscript and a superscript: characters for private use."""
@@ -184,6 +184,9 @@ class Notations:
             if text is not None and form not in text:
                 continue
             word, inside, cut = split_form(name) or (name, "", "")
+            if CUT in self.declared.get(word, ""):  # of P@100_Rareness, P_Rareness
+                named[notation_of(word, self.declared)] = word
+                continue
             base = joined(word, inside, "")
             short = notation_of(base, self.declared)
             is_base = short != base and short + _printed_cut(cut) == form

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -133,8 +133,17 @@ def split_tracks(grid: Grid) -> Iterator[tuple[str, Grid]]:
         return
     for track in tracks:
         rows = tuple(row[1:] for row in grid.rows if row[0].text == track)
-        caption = f"{grid.caption} Track: {track}."
-        yield track, replace(grid, head=grid.head[1:], rows=rows, caption=caption)
+        notes = [one for one in grid.notes if not one.startswith(DAGGER) or _has_dagger(rows)]
+        words = f" Track: {track}{', ' * (track in grid.about)}{grid.about.get(track, '')}."
+        caption = grid.caption.removesuffix(grid.about.get("", "")).rstrip() + words
+        yield (
+            track,
+            replace(grid, head=grid.head[1:], rows=rows, caption=caption, notes=tuple(notes)),
+        )
+
+
+def _has_dagger(rows: Iterable[Sequence[Cell]]) -> bool:
+    return any(cell.text.endswith(DAGGER) for row in rows for cell in row)
 
 
 def _without_blank_rows(grid: Grid, columns: Sequence[int]) -> Grid:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -98,6 +98,8 @@ class Grid:
         Whether the table is also written as LaTeX.
     by_track
         Whether LaTeX has a table for each track.
+    about
+        By track, what the caption of its table says in place of the sentence under "".
     """
 
     name: str
@@ -109,6 +111,7 @@ class Grid:
     folded: bool = False
     in_latex: bool = True
     by_track: bool = False
+    about: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def groups(self) -> list[tuple[str, int]]:

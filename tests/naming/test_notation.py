@@ -76,6 +76,13 @@ def test_notations__replaces_whole_names_and_terms():
     assert to_text(notations.legend(notations("AP@20"))) == "AP_a: AP"
 
 
+def test_notations__legend_names_a_word_once_whose_cutoff_is_inside():
+    names = ["RareP@100", "RareP(mix=convex)@100", "RareP@50"]
+    notations = Notations.of(names, {"RareP": "P{@}_{Rareness}"})
+    assert to_text(notations("RareP(mix=convex)@100")) == "P@100_Rareness(mix=convex)"
+    assert to_text(notations.legend()) == "P_Rareness: RareP"
+
+
 def test_notations__names_that_would_look_alike_stay_canonical():
     alike = Notations.of(["RBP(p=0.8)", "RBP(p=0.8,rel=1)", "AP(norm=min)"], {})
     assert to_text(alike("RBP(p=0.8), RBP(p=0.8,rel=1), AP(norm=min)")) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,18 @@ def test_split_tracks__a_long_table_has_a_float_for_each_track(made: Grid, parts
     for track, part in found.items():
         assert track == "" or part.caption == f"Caption. Track: {track}."
     assert sum(len(part.rows) for part in found.values()) == len(made.rows)
+
+
+def test_split_tracks__captions_are_about_their_track():
+    notes = (f"{DAGGER} Short lists.", "Values in %.")
+    rows = (("t0", "s" + DAGGER), ("t0", "x"), ("t1", "y"))
+    about = {"": "t0: d = 1; t1: d = 2.", "t0": "d = 1"}
+    made = table({"track": True, "s": True}, *rows, notes=notes, by_track=True, about=about)
+    parts = dict(split_tracks(replace(made, caption=f"Caption. {about['']}")))
+    assert {track: part.caption for track, part in parts.items()} == {
+        "t0": "Caption. Track: t0, d = 1.", "t1": "Caption. Track: t1.",
+    }  # fmt: skip
+    assert [part.notes for part in parts.values()] == [notes, notes[1:]]
 
 
 def test_to_latex__panels_longer_than_a_page_are_a_longtable():

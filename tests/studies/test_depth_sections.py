@@ -126,9 +126,10 @@ def test_sections__estimated_depth_is_never_called_comprehensive():
         (sentence,) = sentences
         assert "on news (estimated depth of the pool: 7)" in sentence.lower()
     shown = [one for s in sections(tables, OPTIONS) for one in s.show if isinstance(one, Show)]
-    captions = [one.caption for one in shown if "d = " in one.caption]
-    assert captions
-    assert all("news: d = 7 (estimated)." in caption for caption in captions)
+    about = [dict(one.about) for one in shown if one.about]
+    assert about
+    stated = {"": "news: d = 7 (estimated).", "news": "d = 7 (estimated)"}
+    assert all(one == stated for one in about)
 
 
 def test_sections__requested_cutoffs_replace_those_of_the_paper():
@@ -182,9 +183,10 @@ def test_sections__state_the_depths_of_many_tracks_once():
         for t in tracks
     ]
     found = by_heading(made(tracks=tracks, collections=rows, reusability=verdicts))
-    captions = [s.caption for f in found.values() for s in f.show if isinstance(s, Show)]
+    about = [s.about for f in found.values() for s in f.show if isinstance(s, Show) and s.about]
     text = "d from 5 to 100: given on 6 tracks and default on 70 tracks."
-    assert sum(text in caption for caption in captions) == 11
+    assert [one[""] for one in about] == [text] * 11
+    assert {one["t00"] for one in about} == {"d = 20 (given)"}
     section = found["Systems that did not contribute (Section 4, Table 5)"]
     assert section.text[-1] == "The section of each track below states the conclusions."
     assert any(

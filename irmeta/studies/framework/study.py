@@ -120,6 +120,9 @@ class Show:
         Where the greatest value is bold: in its row, or in its column.
     by_track
         Whether LaTeX has a table for each track; a table too long for a page always has.
+    about
+        A sentence at the end of the caption; in the table of one track, the words for it, such as
+        "d = 10": by track, and under "" the sentence.
     join
         Selection of another table whose `columns` are added, by the columns that both tables have;
         `columns` of this selection gives the order of all.
@@ -135,6 +138,7 @@ class Show:
     caption: str = ""
     best: Literal["", "row", "column"] = ""
     by_track: bool = False
+    about: Mapping[str, str] = field(default_factory=dict)
     without_cutoff: bool = False
     join: Show | None = None
     page_only: bool = False
@@ -251,7 +255,7 @@ class Study:
         """Return the notations of the measures and preferences that some rows name."""
         columns = [name for name in rows.columns if name.startswith(MEASURES)]
         texts = (text for column in columns for text in rows[column].unique(maintain_order=True))
-        named = (name for text in texts if text for name in re.split(" to |: ", str(text)))
+        named = (name for text in texts if text for name in re.split("[,:]? ", str(text)))
         return Notations.of(named, self.notation)
 
     def call(self, name: str, *arguments: Any) -> Any:

@@ -192,7 +192,8 @@ def _grid(study: Study, in_print: bool, show: Show, tables: Tables) -> Grid:
         display=display_of,
     )
     cells = in_notation(cells, study.notations(frame)) if in_print else cells
-    cells = replace(cells, by_track=show.by_track)
+    caption = f"{cells.caption} {show.about.get('', '')}".strip()
+    cells = replace(cells, caption=caption, by_track=show.by_track, about=show.about)
     return replace(cells, folded=True, in_latex=False) if show.page_only else cells
 
 

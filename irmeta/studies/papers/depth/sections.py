@@ -324,20 +324,23 @@ def _show(
     caption: str = "",
 ) -> Show:
     """Return a table whose caption states the depths of the pools and their sources."""
-    text = f"{caption or DECLARED[name].caption} {_depths(tables['collections'])}".strip()
-    return Show(name, columns, rows or {}, pivot, latex, text)
+    return Show(name, columns, rows or {}, pivot, latex, caption, about=_depths(tables))
 
 
-def _depths(collections: pl.DataFrame) -> str:
-    """Return the depths of the pools with their sources, by track if there are few tracks."""
-    if collections.height <= MOST_NAMED:
-        texts = [
-            f"{track}: d = {depth} ({source})"
-            for track, depth, source in collections.select(
-                "track", "depth", "depth_source"
-            ).iter_rows()
-        ]
-        return f"{'; '.join(texts)}." if texts else ""
+def _depths(tables: Tables) -> dict[str, str]:
+    """Return the depths of the pools with their sources: by track, and under "" as a sentence."""
+    collections = tables["collections"]
+    by_track = {
+        track: f"d = {depth} ({source})"
+        for track, depth, source in collections.select("track", "depth", "depth_source").iter_rows()
+    }
+    texts = [f"{track}: {depth}" for track, depth in by_track.items()]
+    few = f"{'; '.join(texts)}." if texts else ""
+    return by_track | {"": few if len(texts) <= MOST_NAMED else _sources(collections)}
+
+
+def _sources(collections: pl.DataFrame) -> str:
+    """Return the least and the greatest depth, and on how many tracks it is from each source."""
     each = collections["depth"].str.split(", ").explode().cast(pl.Int64)
     by_source = collections.group_by("depth_source", maintain_order=True).len().iter_rows()
     sources = listed([f"{source} on {count(number, 'track')}" for source, number in by_source])

@@ -130,7 +130,8 @@ def _orders(tables: Tables, options: Options) -> Section:
     ]  # fmt: skip
     rules = ("mc4-rounds", "borda")
     others = Show("table_2_mean", ("measure_a", "measure_b", "order", "tau_b"), {"order": rules},
-                  "order", "table_2_rules", "The same by repeated MC4 and by Borda.")  # fmt: skip
+                  "order", "table_2_rules", "Kendall's tau-b of orders of systems by "
+                  "repeated MC4 and by Borda.")  # fmt: skip
     return Section(
         "Orders of systems (Section 6.1, Table 2)",
         text,
@@ -166,7 +167,7 @@ def _separated(tables: Tables, options: Options) -> Section:
     )
     shown = [
         Show(table, ("track", "measure", "percent", "printed"), {"part": (part,)}, "measure",
-             f"{table}{letter}", f"{DECLARED[table].caption.removesuffix('.')}: {part}.", "row")
+             f"{table}{letter}", DECLARED[table].caption.replace(")", f"{letter})"), "row")
         for table in ("table_3", "table_4")
         for part, letter in (("single", "a"), ("subtopic", "b"))
         if tables[table].filter(part=part).height

@@ -47,7 +47,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         BEYOND,
         [
             Show("table_2", rows={"chain": [chain.name for chain in CHAINS[1:]]}, name="beyond",
-                 caption="The same for nDCG, RBP and ERR."),
+                 caption="Reordering of systems, step by step, for nDCG, RBP and ERR."),
             "beyond_delta_sort",
             "beyond_tau_b",
         ],
