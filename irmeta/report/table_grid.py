@@ -96,10 +96,9 @@ class Grid:
         Whether the page shows it on request only.
     in_latex
         Whether the table is also written as LaTeX.
-    by_track
-        Whether LaTeX has a table for each track.
-    about
-        By track, what the caption of its table says in place of the sentence under "".
+    by_track, about
+        Whether LaTeX has a table for each track; what its caption says in place of the last
+        sentence, which is under "".
     """
 
     name: str
@@ -398,19 +397,13 @@ def in_notation(grid: Grid, notations: Notations) -> Grid:
             if (text := notations(cells[i].text)) != cells[i].text:
                 cells[i] = cells[i]._replace(text=text, title=cells[i].text)
         rows.append(tuple(cells))
-    caption, notes, hints = notations(grid.caption), grid.notes, grid.hints
+    caption, notes = notations(grid.caption), grid.notes
     typeset = [caption, *(t for one in heads for t in (one.label, one.group))]
     typeset += [row[i].text for row in rows for i in named]
     if words := notations.legend("\n".join(typeset)):
         notes = (*notes, f"{words}.")
-    return replace(
-        grid,
-        caption=caption,
-        head=heads,
-        rows=tuple(rows),
-        notes=notes,
-        hints=tuple(map(notations, hints)),
-    )
+    hints = tuple(map(notations, grid.hints))
+    return replace(grid, caption=caption, head=heads, rows=tuple(rows), notes=notes, hints=hints)
 
 
 def format_value(value: Any, column: Column, form: str = "", bare: bool = False) -> str:
