@@ -14,6 +14,7 @@ from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.studies.framework.study import TableRows, Tables
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.trust import criteria
+from irmeta.studies.papers.trust.conclusions import conclusion_tables
 from irmeta.studies.papers.trust.grades import FAMILIES, SAFE, UNKNOWN, UNSAFE, verdicts
 from irmeta.studies.papers.trust.options import TrustOptions
 from irmeta.studies.papers.trust.trusted_track import TrustedTrack
@@ -40,6 +41,7 @@ def compute(track: TrackView, options: TrustOptions) -> TableRows:
     yield "trust", rows
     yield "grades", grades
     yield "between_measures", list(_between(trusted))
+    yield from conclusion_tables(trusted)
 
 
 def _trust(

@@ -10,7 +10,6 @@ import numpy as np
 from irmeta.errors import MeasureError, UsageError
 from irmeta.measures.curve import curves_of, spec_without_cutoff
 from irmeta.measures.reduced_pools import parts_of, reduced_pools
-from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
 from irmeta.rankings.derive.other_lists import cut_ends
 from irmeta.rankings.pool import comprehensive_depth
 from irmeta.results.matrix import Matrix
@@ -22,7 +21,7 @@ from irmeta.stats.generalizability import d_study, g_study, queries_for
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.query_halves import half_orders
-from irmeta.studies.papers.trust.options import DROPPED, TrustOptions
+from irmeta.studies.papers.trust.options import TrustOptions
 from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 
 Row = dict[str, Any]
@@ -157,29 +156,17 @@ def _of_left_out(rows: Sequence[Row]) -> Row:
 def changed_judgments(trusted: TrustedTrack) -> Iterator[tuple[str, str, dict[str, float]]]:
     """Yield each change of the judgments, its amount, and tau-b by measure."""
     options, views = trusted.options, trusted.views
-    rel = views[0].facts.rel
-    dropped = [drop_relevant_shares(view, DROPPED, rel=rel, rng=options.seed) for view in views]
-    for i, share in enumerate(DROPPED):
-        kept = f"{1 - share:.0%}"
-        yield "relevant docs kept", kept, trusted.taus(trusted.scored([one[i] for one in dropped]))
+    for share, scores in trusted.dropped.items():
+        yield "relevant docs kept", f"{1 - share:.0%}", trusted.taus(scores)
     plain = [view for view in views if view.subtopics is None and view.diversity is None]
     if len(plain) < len(views):
         trusted.track.note("labels are not altered, since the track has judgments by subtopic")
     for share in options.altered if len(plain) == len(views) else ():
         altered = [view.alter_labels(share, True, rng=options.seed) for view in views]
         yield "labels altered", f"{share:.0%}", trusted.taus(trusted.scored(altered))
-    own = views[0].facts.qrels
-    for one in trusted.track.record["qrels"]:
-        if one["name"] != own and not one["subtopics"]:
-            yield "qrels set", one["name"], _by_other_set(trusted, one["name"])
-
-
-def _by_other_set(trusted: TrustedTrack, qrels: str) -> dict[str, float]:
     names = [spec.name for spec in trusted.specs]
-    scores = trusted.track.scores(names, qrels=qrels)
-    renamed = dict(zip(scores.measures, names, strict=True))
-    taus = trusted.taus(scores)
-    return {renamed[name]: tau for name, tau in taus.items()}
+    for name, scores in trusted.other_sets.items():
+        yield "qrels set", name, dict(zip(names, trusted.taus(scores).values(), strict=True))
 
 
 def ties_and_ends(trusted: TrustedTrack) -> dict[str, Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from irmeta.errors import UsageError
@@ -16,6 +16,8 @@ MEASURES = (
 """Default measures of judgments by doc; infAP is added where the pool is sampled."""
 BY_SUBTOPIC = ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
 """Default measures of judgments by subtopic, added where a track has them."""
+CONCLUDED = ("AP", "nDCG@10")
+"""Default measures whose conclusions are checked."""
 DROPPED = (0.5, 0.75, 0.9)
 """Shares of the relevant docs that are dropped."""
 
@@ -30,6 +32,12 @@ class TrustOptions(TrackOptions):
         "judgments by subtopic.",
         parse="irmeta.studies.papers.trust.options:checked_measures",
         flag="-m --measures",
+    )
+    concluded: tuple[str, ...] = option(
+        (),
+        "Measures whose conclusions are checked (repeatable); default AP and nDCG@10 where they "
+        "are among the measures, else the first two.",
+        parse="irmeta.studies.papers.trust.options:checked_measures",
     )
     alpha: float = option(0.05, "Significance level.", least=0, most=1, exclusive=True)
     power: float = option(
@@ -66,7 +74,13 @@ class TrustOptions(TrackOptions):
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of the measures that every track has."""
-        return self.measures or checked_measures(MEASURES)
+        named = self.measures or checked_measures(MEASURES)
+        return tuple(dict.fromkeys((*named, *self.concluded)))
+
+    def concluded_of(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the measures, of some, whose conclusions are checked."""
+        usual = tuple(name for name in checked_measures(CONCLUDED) if name in names)
+        return self.concluded or usual or tuple(names[:2])
 
 
 def checked_measures(names: Iterable[str]) -> tuple[str, ...]:

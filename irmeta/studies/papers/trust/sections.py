@@ -40,6 +40,15 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield _grades(options)
     yield _criteria(options)
     yield Section(
+        "Conclusions",
+        "A conclusion is a pair of systems that differ significantly. It is safe if no condition "
+        "undoes it, so that the pair no longer differs significantly in the same direction, and "
+        "none reverses the sign of the difference. Other queries undo it where the difference has "
+        "another sign in more than 2.5 % of the bootstrap samples: halves of the queries would "
+        "halve the power too. No condition is more important than another. The file "
+        "`conclusions.parquet` names for each pair those that undo it.",
+    )
+    yield Section(
         "Judgments",
         "Each row scores all systems again: with some of the relevant docs unjudged, at random; "
         "with some labels moved by one grade, all labels of a query that move in one direction, as "

@@ -105,6 +105,40 @@ TABLES = (
         "reversed": percent("share of these pairs whose order it reverses", "reversed"),
     }, caption="Agreement and predictive power between measures.", folded=True, latex=False,
        section="Other measures"),
+    Table("conditions", ("track", "measure", "condition"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "condition": Column("name", "what is changed"),
+        "conclusions": Column("big", "pairs of systems that differ significantly (paired t, Holm)"),
+        "kept": Column("big", "those that still do, in the same direction"),
+        "kept_share": percent("their share; NaN: no conclusion", "share kept"),
+        "reversed": Column("big", "those whose difference of means changes its sign"),
+    }, caption="Conclusions that other measures, qrels sets, pools, relevant docs and queries "
+       "keep.", section="Conclusions"),
+    Table("best", ("track", "measure", "rank", "system"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "rank": Column("count", "rank by mean; equal means share one"),
+        "system": Column("name", "a system that no other beats safely"),
+        "mean": Column("real", "mean over queries", format="measure"),
+        "beats": Column("big", "systems that it beats safely"),
+        "worse_than": Column("big", "systems that beat it significantly, but not safely"),
+    }, caption="Systems that no other beats safely.", folded=True, section="Conclusions"),
+    Table("conclusions", ("track", "measure", "better", "worse"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "better": Column("name", "the better system"),
+        "worse": Column("name", "the worse system"),
+        "difference": Column("real", "mean of the better minus that of the worse, negative where "
+                             "less is better", format="measure"),
+        "p": Column("real", "p-value, corrected", format=".2g"),
+        "undone_by": Column("text", "conditions under which the pair does not differ "
+                            "significantly; null: none", True, label="undone by"),
+        "reversed_by": Column("text", "conditions that change the sign of the difference; null: "
+                              "none", True, label="reversed by"),
+        "safe": Column("yes", "no condition undoes or reverses it"),
+    }, caption="Pairs of systems that differ significantly.", apart=True, latex=False,
+       folded=True),
     Table("safe_measures", ("measure", "family"), {
         "measure": MEASURE,
         "family": Column("name", "family of criteria"),

@@ -10,13 +10,21 @@ import numpy as np
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measures
+from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need, needs_of
+from irmeta.rankings.pool import comprehensive_depth
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import kendall_tau_b, over_common, round_means
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.trust.options import BY_SUBTOPIC, TrustOptions, checked_measures
+from irmeta.studies.papers.trust.options import (
+    BY_SUBTOPIC,
+    CONCLUDED,
+    DROPPED,
+    TrustOptions,
+    checked_measures,
+)
 
 SAMPLED = ("infAP",)
 
@@ -31,12 +39,18 @@ class TrustedTrack:
         All blocks of the track, with the pool.
     specs
         The measures, with the relevant grade of the qrels set.
+    concluded
+        Names of the measures whose conclusions are checked.
+    checks
+        Names of the measures that check them.
     """
 
     track: TrackView
     options: TrustOptions
     views: Sequence[JudgedRanks]
     specs: Sequence[Spec]
+    concluded: Sequence[str]
+    checks: Sequence[str]
 
     @classmethod
     def of(cls, track: TrackView, options: TrustOptions) -> TrustedTrack:
@@ -49,7 +63,11 @@ class TrustedTrack:
                 names += checked_measures(BY_SUBTOPIC)
         specs = track.named_in_set(parse_measures(names))
         needs: set[Need] = {"pool", *needs_of(specs)}
-        return cls(track, options, list(track.blocks(needs)), specs)
+        views = list(track.blocks(needs))
+        concluded = options.concluded_of(names)
+        both = ((*concluded, *checked_measures(CONCLUDED)), concluded)
+        checks, own = ([s.name for n, s in zip(names, specs, strict=True) if n in m] for m in both)
+        return cls(track, options, views, specs, own, checks)
 
     def scored(self, views: Sequence[JudgedRanks]) -> Scores:
         """Score all measures by changed blocks."""
@@ -65,6 +83,32 @@ class TrustedTrack:
     def matrices(self) -> dict[str, Matrix]:
         """Values by query and system, by measure."""
         return {name: self.scores.matrix(name) for name in self.scores.measures}
+
+    @cached_property
+    def dropped(self) -> dict[float, Scores]:
+        """Values with some of the relevant docs unjudged, by the share that is."""
+        rel, seed = self.views[0].facts.rel, self.options.seed
+        found = [drop_relevant_shares(view, DROPPED, rel=rel, rng=seed) for view in self.views]
+        return {share: self.scored([one[i] for one in found]) for i, share in enumerate(DROPPED)}
+
+    @cached_property
+    def other_sets(self) -> dict[str, Scores]:
+        """Values by every other qrels set without subtopics, measures in the order of `specs`."""
+        own, names = self.views[0].facts.qrels, [spec.name for spec in self.specs]
+        return {
+            one["name"]: self.track.scores(names, qrels=one["name"])
+            for one in self.track.record["qrels"]
+            if one["name"] != own and not one["subtopics"]
+        }
+
+    @cached_property
+    def shallower(self) -> tuple[int, Scores] | None:
+        """Half the depth of the pool, and values by it; None for a pool without depth to halve."""
+        depth = self.views[0].facts.pool_depth or comprehensive_depth(self.views)
+        if depth is None:
+            depth = max(int(view.facts.deepest_rank) for view in self.views)
+        half = depth // 2
+        return (half, self.scored([view.with_pool(half) for view in self.views])) if half else None
 
     def orders(self, scores: Scores) -> np.ndarray:
         """Return means, rounded, greater is better: float64 [measure, system]."""
