@@ -27,6 +27,12 @@ from irmeta.summaries import Summarized, Summary, SummaryList
 if TYPE_CHECKING:
     import altair as alt
 
+    from irmeta.api.robust import Robust
+
+
+ROBUST_TABLES = ("conclusions", "conditions", "best")
+"""Tables of robust comparisons: see `Comparisons.robust`."""
+
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Summarized):
@@ -46,7 +52,7 @@ class Comparison(Summarized):
     alpha : float
         The significance level.
     settings : Mapping
-        Other arguments of `compare`: resamples, seed, less_is_better.
+        Other arguments of `compare`: resamples, seed, less_is_better, and robust where it is true.
     """
 
     pairs: Pairs
@@ -117,7 +123,21 @@ def correction_text(test: str, correction: str) -> str:
 
 
 class Comparisons(SummaryList[Comparison]):
-    """List of comparisons, by track and measure, that is also a table of systems by measures."""
+    """List of comparisons, by track and measure, that is also a table of systems by measures.
+
+    Attributes
+    ----------
+    robust : Robust or None
+        What `compare` found with ``robust=True``: the frames `conclusions` (significantly different
+        pairs, and the conditions that undo or reverse them), `conditions` (how many conclusions
+        each condition keeps) and `best` (the systems that no other beats safely).
+    """
+
+    robust: Robust | None = None
+
+    def robust_tables(self) -> dict[str, pl.DataFrame]:
+        """Return the frames of `robust` by name; empty without it."""
+        return {} if self.robust is None else self.robust._asdict()
 
     def table(self, digits: int = 4) -> Grid:
         """Return the means of all systems by all measures as the cells of a table.

@@ -12,7 +12,13 @@ import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.api.comparisons import Comparison, Comparisons, comparison, correction_text
+from irmeta.api.comparisons import (
+    ROBUST_TABLES,
+    Comparison,
+    Comparisons,
+    comparison,
+    correction_text,
+)
 from irmeta.api.matrices import Results, ValueFiles, matrices
 from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import MeasureError, UsageError, check_share
@@ -29,7 +35,7 @@ from irmeta.report.offline import offline
 from irmeta.report.theme import to_spec
 from irmeta.report.titles import without_titles
 from irmeta.results.matrix import Matrix, qrels_of
-from irmeta.results.tidy_files import check_ours, write_out
+from irmeta.results.tidy_files import check_ours, provenance, write_out
 from irmeta.stats.corrections import LEVELS
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import default_correction, pairwise
@@ -84,6 +90,7 @@ def compare(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
     less_is_better: bool = False,
+    robust: bool = False,
     workers: int | None = None,
     **choices: Unpack[DataPolicies],
 ) -> Comparisons:
@@ -112,6 +119,11 @@ def compare(
         Intervals have the confidence level 1 - alpha.
     less_is_better : bool, default False
         Direction of values of an unknown measure.
+    robust : bool, default False
+        Also check which significantly different pairs remain so by another measure (AP and
+        nDCG@10, and those of `measures`), every other qrels set, half the depth of the pool, half
+        of the relevant docs, and in 97.5 % of the bootstrap samples of the queries: attribute
+        `robust` of the result. Only for runs that can be scored again, and without `baseline`.
 
     Returns
     -------
@@ -124,7 +136,8 @@ def compare(
     ------
     UsageError
         If no measure is named and there are several, or a name, baseline or level is unknown;
-        for a matrix with a measure or track beside it; for `less_is_better` of a known measure.
+        for a matrix with a measure or track beside it; for `less_is_better` of a known measure; for
+        `robust` of values without a store, of several qrels sets, or with a baseline.
 
     Examples
     --------
@@ -136,6 +149,8 @@ def compare(
     [('baseline', 1), ('better', 6), ('not different', 5), ('worse', 8)]
     """
     check_share("alpha", alpha)
+    if robust and baseline is not None:
+        raise UsageError("robust is about all pairs of systems: omit the baseline.")
     source, measures, given = results_or_data(results, runs, measures, workers, choices)
     found = _given(source, measures, track, workers, given)
     named = sorted({m.measure for m in found})
@@ -147,6 +162,7 @@ def compare(
         "resamples": resamples,
         "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
         "less_is_better": less_is_better,
+        **({"robust": True} if robust else {}),
     }
     tested = partial(
         pairwise,
@@ -159,9 +175,18 @@ def compare(
     )
     sets = qrels_of(found)
     pairs = (replace(tested(m), qrels=name) for m, name in zip(found, sets, strict=True))
-    return Comparisons(
+    compared = Comparisons(
         comparison(m, one, alpha, settings) for m, one in zip(found, pairs, strict=True)
     )
+    if robust:
+        if any(sets):
+            raise UsageError("robust checks one qrels set by all others: name it by `qrels=`.")
+        from irmeta.api.robust import robust_conclusions  # the study is slow to import
+
+        seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else rng
+        chosen = {"alpha": alpha, "resamples": resamples, "seed": seed}
+        compared.robust = robust_conclusions(source, found, tested, chosen, given)
+    return compared
 
 
 def _given(
@@ -293,7 +318,7 @@ def power_record(source: Mapping[str, Any], settings: Mapping[str, object]) -> d
 
 
 def write_comparisons(
-    found: Sequence[Comparison],
+    found: Comparisons,
     out: Path,
     source: Mapping[str, Any],
     *,
@@ -303,6 +328,8 @@ def write_comparisons(
 ) -> list[Path]:
     """Write ``pairs.parquet``, ``systems.parquet`` and a figure of each track to a folder.
 
+    Of robust comparisons, ``conclusions.parquet``, ``conditions.parquet`` and ``best.parquet`` too.
+
     There is a figure for each track, and for each measure where there are several.
     Figures of an earlier comparison are removed. `source` is the result of `made_from`. A file of
     the same name that irmeta did not write is a `UsageError`, unless `force`. Without `titles`,
@@ -310,13 +337,17 @@ def write_comparisons(
     """
     made = comparison_record(found, source)
     pairs = pl.concat(c.pairs.frame() for c in found)
-    systems = Comparisons(found).frame().drop("test")
+    tables = {"pairs": pairs, "systems": found.frame().drop("test"), **found.robust_tables()}
     several = len({c.pairs.label for c in found}) > 1
     figures = {}
     for c in found:
         name = c.pairs.track or c.pairs.label
         figures[f"{name}.{c.pairs.label}" if several and c.pairs.track else name] = c.show()
-    return _put(out, {"pairs": pairs, "systems": systems}, figures, made, force, titles, formats)
+    for name in ROBUST_TABLES:
+        file = out / f"{name}.parquet"
+        if name not in tables and file.is_file() and "compare" in (provenance(file) or {}):
+            file.unlink()
+    return _put(out, tables, figures, made, force, titles, formats)
 
 
 def write_power(
@@ -342,7 +373,7 @@ def write_power(
 
 def _put(
     out: Path,
-    tables: dict[str, pl.DataFrame],
+    tables: Mapping[str, pl.DataFrame],
     figures: dict[str, Any],
     made: dict[str, Any],
     force: bool,

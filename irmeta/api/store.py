@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from irmeta.stats.preferences import By
 
 Measures = str | Iterable[str]
-_NAMESPACES = ("pairs", "per_doc", "pools", "stability")
-"""Modules of namespaces, loaded at first use: most commands need one or none of them."""
+_NAMESPACES = ("pairs", "per_doc", "pools", "stability")  # loaded at first use
 
 
 class Store(OpenedStore):
@@ -307,6 +306,7 @@ class Store(OpenedStore):
         resamples: int = 10_000,
         rng: int | np.random.Generator = 0,
         less_is_better: bool = False,
+        robust: bool = False,
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> Comparisons:
@@ -331,6 +331,7 @@ class Store(OpenedStore):
             resamples=resamples,
             rng=rng,
             less_is_better=less_is_better,
+            robust=robust,
             workers=workers,
             **choices,
         )
@@ -496,5 +497,5 @@ class Store(OpenedStore):
             public = () if name.startswith("_") else _NAMESPACES  # Jupyter asks for private names
             spaces = [space for space in public if hasattr(getattr(self, space), name)]
             hint = f": see store.{spaces[0]}.{name}" if spaces else ""
-            message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
-            raise AttributeError(message, name=name, obj=self)
+            text = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+            raise AttributeError(text, name=name, obj=self)

@@ -92,6 +92,7 @@ def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = N
     "irmeta compare collection/ -m AP,nDCG@10 --track news --baseline aldBM25 --format latex",
     "irmeta compare qrels.txt run1.gz run2.gz -m AP --test permutation",
     "irmeta compare qrels.txt old.gz new.gz -m nDCG@10 --max-drop 0.01 --differences queries.svg",
+    "irmeta compare store/ -m AP --track news --robust",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
 @with_options(reading=READING, choices=EvalPolicy, testing=PairTesting, display=FolderDisplay)
@@ -120,6 +121,14 @@ def compare(
         bool,
         typer.Option(
             "--less-is-better", help="Smaller values are better, for a measure unknown to irmeta."
+        ),
+    ] = False,
+    robust: Annotated[
+        bool,
+        typer.Option(
+            "--robust",
+            help="Also check which conclusions another measure, qrels set, pool, half of the "
+            "relevant docs or other queries undo.",
         ),
     ] = False,
     unjudged: UnjudgedOption = False,
@@ -167,6 +176,7 @@ def compare(
                 resamples=testing.resamples,
                 rng=testing.seed,
                 less_is_better=less_is_better,
+                robust=robust,
                 workers=None if isinstance(source, Location | list) else workers,
                 **choices,
             )
@@ -195,7 +205,8 @@ def compare(
         print_comparisons(comparisons, record, display, gate)
         print_unjudged(found, at_least)
         against = "" if baseline is None else f".{baseline}"
-        name = f"{','.join(names)}.{testing.test}{against}"
+        checked = ".robust" if robust else ""
+        name = f"{','.join(names)}.{testing.test}{against}{checked}"
         if out is None and display.file is None:
             out = significance.default_folder(source, "compare", name)
         if out is not None:

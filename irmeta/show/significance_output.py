@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.show.console import open_console, print_table, print_text
+from irmeta.show.console import open_console, print_table, print_table_of, print_text
 from irmeta.show.display import Display
 from irmeta.show.frame_output import Result
 from irmeta.show.notes import note
@@ -17,13 +17,22 @@ if TYPE_CHECKING:
     from irmeta.api.gates import Gate
 
 
+_HEADINGS = {
+    "conclusions": "Conclusions, and the conditions that undo or reverse them",
+    "conditions": "Conclusions that each condition keeps",
+    "best": "Systems that no other beats safely",
+}
+
+
 def print_comparisons(
     comparisons: Comparisons, made: Mapping[str, Any], display: Display, gate: Gate | None = None
 ) -> None:
     """Print or write the systems, best first, with the results of the tests.
 
-    LaTeX and Markdown have systems by measures. JSON also has the rows of a gate.
+    LaTeX and Markdown have systems by measures. JSON also has the rows of a gate and the tables of
+    robust comparisons.
     """
+    robust = comparisons.robust_tables()
 
     def show(digits: int) -> None:
         for one in comparisons:
@@ -31,11 +40,16 @@ def print_comparisons(
             print_table(console, starred(one.systems), digits=digits)
             more = "" if one.pairs.baseline is not None else "; * none is better by the test"
             print_text(console, f"{_summary(one)}{more}", "bold")
+        for name, frame in robust.items():
+            print_text(open_console(), f"{_HEADINGS[name]}:", "bold")
+            print_table_of(frame, digits=digits)
 
     display.write(
         Result(
             "compare",
-            {"systems": comparisons.frame()} | ({} if gate is None else {"gate": gate.rows}),
+            {"systems": comparisons.frame()}
+            | robust
+            | ({} if gate is None else {"gate": gate.rows}),
             "Systems with the results of tests.",
             made,
             {} if gate is None else {"passed": gate.passed},

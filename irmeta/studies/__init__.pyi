@@ -283,6 +283,7 @@ def trust(
     out: str | Path,
     *,
     measures: str | Iterable[str] = (),
+    concluded: str | Iterable[str] = (),
     alpha: float = 0.05,
     power: float = 0.8,
     reliability: float = 0.95,

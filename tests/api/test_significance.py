@@ -152,10 +152,11 @@ def test_compare__file_without_values_is_refused(results: Path, tmp_path: Path):
 
 def test_write_comparisons__single_system_has_no_comparison(tmp_path: Path):
     matrix = Matrix(np.array([[0.5], [0.25]]), ("1", "2"), ("only",), "AP", "t")
-    (found,) = significance.compare(matrix)
+    compared = significance.compare(matrix)
+    (found,) = compared
     assert found.systems["top"].to_list() == [True]
     assert found.pairs.separated_text(0.05) == "no pair of systems to test"
-    written = significance.write_comparisons([found], tmp_path / "o", {}, force=False)
+    written = significance.write_comparisons(compared, tmp_path / "o", {}, force=False)
     assert "none to compare it with" in written[-1].read_text()
 
 

@@ -12,14 +12,11 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.trust.grades import CARE, CRITERIA, SAFE, UNKNOWN, UNSAFE, verdicts
 from irmeta.studies.papers.trust.options import TrustOptions
+from support.trusted import Labels, lists, results_of
 from support.undrawn import draw_nothing
 from twins.orders import kendall_tau_b
-
-FEW: dict[str, Any] = {"resamples": 20, "splits": 10, "measures": ("AP", "RBP(p=0.8)")}
-Labels = dict[str, dict[str, float]]
 
 
 @pytest.fixture(autouse=True)
@@ -73,30 +70,8 @@ def studied(
     return {row["measure"].split("(")[0]: row for row in results.tables["trust"].to_dicts()}
 
 
-def results_of(out: Path, qrels: object, runs: dict[str, Labels], **choices: Any) -> StudyResults:
-    return irmeta.studies.trust(irmeta.from_data(qrels, runs), out, **(FEW | choices))
-
-
 def ranked(docs: list[str]) -> dict[str, float]:
     return {doc: float(len(docs) - i) for i, doc in enumerate(docs)}
-
-
-def lists(
-    systems: int = 8, queries: int = 30, noise: float = 1.0, seed: int = 0
-) -> tuple[Labels, dict[str, Labels]]:
-    """Return labels of 20 docs a query, and systems that are the better, the greater their name."""
-    rng = np.random.default_rng(seed)
-    qrels: Labels = {
-        f"q{q}": {f"d{d}": float(rng.random() < 0.4) for d in range(20)} for q in range(queries)
-    }
-    runs = {
-        f"s{s}": {
-            q: {d: float(g * s / systems * 3 + noise * rng.normal()) for d, g in docs.items()}
-            for q, docs in qrels.items()
-        }
-        for s in range(systems)
-    }
-    return qrels, runs
 
 
 def test_trust__lone_system_with_deep_docs_of_its_own(tmp_path: Path):

@@ -122,14 +122,12 @@ def _conclusions(checked: Checked) -> pl.DataFrame:
     )
 
 
-def _listed(
-    found: Mapping[str, np.ndarray], rows: np.ndarray, columns: np.ndarray
-) -> pl.Series:
+def _listed(found: Mapping[str, np.ndarray], rows: np.ndarray, columns: np.ndarray) -> pl.Series:
     """Return the names of the conditions of each pair, as one text; null without any."""
     held = np.array([mask[rows, columns] for mask in found.values()]).T
     kinds, of_pair = np.unique(held.reshape(-1, len(found)), axis=0, return_inverse=True)
     names = np.array(list(found), object)
-    texts = [", ".join(names[kind]) or None for kind in kinds]
+    texts = ["; ".join(names[kind]) or None for kind in kinds]
     return pl.Series([texts[i] for i in of_pair.ravel()], dtype=pl.String)
 
 
@@ -155,7 +153,8 @@ def _conditions(checked: Checked) -> Iterator[dict[str, Any]]:
 def _best(checked: Checked) -> Iterator[dict[str, Any]]:
     means, safe = checked.matrix.means, checked.safe
     above, _ = tie_groups(round_means(checked.matrix.direction * means)[None])
-    for i in np.flatnonzero(~safe.any(axis=0) & ~np.isnan(means)):
+    unbeaten = np.flatnonzero(~safe.any(axis=0) & ~np.isnan(means))
+    for i in unbeaten[np.argsort(above[0, unbeaten], kind="stable")]:
         yield {
             "measure": checked.matrix.measure,
             "rank": int(above[0, i]) + 1,

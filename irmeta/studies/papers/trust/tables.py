@@ -137,7 +137,7 @@ TABLES = (
         "reversed_by": Column("text", "conditions that change the sign of the difference; null: "
                               "none", True, label="reversed by"),
         "safe": Column("yes", "no condition undoes or reverses it"),
-    }, caption="Pairs of systems that differ significantly.", apart=True, latex=False,
+    }, caption="Pairs of systems that differ significantly.", latex=False,
        folded=True),
     Table("safe_measures", ("measure", "family"), {
         "measure": MEASURE,

@@ -61,12 +61,17 @@ class TrustedTrack:
                 names += checked_measures(SAMPLED)
             if any(one["subtopics"] for one in track.record["qrels"]):
                 names += checked_measures(BY_SUBTOPIC)
-        specs = track.named_in_set(parse_measures(names))
+        named = track.named_in_set(parse_measures(names))
+        in_set = {name: spec.name for name, spec in zip(names, named, strict=True)}
+        specs = list({spec.name: spec for spec in named}.values())
         needs: set[Need] = {"pool", *needs_of(specs)}
         views = list(track.blocks(needs))
         concluded = options.concluded_of(names)
-        both = ((*concluded, *checked_measures(CONCLUDED)), concluded)
-        checks, own = ([s.name for n, s in zip(names, specs, strict=True) if n in m] for m in both)
+        usual = [name for name in checked_measures(CONCLUDED) if name in in_set]
+        own, checks = (
+            tuple(dict.fromkeys(in_set[name] for name in some))
+            for some in (concluded, (*concluded, *usual))
+        )
         return cls(track, options, views, specs, own, checks)
 
     def scored(self, views: Sequence[JudgedRanks]) -> Scores:

@@ -1,0 +1,89 @@
+"""Conclusions of a comparison that other conditions keep: `compare(..., robust=True)`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from irmeta.api.matrices import opened
+from irmeta.api.opened_store import OpenedStore
+from irmeta.errors import UsageError
+from irmeta.locations import Location
+from irmeta.results.matrix import Matrix
+from irmeta.stats.pairs import Pairs
+from irmeta.store.layout import is_store, store_folder
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.trust.conclusions import conclusion_tables
+from irmeta.studies.papers.trust.options import CONCLUDED, TrustOptions
+from irmeta.studies.papers.trust.study import STUDY
+from irmeta.studies.papers.trust.trusted_track import TrustedTrack
+
+
+class Robust(NamedTuple):
+    """Conclusions of a comparison, and the conditions that undo them.
+
+    Attributes
+    ----------
+    conclusions : DataFrame
+        One row per pair of systems that differs significantly: track, measure, better, worse,
+        difference, p, undone_by and reversed_by (names of conditions; null: none), safe.
+    conditions : DataFrame
+        One row per condition: track, measure, condition, conclusions, kept, kept_share, reversed.
+    best : DataFrame
+        The systems that no other beats safely: track, measure, rank, system, mean, beats,
+        worse_than.
+    """
+
+    conclusions: pl.DataFrame
+    conditions: pl.DataFrame
+    best: pl.DataFrame
+
+
+def robust_conclusions(
+    results: object,
+    found: Sequence[Matrix],
+    test: Callable[[Matrix], Pairs],
+    settings: Mapping[str, Any],
+    choices: Mapping[str, Any],
+) -> Robust:
+    """Check the conclusions on matrices of a store by the conditions of the study of trust.
+
+    Parameters
+    ----------
+    results
+        What the matrices were made of.
+    settings
+        Options of the study: alpha, resamples, seed.
+    choices
+        Fields of `EvalPolicy`.
+
+    Raises
+    ------
+    UsageError
+        If the results are values without a store.
+    """
+    store = _store_of(results, choices)
+    names = defaultdict[str, list[str]](list)
+    for matrix in found:
+        names[matrix.track].append(matrix.measure)
+    rows = defaultdict[str, list[pl.DataFrame]](list)
+    for track, own in names.items():
+        options = TrustOptions(
+            measures=(*own, *CONCLUDED), concluded=tuple(own), **settings, **store.merged(choices)
+        )
+        trusted = TrustedTrack.of(TrackView(store.reader, track, options), options)
+        for name, table in conclusion_tables(trusted, test):
+            rows[name].append(STUDY.table(name).frame(table, track))
+    return Robust(**{name: pl.concat(frames) for name, frames in rows.items()})
+
+
+def _store_of(results: object, choices: Mapping[str, Any]) -> OpenedStore:
+    source = opened(results, choices)
+    if isinstance(source, OpenedStore):
+        return source
+    if isinstance(source, Location) and is_store(store_folder(source)):
+        return OpenedStore(source)
+    raise UsageError("robust scores the runs again: compare a store, or qrels and runs.")
