@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from irmeta.stats.preferences import By
 
 Measures = str | Iterable[str]
-_NAMESPACES = ("pairs", "per_doc", "pools", "stability")  # loaded at first use
 
 
 class Store(OpenedStore):
@@ -493,9 +492,9 @@ class Store(OpenedStore):
     if not TYPE_CHECKING:  # type checkers would accept any name
 
         def __getattr__(self, name: str) -> Any:
-            """Raise an AttributeError that names the namespace of the method."""
-            public = () if name.startswith("_") else _NAMESPACES  # Jupyter asks for private names
+            """Raise an AttributeError that names the namespace of a public method."""
+            public = () if name[:1] == "_" else ("pairs", "per_doc", "pools", "stability")
             spaces = [space for space in public if hasattr(getattr(self, space), name)]
-            hint = f": see store.{spaces[0]}.{name}" if spaces else ""
-            text = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            text += f": see store.{spaces[0]}.{name}" if spaces else ""
             raise AttributeError(text, name=name, obj=self)
