@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
+from irmeta.kernels.prediction_powered import tally_intervals
 from irmeta.results.matrix import Matrix
 from irmeta.stats.common_values import common_values
+from irmeta.stats.paired import ROUNDING
 from irmeta.stats.prediction_powered import (
     LEAST_LABELLED,
     METHODS,
-    LabelledMoments,
     Method,
     equivalent_queries,
     t_factor,
 )
 
 Target = Literal["systems", "pairs"]
-
-_BLOCK = 1 << 18  # values of one moment held at once: they stay in the cache of a core
 
 
 def correction_gain(
@@ -126,8 +125,12 @@ def correction_gain(
         names = values.systems, first, second
         rows += [tally.row(target, *names, setting.width_all()) for tally in tallies]
     order = {name: i for i, name in enumerate(judges)}
+    places = {name: i for i, name in enumerate(kinds)}
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row").sort(
-        pl.col("judge").replace_strict(order), pl.col("target") != "systems", maintain_order=True
+        pl.col("judge").replace_strict(order),
+        pl.col("target") != "systems",
+        "labelled",
+        pl.col("method").replace_strict(places),
     )
 
 
@@ -161,35 +164,26 @@ class _Setting:
         return float(2 * t_factor(number, self.confidence) * error.mean())
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Tally:
-    """Sums over the draws of one judge, size and method."""
+    """Sums over all draws of one judge, size and method.
+
+    Attributes
+    ----------
+    totals
+        Sums of the widths, of the widths of the reference alone, and the number of intervals of the
+        reference alone that cover the truth.
+    covered
+        Number of intervals that cover the truth: int64 [target].
+    """
 
     judge: str
     labelled: int
     queries: int
     method: Method
-    targets: int
-    draws: int = 0
-    width: float = 0.0
-    width_reference: float = 0.0
-    covered: np.ndarray = field(init=False)
-    covered_reference: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.covered = np.zeros(self.targets)
-
-    def add(self, moments: LabelledMoments, confidence: float) -> None:
-        """Add the intervals of some draws."""
-        factor = t_factor(self.labelled, confidence)
-        estimate, squared_error, _ = moments.estimate(self.method)
-        margin = factor * np.sqrt(squared_error)
-        alone = factor * np.sqrt(moments.reference_alone(self.method == "difference"))
-        self.draws += len(margin)
-        self.width += 2 * float(margin.sum())
-        self.width_reference += 2 * float(alone.sum())
-        self.covered += _covers(estimate, margin).sum(axis=0)
-        self.covered_reference += float(_covers(moments.y, alone).sum())
+    draws: int
+    totals: list[float]
+    covered: np.ndarray
 
     def row(
         self,
@@ -199,11 +193,11 @@ class _Tally:
         second: np.ndarray | None,
         width_all: float,
     ) -> tuple[object, ...]:
-        total = max(self.draws * self.targets, 1)
-        width, alone = self.width / total, self.width_reference / total
+        total = max(self.draws * len(self.covered), 1)
+        width, alone, covered_alone = (one / total for one in self.totals)
         least_a = least_b = None
         shares = self.covered / max(self.draws, 1)
-        if self.targets:
+        if len(shares):
             place = int(shares.argmin())
             least_a = systems[first[place]]
             least_b = None if second is None else systems[second[place]]
@@ -212,14 +206,9 @@ class _Tally:
         return (
             self.judge, target, self.labelled, self.queries, self.method, alone, width,
             0.0 if self.method == "difference" else width_all, float(equivalent),
-            self.covered_reference / total, float(self.covered.sum()) / total,
+            covered_alone, float(self.covered.sum()) / total,
             float(shares.min(initial=1.0)), least_a, least_b, self.draws,
         )  # fmt: skip
-
-
-def _covers(estimate: np.ndarray, margin: np.ndarray) -> np.ndarray:
-    """Check which intervals cover 0; a margin of 0 within rounding of the values covers it too."""
-    return np.abs(estimate) <= margin + 1e-12
 
 
 def _simulate(
@@ -233,60 +222,18 @@ def _simulate(
     number, targets = setting.reference.shape
     sampled = rng.integers(0, number, (draws, number))
     fixed = rng.permuted(np.tile(np.arange(number), (draws, 1)), axis=1)
-    parts = [(sampled, [one for one in methods if one != "difference"])]
-    parts.append((fixed, [one for one in methods if one == "difference"]))
-    step = max(_BLOCK // max(targets, 1), 1)
-    for size in sizes:
-        tallies = {
-            (name, method): _Tally(name, size, number, method, targets)
-            for name in setting.judges
-            for method in methods
-        }
-        for order, kinds in parts:
-            for start in range(0, draws if kinds else 0, step):
-                rows = order[start : start + step]
-                labelled, rest = _counts(rows[:, :size], number), _counts(rows[:, size:], number)
-                for name, moments in _moments(setting, labelled, rest, size, number - size):
-                    for method in kinds:
-                        tallies[name, method].add(moments, setting.confidence)
-        yield from tallies.values()
-
-
-def _counts(drawn: np.ndarray, number: int) -> np.ndarray:
-    """Count how often each query is drawn: float64 [draw, query]."""
-    counts = np.zeros((len(drawn), number))
-    np.add.at(counts, (np.arange(len(drawn))[:, None], drawn), 1.0)
-    return counts
-
-
-def _moments(
-    setting: _Setting, labelled: np.ndarray, rest: np.ndarray, n: int, m: int
-) -> Iterator[tuple[str, LabelledMoments]]:
-    """Yield each judge with the moments of some draws: arrays [draw, target]."""
-    y = labelled @ setting.reference / n
-    yy = _variance(labelled @ np.square(setting.reference), y, n)
-    for name, values in setting.judges.items():
-        squares = np.square(values)
-        f, f_rest = labelled @ values / n, rest @ values / m
-        total, total_rest = labelled @ squares, rest @ squares
-        ff_all = _variance(total + total_rest, (n * f + m * f_rest) / (n + m), n + m)
-        products = labelled @ (setting.reference * values)
-        yield (
-            name,
-            LabelledMoments(
-                labelled=n,
-                rest=m,
-                y=y,
-                f=f,
-                f_rest=f_rest,
-                yy=yy,
-                ff=_variance(total, f, n),
-                yf=(products - n * y * f) / (n - 1),
-                ff_rest=_variance(total_rest, f_rest, m) if m > 1 else ff_all,
-                ff_all=ff_all,
-            ),
-        )
-
-
-def _variance(squares: np.ndarray, mean: np.ndarray, number: int) -> np.ndarray:
-    return np.maximum(squares - number * np.square(mean), 0.0) / (number - 1)
+    factors = np.array([t_factor(size, setting.confidence) for size in sizes])
+    y = setting.reference
+    for name, f in setting.judges.items():
+        moments = np.stack((y, y * y, f, f * f, y * f))
+        for orders, is_fixed in ((sampled, False), (fixed, True)):
+            kinds = [one for one in methods if (one == "difference") == is_fixed]
+            totals = np.zeros((len(sizes), len(kinds), 3))
+            covered = np.zeros((len(sizes), len(kinds), targets), np.int64)
+            codes = np.array([METHODS.index(one) for one in kinds], np.int64)
+            tally_intervals(
+                moments, orders, np.array(sizes), factors, codes, ROUNDING, totals, covered
+            )
+            for k, i in np.ndindex(len(sizes), len(kinds)):
+                sums = totals[k, i].tolist()
+                yield _Tally(name, sizes[k], number, kinds[i], draws, sums, covered[k, i])

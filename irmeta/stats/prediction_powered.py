@@ -10,30 +10,32 @@ import polars as pl
 from scipy.special import stdtr, stdtrit
 
 from irmeta.errors import UsageError, check_choice, check_share
+from irmeta.kernels.prediction_powered import estimates
 from irmeta.results.matrix import Matrix
 from irmeta.stats.common_values import ordered_as
 from irmeta.stats.paired import ROUNDING
 
 Method = Literal["ppi++", "ppi", "difference"]
 METHODS: tuple[Method, ...] = get_args(Method)
+"""The methods, in the order of their numbers in the kernels."""
 LEAST_LABELLED = 3
 """Fewer labelled queries leave no degree of freedom beside a mean and a weight."""
 
 
 @dataclass(frozen=True)
 class LabelledMoments:
-    """Moments of values by reference (y) and judge (f), of any number of targets at once.
+    """Moments of values by reference (y) and judge (f), of many targets.
 
     Attributes
     ----------
     labelled, rest
         Number n of queries labelled by both, and m of queries labelled by the judge alone.
     y, f, f_rest
-        float64 [...]: means, over the labelled queries and over the rest.
+        float64 [target]: means, over the labelled queries and over the rest.
     yy, ff, yf
-        float64 [...]: variances and covariance over the labelled queries (divisor n - 1).
+        float64 [target]: variances and covariance over the labelled queries (divisor n - 1).
     ff_rest, ff_all
-        float64 [...]: variance of f over the rest (divisor m - 1), and over all (n + m - 1); for
+        float64 [target]: variance of f over the rest (divisor m - 1), and over all (n + m - 1); for
         m < 2 both are that over all.
     """
 
@@ -48,27 +50,17 @@ class LabelledMoments:
     ff_rest: np.ndarray
     ff_all: np.ndarray
 
-    def weight(self, method: Method) -> np.ndarray:
-        """Return the weight w of the judge: tuned for PPI++, otherwise 1; 0 without a rest."""
-        if self.rest == 0:
-            return np.zeros_like(self.y)
-        if method != "ppi++":
-            return np.ones_like(self.y)
-        cost = (1 + self.labelled / self.rest) * self.ff_all
-        tuned = np.divide(self.yf, cost, out=np.zeros_like(self.y), where=cost > 0)
-        return np.clip(tuned, 0.0, 1.0)
-
     def estimate(self, method: Method) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the estimates, their squared standard errors, and the weights."""
-        n, m, w = self.labelled, self.rest, self.weight(method)
-        spread = self.yy + w * w * self.ff
-        residual = spread - 2 * w * self.yf
-        residual = np.where(residual <= ROUNDING * spread, 0.0, residual)
-        if method == "difference":
-            judged = (n * self.f + m * self.f_rest) / (n + m)
-            return self.y + w * (judged - self.f), (1 - n / (n + m)) * residual / n, w
-        estimate = self.y + w * (self.f_rest - self.f)
-        return estimate, residual / n + w * w * self.ff_rest / max(m, 1), w
+        """Return the estimates, their squared standard errors, and the weights of the judge.
+
+        The weight is tuned for PPI++, otherwise 1; it is 0 without a rest.
+        """
+        found = np.empty((3, len(self.y)))
+        moments = (self.y, self.f, self.f_rest, self.yy, self.ff, self.yf, self.ff_rest)
+        estimates(
+            METHODS.index(method), self.labelled, self.rest, *moments, self.ff_all, ROUNDING, found
+        )
+        return found[0], found[1], found[2]
 
     def reference_alone(self, fixed: bool) -> np.ndarray:
         """Return the squared standard errors of the means of the reference's labels alone."""

@@ -47,6 +47,7 @@ def all_of(store):
         judged(store.scores("AP,ASL", track=track))
 
 def judged(scores):
+    import numpy as np
     from irmeta.results.verdicts import Verdicts
     from irmeta import stats
     from irmeta.stats.pairs import TESTS
@@ -58,6 +59,9 @@ def judged(scores):
     stats.mc4(Verdicts.of(matrix))
     stats.preference_pairs(matrix, resamples=50)
     stats.query_subsets(matrix, [1], 2)
+    made = irmeta.Matrix(np.eye(5), tuple("12345"), tuple("abcde"), "AP")
+    stats.correction_gain(made, {"same": made}, [3], draws=2, pair_draws=2)
+    stats.corrected_means(made, made)
     for method in ("tau-a", "tau-b", "tau-ap", "spearman", "rbo"):
         stats.correlate(scores.mean_values(), method)
 
