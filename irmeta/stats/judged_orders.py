@@ -6,8 +6,9 @@ queries and systems for all sets; greater values are better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import stdtrit
@@ -199,6 +200,28 @@ def _ratio(part: int, of: int) -> float:
     return part / of if of else np.nan
 
 
+@lru_cache(maxsize=4)
+def _places_of_pairs(systems: int) -> np.ndarray:
+    """Return the places above the diagonal of a square, row by row."""
+    return np.flatnonzero(np.triu(np.ones((systems, systems), bool), 1))
+
+
+def of_pairs(square: np.ndarray) -> np.ndarray:
+    """Return the values above the diagonal, row by row: [pair]."""
+    return square.ravel()[_places_of_pairs(len(square))]
+
+
+def pair_signs(better: np.ndarray) -> np.ndarray:
+    """Return which system of each pair is significantly better: int8 [pair].
+
+    Parameters
+    ----------
+    better
+        bool [system, system]: whether the row is significantly better than the column.
+    """
+    return of_pairs(better).astype(np.int8) - of_pairs(np.ascontiguousarray(better.T))
+
+
 def count_conclusions(
     reference: np.ndarray, judge: np.ndarray, difference: np.ndarray
 ) -> Conclusions:
@@ -207,28 +230,25 @@ def count_conclusions(
     Parameters
     ----------
     reference, judge
-        bool [system, system]: whether the row is significantly better than the column.
+        int8 [pair]: 1 where the first system is significantly better, -1 where the second, else 0.
     difference
-        float64 [system, system]: mean of the row minus that of the column by the reference.
+        float64 [pair]: mean of the first system minus that of the second by the reference.
     """
-    upper = np.triu(np.ones(reference.shape, bool), 1)
-    one, other = (
-        (better.astype(np.int8) - better.T.astype(np.int8))[upper] for better in (reference, judge)
-    )
-    is_new = (one == 0) & (other != 0)
+    cells = np.bincount(3 * (reference + 1) + judge + 1, minlength=9).reshape(3, 3)
+    is_new = (reference == 0) & (judge != 0)
     return Conclusions(
-        kept=int(((one == other) & (one != 0)).sum()),
-        reversed=int(((one == -other) & (one != 0)).sum()),
-        lost=int(((one != 0) & (other == 0)).sum()),
-        new=int(is_new.sum()),
-        neither=int(((one == 0) & (other == 0)).sum()),
-        new_agree=int((np.sign(difference[upper]) == other)[is_new].sum()),
+        kept=int(cells[0, 0] + cells[2, 2]),
+        reversed=int(cells[0, 2] + cells[2, 0]),
+        lost=int(cells[0, 1] + cells[2, 1]),
+        new=int(cells[1, 0] + cells[1, 2]),
+        neither=int(cells[1, 1]),
+        new_agree=int((is_new & (np.sign(difference) == judge)).sum()),
     )
 
 
 def conclusions_of_halves(
-    values: np.ndarray, halves: np.ndarray, alpha: float, holm: bool
-) -> Iterator[Conclusions]:
+    values: np.ndarray, halves: np.ndarray, alpha: float, holm: Sequence[bool]
+) -> Iterator[list[Conclusions]]:
     """Yield the conclusions of each half of the queries that the other half keeps.
 
     Pairs are compared by the paired t-test; the conclusions of the first half by the second, and of
@@ -241,43 +261,45 @@ def conclusions_of_halves(
     halves
         Indices of the queries of both halves, int64 [split, 2, query].
     holm
-        Whether p-values are corrected by Holm's procedure.
+        Whether p-values are corrected by Holm's procedure; both ways if two are given.
     """
     for both in halves:
         sides = [paired_differences(values[half]) for half in both]
-        one, other = (significantly_better(side, alpha, holm) for side in sides)
-        yield count_conclusions(one, other, sides[0].mean)
-        yield count_conclusions(other, one, sides[1].mean)
+        means = [of_pairs(side.mean) for side in sides]
+        signs = [[significant_signs(side, alpha, one) for one in holm] for side in sides]
+        yield [count_conclusions(a, b, means[0]) for a, b in zip(*signs, strict=True)]
+        yield [count_conclusions(b, a, means[1]) for a, b in zip(*signs, strict=True)]
 
 
-def significantly_better(differences: Differences, alpha: float, holm: bool) -> np.ndarray:
-    """Return whether the row is significantly better than the column by the paired t-test.
+def significant_signs(differences: Differences, alpha: float, holm: bool) -> np.ndarray:
+    """Return which system of each pair is significantly better by the paired t-test.
 
     The critical values of t decide, which is much faster than p-values.
 
     Returns
     -------
     ndarray
-        bool [system, system]; False for fewer than two queries.
+        int8 [pair]: 1 where the first system is better, -1 where the second, else 0; all 0 for
+        fewer than two queries.
     """
-    upper = differences.upper
-    mean, deviation = differences.mean[upper], differences.deviation[upper]
+    mean, deviation = of_pairs(differences.mean), of_pairs(differences.deviation)
     number = int(differences.queries.max(initial=0))
-    is_better = np.zeros(upper.shape, bool)
     if number < 2:
-        return is_better
+        return np.zeros(len(mean), np.int8)
     error = deviation / np.sqrt(number)
     size = np.where(mean == 0, 0.0, np.inf)
     np.divide(np.abs(mean), error, out=size, where=error > 0)
-    level = np.full(len(size), alpha)
-    order = np.argsort(-size, kind="stable")
-    if holm:
-        level = alpha / np.arange(len(size), 0, -1)
-    is_far = size[order] >= stdtrit(number - 1.0, 1.0 - level / 2.0)
-    if holm:
-        is_far = np.logical_and.accumulate(is_far)
-    signs = np.zeros(len(size))
-    signs[order] = np.where(is_far, np.sign(mean[order]), 0.0)
-    square = np.zeros(upper.shape)
-    square[upper] = signs
-    return (square - square.T) > 0
+    critical = _critical_values(number - 1, len(mean) if holm else 1, alpha)
+    if not holm:
+        is_far = size >= critical
+    else:
+        order = np.argsort(-size, kind="stable")
+        is_far = np.empty(len(size), bool)
+        is_far[order] = np.logical_and.accumulate(size[order] >= critical)
+    return np.where(is_far, np.sign(mean), 0.0).astype(np.int8)
+
+
+@lru_cache(maxsize=16)
+def _critical_values(freedom: int, tests: int, alpha: float) -> np.ndarray:
+    """Return the two-sided critical values of t, of Holm's procedure for several tests."""
+    return stdtrit(float(freedom), 1.0 - alpha / np.arange(tests, 0, -1) / 2.0)

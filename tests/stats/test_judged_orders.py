@@ -88,18 +88,18 @@ def test_half_weights__are_equal_halves_without_a_common_query(queries: int, spl
 
 @pytest.mark.parametrize("correction", ["none", "holm"])
 @given(matrices(5, 4), st.sampled_from([0.01, 0.05, 0.3]))
-def test_significantly_better__equals_the_p_values(correction: str, values, alpha: float):
+def test_significant_signs__equal_the_p_values(correction: str, values, alpha: float):
     array = np.array(values)
-    found = orders.significantly_better(paired_differences(array), alpha, correction == "holm")
+    found = orders.significant_signs(paired_differences(array), alpha, correction == "holm")
     matrix = Matrix(array, tuple("12345"), tuple("abcd"))
     expected = pairwise(matrix, correction=correction).better(alpha)
-    assert found.tolist() == expected.tolist()
+    assert found.tolist() == orders.pair_signs(expected).tolist()
     pairs = [(a, b) for a in range(4) for b in range(a + 1, 4)]
     p = [naive.paired_t(naive.column(values, a), naive.column(values, b))[1] for a, b in pairs]
     p = naive.holm(p) if correction == "holm" else p
-    for (a, b), one in zip(pairs, p, strict=True):
+    for sign, one in zip(found, p, strict=True):
         if abs(one - alpha) > 1e-9:
-            assert (found[a, b] or found[b, a]) == (one <= alpha)
+            assert bool(sign) == (one <= alpha)
 
 
 def squares(size: int) -> st.SearchStrategy[list[list[int]]]:
@@ -113,7 +113,8 @@ SIGNS = st.integers(1, 5).flatmap(lambda size: st.tuples(*[squares(size)] * 3))
 @given(SIGNS)
 def test_conclusions__equal_the_counts_of_pairs(drawn):
     mine, theirs, sign = (_antisymmetric(np.array(one)) for one in drawn)
-    found = orders.count_conclusions(mine > 0, theirs > 0, sign.astype(float))
+    signs = orders.pair_signs(mine > 0), orders.pair_signs(theirs > 0)
+    found = orders.count_conclusions(*signs, orders.of_pairs(sign.astype(float)))
     expected = twin.conclusions(mine.tolist(), theirs.tolist())
     assert {name: getattr(found, name) for name in expected} == expected
     upper = np.triu(np.ones(mine.shape, bool), 1)
@@ -131,14 +132,19 @@ def test_halves__conclusions_of_each_are_compared_with_the_other():
     rng = np.random.default_rng(1)
     values = rng.normal(size=(12, 3)) * 0.1 + np.array([0.9, 0.5, 0.5])
     halves = draw_query_sets(12, 6, 2, 4, 0)
-    found = list(orders.conclusions_of_halves(values, halves, 0.05, holm=False))
+    found = list(orders.conclusions_of_halves(values, halves, 0.05, [False, True]))
+    names = tuple(map(str, range(6)))
     for both, one, other in zip(halves, found[::2], found[1::2], strict=True):
-        names = tuple(map(str, range(6)))
-        sides = [pairwise(Matrix(values[part], names, tuple("abc"))) for part in both]
-        better = [side.better(0.05) for side in sides]
-        assert one == orders.count_conclusions(better[0], better[1], sides[0].difference)
-        assert other == orders.count_conclusions(better[1], better[0], sides[1].difference)
-    assert sum(one.kept for one in found) > 0
+        for i, correction in enumerate(("none", "holm")):
+            sides = [
+                pairwise(Matrix(values[part], names, tuple("abc")), correction=correction)
+                for part in both
+            ]
+            signs = [orders.pair_signs(side.better(0.05)) for side in sides]
+            means = [orders.of_pairs(side.difference) for side in sides]
+            assert one[i] == orders.count_conclusions(signs[0], signs[1], means[0])
+            assert other[i] == orders.count_conclusions(signs[1], signs[0], means[1])
+    assert sum(one.kept for one, _ in found) > 0
 
 
 def test_interval__is_around_the_estimate_and_within_bounds():

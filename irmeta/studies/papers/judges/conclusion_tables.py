@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.stats.judged_orders import Conclusions, conclusions_of_halves, count_conclusions
+from irmeta.stats.judged_orders import (
+    Conclusions,
+    conclusions_of_halves,
+    count_conclusions,
+    of_pairs,
+    pair_signs,
+)
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.studies.papers.judges.judged_track import JudgedTrack, MeasureScores
 from irmeta.studies.papers.judges.options import HALVED, Test
@@ -15,25 +21,27 @@ from irmeta.studies.papers.judges.order_tables import splits_of
 
 Row = dict[str, Any]
 Halves = dict[str, float | None]
+NOT_HALVED: Halves = {"survived_halves": None, "false_halves": None}
 
 
 def conclusions(judged: JudgedTrack) -> Iterator[Row]:
     """Yield the rows of the table `conclusions`."""
     alpha = judged.options.alpha
     for scores in judged.scores.measures:
+        halves = _halves(judged, scores)
         for test in judged.options.run_tests:
             own = _tested(judged, scores, judged.reference, test)
-            difference = own.difference * scores.direction
-            halves = _halves(judged, scores, test)
+            difference = of_pairs(own.difference) * scores.direction
+            signs = pair_signs(own.better(alpha))
             for judge in judged.judges:
                 other = _tested(judged, scores, judge, test)
-                found = count_conclusions(own.better(alpha), other.better(alpha), difference)
+                found = count_conclusions(signs, pair_signs(other.better(alpha)), difference)
                 yield {
                     "judge": judge,
                     "measure": scores.measure,
                     "test": test.name,
                     **_counted(found),
-                    **halves,
+                    **halves.get(test.name, NOT_HALVED),
                 }
 
 
@@ -53,18 +61,23 @@ def _counted(found: Conclusions) -> Row:
     return {name: getattr(found, name) for name in names}
 
 
-def _halves(judged: JudgedTrack, scores: MeasureScores, test: Test) -> Halves:
-    """Return the shares of the conclusions of a half of the queries that the other half keeps."""
-    if test.name not in HALVED or len(scores.queries) < 4:
-        return {"survived_halves": None, "false_halves": None}
+def _halves(judged: JudgedTrack, scores: MeasureScores) -> dict[str, Halves]:
+    """Return the shares of conclusions of a half of the queries that the other keeps, by test."""
     options = judged.options
-    drawn = splits_of(len(scores.queries), options.splits, options.seed)
-    found = list(
-        conclusions_of_halves(
-            scores.values[judged.reference], drawn, options.alpha, test.correction == "holm"
-        )
+    tests = [test for test in options.run_tests if test.name in HALVED]
+    if not tests or len(scores.queries) < 4:
+        return {}
+    found = conclusions_of_halves(
+        scores.values[judged.reference],
+        splits_of(len(scores.queries), options.splits, options.seed),
+        options.alpha,
+        [test.correction == "holm" for test in tests],
     )
-    shares = np.array([(one.survived, one.false) for one in found])
-    defined = shares[~np.isnan(shares[:, 0])]
-    survived, false = defined.mean(axis=0).tolist() if len(defined) else (None, None)
+    shares = np.array([[(one.survived, one.false) for one in both] for both in found])
+    rows = zip(tests, shares.swapaxes(0, 1), strict=True)
+    return {test.name: _mean_shares(one[~np.isnan(one[:, 0])]) for test, one in rows}
+
+
+def _mean_shares(shares: np.ndarray) -> Halves:
+    survived, false = shares.mean(axis=0).tolist() if len(shares) else (None, None)
     return {"survived_halves": survived, "false_halves": false}

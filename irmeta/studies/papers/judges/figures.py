@@ -102,7 +102,7 @@ def _residuals(tables: Tables, options: Options) -> pl.DataFrame:
 
 def _strips(rows: pl.DataFrame, options: Options) -> Any:
     judge, measure = rows["judge"][0], rows["measure"][0]
-    reach = max(rows["residual"].abs().max() or 0.0, 1e-3) * 1.05
+    reach = max(rows["residual"].abs().to_numpy().max(initial=0.0), 1e-3) * 1.05
     means = rows.group_by("row").agg(pl.col("residual").mean()).sort("residual", "row")
     place = {row: i for i, row in enumerate(means["row"].reverse())}
     order = pl.col("row").replace_strict(place, return_dtype=pl.Int64)

@@ -172,11 +172,9 @@ def queries(judged: JudgedTrack) -> Iterator[Row]:
             continue
         own = scores.values[judged.reference]
         without = _without_each(len(scores.queries))
-        significant = orders.significantly_better(
-            paired_differences(own), judged.options.alpha, holm=False
-        )
+        signs = orders.significant_signs(paired_differences(own), judged.options.alpha, holm=False)
         reference = orders.means_of(own, without)
-        better, worse = np.nonzero(significant)
+        better, worse = _better_and_worse(signs, own.shape[1])
         gaps = own[:, better] - own[:, worse]
         for judge in judged.judges:
             values = scores.values[judge]
@@ -195,6 +193,13 @@ def queries(judged: JudgedTrack) -> Iterator[Row]:
                     "turned": int(turned[i].sum()),
                     "tau_without": float(left[i]),
                 }
+
+
+def _better_and_worse(signs: np.ndarray, systems: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the better and the worse system of each significantly different pair."""
+    first, second = (side[signs != 0] for side in np.triu_indices(systems, 1))
+    is_first = signs[signs != 0] > 0
+    return np.where(is_first, first, second), np.where(is_first, second, first)
 
 
 def _without_each(queries: int) -> np.ndarray:
