@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import irmeta
 from support.undrawn import draw_nothing
@@ -72,3 +75,151 @@ def test_properties__counts_of_the_paper(tmp_path: Path):
     assert claims.filter(kind="paper")["verdict"].unique().to_list() == ["holds"]
     by_docs = claims.filter(pl.col("claim").str.starts_with("ct-relevance"))
     assert by_docs["why"].to_list() == ["48,714 of 59,046 pairs", "474 of 59,046 pairs"]
+
+
+KS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 100, 400, 1000)  # of the independent values
+FAMILIES = {
+    "utility": ["ERR(gmax=2)", "RR", "RBP(p=0.8,rel=1)", "RBP(p=0.95,rel=1)"],
+    "recall": ["AP(norm=min)", "nDCG", "Q(beta=1,gain=linear)"],
+}
+
+
+@pytest.fixture(scope="module")
+def depth(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory):
+    """The study of depth on trec-covid-r1, whose pool is 7 deep."""
+    out = tmp_path_factory.mktemp("depth")
+    return irmeta.studies.depth(real_store, out, track="trec-covid-r1", ks=KS)
+
+
+def on_track(results, claim: str) -> dict:
+    """Return the row of a claim on the only track."""
+    claims = results.tables["claims"].filter(pl.col("track").is_not_null(), claim=claim)
+    return claims.row(0, named=True)
+
+
+def test_depth__conclusions_below_the_pool_equal_independent_values(depth, shared: Path):
+    oracle = pl.read_csv(shared / "oracles" / "depth_study" / "table7_8_figure4.csv")
+    below = oracle.filter(pl.col("k") > 7).with_columns(
+        coverage=pl.col("covered") / pl.col("separated_reference"),
+        inversion=pl.col("inverted") / pl.col("separated_reference"),
+    )
+    full = below.filter(lists="full")
+    for family, names in FAMILIES.items():
+        rows = full.filter(pl.col("measure").is_in(names))
+        assert rows.height == 9 * len(names)
+        coverage, inversion = (on_track(depth, f"{family}-{n}") for n in ("coverage", "inversion"))
+        assert coverage["number"] == pytest.approx(rows["coverage"].mean(), abs=1e-12)
+        assert inversion["number"] == pytest.approx(rows["inversion"].max(), abs=1e-12)
+    verdicts = [on_track(depth, f"{f}-inversion")["verdict"] for f in ("utility", "recall")]
+    assert verdicts == ["holds", "holds"]
+    every = pl.col("measure").is_in([*FAMILIES["utility"], *FAMILIES["recall"]])
+    means = below.filter(every).group_by("lists").agg(pl.col("coverage").mean())
+    by_lists = dict(means.iter_rows())
+    condensed = on_track(depth, "condensed")
+    assert condensed["number"] == pytest.approx(by_lists["condensed"] - by_lists["full"], abs=1e-12)
+    assert condensed["verdict"] == "holds"
+
+
+def test_depth__systems_left_out_and_residuals_equal_independent_values(depth, shared: Path):
+    folder = shared / "oracles" / "depth_study"
+    lost = json.loads((folder / "leave_one_run_out_summary.json").read_text())["pool d=k=7"]
+    changes = [row["delta_percent"] for row in lost.values()]
+    of_study = depth.tables["table_5"].filter(level="run", judgments="pool")
+    by_name = dict(of_study.select("measure", "delta_percent").iter_rows())
+    assert [by_name[name] for name in lost] == pytest.approx(changes, abs=1e-9)
+    claim = on_track(depth, "run-left-out")
+    assert claim["number"] == pytest.approx(sum(by_name.values()) / len(by_name), abs=1e-9)
+    assert claim["verdict"] == "holds"
+    last = pl.read_csv(folder / "table9.csv").filter(measure="RBP(p=0.95,rel=1)", k=1000)
+    score, residual = last.select("score", "residual").row(0)
+    assert on_track(depth, "residual")["number"] == pytest.approx(residual / score, abs=1e-9)
+
+
+def test_depth__verdicts_on_orders_at_two_cutoffs(depth, shared: Path):
+    """RQ4: the shares of the study are of all cutoffs up to 50, the independent ones of twelve."""
+    oracle = pl.read_csv(shared / "oracles" / "depth_study" / "volatility.csv")
+    same = oracle.filter(pl.col("measure_1") == pl.col("measure_2"))
+    cells = depth.scan("volatility").collect()
+    shares: dict[str, dict[str, float]] = {"study": {}, "oracle": {}}
+    for family, names in FAMILIES.items():
+        ours = [name.replace("(gmax=2)", "").replace("beta=1,", "") for name in names]
+        of_one = cells.filter(pl.col("measure_a") == pl.col("measure_b"))
+        of_one = of_one.filter(pl.col("measure_a").is_in(ours))
+        stable = of_one.group_by("measure_a").agg((pl.col("value") >= 0.9).mean())
+        shares["study"][family] = stable["value"].mean()
+        known = same.filter(pl.col("measure_1").is_in(names))
+        grid = known.group_by("measure_1").agg((pl.col("tau_b") >= 0.9).mean())
+        shares["oracle"][family] = grid["tau_b"].mean()
+    utility, recall = (shares["study"][family] for family in FAMILIES)
+    rows = [on_track(depth, n) for n in ("utility-stable", "recall-volatile", "utility-stabler")]
+    assert [row["number"] for row in rows] == pytest.approx([utility, recall, utility - recall])
+    assert [row["verdict"] for row in rows] == ["does not hold", "holds", "holds"]
+    assert shares["oracle"]["utility"] > shares["oracle"]["recall"]
+
+
+def test_innovation__more_pairs_by_the_unpaired_t_alone(real_store: irmeta.Store, tmp_path: Path):
+    made = irmeta.studies.innovation(
+        real_store, tmp_path / "rare", track="trec-covid-r1", resamples=20, trials=50, draws=5
+    )
+    upper = np.triu_indices(143, 1)
+    found = {}
+    for measure in ("RareP", "RareAP"):
+        for alpha in (0, 1):
+            name = f"{measure}(alpha={alpha})@100"
+            values = real_store.evaluate(name, track="trec-covid-r1", per_query=True)
+            matrix = values.pivot("system", index="query", values="value").drop("query").to_numpy()
+            one, other = matrix[:, upper[0]], matrix[:, upper[1]]
+            tests = {"t-unpaired": stats.ttest_ind(one, other), "t": stats.ttest_rel(one, other)}
+            for test, result in tests.items():
+                found[measure, test, alpha] = int((result.pvalue <= 0.05).sum())
+    for measure in ("RareP", "RareAP"):
+        for test, verdict in (("t-unpaired", "holds"), ("t", "does not hold")):
+            row = on_track(made, f"{measure.lower()}-separates-{test}-95")
+            after, before = found[measure, test, 1], found[measure, test, 0]
+            assert (row["verdict"], row["why"]) == (verdict, f"{after:,} against {before:,}")
+    assert found["RareP", "t-unpaired", 1] == 6397
+    assert found["RareP", "t", 0] == 7508
+    stable = {ties: on_track(made, f"rarep-stable-{ties}") for ties in ("absolute", "none")}
+    assert stable["absolute"]["verdict"] == "holds"
+    assert stable["none"]["verdict"] == "does not hold", "more stable only with a margin of .05"
+
+
+def test_preference__pairs_and_correlations_equal_independent_values(
+    real_store: irmeta.Store, shared: Path, tmp_path: Path
+):
+    made = irmeta.studies.preference(
+        real_store, tmp_path / "rpp", track="robust-2003", resamples=20, replicates=2,
+        label_replicates=1, points=5, sizes=[20], shares=[0.6],
+    )  # fmt: skip
+    folder = shared / "oracles" / "preference"
+    power = json.loads((folder / "preference_robust2003_power.json").read_text())
+    separated, pairs = power["separated"], power["pairs"]
+    percent = {name: 100 * row["t_bonferroni_05"] / pairs for name, row in separated.items()}
+    for short in ("AP", "nDCG", "RR"):
+        row = on_track(made, f"separates-4-{short.lower()}")
+        assert row["number"] == pytest.approx(percent["RPP"] - percent[short])
+        assert row["why"] == f"{percent['RPP']:.2f} against {percent[short]:.2f}"
+        assert row["verdict"] == "holds"
+    agreement = json.loads((folder / "preference_robust2003_agreement.json").read_text())
+    for name, row in agreement["RPP(graded) against"].items():
+        if name in ("AP", "nDCG", "RR"):
+            found = on_track(made, f"signs-{name.lower()}")
+            signs = row["sign_agreement (ties count as a sign)"]
+            assert (found["verdict"], found["number"]) == ("holds", pytest.approx(signs))
+    ours = on_track(made, "correlates-ap")
+    assert (ours["verdict"], round(ours["number"], 2)) == ("holds", 0.93)
+
+
+def test_search_length__map_counts_deep_docs_as_shallow(real_store: irmeta.Store, tmp_path: Path):
+    made = irmeta.studies.search_length(
+        real_store, tmp_path / "asl", track="robust-2003", resamples=5
+    )
+    means = {}
+    for name in ("AP", "ASL"):
+        frame = real_store.evaluate(name, track="robust-2003").sort("system")
+        means[name] = frame["value"].to_numpy()
+    squashed = np.median((1 + 1 / means["AP"]) / means["ASL"])
+    row = on_track(made, "map-squashes")
+    assert row["number"] == pytest.approx(squashed, rel=1e-12)
+    worked = made.tables["claims"].filter(claim="worked-lengths").row(0, named=True)
+    assert (worked["verdict"], worked["why"][-8:]) == ("holds", "3.2, 3.2")
