@@ -154,8 +154,14 @@ class Notations:
 
     @classmethod
     def of(cls, names: Iterable[str | None], declared: Mapping[str, str]) -> Notations:
-        """Return the notations of distinct names; None is none."""
-        return cls(tuple(dict.fromkeys(filter(None, names))), declared)
+        """Return the notations of distinct names; None is none.
+
+        A word whose cutoff is inside its notation has one without parameters too.
+        """
+        known = list(filter(None, names))
+        forms = filter(None, map(split_form, known))
+        bare = (word + cut for word, inside, cut in forms if CUT in declared.get(word, ""))
+        return cls(tuple(dict.fromkeys([*known, *bare])), declared)
 
     @cached_property
     def _forms(self) -> dict[str, str]:

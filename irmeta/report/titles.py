@@ -8,6 +8,7 @@ from typing import Any
 from irmeta.report.text_width import wrapped
 
 Spec = dict[str, Any]
+ROOM = 0.97  # of the width; browsers that round the widths of letters draw longer lines
 
 
 def subtitle_of(spec: Mapping[str, Any]) -> str:
@@ -31,7 +32,7 @@ def wrap_titles(spec: Spec, width: int) -> Spec:
     if isinstance(title, dict) and {"fontSize", "subtitleFontSize"} <= style.keys():
         sizes = {"text": style["fontSize"], "subtitle": style["subtitleFontSize"]}
         broken = {
-            name: _in_lines(title[name], size, width - 4, bold=name == "text")
+            name: _in_lines(title[name], size, ROOM * width, bold=name == "text")
             for name, size in sizes.items()
             if name in title
         }

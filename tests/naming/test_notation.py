@@ -77,9 +77,10 @@ def test_notations__replaces_whole_names_and_terms():
 
 
 def test_notations__legend_names_a_word_once_whose_cutoff_is_inside():
-    names = ["RareP@100", "RareP(mix=convex)@100", "RareP@50"]
+    names = ["RareP(alpha=1)@100", "RareP(mix=convex)@100", "RareP@50"]
     notations = Notations.of(names, {"RareP": "P{@}_{Rareness}"})
     assert to_text(notations("RareP(mix=convex)@100")) == "P@100_Rareness(mix=convex)"
+    assert to_text(notations("RareP@100, RareP@5")) == "P@100_Rareness, RareP@5"
     assert to_text(notations.legend()) == "P_Rareness: RareP"
 
 
