@@ -29,7 +29,17 @@ _NAMES = {
             "csv_safe",
             "figures",
         ),
-        *("figure", "titles", "style", "formats", "force", "unjudged", "judged_at_least"),
+        *(
+            "figure",
+            "titles",
+            "style",
+            "formats",
+            "force",
+            "unjudged",
+            "judged_at_least",
+            "draw",
+            "draws",
+        ),
     ),
     TESTS: (
         *("test", "tests", "correction", "alpha", "resamples", "seed"),

@@ -40,6 +40,7 @@ EXPLAINED = (
     "irmeta evaluate qrels.txt run1.gz run2.gz -m AP --per-query",
     "irmeta evaluate qrels.txt run1.gz -m map,P_10 -q --format trec_eval",
     "irmeta evaluate store/ -m AP,P@10 --track news --wide --out means.csv",
+    "irmeta evaluate store/ -m nDCG@10 --unjudged --draw run",
 )
 @with_options(reading=READING, choices=EvalPolicy, display=ScoreDisplay)
 def evaluate(
@@ -71,6 +72,20 @@ def evaluate(
     ] = None,
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
+    draw: Annotated[
+        Literal["query", "run"] | None,
+        typer.Option(
+            help="With --unjudged, means with grades of unjudged docs drawn from the judged docs "
+            "of the query or of the list, beside condensed lists and bounds.",
+            show_default=False,
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(min=1, help="With --draw, number of draws.", show_default="200")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="With --draw, random seed.", show_default="0")
+    ] = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
     strict: StrictOption = None,
@@ -86,10 +101,14 @@ def evaluate(
     from irmeta.rankings.needs import needs_of
     from irmeta.results.scores import show_asked
     from irmeta.results.scores import wide as spread
+    from irmeta.show.frame_output import Result
     from irmeta.show.score_output import print_scores, print_trec_eval, sort_key, sort_scores
     from irmeta.show.unjudged_output import print_unjudged
 
     asked, at_least = measures or "basic", judged_share(judged_at_least, unjudged)
+    drawing: dict[str, Any] = {} if draws is None else {"draws": draws}
+    drawing |= {} if seed is None else {"rng": seed}
+    _check_drawing(draw, drawing, unjudged, per_query or wide or display.format == "trec_eval")
     sort = None if display.sort is None else sort_key(display.sort)
     specs, policy = parse_call(asked, choices)  # rejects unknown names before anything is read
     specs += parse_measures(unjudged_measures()) if unjudged else []
@@ -114,7 +133,11 @@ def evaluate(
             directions = {one.name: one.measure.direction for one in named}
             given: Any = {"track": tracks, "system": system or None, "workers": workers, **choices}
             sent: Any = {**given, "executor": executor}
-            frame = store.evaluate(asked, per_query=per_query, **sent)
+            if draw is None:
+                frame = store.evaluate(asked, per_query=per_query, **sent)
+            else:
+                frame = store.pools.drawn(asked, source=draw, **drawing, **given)
+                made |= {"drawn": {"source": draw, "draws": 200, "rng": 0, **drawing}}
             is_trec_eval = display.format == "trec_eval"
             summary = store.means(asked, **sent) if per_query and is_trec_eval else frame
             found = store.pools.unjudged(**given) if unjudged else []
@@ -131,6 +154,11 @@ def evaluate(
             print_trec_eval(frame if per_query else None, summary, display.digits)
             print_unjudged(found, at_least)
             return
+        if draw is not None:
+            caption = "Means over queries, with drawn grades of unjudged docs."
+            display.write(Result("evaluate", {"scores": frame}, caption, made))
+            print_unjudged(found, at_least)
+            return
         if wide or display.is_paper:
             frame = spread(frame)
         is_printed = display.file is None
@@ -145,6 +173,21 @@ def evaluate(
             frame = frame.drop("track")
         print_scores(frame, display, directions, made)
         print_unjudged(found, at_least)
+
+
+def _check_drawing(
+    draw: str | None, drawing: dict[str, Any], unjudged: bool, other_table: bool
+) -> None:
+    """Reject options of drawn grades that have no effect, or exclude each other."""
+    if draw is None and drawing:
+        raise UsageError("--draws and --seed are for --draw.")
+    if draw is not None and not unjudged:
+        raise UsageError("--draw is for --unjudged: give both.")
+    if draw is not None and other_table:
+        raise UsageError(
+            "--draw prints means in a table of its own: omit --per-query, --wide and "
+            "--format trec_eval."
+        )
 
 
 @command(

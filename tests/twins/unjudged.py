@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 from twins import incomplete
 from twins.measures import Qrels, Ranking, relevant_docs
@@ -66,3 +67,26 @@ def to_judge(
     return sorted(
         docs.keys() - judged, key=lambda at: (-docs[at][2], at[0].encode(), at[1].encode())
     )
+
+
+def drawn(
+    ranking: Ranking,
+    qrels: Qrels,
+    k: int | None,
+    source: str,
+    negative: str,
+    measure: Callable[[Ranking, Qrels], float],
+) -> list[tuple[float, float]]:
+    """Chance and value of each way to give the unjudged docs of a list grades of judged docs."""
+    listed = (ranking or [])[:k]
+    judged = {doc: g for doc, g in qrels.items() if g >= 0 or negative == "nonrelevant"}
+    unjudged = [doc for doc in listed if doc not in judged]
+    own = [judged[doc] for doc in listed if doc in judged]
+    known = (own if source == "run" else []) or list(judged.values()) or [0]
+    found = []
+    for grades in product(sorted(set(known)), repeat=len(unjudged)):
+        chance = 1.0
+        for grade in grades:
+            chance *= known.count(grade) / len(known)
+        found.append((chance, measure(ranking, judged | dict(zip(unjudged, grades, strict=True)))))
+    return found

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Unpack
 
+import numpy as np
 import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
-from irmeta.errors import UsageError, check_choice, check_whole
+from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean
+from irmeta.measures.drawn_grades import Drawing, check_drawable, drawn_means
 from irmeta.measures.evaluate import evaluate_tracks, warn_above_highest_grade
 from irmeta.measures.names import parse_call, parse_measures
 from irmeta.measures.pools import (
@@ -19,12 +21,16 @@ from irmeta.measures.pools import (
     unjudged_measures,
 )
 from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
+from irmeta.measures.set_rel import relevant_in_set
 from irmeta.options import check_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices, PoolChoices
+from irmeta.rankings.derive.changes import seed_of
+from irmeta.rankings.derive.drawn_grades import SOURCES, Source
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.pool import check_pool_depth, pool_of
+from irmeta.rankings.set_rel import policies_of_sets
 from irmeta.rankings.track_facts import track_facts
 from irmeta.stats.contributors import left_out_rows
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
@@ -195,6 +201,98 @@ class StorePools:
             unjudged_docs(scores, track_facts(self._reader, scores.track, policy.qrels), k)
             for scores in evaluate_tracks(self._reader, track, system, specs, policy, workers)
         )
+
+    def drawn(
+        self,
+        measures: str | Iterable[str] = "basic",
+        track: Tracks = None,
+        *,
+        system: str | Iterable[str] | None = None,
+        source: Source = "query",
+        draws: int = 200,
+        rng: int | np.random.Generator = 0,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Compute means with unjudged docs of drawn grades, beside condensed lists and bounds.
+
+        The unjudged docs of a list, down to the cutoff of the measure, get grades of judged docs,
+        each drawn by itself, and count as judged: in the ideal list of nDCG, for example.
+
+        Parameters
+        ----------
+        measures : str or iterable of str, default 'basic'
+            Names as in `Store.evaluate`, of measures that read only ranks and grades.
+        track, system, workers, **choices
+            See `Store.evaluate`.
+        source : {'query', 'run'}, default 'query'
+            Judged docs whose grades are drawn: all of the query; or those that the list has down to
+            the cutoff of the measure, or all of the query where it has none.
+        draws : int, default 200
+            Number of draws of the grades of all unjudged docs.
+        rng : int or numpy.random.Generator, default 0
+            Random seed. The draws of a list depend only on it and on the names of its system and
+            query.
+
+        Returns
+        -------
+        DataFrame
+            One row per track, system and measure: track, system, measure (and qrels, of several
+            sets), value, condensed (under unjudged=condensed), upper (unjudged=upper) and residual
+            (upper - value), both NaN for measures without this bound, drawn (mean over the draws
+            of the means over queries) with drawn_low and drawn_high (their 95 % interval by
+            percentiles), unjudged (mean number of docs drawn per query).
+
+        Raises
+        ------
+        UsageError
+            If a name or choice is unknown, or a measure has its own treatment of unjudged docs or
+            reads more than ranks and grades.
+
+        Notes
+        -----
+        The bootstrap of Fröbe et al. [1]_, for any measure. The pool of their published code draws
+        judged docs that the list lacks, each once; here a grade is put back, so that the expected
+        gain of a doc is the mean gain of the judged docs.
+
+        References
+        ----------
+        .. [1] Fröbe et al. (2023). Bootstrapped nDCG estimation in the presence of unjudged
+           documents. doi:10.1007/978-3-031-28244-7_20
+
+        Examples
+        --------
+        >>> found = store.pools.drawn("P@10", "web", system="ibisBase", source="run")
+        >>> row = found.select("value", "condensed", "upper", "drawn", "unjudged").row(0)
+        >>> [round(value, 2) for value in row]
+        [0.2, 0.43, 0.72, 0.46, 5.2]
+        """
+        check_choice("source", source, SOURCES)
+        specs, policy = parse_call(measures, self._store.merged(choices))
+        check_drawable(specs, policy)
+        named = [system] if isinstance(system, str) else system
+        systems = None if named is None else tuple(named)
+        drawing = Drawing(source, check_whole("draws", draws), seed_of(rng), systems)
+        unknown, frames = set(systems or ()), list[pl.DataFrame]()
+        for name in tracks_of(self._reader, track):
+            known = self._reader.read_record(name)["systems"]
+            unknown -= set(known)
+            if systems is not None and not set(systems) & set(known):
+                continue
+            sets = policies_of_sets(self._reader, name, policy)
+            for of_set in sets:
+                chosen = relevant_in_set(self._reader, name, specs, of_set)
+                frame = drawn_means(self._reader, name, chosen, of_set, drawing, workers)
+                qrels = pl.lit(of_set.qrels).alias("qrels")
+                frames.append(frame.with_columns(qrels) if len(sets) > 1 else frame)
+        for one in sorted(unknown):
+            raise UsageError(f"no system {one!r}. {did_you_mean(one, self._systems(track))}")
+        return pl.concat(frames, how="diagonal")
+
+    def _systems(self, track: Tracks) -> list[str]:
+        """Return the systems of some tracks."""
+        names = tracks_of(self._reader, track)
+        return [one for name in names for one in self._reader.read_record(name)["systems"]]
 
     def leave_out(
         self,
