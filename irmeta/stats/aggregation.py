@@ -15,7 +15,7 @@ ties.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -181,9 +181,17 @@ def mc4(
     return _ranked(verdicts.systems, score, number if rounds else None)
 
 
-def mc4_ranks(verdicts: Verdicts, majority: Majority, steps: int) -> np.ndarray:
-    """Return the ranks by power steps of `mc4`, in the order of the systems: int32 [system]."""
-    return rank_rows(power_steps(_worse(verdicts, majority), steps)[None], True)[0]
+def mc4_ranks(verdicts: Sequence[Verdicts], majority: Majority, steps: int) -> np.ndarray:
+    """Return the ranks by power steps of `mc4` of the same systems: int32 [verdicts, system]."""
+    scores = [power_steps(part, steps) for part in _stacked(verdicts, majority)]
+    return rank_rows(np.concatenate(scores), True)
+
+
+def _stacked(verdicts: Sequence[Verdicts], majority: Majority) -> Iterator[np.ndarray]:
+    """Yield `_worse` of some verdicts at once: bool [verdicts, system, system]."""
+    step = max(1, MEANS_HELD // max(1, len(verdicts[0].systems) ** 2))
+    for start in range(0, len(verdicts), step):
+        yield np.stack([_worse(one, majority) for one in verdicts[start : start + step]])
 
 
 def _worse(verdicts: Verdicts, majority: Majority) -> np.ndarray:
@@ -207,28 +215,34 @@ def wins(verdicts: Verdicts) -> np.ndarray:
     return out
 
 
-def loses(better: np.ndarray, queries: float, majority: Majority) -> np.ndarray:
-    """Check whether the row's system loses to the column's by the majority: bool [system, system].
+def loses(better: np.ndarray, queries: float | np.ndarray, majority: Majority) -> np.ndarray:
+    """Check whether the row's system loses to the column's: bool [..., system, system].
 
     Parameters
     ----------
     better
-        [system, system]: number of the queries on which the row's system is better.
+        [..., system, system]: number of the queries on which the row's system is better.
     queries
-        Number of all queries.
+        Number of all queries, or an array [..., 1, 1].
     """
-    losses = better.T
+    losses = np.swapaxes(better, -1, -2)
     return losses > (better if majority == "decided" else queries / 2.0)
 
 
 def power_steps(worse: np.ndarray, steps: int) -> np.ndarray:
-    """Take power steps of MC4; `worse` is whether the row's system loses: bool [system, system]."""
-    size = len(worse)
-    move = worse / max(size, 1)
-    stay = 1.0 - worse.sum(axis=1) / max(size, 1)
-    now = np.full(size, 1.0 / max(size, 1))
+    """Take power steps of MC4: float64 [..., system].
+
+    Parameters
+    ----------
+    worse
+        bool [..., system, system]: whether the row's system loses.
+    """
+    size = max(worse.shape[-1], 1)
+    move = worse / size
+    stay = 1.0 - worse.sum(axis=-1) / size
+    now = np.full(worse.shape[:-1], 1.0 / size)
     for _ in range(steps):
-        now = now @ move + now * stay
+        now = (now[..., None, :] @ move)[..., 0, :] + now * stay
     return now
 
 

@@ -75,10 +75,18 @@ class Differences:
     def separated(self, alpha: float) -> np.ndarray:
         """Compute whether ``p() <= alpha`` for each pair above the diagonal: bool [pair].
 
-        The pairs are those of `upper`. Only ratios near the critical one need a p-value.
+        The pairs are those of `upper`.
         """
         upper = self.upper
-        mean, deviation, number = (one[upper] for one in (self.mean, self.deviation, self.queries))
+        mean, deviation, queries = (one[upper] for one in (self.mean, self.deviation, self.queries))
+        return Differences(mean, deviation, queries, self.paired).separated_each(alpha)
+
+    def separated_each(self, alpha: float) -> np.ndarray:
+        """Compute whether ``p_each() <= alpha``, of arrays [pair].
+
+        Only ratios near the critical one need a p-value.
+        """
+        mean, deviation, number = self.mean, self.deviation, self.queries
         ratio, error = self._ratio(mean, deviation, number)
         critical = self._by_number(lambda freedom: -stdtrit(freedom, alpha / 2))[number]
         is_near = ~(np.abs(ratio - critical) > NEAR * critical) | ~(error > 0)
@@ -171,6 +179,18 @@ def paired_differences(values: np.ndarray) -> Differences:
     return differences
 
 
+def pair_moments(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray]) -> Differences:
+    """Compute the moments of `paired_differences` for some pairs: arrays [pair].
+
+    Parameters
+    ----------
+    pairs
+        The systems of each pair, the first above the diagonal: see `numpy.triu_indices`.
+    """
+    mean, deviation, queries = (one[pairs] for one in _upper_moments(paired_moments, values))
+    return Differences(mean, deviation, queries)
+
+
 def column_means(values: np.ndarray, scale: float) -> Differences:
     """Compute the moments of each column, to test that its mean is 0.
 
@@ -202,13 +222,21 @@ def unpaired_differences(values: np.ndarray) -> Differences:
 
 
 def _differences(moments: Callable[..., None], values: np.ndarray) -> Differences:
-    mean, deviation = np.empty((2, values.shape[1], values.shape[1]))
-    queries = np.zeros(mean.shape, np.int32)
-    moments(np.ascontiguousarray(values, np.float64), ROUNDING, mean, deviation, queries)
+    mean, deviation, queries = _upper_moments(moments, values)
     mirror(mean, -1.0)
     mirror(deviation, 1.0)
     np.fill_diagonal(mean, 0.0)
     return Differences(mean, deviation, np.maximum(queries, queries.T))
+
+
+def _upper_moments(
+    moments: Callable[..., None], values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return means, deviations and numbers of queries, written above the diagonal alone."""
+    mean, deviation = np.empty((2, values.shape[1], values.shape[1]))
+    queries = np.zeros(mean.shape, np.int32)
+    moments(np.ascontiguousarray(values, np.float64), ROUNDING, mean, deviation, queries)
+    return mean, deviation, queries
 
 
 EXACT_RANKS = 50

@@ -25,7 +25,7 @@ from irmeta.stats.resampling import Plan, correlate_samples
 By = Literal["win-rate", "borda", "mc4"]
 STEPS = 10
 """Power steps of MC4, as in the code of Diaz and Ferraro (2022)."""
-_HELD = 1 << 22
+_HELD = 1 << 20
 
 
 def preference_order(
@@ -186,8 +186,9 @@ def _mc4_scores(wins: np.ndarray, times: np.ndarray, majority: Majority = "queri
     step = max(1, _HELD // max(1, systems * systems))
     for start in range(0, len(times), step):
         part = times[start : start + step]
-        for i, count in enumerate(_weighted_wins(wins, part), start):
-            out[i] = power_steps(loses(count, float(times[i].sum()), majority), STEPS)
+        queries = part.sum(axis=1).astype(np.float64)[:, None, None]
+        worse = loses(_weighted_wins(wins, part), queries, majority)
+        out[start : start + step] = power_steps(worse, STEPS)
     return out
 
 

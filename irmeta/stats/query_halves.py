@@ -8,10 +8,14 @@ import polars as pl
 from irmeta.errors import check_whole
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.matrix import Matrix
-from irmeta.stats.new_measure import covered_pairs
+from irmeta.results.verdicts import TIE
 from irmeta.stats.orders import kendall_tau_b, round_means
-from irmeta.stats.paired_t import PairedT
+from irmeta.stats.paired import pair_moments
+from irmeta.stats.pairs import check_alpha, check_finite
 from irmeta.stats.resampling import draw_query_sets
+
+_NEAR_TIE = 1e-9
+"""Share of the greatest value up to which two means may be equal but for rounding."""
 
 
 def half_orders(
@@ -61,16 +65,43 @@ def half_orders(
     [0.82, 0.82, 0.82]
     """
     check_whole("splits", splits)
+    check_alpha(alpha)
     complete = matrix.complete()
     half = len(complete.queries) // 2
     halves = draw_query_sets(len(complete.queries), half, 2, splits, rng)
-    rows = []
-    for split, (first, second) in enumerate(halves):
-        sides = complete.only_queries(first), complete.only_queries(second)
-        one, other = (round_means(mean_over_queries(side.oriented))[None] for side in sides)
-        tau = float(kendall_tau_b(one, other, True)[0])
-        tests = [PairedT(side) for side in sides]
-        separated, _, _, swapped = covered_pairs(tests[0], tests[1], alpha)
-        rows.append((split, tau, separated, swapped))
-    schema = {"split": pl.Int32, "tau": pl.Float64, "separated": pl.Int64, "swapped": pl.Int64}
-    return pl.DataFrame(rows, schema, orient="row")
+    if len(halves):
+        check_finite(complete)
+    pairs, values = np.triu_indices(len(complete.systems), 1), complete.oriented
+    shape = len(halves), len(complete.systems)
+    sides = [
+        np.reshape([mean_over_queries(values[queries]) for queries in halves[:, side]], shape)
+        for side in (0, 1)
+    ]
+    one, other = (np.reshape([round_means(row) for row in side], shape) for side in sides)
+    taus = kendall_tau_b(one, other, True)
+    counts = [
+        _conclusions(values[first], values[second], means, pairs, alpha)
+        for (first, second), means in zip(halves, sides[1], strict=True)
+    ]
+    separated, swapped = np.array(counts, np.int64).reshape(-1, 2).T
+    columns = {"tau": taus, "separated": separated, "swapped": swapped}
+    number = pl.Series("split", np.arange(len(halves)), pl.Int32)
+    return pl.DataFrame([number]).with_columns(**{n: pl.Series(v) for n, v in columns.items()})
+
+
+def _conclusions(
+    one: np.ndarray,
+    other: np.ndarray,
+    other_means: np.ndarray,
+    pairs: tuple[np.ndarray, np.ndarray],
+    alpha: float,
+) -> tuple[int, int]:
+    """Count the pairs that one half separates, and those that the other half orders otherwise."""
+    tested = pair_moments(one, pairs)
+    is_separated = tested.separated_each(alpha) & (np.abs(tested.mean) > TIE)
+    first = tested.mean[is_separated]
+    a, b = (systems[is_separated] for systems in pairs)
+    second = other_means[a] - other_means[b]
+    if (np.abs(second) <= _NEAR_TIE * np.abs(other).max(initial=0.0)).any():
+        second = pair_moments(other, (a, b)).mean
+    return len(first), int((np.sign(first) * second < -TIE).sum())

@@ -269,7 +269,8 @@ def test_wins__of_values_equal_those_of_their_signs(values, majority):
     signs = Verdicts(verdicts.queries, names, verdicts.sign)
     np.testing.assert_array_equal(wins(verdicts), wins(signs))
     ranks = dict(mc4(signs, majority=majority, steps=10).select("system", "rank").iter_rows())
-    assert mc4_ranks(verdicts, majority, 10).tolist() == [ranks[name] for name in names]
+    expected = [ranks[name] for name in names]
+    assert mc4_ranks([verdicts, verdicts], majority, 10).tolist() == [expected, expected]
 
 
 def assert_ranked(found: pl.DataFrame) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -346,45 +346,57 @@ def fewer_labels(compared: ComparedTrack, options: Options) -> pl.DataFrame:
     """
     by_order = list[pl.DataFrame]()
     gained = [keep_gained(view) for view in compared.views]  # no other docs are read
-    whole = _places(gained, options)
+    whole = _places([gained], options)
     seeds = np.random.SeedSequence(options.seed).generate_state(options.label_replicates).tolist()
     for labels, order in ORDERS.items():
-        samples = list[tuple[float, str, np.ndarray]]()
-        for seed in seeds if labels == "random" else [0]:
-            by_view = [
-                drop_relevant_shares(view, options.removed, order, rel=options.rel, rng=seed)
-                for view in gained
-            ]
-            for share, *views in zip(options.removed, *by_view, strict=True):
-                samples += [(share, *placed) for placed in _places(views, options).items()]
-        rows = _correlated(whole, samples)
+        drawn = seeds if labels == "random" else [0]
+        samples = _places(_with_fewer(gained, options, order, drawn), options)
+        taus = {
+            name: over_common(kendall_tau_b, whole[name], found, False)[0].tolist()
+            for name, found in samples.items()
+        }
+        rows = [
+            {"size": share, "measure": name, "tau": taus[name][i]}
+            for i, share in enumerate([*options.removed] * len(drawn))
+            for name in samples
+        ]
         found = spread(pl.DataFrame(rows)).rename({"size": "removed"})
         by_order.append(found.with_columns(labels=pl.lit(labels)))
     return pl.concat(by_order)
 
 
-def _correlated(
-    whole: dict[str, np.ndarray], samples: Sequence[tuple[float, str, np.ndarray]]
-) -> list[Row]:
-    """Return size, measure and tau-b of each sample: share, measure, places of the systems."""
-    taus = dict[str, Iterator[float]]()
-    for name, places_of_all in whole.items():
-        of_samples = np.stack([values for _, measure, values in samples if measure == name])
-        tau = over_common(kendall_tau_b, places_of_all[None], of_samples, False)[0]
-        taus[name] = iter(tau.tolist())
-    return [{"size": share, "measure": name, "tau": next(taus[name])} for share, name, _ in samples]
+def _with_fewer(
+    views: Sequence[JudgedRanks], options: Options, order: DropOrder, seeds: Sequence[int]
+) -> Iterator[Sequence[JudgedRanks]]:
+    """Yield the blocks without each share of the relevant docs, one seed after another."""
+    for seed in seeds:
+        by_view = [
+            drop_relevant_shares(view, options.removed, order, rel=options.rel, rng=seed)
+            for view in views
+        ]
+        yield from zip(*by_view, strict=True)
 
 
-def _places(views: list[JudgedRanks], options: Options) -> dict[str, np.ndarray]:
-    """Return the negated ranks of the systems by each of the six: float64 [system]."""
+def _places(samples: Iterable[Sequence[JudgedRanks]], options: Options) -> dict[str, np.ndarray]:
+    """Return the negated ranks of the systems by each of the six: float64 [sample, system].
+
+    Parameters
+    ----------
+    samples
+        The blocks of the track with the judgments of each sample.
+    """
     preferences = parse_preferences(options.preferences)
     measures = parse_measures(options.measures)
-    blocks = [(view.queries, compare_block(view, preferences)) for view in views]
-    found: dict[str, np.ndarray] = {}
-    for one in join_blocks(views[0].facts, preferences, blocks):
-        verdicts = Verdicts.of(one.win_rates().complete())
-        found[one.name] = -mc4_ranks(verdicts, options.majority, STEPS).astype(np.float64)
-    scores = Scores.concat([evaluate_block(view, measures, options.policy) for view in views])
-    for name, means in zip(scores.measures, scores.mean_values(), strict=True):
-        found[name] = places(means * scores.directions[name])
-    return found
+    verdicts, by_means = dict[str, list[Verdicts]](), dict[str, list[np.ndarray]]()
+    for views in samples:
+        blocks = [(view.queries, compare_block(view, preferences)) for view in views]
+        for one in join_blocks(views[0].facts, preferences, blocks):
+            verdicts.setdefault(one.name, []).append(Verdicts.of(one.win_rates().complete()))
+        scores = Scores.concat([evaluate_block(view, measures, options.policy) for view in views])
+        for name, means in zip(scores.measures, scores.mean_values(), strict=True):
+            by_means.setdefault(name, []).append(places(means * scores.directions[name]))
+    found = {
+        name: -mc4_ranks(of_samples, options.majority, STEPS).astype(np.float64)
+        for name, of_samples in verdicts.items()
+    }
+    return found | {name: np.stack(of_samples) for name, of_samples in by_means.items()}
