@@ -1,3 +1,3 @@
-"""irmeta's version, apart so that every room may read it."""
+"""Version of irmeta, importable by any subpackage."""
 
 __version__ = "0.1.0"

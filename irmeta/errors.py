@@ -17,7 +17,7 @@ _SHOWN = 80  # characters of an invalid value shown in a message
 
 
 class IrmetaError(Exception):
-    """Base of every error that irmeta raises on purpose."""
+    """Base class of all errors that irmeta raises."""
 
     def __str__(self) -> str:
         return shorten_quoted(escape_text(hide_passwords(super().__str__()), keep="\n"))

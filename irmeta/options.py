@@ -159,7 +159,7 @@ class Options:
         return {name: path for name in named if (path := getattr(self, name)) is not None}
 
     def used(self) -> dict[str, Any]:
-        """Return what options that are empty stand for, by option, for provenance on pages."""
+        """Return the values that empty options stand for, by option, for provenance on pages."""
         return {}
 
     def scored(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a user holds: `Store` and its methods, and what makes or opens one."""
+"""Public functions and classes: `Store`, `ingest`, `evaluate`, `compare` and others."""
 
 from __future__ import annotations
 

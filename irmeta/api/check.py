@@ -1,4 +1,4 @@
-"""`check`: whether all files of a store, or of results, are as irmeta wrote them."""
+"""`check`: integrity check of all files of a store, or of results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from irmeta.studies.framework.recorded_files import PARTS, RecordedFiles, record
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check read and found.
+    """Result of an integrity check.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def check(path: AnyLocation, *, workers: int | None = None) -> pl.DataFrame:
 
 
 def check_files(path: AnyLocation, *, workers: int | None = None) -> Checked:
-    """As `check`, with the number of files that were read."""
+    """Check like `check`, and return the number of files read, too."""
     place = location(path)
     if is_store(place):
         found = list(_of_store(Layout(place), workers))

@@ -1,4 +1,4 @@
-"""`diff`: two files of results beside each other."""
+"""`diff`: comparison of two files of results."""
 
 from __future__ import annotations
 

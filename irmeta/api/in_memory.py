@@ -1,4 +1,4 @@
-"""What is read into memory: a collection, or files that are named one by one."""
+"""Reading of a collection, or of single files, into memory."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def read_tracks(
     progress: Progress | None = None,
     evaluation: Evaluation | None = None,
 ) -> tuple[Store, list[Outcome]]:
-    """As `read` or, with `runs`, as `read_files`; failures are outcomes, nothing is warned of.
+    """Read like `read` or, with `runs`, `read_files`; return failures instead of warning of them.
 
     For `evaluation` see `read_into_memory`.
     """

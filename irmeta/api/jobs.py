@@ -1,4 +1,4 @@
-"""The jobs that leave something on disk: ingest and reanalyze; and what opens it again."""
+"""`ingest` and `reanalyze`, which write to disk, and `open_store`."""
 
 from __future__ import annotations
 

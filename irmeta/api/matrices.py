@@ -1,4 +1,4 @@
-"""`matrices`: values by query and system, from a store, results, a file, a table of one's own."""
+"""`matrices`: values by query and system, from a store, results, a file, a user's table."""
 
 from __future__ import annotations
 

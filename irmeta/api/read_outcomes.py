@@ -32,7 +32,7 @@ WARNINGS: dict[str, type[UserWarning]] = {
 def whole(
     store: AnyStore, outcomes: Sequence[Outcome], unfinished: Sequence[tuple[str, str]] = ()
 ) -> AnyStore:
-    """Return the store, if nothing failed; warn of what reading noticed.
+    """Return the store if no track failed; issue the warnings of reading.
 
     `unfinished` are tracks that could be read and then failed, and why.
     """

@@ -1,4 +1,4 @@
-"""Arguments that are results, or else qrels and runs that a program has in memory."""
+"""Arguments that are either results, or qrels and runs in memory."""
 
 from __future__ import annotations
 

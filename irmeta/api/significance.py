@@ -1,4 +1,4 @@
-"""Which systems differ, and which measures tell: `compare` and `power`."""
+"""Significance tests of systems and discriminative power of measures: `compare`, `power`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Store`: what a user holds of a folder of tracks."""
+"""`Store`: values, tests, tables and figures of the tracks of a store."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def judged_docs_only(
     left_out: np.ndarray,
     options: TrecEvalOptions,
 ) -> None:
-    """Give the lists that ``-J`` empties trec_eval's values: 0 docs of 0 are NaN.
+    """Set the values of lists that ``-J`` empties as trec_eval does: 0 of 0 docs is NaN.
 
     `left_out` are the queries that trec_eval does not evaluate: bool [query].
     """

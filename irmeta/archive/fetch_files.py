@@ -59,7 +59,7 @@ class FileFetcher:
             return Outcome(wanted, "failed", reason=str(error))
 
     def look(self, wanted: Wanted) -> Outcome:
-        """Tell whether a file is there, and else its size, without fetching it."""
+        """Check whether a file exists; if not, return its size without fetching it."""
         try:
             if (known := self._known(wanted)) is not None:
                 return Outcome(wanted, "up to date", known.bytes, known.sha256)
@@ -68,7 +68,7 @@ class FileFetcher:
             return Outcome(wanted, error.status, reason=str(error))
 
     def join(self, one: WantedSet) -> Outcome:
-        """Make the file of a qrels set of its parts, which are all there."""
+        """Join the parts of a qrels set, all of which exist, into its file."""
         wanted = replace(one.parts[0], path=one.path)
         hashes = tuple(self.lock.sha256(part.path) for part in one.parts)
         source = _recipe(one)

@@ -1,4 +1,4 @@
-"""The lock file of fetched files: what came from where, when, and its checksum."""
+"""The lock file: address, date and checksum of each fetched file."""
 
 from __future__ import annotations
 

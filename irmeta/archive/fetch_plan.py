@@ -214,7 +214,7 @@ LOST = ("missing", "refused", "failed")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file; `status` as in `FetchReport`."""
+    """Outcome for one file; `status` as in `FetchReport`."""
 
     wanted: Wanted
     status: str
@@ -230,7 +230,7 @@ class Outcome:
 
 @dataclass(frozen=True, repr=False)
 class FetchReport(Summarized):
-    """What a fetch did.
+    """Report of a fetch.
 
     Attributes
     ----------

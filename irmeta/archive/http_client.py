@@ -116,7 +116,7 @@ class HostLimits:
             host.answers, host.failures, host.reason = 0, host.failures + 1, reason
 
     def left(self, address: str) -> str | None:
-        """Return the reason why a host is not asked any more, or None if it is asked."""
+        """Return why requests to a host have ended, or None if they go on."""
         with self._lock:
             host = self._hosts[host_of(address)]
             return host.reason if host.failures >= FAILURES_TO_LEAVE else None

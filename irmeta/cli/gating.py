@@ -1,4 +1,4 @@
-"""Regression tests of `irmeta compare --max-drop` and `irmeta diff --pair`: systems and status."""
+"""Regression tests `irmeta compare --max-drop` and `irmeta diff --pair`: pairs and exit status."""
 
 from __future__ import annotations
 

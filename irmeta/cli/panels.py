@@ -1,4 +1,4 @@
-"""Panels of options in help texts: what most commands are called with comes first."""
+"""Panels of options in help texts, the most used options first."""
 
 from __future__ import annotations
 

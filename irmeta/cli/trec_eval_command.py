@@ -1,6 +1,6 @@
 """`irmeta trec_eval`: trec_eval's command line and output.
 
-It is apart from the other commands and imports little, because scripts call it once per run.
+It is separate from the other commands and imports little, because scripts call it once per run.
 """
 
 from __future__ import annotations

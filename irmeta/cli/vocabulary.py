@@ -156,7 +156,7 @@ TERMS = (
 
 
 def renamed(option: str, known: Collection[str]) -> str | None:
-    """Return the name that an idea has in a command, for another name of the idea."""
+    """Return the option name that a command uses for a concept, given another name of it."""
     names = (term.option for term in TERMS if option in (*term.avoid, *term.before))
     return next((name for name in names if name in known), None)
 

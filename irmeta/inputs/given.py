@@ -1,4 +1,4 @@
-"""What a user passes as qrels and runs: each form is told from the others by its type."""
+"""Qrels and runs that a user passes, in forms recognised by their types."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Measures: one file a family, a registration each, and `evaluate` over a store."""
+"""Measures, one module per family, and their evaluation over a store."""

@@ -1,4 +1,4 @@
-"""statAP and its kin: estimates from docs that were judged with known probabilities.
+"""statAP and related measures: estimates from docs that were judged with known probabilities.
 
 The weight of a judged doc is the inverse of its inclusion probability: the number of docs that it
 stands for (Horvitz and Thompson). Where all docs are judged, every weight is 1, and the estimates

@@ -1,4 +1,4 @@
-"""xinfAP, infNDCG and their kin: expectations where each stratum of the pool was sampled.
+"""xinfAP, infNDCG and related measures: expectations where each stratum of the pool was sampled.
 
 A doc of the pool of negative grade was not sampled. All docs of a qrels set without strata are one
 stratum. Where all docs are judged and nothing is smoothed, the estimates are AP, nDCG and P@k.

@@ -57,7 +57,7 @@ _NICKNAMES = {
 
 
 class TrecEvalError(IrmetaError):
-    """What trec_eval stops for, with its exit status.
+    """Error on which trec_eval stops, with its exit status.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Line:
 
 @dataclass(frozen=True)
 class TrecEvalOptions:
-    """TrecEvalOptions of trec_eval that change values.
+    """Options of trec_eval that change values.
 
     Attributes
     ----------

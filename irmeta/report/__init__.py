@@ -1,1 +1,1 @@
-"""Frames in; figures, tables and one self-contained page out."""
+"""Figures, tables and self-contained pages, made from frames."""

@@ -37,7 +37,7 @@ _FIX = "Write CSV with the columns system,query,measure,value."
 
 
 def no_measure(name: str) -> bool:
-    """Return False: where names of measures are not known."""
+    """Return False; used where names of measures are not known."""
     return False
 
 

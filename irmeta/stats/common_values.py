@@ -32,7 +32,7 @@ class CommonValues:
 
 
 def common_values(reference: Matrix, judges: Mapping[str, Matrix]) -> CommonValues:
-    """Bring the values of judges into the order of the reference.
+    """Align the values of judges with the queries and systems of the reference.
 
     Queries on which the reference or a judge has an undefined or infinite value are excluded. The
     reference is never cut to what a judge judged.

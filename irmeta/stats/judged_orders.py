@@ -135,7 +135,7 @@ def common_best(reference: np.ndarray, judge: np.ndarray, size: int) -> float:
 
 
 def regret_of_best(reference: np.ndarray, judge: np.ndarray, size: int) -> tuple[float, float]:
-    """Compute what choosing the best `size` systems by a judge costs in the reference's means.
+    """Compute the loss in the reference's mean from choosing the best `size` systems by a judge.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def places(means: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Conclusions:
-    """Pairs of systems by what two sides conclude of them.
+    """Numbers of pairs of systems by the conclusions of two sides.
 
     Attributes
     ----------

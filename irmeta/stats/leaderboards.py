@@ -102,7 +102,7 @@ class Leaderboard(Summarized):
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules of leaderboards: what `irmeta.prefer` is asked for.
+    """Options of a leaderboard, as in `irmeta.prefer`.
 
     Attributes
     ----------

@@ -279,7 +279,7 @@ def t_factor(labelled: int, confidence: float) -> float:
 def equivalent_queries(
     labelled: int, alone: np.ndarray, width: np.ndarray, fixed: int | None = None
 ) -> np.ndarray:
-    """Return how many labelled queries would give people alone the same width.
+    """Return the number of labelled queries at which the reference alone gives the same width.
 
     ``n (width alone / width)^2`` or, for the mean over a `fixed` number N of queries,
     ``1 / (1 / N + (1 / n - 1 / N) (width / width alone)^2)``; NaN where both widths are 0.

@@ -1,4 +1,4 @@
-"""How close a rerun of an experiment comes to the original: lists, values and effects."""
+"""Agreement of a rerun of an experiment with the original: lists, values and effects."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def tau_union(original: Sequence[str], rerun: Sequence[str]) -> float:
 
 
 def overlap_to(original: Sequence[str], rerun: Sequence[str], p: float, depth: int) -> float:
-    """Compute rank-biased overlap of two lists to a depth, over its greatest value there.
+    """Compute rank-biased overlap of two lists down to a depth, divided by its maximum there.
 
     Docs beyond the end of a list are none; `irmeta.stats.rbo` extrapolates instead.
 
@@ -71,7 +71,7 @@ def error(original: np.ndarray, rerun: np.ndarray) -> float:
 
 
 def relative_error(original: np.ndarray, rerun: np.ndarray) -> float:
-    """Compute the root mean square error over its greatest value for values from 0 to 1."""
+    """Compute the root mean square error, divided by its maximum for values from 0 to 1."""
     return error(original, rerun) / float(np.sqrt(np.mean(np.maximum(original, 1 - original) ** 2)))
 
 

@@ -1,4 +1,4 @@
-"""The memory that reading a track into a store takes, and the refusal of a limit below it."""
+"""Memory needed to read a track into a store, and the error for a lower limit."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def read_beside(
     sets: list[tuple[QrelsSource, QrelsText]],
     unreadable: Mapping[QrelsSource, DataError] | None = None,
 ) -> Beside:
-    """Read what a track has beside its runs and the given qrels sets."""
+    """Read the files of a track other than its runs and the given qrels sets."""
     inputs: dict[str, str | None] = {given.file: parsed.sha256 for given, parsed in sets}
     facts, described = read_facts(source), read_subtopics(source, sets)
     queries = pl.concat([parsed.frame["query"] for _, parsed in sets]).unique()

@@ -155,7 +155,7 @@ def linear_ticks(low: float, high: float, whole: bool) -> list[float]:
 def apart(
     values: Sequence[float], gap: float, least: float = -math.inf, most: float = math.inf
 ) -> list[float]:
-    """Place ascending values so that neighbours are at least `gap` apart, near where they were.
+    """Place ascending values so that neighbours are at least `gap` apart, near their old places.
 
     Places lie from `least` to `most` as far as there is room; below `most` it may be lacking.
     """

@@ -1,4 +1,4 @@
-"""Places of rows of which a few have a name: these are high, the others are thin."""
+"""Places of rows, which are tall if they have a name, and thin otherwise."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ CLAIMS = Table(
 
 
 class CannotBeSaid(Exception):  # noqa: N818  # a verdict, not an error
-    """Raised by a statistic that the tables do not have; its text says why."""
+    """Raised by a statistic that the tables cannot give; the message is the reason."""
 
 
 class Found(NamedTuple):

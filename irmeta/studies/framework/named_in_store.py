@@ -1,4 +1,4 @@
-"""Check before a study that a store has what its options name, and a track that they include."""
+"""Check before a study that the names in its options exist in the store."""
 
 from __future__ import annotations
 

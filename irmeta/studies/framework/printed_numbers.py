@@ -1,4 +1,4 @@
-"""What a paper prints, from files beside its study: numbers, and notes on contradictions."""
+"""Numbers printed in a paper, and notes on its contradictions, from files of the study."""
 
 from __future__ import annotations
 

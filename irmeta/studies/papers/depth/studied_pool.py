@@ -74,7 +74,7 @@ class StudiedPool:
 
     @property
     def states_all(self) -> bool:
-        """Whether it is known which of all judgments a contributor's lists brought about."""
+        """Whether it is known which judgments stem from the lists of each contributor."""
         return self.source != "default" or self.comprehensive is None
 
     @property

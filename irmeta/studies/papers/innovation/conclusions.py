@@ -97,7 +97,7 @@ def contributions(tables: Tables, track: str) -> Iterator[str]:
 
 
 def swaps(tables: Tables, track: str) -> Iterator[str]:
-    """Yield how many pairs change places by each measure, and when the best does."""
+    """Yield how many pairs change places by each measure, and where the best system does."""
     rows = tables["dethroned"].filter(pl.col("pairs") > 0, track=track)
     for row in rows.iter_rows(named=True):
         pairs = f"{row['swapped']:,} of {count(row['pairs'], 'pair')}"

@@ -127,7 +127,7 @@ class InnovationOptions(TrackOptions):
 
     @property
     def counted_docs(self) -> Counted:
-        """What tables of docs count: one S_d of each doc, so not ``others``."""
+        """Value of `counted` in tables of docs, where each doc has one S_d: never ``others``."""
         return "systems" if self.counted == "others" else self.counted
 
     def name(self, measure: str, alpha: float, mix: Mix = "add") -> str:

@@ -1,4 +1,4 @@
-"""`RareTrack`: what the tables of a track are computed from, after one pass over its blocks."""
+"""`RareTrack`: data of a track for all tables, from one pass over its blocks."""
 
 from __future__ import annotations
 

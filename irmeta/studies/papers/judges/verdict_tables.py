@@ -1,4 +1,4 @@
-"""The table that a reader acts on, from the other tables of a track."""
+"""The table `verdicts`, from the other tables of a track."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ CRITERIA = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """Grade of a family, why, and the number that decides, as text."""
+    """Grade of a family, its reason, and the deciding number as text."""
 
     grade: Grade
     why: str

@@ -1,4 +1,4 @@
-"""A track with all that the criteria need: its blocks, measures and scores, each made once."""
+"""`TrustedTrack`: blocks, measures and scores of a track, each computed once."""
 
 from __future__ import annotations
 
