@@ -70,17 +70,17 @@ class ReadPolicy(Options):
     'auto'
     """
 
-    tie_order: TieOrder = option("trec_eval", "Order of docs, and of docs with equal scores.")
+    tie_order: TieOrder = option("trec_eval", "Order of the docs of a list, and of tied docs.")
     depth: int | None = option(None, "Keep only the first DEPTH docs of each list.", least=1)
-    duplicates: Duplicates = option("error", "A doc that occurs twice in a list.")
-    malformed: Malformed = option("error", "A line that cannot be read.")
+    duplicates: Duplicates = option("error", "Treatment of a doc that occurs twice in a list.")
+    malformed: Malformed = option("error", "Treatment of malformed lines.")
     names: str = option(
         "auto",
         "Names of systems; auto: by tag, or by file in tracks where runs share a tag.",
         parse="irmeta.policies:checked_names",
         metavar="auto|tag|file|PATTERN",
     )
-    run_format: RunFormat = option("auto", "Form of run files; auto: recognised by content.")
+    run_format: RunFormat = option("auto", "Format of run files; auto: recognised by content.")
     drop_self: bool = option(False, "Remove docs that have the id of their query.")
     grade_digits: int | None = option(
         None, "Round grades to DIGITS decimals.", least=0, most=15, metavar="DIGITS"
@@ -162,7 +162,7 @@ class EvalPolicy(Options):
     'unjudged'
     """
 
-    queries: Averaged = option("judged", "Queries that means cover.")
+    queries: Averaged = option("judged", "Queries that are averaged.")
     negative: Negative = option("unjudged", "Meaning of grades below 0.")
     qrels: str | None = option(
         None,

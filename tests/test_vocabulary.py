@@ -25,7 +25,7 @@ AVOIDED = {name for term in TERMS for name in term.avoid}
 MEANINGS = {
     "--depth": "first DEPTH docs of each list",
     "--pool-depth": "[Dd]epth of the pool",
-    "--rarity-depth": "[Rr]ank (to|at) which (a system retrieves|S_d counts) a doc",
+    "--rarity-depth": "[Dd]eepest rank at which (a system retrieves|S_d counts) a doc",
     "--alpha": "[Ss]ignificance level",
     "--seed": "[Rr]andom seed",
     "--resamples": "[Rr]esamples|[Pp]ermutations",

@@ -16,10 +16,16 @@ class DownloadLimits(Options):
 
     max_gb: float = option(4.0, "Largest size of a file in GB.", least=0, metavar="GB")
     min_rate: float = option(
-        1000.0, "Fewest bytes a second of a download, over a minute.", least=0, metavar="BYTES"
+        1000.0,
+        "Lowest rate of a download in bytes per second, averaged over a minute.",
+        least=0,
+        metavar="BYTES",
     )
     max_minutes: float | None = option(
-        None, "Longest time of a download, by default none.", least=0, metavar="MINUTES"
+        None,
+        "Longest duration of a download in minutes; default unlimited.",
+        least=0,
+        metavar="MINUTES",
     )
 
 

@@ -58,7 +58,8 @@ def agree(
     same_scale: Annotated[
         bool,
         typer.Option(
-            "--same-scale", help="All sets have one scale, though some never use a grade of it."
+            "--same-scale",
+            help="Treat all sets as on one scale, even if some never use one of its grades.",
         ),
     ] = False,
     raw: Annotated[
@@ -66,14 +67,18 @@ def agree(
         typer.Option("--raw", help="Compare grades even where the scales differ."),
     ] = False,
     per_query: Annotated[
-        bool, typer.Option("-q", "--per-query", help="Report each query instead of all.")
+        bool, typer.Option("-q", "--per-query", help="Report one row per query.")
     ] = False,
     confusion: Annotated[
-        bool, typer.Option("--confusion", help="Report docs by the grades of both.")
+        bool,
+        typer.Option(
+            "--confusion",
+            help="Report the confusion matrix: docs by grade of the reference and of the judge.",
+        ),
     ] = False,
     track: TracksOption = None,
     grade_digits: Annotated[
-        int | None, typer.Option(min=0, help="Decimals that grades of files are rounded to.")
+        int | None, typer.Option(min=0, help="Decimal places to which grades in files are rounded.")
     ] = None,
     resamples: Annotated[
         int, typer.Option(min=1, help="Resamples of the queries, for intervals.")

@@ -56,7 +56,9 @@ ForceOption = Annotated[
 ]
 TitlesOption = Annotated[
     bool,
-    typer.Option("--titles/--no-titles", help="Figures with titles; without, for a caption."),
+    typer.Option(
+        "--titles/--no-titles", help="Titles in figures; leave them out for figures with a caption."
+    ),
 ]
 FormatsOption = Annotated[
     str,
@@ -68,14 +70,16 @@ TracksOption = Annotated[
 ]
 UnjudgedOption = Annotated[
     bool,
-    typer.Option("--unjudged", help="Also report what unjudged docs leave open, on stderr."),
+    typer.Option(
+        "--unjudged", help="Also report hardly judged systems and undecided pairs on stderr."
+    ),
 ]
 JudgedAtLeastOption = Annotated[
     float | None,
     typer.Option(
         min=0,
         max=1,
-        help="With --unjudged, the mean Judged@10 below which systems are counted.",
+        help="With --unjudged, the mean Judged@10 below which a system is hardly judged.",
         show_default="0.9",
     ),
 ]

@@ -55,7 +55,10 @@ def prefer(
         typer.Option(help="Compare every other system with this one alone.", show_default=False),
     ] = None,
     opponents: Annotated[
-        str, typer.Option(help="systems; groups: a group weighs as much as one system.")
+        str,
+        typer.Option(
+            help="Equal weights of opponents: for all systems, or for all groups of systems."
+        ),
     ] = "systems",
     segment: Annotated[
         Path | None,
@@ -66,7 +69,7 @@ def prefer(
         ),
     ] = None,
     on: Annotated[
-        str, typer.Option(help="Test the preference of pairs, or their win-rate.")
+        str, typer.Option(help="Values to test: preferences of pairs, or their win rates.")
     ] = "preference",
     track: TracksOption = None,
     rank_resamples: Annotated[

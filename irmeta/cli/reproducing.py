@@ -39,7 +39,7 @@ def reproduce(
         typer.Option(
             metavar="RUN|BASELINE,ADVANCED",
             show_default=False,
-            help="The rerun in the same form (repeatable).",
+            help="The rerun, in the form of --original (repeatable).",
         ),
     ],
     measures: Annotated[
@@ -59,9 +59,11 @@ def reproduce(
         ),
     ] = None,
     list_depth: Annotated[
-        int, typer.Option(min=1, help="Ranks of the lists that are compared.")
+        int, typer.Option(min=1, help="Depth to which lists are compared.")
     ] = 1000,
-    persistence: Annotated[float, typer.Option(help="Persistence of rank-biased overlap.")] = 0.95,
+    persistence: Annotated[
+        float, typer.Option(help="Persistence p of rank-biased overlap.")
+    ] = 0.95,
     resamples: Annotated[
         int, typer.Option(min=1, help="Resamples of the queries, for 95 % intervals.")
     ] = 1000,

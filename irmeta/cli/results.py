@@ -59,7 +59,7 @@ def diff(
         ),
     ] = None,
     worse_only: Annotated[
-        bool, typer.Option("--worse-only", help="Values that are better in B count as equal.")
+        bool, typer.Option("--worse-only", help="Count values that are better in B as equal.")
     ] = False,
 ) -> None:
     """Compare two result files: provenance and values. Exit with status 1 if values differ."""

@@ -15,7 +15,7 @@ CORRECTION = "Correction of the p-values for the number of pairs."
 class Resampling(Options):
     """Options of random tests."""
 
-    resamples: int = option(10_000, "Number of resamples, for random tests.", least=1)
+    resamples: int = option(10_000, "Number of resamples, for randomised tests.", least=1)
     seed: int = option(0, "Random seed.", least=0)
 
 
@@ -53,7 +53,7 @@ class PowerTesting(Resampling):
         flag="--test",
     )
     correction: Correction = option(
-        "none", f"{CORRECTION} None, as discriminative power is defined pair by pair."
+        "none", f"{CORRECTION} Default none, since discriminative power is defined pair by pair."
     )
     alpha: tuple[float, ...] = option((0.05, 0.01), "Significance level (repeatable).")
 

@@ -64,7 +64,9 @@ def evaluate(
     wide: Annotated[bool, typer.Option("--wide", help="One column per measure.")] = False,
     measure_names: Annotated[
         Literal["asked", "canonical"],
-        typer.Option(help="In the printed table, also names as written, or canonical names only."),
+        typer.Option(
+            help="Names in the printed table: as written and canonical, or canonical only."
+        ),
     ] = "asked",
     track: TracksOption = None,
     system: Annotated[
@@ -296,7 +298,7 @@ def measures(
         typer.Option(
             "--for",
             metavar="truncated|diverse|ordered,...",
-            help="Properties that measures of such rankings should have, and which measures do.",
+            help="List the properties for this kind of rankings, and the measures that have them.",
             show_default=False,
         ),
     ] = None,

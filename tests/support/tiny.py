@@ -30,7 +30,7 @@ class TinyOptions(TrackOptions):
         ("AP",), "Measures (repeatable).", parse="irmeta.measures.names:canonical_names",
         flag="-m --measure",
     )  # fmt: skip
-    rel: int = option(1, "Least grade that is relevant.", least=1, most=127)
+    rel: int = option(1, "Least relevant grade.", least=1, most=127)
     share: float = option(0.5, "A share.", least=0, most=1, exclusive=True)
     wanted: str | None = option(None, "A system that must be there.", names="system")
     words: str | None = option(None, "A file of words.", file=True)

@@ -63,7 +63,7 @@ class CannotBeSaid(Exception):  # noqa: N818  # a verdict, not an error
 
 
 class Found(NamedTuple):
-    """A number with what it is made of.
+    """A number with its components in words.
 
     Attributes
     ----------

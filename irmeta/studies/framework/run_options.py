@@ -24,16 +24,16 @@ class RunOptions(Options):
     track: tuple[str, ...] | None = option(
         None, "Only these tracks (repeatable); results of other tracks are kept."
     )
-    only: bool = option(False, "If only some tracks are named: remove the results of the others.")
+    only: bool = option(False, "If tracks are selected, remove the results of all other tracks.")
     force: bool = option(False, "Use a folder that holds other files.")
     figures: bool = option(
         True,
-        "Draw the figures; without, tables and page alone.",
+        "Draw figures, besides tables and page.",
         flag="--figures/--no-figures",
     )
     titles: bool = option(
         True,
-        "Figures with titles; without, for a caption, which ends with the subtitle.",
+        "Titles in figures; if off, captions end with the subtitle.",
         flag="--titles/--no-titles",
     )
     style: Literal["paper", "irmeta"] = option(

@@ -18,7 +18,9 @@ class OverviewOptions(TrackOptions):
         parse="irmeta.studies.reanalysis.options:with_deep",
         flag="-m --measures",
     )
-    rarity_depth: int = option(100, "Rank to which a system retrieves a doc, for rarity.", least=1)
+    rarity_depth: int = option(
+        100, "Deepest rank at which a system retrieves a doc, for rarity.", least=1
+    )
     unretrieved: Unretrieved = option(
         "irrel", "Search length of a relevant doc that is not retrieved, in the tables of lengths."
     )

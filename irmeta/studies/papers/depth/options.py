@@ -26,8 +26,8 @@ class DepthOptions(TrackOptions):
 
     rel: int = option(
         1,
-        "Least grade that is relevant, and that has a gain in nDCG; for measures whose names state "
-        "another, theirs. ERR has gains of all grades.",
+        "Least relevant grade, and least grade with a gain in nDCG, for measures whose names state "
+        "none. ERR has gains of all grades.",
         least=1,
         most=127,
     )
@@ -49,7 +49,7 @@ class DepthOptions(TrackOptions):
     )
     least_judged: float = option(
         0.95,
-        "Estimated depth of the pool: least share of judged docs at every rank up to it.",
+        "Least share of judged docs at every rank down to the estimated depth of the pool.",
         least=0,
         most=1,
     )
@@ -92,18 +92,20 @@ class DepthOptions(TrackOptions):
     least_coverage: float = option(
         0.9, "Guidance: least coverage of the reference.", least=0, most=1
     )
-    places: int = option(3, "Reusability: a run that moves by more ranks has moved.", least=0)
+    places: int = option(
+        3, "Reusability: ranks that a left-out run may move without counting as moved.", least=0
+    )
     reusable_drop: float = option(
-        5.0, "Reusable: the mean score of left-out runs drops by less, in percent.", least=0
+        5.0, "Reusable: largest drop of the mean score of left-out runs, in percent.", least=0
     )
     reusable_tau: float = option(
         0.9, "Reusable: least tau-b of the orders before and after.", least=-1, most=1
     )
     unusable_drop: float = option(
-        20.0, "Not for new systems: the mean score of left-out runs drops by more.", least=0
+        20.0, "Not for new systems: a larger drop of that mean, in percent.", least=0
     )
     unusable_tau: float = option(
-        0.8, "Not for new systems: a tau-b of the orders is lower.", least=-1, most=1
+        0.8, "Not for new systems: a lower tau-b of these orders.", least=-1, most=1
     )
     judged_at_least: float = option(
         0.9, "Mean Judged@10 below which a run counts as hardly judged.", least=0, most=1

@@ -377,8 +377,8 @@ def _pool_bias(rows: pl.DataFrame, options: Options) -> Any:
 
 
 UNIQUE = (
-    "Docs that are lost if one takes no part. A system with many more docs of no other group than "
-    "of no other system shares them with runs of its own group."
+    "Relevant docs that the pool lacks without the system or its group. Where many more docs are "
+    "unique to the group than to the system, other runs of the group retrieve the same docs."
 )
 COVER = (
     "A line that rises fast needs few systems for most relevant docs. The last systems add little."

@@ -24,7 +24,9 @@ TAU = Column("real", "Kendall's tau-b; NaN: undefined", format=".3f", label="tau
 PRINTED = Column("text", "the paper's value, where a collection of the paper has as many systems "
                  "and queries; null: none", True, format="paper", label="paper")  # fmt: skip
 COUNTED = Column("name", "what S and S_d count: systems, groups, or others")
-HELD = Column("count", "S_d: how many of those counted retrieve the doc", label="S_d")
+HELD = Column(
+    "count", "S_d: number of counted systems or groups that retrieve the doc", label="S_d"
+)
 ATTACK = Column("name", "runs that a group adds, such as 5 clones; none: no run")
 ATTACKED = Column("name", "canonical name of the measure where S and S_d count systems")
 TARGET = Column("name", "group that adds the runs; a system without a group is its own")
@@ -38,7 +40,7 @@ TABLES = (
     Table("docs_by_holders", ("track", "retrieved_by"), {
         "track": TRACK,
         "retrieved_by": HELD,
-        "counted": Column("count", "S: how many are counted", label="S"),
+        "counted": Column("count", "S: number of counted systems or groups", label="S"),
         "rarity": Column("real", "rarity of such a doc; 1 for S_d = 0", format=".3f"),
         "docs": Column("big", "relevant docs"),
     }, caption="Relevant docs by the number of systems that retrieve them.", folded=True,
@@ -188,7 +190,7 @@ TABLES = (
         "alpha": Column("real", "least alpha above which another system is better; null: none",
                         True, format=".4f"),
         "next": Column("name", "that system; null: none", True),
-    }, caption="The least alpha that dethrones the best system.",
+    }, caption="The least alpha above which another system is best.",
        rows=f"{HOME}.orders:dethroned",
        section="Beyond the paper: pairs that change places"),
     Table("gaming", ("track", "target", "attack", "counted", "measure", "system"), {
@@ -243,7 +245,7 @@ TABLES = (
         "judged": percent("mean share of judged docs within the cutoff, after", "judged"),
         "judged_lost": Column("big", "judged docs that become unjudged"),
         "relevant_lost": Column("big", "relevant docs that become unjudged"),
-    }, caption="Systems that neither the pool nor S_d knew.", folded=True, latex=False,
+    }, caption="Systems whose group is left out of the pool and of S_d.", folded=True, latex=False,
        rows=f"{HOME}.other_judgments:pool_bias", section="Beyond the paper: systems that the pool"),
     Table("label_sets", ("track", "qrels", "measure", "alpha"), {
         "track": TRACK,

@@ -187,14 +187,14 @@ FIGURES = (
            "right. A group of systems that rises together is what a biased judge favours.",
            by="track", each="judge"),
     Figure("conclusions", _conclusions, _bars,
-           "Pairs of systems that the judge concludes as the reference does, or otherwise.",
+           "Conclusions of each judge on pairs of systems, beside those of the reference.",
            "Kept and lost are conclusions of the reference; new ones are unconfirmed, not false; "
            "reversed ones are false.", by="track"),
     Figure("residuals", _residuals, _strips,
            lambda rows, _: f"Systems that {rows['judge'][0]} favours, by group.",
            "Each dot is a system: right of 0 the judge rates it above the line of all systems, "
-           "left below. The black tick is the mean of a group. Groups apart from 0 may be chance: "
-           "the table of groups has tests.", by="track", each="judge"),
+           "left below. The black tick is the mean of a group. Means away from 0 may be "
+           "chance: the table of groups has tests.", by="track", each="judge"),
     Figure("mixtures", _first_measure("mixtures"), _mixtures,
            "Tau-b of mixtures of labels by the number of queries that the reference labels.",
            "A curve above that of the reference alone saves labels. At the left, the judge labels "

@@ -72,17 +72,19 @@ class JudgesOptions(TrackOptions):
     )
     alpha: float = option(0.05, "Significance level.", least=0, most=1, exclusive=True)
     sizes: tuple[int, ...] = option(
-        (1, 5, 10, 20), "Numbers of best systems that are compared (repeatable).", least=1,
+        (1, 5, 10, 20), "Sizes of the sets of best systems to compare (repeatable).", least=1,
         flag="--size",
     )  # fmt: skip
     common: bool = option(
         False, "Also compare leaderboards by the docs that both the reference and a judge judged."
     )
     same_scale: bool = option(
-        False, "All sets have one scale, although some never use a grade of it."
+        False, "Treat all sets as on one scale, even if some never use one of its grades."
     )
-    raw: bool = option(False, "Compute coefficients of one scale for different scales too.")
-    repeats: int = option(100, "Random orders of the queries of mixtures of labels.", least=1)
+    raw: bool = option(
+        False, "Compute coefficients that need a common scale for different scales too."
+    )
+    repeats: int = option(100, "Random orders of the queries, for mixtures of labels.", least=1)
     labelled: tuple[int, ...] = option(
         (15, 20, 25, 30),
         "Numbers of queries that people label, for corrected means (repeatable).",

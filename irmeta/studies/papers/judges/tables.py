@@ -51,7 +51,8 @@ def _tested(what: str) -> dict[str, Column]:
 
 
 _95 = "its 95 % interval over queries"
-_QUANTILES = "quantile .025 over splits; high: .975"
+_QUANTILES = "the quantiles .025 and .975 over splits"
+_DEVIATIONS = "the estimate -+ 1.96 bootstrap standard deviations"
 _PRINTED = ("kappa_binary", "kappa", "alpha_ordinal")
 """Coefficients in LaTeX."""
 _SHOWN = (*_PRINTED, "spearman", "kappa_quadratic", "ac2", "leniency")
@@ -100,12 +101,13 @@ TABLES = (
     Table("verdicts", ("track", "judge"), {
         "track": TRACK,
         "judge": JUDGE,
-        "measure": Column("name", "measure of the row: the first", show="none"),
-        "test": Column("name", "test of the row: the first", show="none"),
+        "measure": Column("name", "the first measure of the study", show="none"),
+        "test": Column("name", "the first test of the study", show="none"),
         "survived": percent("share of the reference's conclusions that the judge keeps; NaN: it "
                             "has none", "survives"),
-        "survived_halves": percent("the same for one half of the queries and the other, both by "
-                                   "the reference; null: not computed", "people, other queries",
+        "survived_halves": percent("share of the reference's conclusions on one half of the "
+                                   "queries that it keeps on the other; null: not computed",
+                                   "people, other queries",
                                    null=True),
         "reversed": Column("count", "conclusions of the reference that the judge reverses"),
         "unconfirmed": Column("count", "conclusions of the judge that the reference does not have"),
@@ -117,7 +119,7 @@ TABLES = (
                             "other queries does, worse, or better; null: undefined", True,
                             label="beside other queries"),
         "tau_b": _real(f"Kendall's tau-b of the leaderboards; {_NONE}", "tau-b"),
-    }, caption="What each judge can be trusted with."),
+    }, caption="Verdicts on each judge: conclusions kept, bias, and queries still to label."),
     Table("judges", ("track", "judge"), {
         "track": TRACK,
         "judge": Column("name", "set of labels"),
@@ -150,7 +152,7 @@ TABLES = (
         "none_relevant": stored("count", "docs relevant by neither"),
         "scale": Column("text", "same, or the grades that differ", show="none"),
         **_coefficients(),
-    }, caption="Agreement of labels, with 95 % intervals that draw whole queries.",
+    }, caption="Agreement of labels, with 95 % bootstrap intervals over queries.",
        section="Labels"),
     Table("agreement_by_query", ("track", "judge", "query"), {
         "track": TRACK,
@@ -167,7 +169,8 @@ TABLES = (
         "reference_grade": Column("real", "grade by the reference", format="g"),
         "judge_grade": Column("real", "grade by the judge", format="g"),
         "docs": Column("count", "docs with these grades"),
-    }, caption="Docs by the grades of both.", folded=True, latex=False, section="Labels"),
+    }, caption="Confusion matrix: docs by grade of the reference and of the judge.",
+       folded=True, latex=False, section="Labels"),
     Table("leaderboards", ("track", "judge", "measure", "docs"), {
         "track": TRACK,
         "judge": JUDGE,
@@ -179,18 +182,18 @@ TABLES = (
         "undefined": Column("count", "queries without a value by the judge, which count 0",
                             show="none"),
         **_spanned("tau_b", f"Kendall's tau-b of the two leaderboards; {_NONE}",
-                   "the estimate minus 1.96 bootstrap standard deviations", "tau-b"),
+                   _DEVIATIONS, "tau-b"),
         "sd": _real("standard deviation of tau-b over resamples of the queries; NaN: one query",
                     "sd", show="page"),
         "drawn": _real("mean tau-b over these resamples, which is biased downwards: a resample "
                        "has fewer distinct queries", "resampled", show="page"),
         **_spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {_NONE}",
-                   "the estimate minus 1.96 bootstrap standard deviations", "tau-AP"),
+                   _DEVIATIONS, "tau-AP"),
         **_spanned("tau_ap_judge", "AP correlation with the roles of both swapped",
-                   "the estimate minus 1.96 bootstrap standard deviations", "tau-AP, swapped",
+                   _DEVIATIONS, "tau-AP, swapped",
                    "page"),
         **_spanned("spearman", f"Spearman's rho; {_NONE}",
-                   "the estimate minus 1.96 bootstrap standard deviations", "rho", "page"),
+                   _DEVIATIONS, "rho", "page"),
         "best_reference": stored("name", "best system by the reference, the first of ties"),
         "best_judge": stored("name", "best system by the judge, the first of ties"),
         "same_best": Column("yes", "whether a system is best, or ties as best, by both",
@@ -218,7 +221,8 @@ TABLES = (
         **_spanned("difference", "mean of the second minus the first", _QUANTILES, "difference"),
         "orders_as": Column("text", "as well: the quantiles of the difference enclose 0; worse; "
                             "better; null: undefined", True, label="judge orders"),
-    }, caption="What another sample of queries does to the reference alone, and to the judge."),
+    }, caption="Noise of queries: tau-b of the reference, and of the judge, with the reference on "
+               "other queries."),
     Table("conclusions", ("track", "judge", "measure", "test"), {
         "track": TRACK,
         "judge": JUDGE,
@@ -232,12 +236,16 @@ TABLES = (
         "new_agree": Column("count", "new pairs whose means by the reference have the same "
                             "direction", label="of which agree"),
         "neither": Column("count", "pairs significantly different by neither", show="page"),
-        "survived": percent("kept, of the reference's conclusions; NaN: it has none", "survived"),
-        "false": percent("reversed, of the reference's conclusions", "false"),
-        "survived_halves": percent("conclusions of the reference on one half of the queries that "
-                                   "it keeps on the other; null: not computed for the test",
+        "survived": percent("share of the reference's conclusions that the judge keeps; NaN: it "
+                            "has none", "survived"),
+        "false": percent("share of the reference's conclusions that the judge reverses",
+                         "false"),
+        "survived_halves": percent("share of the reference's conclusions on one half of the "
+                                   "queries that it keeps on the other; null: not computed for "
+                                   "the test",
                                    "halves: survived", null=True),
-        "false_halves": percent("conclusions that it reverses", "halves: false", null=True),
+        "false_halves": percent("share of these conclusions that it reverses", "halves: false",
+                                null=True),
     }, caption="Conclusions of the reference that the judge keeps, reverses and loses."),
     Table("scales", ("track", "judge", "measure"), {
         "track": TRACK,
@@ -285,11 +293,13 @@ TABLES = (
         "query": QUERY,
         "tau_b": _real(f"tau-b of the systems on the query; {_NONE}", "tau-b"),
         "difference": measured("mean of all systems by the judge minus that by the reference"),
-        "conclusions": Column("count", "conclusions of the reference (t, no correction) whose "
-                              "direction it has on the query"),
-        "turned": Column("count", "of these, those whose direction the judge turns on the query"),
+        "conclusions": Column("count", "conclusions of the reference (t, no correction) with the "
+                              "same direction by its values on the query"),
+        "turned": Column("count", "of these, conclusions with the opposite direction by the "
+                         "judge's values on the query"),
         "tau_without": _real("tau-b of the leaderboards without the query", "tau-b without"),
-    }, caption="Single queries: where the judge turns conclusions.", folded=True, latex=False,
+    }, caption="Single queries, and the conclusions of the reference that the judge reverses "
+               "there.", folded=True, latex=False,
        section="Single queries"),
     Table("least_labelled", ("track", "judge", "measure", "wanted"), {
         "track": TRACK,
@@ -340,11 +350,12 @@ TABLES = (
         "coverage_reference": stored("real", "share of intervals of the reference alone that "
                                      "cover the mean over all queries"),
         "coverage": percent("share of corrected intervals that cover it"),
-        "least_coverage": percent("least share of a system or pair", "least"),
+        "least_coverage": percent("least coverage of a system or pair", "least"),
         "least_a": Column("name", "that system, or the first of that pair", True, show="none"),
         "least_b": Column("name", "the second of that pair; null: a system", True, show="none"),
         "draws": stored("count", "simulated draws"),
-    }, caption="Means corrected by few labels of people: widths and coverage of 95 % intervals.",
+    }, caption="Prediction-powered means from few labelled queries: widths and coverage of 95 % "
+               "intervals.",
        folded=True, latex=False, section="Queries that people must still label"),
     Table("top", ("track", "judge", "measure", "size"), {
         "track": TRACK,
@@ -352,11 +363,11 @@ TABLES = (
         "measure": MEASURE,
         "size": Column("count", "number of best systems", label="best"),
         "best": measured("mean of the best by the reference, in its values"),
-        "regret": Column("real", "how much lower the mean of the best by the judge is; ties are "
-                         "averaged", format=".4f"),
+        "regret": Column("real", "mean of the best by the reference minus that of the best by the "
+                         "judge; ties are averaged", format=".4f"),
         "common": Column("real", "systems that both have; ties share places", format=".3g"),
         "chosen": Column("text", "the best by the judge, ties at the border included",
                          show="none"),
-    }, caption="What choosing the best systems by the judge costs, by the reference.",
+    }, caption="Regret: loss in the reference's means from choosing the best systems by the judge.",
        section="The best systems"),
 )  # fmt: skip

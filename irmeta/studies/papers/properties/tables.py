@@ -11,8 +11,8 @@ LOWER = Column("name", f"ranking that should not score more; {RANKING}", label="
 UPPER = Column("name", f"ranking that should score at least as much; {RANKING}",
                label="upper ranking")  # fmt: skip
 APPLICABLE = Column("big", "pairs of rankings, without the empty ranking")
-VIOLATED = Column("big", "pairs whose lower ranking scores more by above 1e-12; of a strict "
-                  "property: that does not score less")  # fmt: skip
+VIOLATED = Column("big", "pairs whose lower ranking scores higher by more than 1e-12; of a "
+                  "strict property: does not score lower")  # fmt: skip
 SHARE = Column("real", "violated / applicable; NaN: no pair is applicable", format=".2%")
 
 

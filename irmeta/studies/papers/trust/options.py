@@ -44,7 +44,7 @@ class TrustOptions(TrackOptions):
         0.8, "Power of the least detectable difference.", least=0, most=1, exclusive=True
     )
     reliability: float = option(
-        0.95, "Wanted E rho^2, for the number of queries needed.", least=0, most=1, exclusive=True
+        0.95, "Target E rho^2, for the number of queries needed.", least=0, most=1, exclusive=True
     )
     resamples: int = option(1_000, "Permutations of the randomised HSD.", least=1)
     splits: int = option(100, "Random splits of the queries in two halves.", least=2)
@@ -55,21 +55,23 @@ class TrustOptions(TrackOptions):
         most=1,
     )
     least_tau: float = option(0.9, "Safe: least tau-b with the order by all judgments.", most=1)
-    unsafe_tau: float = option(0.8, "Unsafe: a lower tau-b.", most=1)
+    unsafe_tau: float = option(0.8, "Unsafe: tau-b below this value.", most=1)
     least_halves: float = option(0.8, "Safe: least tau-b of two halves of the queries.", most=1)
-    unsafe_halves: float = option(0.6, "Unsafe: a lower tau-b of halves.", most=1)
+    unsafe_halves: float = option(0.6, "Unsafe: tau-b of two halves below this value.", most=1)
     most_swaps: float = option(
-        0.01, "Safe: greatest share of conclusions of a half that the other reverses.", least=0
+        0.01,
+        "Safe: greatest share of conclusions of one half that the other half reverses.",
+        least=0,
     )
-    unsafe_swaps: float = option(0.05, "Unsafe: a greater share.", least=0)
+    unsafe_swaps: float = option(0.05, "Unsafe: share above this value.", least=0)
     most_changed: float = option(
         0.01,
         "Safe: greatest share of ties, and of means or pairs that ties or ends change.",
         least=0,
     )
-    unsafe_changed: float = option(0.1, "Unsafe: a greater share.", least=0)
-    least_systems: int = option(5, "Systems below which nothing is graded.", least=2)
-    least_queries: int = option(5, "Queries below which nothing is graded.", least=2)
+    unsafe_changed: float = option(0.1, "Unsafe: share above this value.", least=0)
+    least_systems: int = option(5, "Least number of systems for grades.", least=2)
+    least_queries: int = option(5, "Least number of queries for grades.", least=2)
     seed: int = option(0, "Random seed.", least=0)
 
     def scored(self) -> tuple[str, ...]:

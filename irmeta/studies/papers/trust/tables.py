@@ -5,11 +5,11 @@ from __future__ import annotations
 from irmeta.schema.columns import MEASURE, TRACK, Column, Table, percent, stored
 
 HOME = "irmeta.studies.papers.trust"
-_UNDEFINED = "; null: not on this track"
+_UNDEFINED = "; null: not computed on this track"
 
 
 def _tau(meaning: str, label: str, **more: object) -> Column:
-    return Column("real", f"tau-b {meaning}", True, label=label, format=".3f", **more)  # pyright: ignore[reportArgumentType]
+    return Column("real", meaning, True, label=label, format=".3f", **more)  # pyright: ignore[reportArgumentType]
 
 
 def _grade(family: str) -> dict[str, Column]:
@@ -50,23 +50,24 @@ TABLES = (
         "least_k": Column("count", "least cutoff from which on the order has the safe tau-b with "
                           "that of full lists; null: the measure has a cutoff", True,
                           label="least k"),
-        "depth_tau": _tau(f"of the order at the depth of the pool with that of full lists"
+        "depth_tau": _tau(f"tau-b of the order at the depth of the pool with that of full lists"
                           f"{_UNDEFINED}", "at pool depth"),
         **_grade("depth"),
         "left_out": Column("name", "what is left out of the pool: group or run" + _UNDEFINED, True,
                            show="none"),
         "contributors": Column("count", "number of groups or runs that are left out one by one",
                                show="page"),
-        "left_out_tau": _tau(f"least of the orders before and after{_UNDEFINED}", "left out"),
+        "left_out_tau": _tau(f"least tau-b of the orders before and after{_UNDEFINED}", "left out"),
         "left_out_drop": Column("real", "mean drop of the scores of those left out" + _UNDEFINED,
                                 True, label="their drop", format="percent"),
         "rank_change": Column("real", "mean change of their ranks" + _UNDEFINED, True,
                               label="ranks moved", format=".1f", show="page"),
         "greatest_rank_change": Column("count", "greatest change of their ranks" + _UNDEFINED, True,
                                        label="at most", show="page"),
-        "dropped_tau": _tau("with half of the relevant docs", "half relevant"),
-        "altered_tau": _tau(f"with labels altered by the middle share{_UNDEFINED}", "altered"),
-        "other_qrels_tau": _tau(f"least with the orders by other qrels sets{_UNDEFINED}",
+        "dropped_tau": _tau("tau-b with half of the relevant docs", "half relevant"),
+        "altered_tau": _tau(f"tau-b with labels altered by the middle share{_UNDEFINED}",
+                            "altered"),
+        "other_qrels_tau": _tau(f"least tau-b with the orders by other qrels sets{_UNDEFINED}",
                                 "other qrels"),
         **_grade("judgments"),
         "tied_pairs": percent("share of pairs of systems that tie on a query, mean over queries",
@@ -83,7 +84,7 @@ TABLES = (
         "family": Column("name", "family of criteria"),
         "grade": Column("name", "safe, with care, unsafe or cannot be said"),
         "number": Column("text", "the number that decides"),
-        "why": Column("text", "what it is, or why nothing can be said"),
+        "why": Column("text", "what the number is, or why there is no grade"),
     }, caption="Grades of each measure, and the number that decides.", folded=True, latex=False,
        section="Grades"),
     Table("changes", ("track", "measure", "change", "amount"), {
