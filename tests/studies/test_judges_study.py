@@ -108,7 +108,7 @@ def test_judge__of_few_queries_and_docs_counts_0_there_and_is_noted(tmp_path: Pa
     assert only(results, "judges", judge="few")["queries"] == 2
     assert only(results, "judges", judge="few")["unjudged"] > 0.7
     notes = results.tables["studied_tracks"]["notes"][0]
-    assert "few has no label of 138 docs and 6 queries of the reference" in notes
+    assert "no label by few of 138 docs and 6 queries of the reference" in notes
 
 
 def test_reference__of_one_query_has_no_intervals(tmp_path: Path):
@@ -203,6 +203,8 @@ def test_judges__forty_and_the_page_names_all(tmp_path: Path):
     assert results.tables["verdicts"].height == 40
     page = results.report.read_text()
     assert all(name in page for name in judges)
+    captions = [table.caption for table in results.study.tables]
+    assert [caption for caption in captions if page.count(caption) > 1] == []
 
 
 def test_results__same_seed_same_tables_whatever_judges_stand_beside(tmp_path: Path):

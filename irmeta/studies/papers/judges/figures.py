@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.report.charts.curve_panes import Pane, curve_panes
+from irmeta.report.charts.curve_panes import NAMED, Pane, curve_panes
 from irmeta.report.charts.heat import heat_map
 from irmeta.report.charts.slopes import slopes
 from irmeta.report.charts.stacked import stacked_bars
@@ -117,7 +117,24 @@ def _strips(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
+def _spaced_judges(rows: pl.DataFrame, value: str) -> tuple[pl.DataFrame, str]:
+    """Return the rows of the judges that curves show beside the reference, and a subtitle.
+
+    Of too many judges for a colour each, those are evenly spaced from the least value at the least
+    number of labelled queries to the greatest.
+    """
+    least = rows.filter(pl.col("labelled") == pl.col("labelled").min())
+    judges = least.sort(value, "judge")["judge"].unique(maintain_order=True).to_list()
+    shown = NAMED - 1
+    if len(judges) <= shown:
+        return rows, ""
+    chosen = {judges[round(i * (len(judges) - 1) / (shown - 1))] for i in range(shown)}
+    told = f"; {shown} of {len(judges)} judges, from the best to the worst at the left"
+    return rows.filter(pl.col("judge").is_in(chosen)), told
+
+
 def _mixtures(rows: pl.DataFrame, options: Options) -> Any:
+    rows, told = _spaced_judges(rows, "tau")
     taus = rows.select("judge", "labelled", "tau", "tau_unlabelled").unpivot(
         ["tau", "tau_unlabelled"], index=["judge", "labelled"], variable_name="pane",
         value_name="y",
@@ -138,7 +155,8 @@ def _mixtures(rows: pl.DataFrame, options: Options) -> Any:
             Pane("tau_unlabelled", "with the reference on the other queries", ".2f"),
         ],
         title="Orders of systems by mixtures of labels",
-        subtitle=f"{rows['measure'][0]}; mean tau-b over {rows['repeats'][0]:,} random orders",
+        subtitle=f"{rows['measure'][0]}; mean tau-b over {rows['repeats'][0]:,} random orders"
+        + told,
         x_title="queries with the reference's labels",
         linear="d",
         same_y=True,
@@ -151,6 +169,7 @@ def _widths(tables: Tables, options: Options) -> pl.DataFrame:
 
 
 def _width_curves(rows: pl.DataFrame, options: Options) -> Any:
+    rows, told = _spaced_judges(rows, "width")
     first = rows.filter(pl.col("judge") == rows["judge"][0])
     curves = pl.concat(
         [
@@ -162,7 +181,7 @@ def _width_curves(rows: pl.DataFrame, options: Options) -> Any:
         curves,
         [Pane("width", "mean width of 95 % intervals of systems", ".2f")],
         title="Means corrected by few labels of people",
-        subtitle=f"{rows['measure'][0]}, PPI++; dotted: all queries labelled",
+        subtitle=f"{rows['measure'][0]}, PPI++; dotted: all queries labelled" + told,
         x_title="queries with the reference's labels",
         linear="d",
         levels=[float(first["width_all"][0])],

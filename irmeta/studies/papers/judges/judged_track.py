@@ -60,7 +60,7 @@ class JudgedTrack:
             for name, rows in every.items()
         }
         for name in [name for name, rows in labels.items() if rows.is_empty()]:
-            track.note(f"{name} judges no query of {reference}, and is left out")
+            track.note(f"no query of {reference} is judged by {name}, which is left out")
             del labels[name]
         outside = {name: every[name].height - labels[name].height for name in labels}
         given = options.rels_of(labels)
@@ -103,8 +103,7 @@ def read_labels(track: TrackView, options: Options) -> Labels | None:
         track.leave_out(f"the qrels set {reference} judges by subtopic")
         return None
     if by_subtopic:
-        verb = "judges" if len(by_subtopic) == 1 else "judge"
-        track.note(f"{listed(by_subtopic)} {verb} by subtopic, and is no judge")
+        track.note(f"judgments by subtopic are not compared: {listed(by_subtopic)}")
     names = [one["name"] for one in sets]
     plain = [name for name in names if name not in (reference, *by_subtopic)]
     if options.named_judges:
@@ -153,7 +152,7 @@ def _describe_gaps(track: TrackView, labels: Labels) -> None:
         queries = own["query"].n_unique() - rows["query"].n_unique()
         lacks = [count(docs, "doc")] * (docs > 0) + [count(queries, "query")] * (queries > 0)
         if lacks:
-            track.note(f"{name} has no label of {listed(lacks)} of the reference")
+            track.note(f"no label by {name} of {listed(lacks)} of the reference")
 
 
 def common_names(judge: str) -> tuple[str, str]:

@@ -74,7 +74,6 @@ def _labels(options: Options) -> Section:
         "Coefficients of grades need one scale, and are empty where the grades of both differ. "
         f"Intervals draw whole queries ({count(options.resamples, 'resample')}), because labels of "
         "one query are not independent.",
-        ["judges"],
     )
 
 
@@ -161,7 +160,6 @@ def _label_saving(options: Options) -> Section:
             "would have to label for that width.",
         ],
         [
-            "least_labelled",
             Show("corrected", ("track", "judge", "measure", "labelled", "width_reference", "width",
                  "width_all", "equivalent", "coverage", "least_coverage"),
                  {"target": ("systems",), "method": ("ppi++",),
