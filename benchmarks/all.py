@@ -55,6 +55,7 @@ PARTS = {
     "bench_stats_hsd": Part(("stats-hsd",), "--repeat 2"),
     "bench_stats_orders": Part(("stats-orders",), "--repeat 3"),
     "bench_study": Part(("study",), "--repeat 1"),
+    "bench_judges": Part(("judges",), "--repeat 1"),
     "bench_cluster": Part(("cluster", "cluster-large"), "--repeat 1", "--repeat 1 --only small"),
     "bench_fetch": Part(("fetch",), "--repeat 5"),
     "evidence": Part(("evidence",), "--repeat 2"),

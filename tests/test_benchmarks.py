@@ -103,6 +103,10 @@ def project(tmp_path_factory: pytest.TempPathFactory, collections: Path) -> Path
         shutil.copy(collections / "news" / "systems.csv", root / "shared" / "tracks" / track)
         with (root / "tests" / "tracks.toml").open("a", encoding="utf-8") as file:
             file.write(text.replace("NAME", track))
+    track = root / "shared" / "judges" / "trec-dl-2021-passage"
+    make_track(track, collections / "news")
+    (track / "judges").mkdir()
+    shutil.copy(track / "qrels.txt", track / "judges" / "same.txt")
     return root
 
 
