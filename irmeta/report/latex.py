@@ -30,6 +30,7 @@ from irmeta.report.table_grid import (
     Cell,
     Grid,
     spans,
+    without_blanks,
 )
 
 LONGEST_FLOAT = 45  # rows that one page of a paper holds
@@ -136,10 +137,8 @@ def split_tracks(grid: Grid) -> Iterator[tuple[str, Grid]]:
         notes = [one for one in grid.notes if not one.startswith(DAGGER) or _has_dagger(rows)]
         words = f" Track: {track}{', ' * (track in grid.about)}{grid.about.get(track, '')}."
         caption = grid.caption.removesuffix(grid.about.get("", "")).rstrip() + words
-        yield (
-            track,
-            replace(grid, head=grid.head[1:], rows=rows, caption=caption, notes=tuple(notes)),
-        )
+        head = tuple(without_blanks(grid.head[1:], rows))
+        yield track, replace(grid, head=head, rows=rows, caption=caption, notes=tuple(notes))
 
 
 def _has_dagger(rows: Iterable[Sequence[Cell]]) -> bool:

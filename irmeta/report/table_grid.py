@@ -177,8 +177,8 @@ def grid(
     else:
         head = [*map(made.head, shown)]
         rows = [made.row(row, shown) for row in frame.iter_rows(named=True)]
-    head, rows = _without_blanks(*made.without_papers(head, rows))
-    head = _named_by_group(head, is_nested=len(pivots) > 1)
+    head, rows = made.without_papers(head, rows)
+    head = _named_by_group(without_blanks(head, rows), is_nested=len(pivots) > 1)
     has_dagger = any(cell.text.endswith(DAGGER) for row in rows for cell in row)
     notes = (f"{DAGGER} {table.note}",) if has_dagger and table.note else ()
     given = name or table.name, caption or table.caption
@@ -292,18 +292,16 @@ class _Cells:
         return "" if number is None else number.where
 
 
-def _without_blanks(
-    head: list[Head], rows: list[list[Cell]]
-) -> tuple[list[Head], list[list[Cell]]]:
+def without_blanks(head: Sequence[Head], rows: Sequence[Sequence[Cell]]) -> list[Head]:
     """Leave columns without a value out of LaTeX, unless no other would remain."""
     blank = {
         i for i, one in enumerate(head)
         if not one.is_key and all(row[i].text == ABSENT for row in rows)
     }  # fmt: skip
     if not rows or all(i in blank or one.is_key for i, one in enumerate(head)):
-        return head, rows
+        return list(head)
     return [replace(one, on_page_only=one.on_page_only or i in blank)
-            for i, one in enumerate(head)], rows  # fmt: skip
+            for i, one in enumerate(head)]  # fmt: skip
 
 
 def _pivoted(

@@ -114,6 +114,20 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
     assert "`" not in text  # Markdown is not rendered
 
 
+def test_sections__papers_numbers_beside_ours_on_its_collections_alone(tmp_path: Path):
+    def row(track: str, k: int) -> dict[str, Any]:
+        return {"track": track, "measure": AP, "lists": "condensed", "k": k, "depth": 20}
+
+    paper_pool = pool("cw", contributors=21, comprehensive_depth=20)
+    tables = made(tracks=("cw", "news"), collections=[paper_pool, pool()],
+                  table_7=[row("cw", 1), row("cw", 20), row("news", 1)])  # fmt: skip
+    page(tables, tmp_path, ("cw", "news"))
+    cw, news = ((tmp_path / f"latex/table_8_{t}.tex").read_text() for t in ("cw", "news"))
+    assert "Disc. & paper & Covr. & paper & Invr. & paper" in cw
+    assert "& 30.0 & 50.0 & 47.4 & 50.0 & 14.9" in cw
+    assert "paper &" not in news
+
+
 def test_sections__estimated_depth_is_never_called_comprehensive():
     tables = made(
         collections=[pool(depth="7", depth_source="estimated", comprehensive_depth=0)],

@@ -114,6 +114,9 @@ class Show:
         A column whose values become groups of columns, or two: see `irmeta.report.table_grid.grid`.
     name, caption
         Name and caption of the LaTeX file; default the table's.
+    printed
+        By column, a function from a row to the paper's text for it, None where it prints none: a
+        column beside it where there is any.
     without_cutoff
         Whether measures are shown without their cutoffs, which differ by track.
     best
@@ -139,6 +142,7 @@ class Show:
     best: Literal["", "row", "column"] = ""
     by_track: bool = False
     about: Mapping[str, str] = field(default_factory=dict)
+    printed: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = field(default_factory=dict)
     without_cutoff: bool = False
     join: Show | None = None
     page_only: bool = False

@@ -22,6 +22,7 @@ from irmeta.phrases import count
 from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import split_tracks, to_latex
 from irmeta.report.table_grid import Grid, grid, in_notation
+from irmeta.schema.columns import paper_column
 from irmeta.studies.framework.claim_section import claim_table, claims_for_print
 from irmeta.studies.framework.claims import CLAIMS
 from irmeta.studies.framework.part_tables import used_only
@@ -181,6 +182,12 @@ def _grid(study: Study, in_print: bool, show: Show, tables: Tables) -> Grid:
         beside = _rows(show.join, tables).select(*shared, *added)
         frame = frame.join(beside, on=shared, how="left", validate="m:1", maintain_order="left")
         table = replace(table, columns={**table.columns, **added})
+    for column, printed in show.printed.items():
+        texts = [printed(row) for row in frame.iter_rows(named=True)]
+        if any(texts):
+            beside = pl.Series(paper_column(column), texts, dtype=pl.String)
+            frame = frame.with_columns(beside)
+            table = replace(table, paper={**table.paper, column: {}})
     cells = grid(
         table,
         frame,

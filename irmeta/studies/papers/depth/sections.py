@@ -24,7 +24,7 @@ from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.depth import conclusions
 from irmeta.studies.papers.depth.options import PLOTTED_DEPTHS, PRINTED_CUTOFFS
 from irmeta.studies.papers.depth.options import DepthOptions as Options
-from irmeta.studies.papers.depth.paper import DATA, SLIPS
+from irmeta.studies.papers.depth.paper import DATA, SLIPS, collection_of, printed_beside
 from irmeta.studies.papers.depth.tables import TABLES
 
 DECLARED = by_name(TABLES)
@@ -102,7 +102,11 @@ def _pools(tables: Tables, options: Options) -> Section:
             "judged_ranks",
             Show("judged_by_rank", rows={"rank": ranks}),
             _show(
-                "table_4", tables, pivot="quantity", columns=("track", "depth", "quantity", "mean")
+                "table_4",
+                tables,
+                pivot="quantity",
+                columns=("track", "depth", "quantity", "mean"),
+                item="Table 4",
             ),
             _printed("Table 4"),
         ],
@@ -155,7 +159,7 @@ def _left_out(tables: Tables, options: Options) -> Iterator[Show]:
             text = f"Scores and ranks after leaving out {what}, mean changes (Table 5{letter})."
             shown = _show("table_5", tables, (*index, "track", "delta_percent", "delta_rank"),
                           {"level": (level,), "judgments": ("pool",)}, "track",
-                          f"table_5{letter}", text)  # fmt: skip
+                          f"table_5{letter}", text, "Table 5")  # fmt: skip
             yield replace(shown, without_cutoff=True)
 
 
@@ -168,7 +172,7 @@ def _ties(tables: Tables, options: Options) -> Section:
         "of systems by RBP(p=0.8) over full lists, where trec_eval reorders tied docs by their "
         "names and where docs stay in line order. If the lines of a run are not in order of score, "
         "tie order file differs from score-file: the paper's lowest values are probably such.",
-        ["table_6", _printed_row("Table 6")],
+        [Show("table_6", printed=printed_beside("Table 6", {})), _printed_row("Table 6")],
         notes=_absent(tables, "table_6"),
     )
 
@@ -179,7 +183,7 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
     text = "Discrimination, coverage and inversion of {} lists by the cutoff ({})."
     full, condensed = (
         replace(_show("table_7", tables, ratios, {"lists": (lists,), "k": cutoffs}, "measure",
-                      name, text.format(lists, printed)), by_track=True)
+                      name, text.format(lists, printed), printed), by_track=True)
         for lists, name, printed in (
             ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
     )  # fmt: skip
@@ -225,7 +229,10 @@ def _residuals(tables: Tables, options: Options) -> Section:
         "lists of at least k docs without a negative grade. In the residual of ERR, unjudged docs "
         "in the top k have the highest grade, and the doc below ends the search. Means are over "
         "systems and queries.",
-        [_show("table_9", tables, columns, rows, "measure"), _printed("Table 9")],
+        [
+            _show("table_9", tables, columns, rows, "measure", item="Table 9"),
+            _printed("Table 9"),
+        ],
         notes=[
             *_only_relevant(tables, "Residuals mean nothing."),
             *_absent(tables, "table_9"),
@@ -322,9 +329,18 @@ def _show(
     pivot: str = "",
     latex: str = "",
     caption: str = "",
+    item: str = "",
 ) -> Show:
     """Return a table whose caption states the depths of the pools and their sources."""
-    return Show(name, columns, rows or {}, pivot, latex, caption, about=_depths(tables))
+    about = _depths(tables)
+    printed = printed_beside(item, _collections(tables)) if item else {}
+    return Show(name, columns, rows or {}, pivot, latex, caption, about=about, printed=printed)
+
+
+def _collections(tables: Tables) -> dict[str, str | None]:
+    """Return the paper's collection of each track, or None."""
+    facts = tables["collections"].select("track", "contributors", "comprehensive_depth")
+    return {track: collection_of(runs, depth) for track, runs, depth in facts.iter_rows()}
 
 
 def _depths(tables: Tables) -> dict[str, str]:

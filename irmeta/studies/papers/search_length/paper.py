@@ -5,7 +5,8 @@ Figures 1 to 6 are images; of their numbers, the text states only those listed h
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from irmeta.schema.columns import Paper
@@ -69,3 +70,29 @@ TABLE_1 = (
     ("passages", "ASL", 264.0, 215.0, 0.19),
 )
 """Table 1: 2020 Deep Learning track, measure, BM25, neural, RRIE."""
+
+COLLECTIONS = {(64, 45): "documents", (59, 54): "passages"}
+"""Collections of Table 1 by the runs and judged queries of the 2020 Deep Learning track."""
+
+
+def table_1_beside(
+    sizes: Mapping[str, tuple[int, int]],
+) -> Mapping[str, Callable[[Mapping[str, Any]], str | None]]:
+    """Return the paper's numbers of Table 1, by column, as functions of the rows of ours.
+
+    Parameters
+    ----------
+    sizes
+        Systems and queries of each track.
+    """
+    known = {(collection, measure): values for collection, measure, *values in TABLE_1}
+
+    def printed(row: Mapping[str, Any], at: int) -> str | None:
+        collection = COLLECTIONS.get(sizes[row["track"]], "")
+        value = known.get((collection, row["measure"]), (None,) * 3)[at]
+        if value is None:
+            return None
+        return f"{value:.0%}" if at == 2 else f"{value:.0f}" if value >= 1 else f"{value:.3f}"
+
+    columns = ("baseline_value", "contender_value", "rrie")
+    return {name: partial(printed, at=i) for i, name in enumerate(columns)}

@@ -9,7 +9,7 @@ from irmeta.studies.framework.section_parts import data_section
 from irmeta.studies.framework.sides import ROLES
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
-from irmeta.studies.papers.search_length.paper import DATA, EFFECTIVE_FRACTION
+from irmeta.studies.papers.search_length.paper import DATA, EFFECTIVE_FRACTION, table_1_beside
 from irmeta.studies.papers.search_length.track_values import CHAINS
 
 BEYOND = (
@@ -92,18 +92,22 @@ def _headroom(tables: Tables, options: Options) -> Section:
 
 def _two_techniques(tables: Tables, options: Options) -> Section:
     text = f"Two systems of each track: {options.baseline} and {options.contender}. "
+    used = tables["studied_tracks"].filter("used")
+    rows = used.select("track", "systems", "queries").iter_rows()
+    printed = table_1_beside({track: (systems, queries) for track, systems, queries in rows})
     if {options.baseline, options.contender} <= set(ROLES):
         by = options.best_by or "ASL"
         text = f"The median system by {by} and the best by {options.best_by or 'each measure'}. "
         text += "(--baseline and --contender name two groups or systems.) "
+        printed = {}  # the paper's are of BM25 and of a neural system
     text += (
         "RRIE is the improvement of the second over the first, as a share of the first's distance "
         "from a perfect system (Eqs. 11 and 12)."
     )
-    used = tables["studied_tracks"].filter("used")
     missing = used.join(tables["table_1"], on="track", how="anti")["track"]
     notes = [f"{track} lacks a system for one of the two sides." for track in missing]
-    return Section("Two techniques (Section 4.3, Table 1)", text, ["table_1"], notes=notes)
+    shown = [Show("table_1", printed=printed)]
+    return Section("Two techniques (Section 4.3, Table 1)", text, shown, notes=notes)
 
 
 def _effective_fraction(tables: Tables) -> Section:
