@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 
 from irmeta.errors import MeasureError
+from irmeta.measures.judged_preferences import MEASURES as PREFERENCE_MEASURES
 
 IR_MEASURES = {
     "MAP": "AP",
@@ -334,7 +335,14 @@ ELSEWHERE = {
     "u_measure": "it needs the lengths of docs, which runs and qrels do not have",
     "runid": _LABELS,
     "relstring": _LABELS,
-    "prefs_simp": "trec_eval computes it from preference judgments: irmeta trec_eval -R prefs",
+    **dict.fromkeys(
+        (name.lower() for name in PREFERENCE_MEASURES),
+        "trec_eval computes it from preference judgments: irmeta trec_eval -R prefs",
+    ),
+    **dict.fromkeys(
+        ("map_avgjg", "p_avgjg", "rprec_mult_avgjg"),
+        "trec_eval computes it from groups of judgments: irmeta trec_eval -R qrels_jg",
+    ),
     **{
         name.lower(): _PREFERENCE.format(name)
         for name in ("RPP", "STRPP", "LexiRecall", "LexiPrecision", "OI")

@@ -325,7 +325,8 @@ MEASURES = (
         "are in order; BEIR's Accuracy@k is Success@k",
         compute=compute_accuracy,
         trace=trace_accuracy,
-        source="ir_measures 0.4.3, Accuracy; with equal weights the area under the ROC curve",
+        source="ir_measures 0.4.3, Accuracy; the area under the ROC curve of the first k, Hanley "
+        "and McNeil 1982, doi:10.1148/radiology.143.1.7063747",
         monotone=False,
         no_relevant=np.nan,
     ),

@@ -10,6 +10,9 @@ import ir_measures
 import pytest
 import pytrec_eval
 
+from irmeta.errors import MeasureError
+from irmeta.measures.names import parse_measures
+
 ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("peer_names", ROOT / ".ci" / "peer_names.py")
 assert spec is not None
@@ -45,6 +48,14 @@ def test_peers__recorded_registries_are_those_of_installed_programs():
     if installed is not None:
         nicknamed = set().union(*pytrec_eval.supported_nicknames.values())
         assert set(installed) == pytrec_eval.supported_measures | nicknamed
+
+
+@pytest.mark.parametrize("name", CHOICES["left_out"]["pytrec_eval"])
+def test_parse_measures__names_left_out_of_trec_eval_say_what_prints_them(name: str):
+    with pytest.raises(
+        MeasureError, match=r"trec_eval (prints a text|computes it .* trec_eval -R)"
+    ):
+        parse_measures(name)
 
 
 def test_page__is_written_by_its_script():
