@@ -303,7 +303,8 @@ def kept(figure: int, *rows: tuple[str, float, float]) -> Rows:
 
 
 def percents(table: str, *rows: tuple[str, float]) -> Rows:
-    return {table: [{"measure": m, "percent": v, "printed": None} for m, v in rows]}
+    known = {"printed": None, "part": "subtopic" if rows[0][0].startswith("ST") else "single"}
+    return {table: [{"measure": m, "percent": v, **known} for m, v in rows]}
 
 
 def paired_cases() -> dict[str, Case]:
@@ -349,6 +350,12 @@ def paired_cases() -> dict[str, Case]:
 
 def test_preference__claims_by_hand():
     assert wrong(PREFERENCE, PAIRED, paired_cases()) == []
+
+
+def test_preference__no_claim_on_subtopics_where_no_doc_has_one():
+    rows = percents("table_4", (RPP, 70.0), (PAP, 66.9))
+    found = verdicts(PREFERENCE, PAIRED, rows).filter(claim="separates-4-err-ia", track="news")
+    assert found["why"].to_list() == ["no relevant doc of the track has a subtopic"]
 
 
 # properties

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
-from irmeta.studies.framework.claims import Claim, Found, Number, cell, minus, over_rows
+from irmeta.studies.framework.claims import (
+    CannotBeSaid,
+    Claim,
+    Found,
+    Number,
+    cell,
+    minus,
+    over_rows,
+)
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.papers.preference.options import SUBTOPIC_MEASURES
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
@@ -112,18 +120,22 @@ def _pairs(options: Options) -> Iterator[Claim]:
                         number.format("RPP", short, test), _more(table, options.preference(),
                         measure), "> 0", "nearly all", "almost all datasets", ".2f")  # fmt: skip
         for measure, short in zip(subtopic[-3:], SUBTOPIC_MEASURES, strict=True):
-            short = short.partition("@")[0]
-            yield Claim(f"separates-{table[-1]}-{short.lower().replace('_', '-')}",
+            short = short.partition("@")[0].replace("_", "-")
+            yield Claim(f"separates-{table[-1]}-{short.lower()}",
                         f"STRPP separates more pairs than {short}, by {test}.", where,
-                        number.format("STRPP", short, test), _more(table, subtopic[0], measure),
-                        "> 0", "nearly all", "all datasets", ".2f")  # fmt: skip
+                        number.format("STRPP", short, test), _more(table, subtopic[0], measure,
+                        True), "> 0", "nearly all", "all datasets", ".2f")  # fmt: skip
 
 
-def _more(table: str, preference: str, measure: str) -> Callable[[Tables], Found]:
+def _more(
+    table: str, preference: str, measure: str, in_subtopics: bool = False
+) -> Callable[[Tables], Found]:
     """Return how much more a preference separates, with the paper's numbers of the track."""
     one, other = (cell(table, "percent", measure=name) for name in (preference, measure))
 
     def statistic(tables: Tables) -> Found:
+        if in_subtopics and tables[table].filter(part="subtopic").is_empty():
+            raise CannotBeSaid("no relevant doc of the track has a subtopic")
         found = minus(one, other, ".2f")(tables)
         by_name = dict(tables[table].select("measure", "printed").iter_rows())
         printed = [by_name[name] for name in (preference, measure)]
