@@ -98,7 +98,7 @@ class JudgeAgreement(Summarized):
 
         check_choice("coefficient", coefficient, (*SCALE_FREE, *SAME_SCALE))
         if self.judges["track"].n_unique() > 1:
-            raise UsageError("there are several tracks: compare one by track=.")
+            raise UsageError("there are several tracks: choose one by `track=`.")
         return offline(judge_intervals(self.judges, coefficient))
 
     def show_confusion(self, judge: str, *, track: str | None = None) -> alt.LayerChart:
@@ -118,7 +118,7 @@ class JudgeAgreement(Summarized):
             known = self.confusion["judge"].unique().sort().to_list()
             raise UsageError(f"no judge {judge!r}. {did_you_mean(judge, known)}")
         if rows["track"].n_unique() > 1:
-            raise UsageError(f"{judge} judged several tracks: name one by track=.")
+            raise UsageError(f"{judge} judged several tracks: choose one by `track=`.")
         return offline(confusion_map(rows))
 
 

@@ -89,15 +89,15 @@ class SearchLengths(Summarized):
         rel = check_positive("rel", rel)
         opened = store if isinstance(store, OpenedStore) else OpenedStore(store)
         if track is None and len(opened.tracks) != 1:
-            raise UsageError(f"say which track of {opened.reader}: {', '.join(opened.tracks)}.")
+            raise UsageError(f"specify a track of {opened.reader}: {', '.join(opened.tracks)}.")
         self.track: str = opened.tracks[0] if track is None else track
         self.rel: float = rel
         self.unretrieved: str = unretrieved
         self._read(opened, EvalPolicy(**opened.merged(policy)))
         if 2 * self._without > self._lists:
             warn(
-                f"{self._without:,} of {self._lists:,} lists of {self.track} hold no doc that is "
-                "not relevant, so search lengths mean nothing there.",
+                f"{self._without:,} of {self._lists:,} lists of {self.track} hold only relevant "
+                "docs, so search lengths are meaningless there.",
                 stacklevel=2,
             )
         self._place = {name: i for i, name in enumerate(self._names)}
@@ -361,5 +361,5 @@ def _check(otherwise: str, name: object, known: Collection[str]) -> None:
 
 def _ends(low: int | None, high: int) -> tuple[int, int]:
     if low is None or low > high:
-        raise UsageError(f"low = {low}, high = {high} are not the two ends of a bucket.")
+        raise UsageError(f"low = {low}, high = {high} are not the bounds of a bucket.")
     return low, high

@@ -92,7 +92,7 @@ def results_or_data(
     if runs is None or (takes_names and names is None):
         return results, cast("Names | None", names if runs is None else runs), given
     if takes_names and not isinstance(results, AnyLocation):
-        raise UsageError("results have their runs: name measures or preferences alone.")
+        raise UsageError("results hold their runs: pass only measures or preferences.")
     refuse_names(given)
     reading = (*READ_ALONE, "subtopics", "rel", "tie_order")
     read = {name: given.pop(name) for name in reading if name in given}

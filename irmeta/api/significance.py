@@ -155,7 +155,7 @@ def compare(
     found = _given(source, measures, track, workers, given)
     named = sorted({m.measure for m in found})
     if len(named) > 1 and measures is None and not _are_matrices(source):
-        raise UsageError(f"say which measures: {', '.join(named)}.")
+        raise UsageError(f"specify measures: {', '.join(named)}.")
     if less_is_better:
         found = [_reversed(m) for m in found]
     settings = {
@@ -210,7 +210,7 @@ def _given(
             table = found if is_list else results
             return matrices(table, measures, track=track, workers=workers, **choices)
     if measures is not None or track is not None or workers is not None or choices:
-        raise UsageError("a matrix has its measure and track: name neither, nor how it was made.")
+        raise UsageError("a matrix has its measure and track: omit measures, track and policies.")
     if not found:
         raise UsageError("no matrix was given.")
     return found
@@ -229,7 +229,7 @@ def _reversed(matrix: Matrix) -> Matrix:
         parse_measure(matrix.measure)
     except MeasureError:
         return replace(matrix, direction=-1)
-    raise UsageError(f"which direction of {matrix.measure} is better is known: leave that out.")
+    raise UsageError(f"the direction of {matrix.measure} is known: omit `less_is_better=`.")
 
 
 def power(

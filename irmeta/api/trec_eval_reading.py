@@ -120,7 +120,7 @@ def decimal_grade(store: MemoryStore) -> float | None:
 def problem_of(run: str | Path, system: Mapping[str, Any]) -> TrecEvalError | None:
     """Return why trec_eval would not use a run that was read."""
     if system["duplicates"]:
-        return TrecEvalError(f"{run}: a doc is twice in a list", QUERY_FAILED)
+        return TrecEvalError(f"{run}: duplicate doc in a list", QUERY_FAILED)
     if system["tag"] is None:
         return TrecEvalError(f"{run}: five columns, where a run has six", CANNOT_READ)
     return None

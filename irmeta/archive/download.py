@@ -217,11 +217,11 @@ class Downloader:
         self._record(address, status, response)
         if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and start:
             part.remove()
-            raise _RetryError("the part was not of this file")
+            raise _RetryError("the partial download is of another file")
         if status == HTTPStatus.PARTIAL_CONTENT and start:
             if not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
                 part.remove()
-                raise _RetryError("the host sent another range than was asked for")
+                raise _RetryError("the host sent another range than requested")
         elif status == HTTPStatus.OK:
             start = 0
         elif status in _OVERLOADED or status >= 500 or status == HTTPStatus.REQUEST_TIMEOUT:
@@ -323,7 +323,9 @@ class _Meter:
             raise FetchError("failed", reason)
         if size > self._room:
             self._part.remove()
-            raise FetchError("failed", f"larger than the free disk, {self._room / 1e9:.3g} GB")
+            raise FetchError(
+                "failed", f"larger than the free disk space, {self._room / 1e9:.3g} GB"
+            )
 
 
 def _write(file: IO[bytes], piece: bytes, part: _Part) -> None:

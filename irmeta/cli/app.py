@@ -130,7 +130,7 @@ def one_measure(names: list[str]) -> str:
 def judged_share(at_least: float | None, unjudged: bool) -> float:
     """Return the value of --judged-at-least, which is an error without --unjudged."""
     if at_least is not None and not unjudged:
-        raise UsageError("--judged-at-least is for the line of --unjudged.")
+        raise UsageError("--judged-at-least needs --unjudged.")
     return 0.9 if at_least is None else at_least
 
 

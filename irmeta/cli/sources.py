@@ -101,9 +101,9 @@ def open_results(
     if is_results:
         report_policies(first, recorded_policy(first), choices)
     if policy != ReadPolicy():
-        raise UsageError(f"{first} holds values: reading options are for runs.")
+        raise UsageError(f"{first} holds values: reading options apply only to runs.")
     if strict is not None:
-        raise UsageError(f"{first} holds values: --strict and --no-strict are for runs.")
+        raise UsageError(f"{first} holds values: --strict and --no-strict apply only to runs.")
     yield [first, *runs] if runs else first
 
 
@@ -250,7 +250,10 @@ def report_ignored_folders(source: Location) -> None:
 
     if names := left_out(source):
         listed = first_few(names, "all other folders with runs/")
-        note(f"irmeta: not named in collection.toml, which has only_described, left out: {listed}")
+        note(
+            f"irmeta: ignored, since collection.toml has only_described and does not describe "
+            f"them: {listed}"
+        )
 
 
 def report_kept_tracks(store: Store, read: Collection[str]) -> None:

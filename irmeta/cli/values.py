@@ -253,7 +253,7 @@ def explain(
     if figure is not None:
         raise UsageError(f"{name} is a measure: --figure draws a preference, such as RPP.")
     if baseline is not None:
-        raise UsageError(f"{name} is a measure of one system: leave --baseline out.")
+        raise UsageError(f"{name} is a measure of one system: omit --baseline.")
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
         made = store.provenance(name, track=track, **choices)

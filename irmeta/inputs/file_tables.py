@@ -126,7 +126,7 @@ def table_of_csv(content: bytes, file: str) -> FileTable:
     header = next(csv.reader([text.split("\n", 1)[0]], delimiter=separator))
     for name in header:
         if header.count(name) > 1:
-            raise DataError("two columns have one name", file=file, line=first, value=name)
+            raise DataError("two columns have the same name", file=file, line=first, value=name)
     try:
         frame = pl.read_csv(
             io.BytesIO(text.encode()), separator=separator, infer_schema=False

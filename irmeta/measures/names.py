@@ -143,7 +143,7 @@ class Spec(NamedSpec):
         if shape != expected or dtype != np.float64:
             raise BrokenMeasureError(
                 f"measure {self.name} returned {dtype} of shape {shape}, not float64 of shape "
-                f"{expected}, that is [cutoff, query, system]: its package must be mended."
+                f"{expected}, that is [cutoff, query, system]: this is a bug of its package."
             )
         return values
 
@@ -241,7 +241,7 @@ def parse_call(
     specs, policy = parse_measures(texts), EvalPolicy(**choices)
     if policy.costs is not None and not any("costs" in spec.needs for spec in specs):
         raise UsageError(
-            "no measure that is asked for reads costs: BPM does, and with quantity=EC or "
+            "none of these measures reads costs: BPM does, and with quantity=EC or "
             "quantity=ETC INST, INSQ, SDCG, NERR8 to NERR11 and CWL."
         )
     presets = {name.lower() == "trec_eval10" for text in texts for name in split_names(text)}

@@ -102,7 +102,7 @@ def _opened(path: Location) -> _Opened:
     if path.suffix not in (".parquet", ".csv"):
         raise UsageError(f"{path}: results are in files that end in .parquet or .csv.")
     if not path.exists():
-        raise UsageError(f"{path} is not there")
+        raise UsageError(f"{path} does not exist")
     if path.suffix == ".csv":
         return path, partial(_scan_csv, path)
     return path, partial(_stored, read_parquet(path))  # polars would skip checksums

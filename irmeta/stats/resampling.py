@@ -337,7 +337,7 @@ def _compared(evaluate: Evaluate, whole: _Orders, sample: Sample) -> list[_Row]:
     for measure, means in _orders(evaluate(sample)).items():
         unknown = [measure] if measure not in whole else [*means.keys() - whole[measure].keys()]
         if unknown:
-            raise UsageError(f"a sample has {unknown[0]!r}, which the full collection has not.")
+            raise UsageError(f"a sample has {unknown[0]!r}, which is not in the full collection.")
         before = np.array([whole[measure][s] for s in means], float)
         tau, systems = _tau(before, np.array([[*means.values()]], float))
         rows.append((sample.size, sample.replicate, measure, int(systems[0]), float(tau[0])))

@@ -256,7 +256,9 @@ def _received(outcome: Outcome, layout: Layout) -> Outcome:
     if outcome.state != "written" or appears(layout.record(outcome.track).is_file):
         return outcome
     fix = "Do the workers of the executor share this folder?"
-    error = DataError(f"what a worker has written is not in {layout}", track=outcome.track, fix=fix)
+    error = DataError(
+        f"files written by a worker are missing from {layout}", track=outcome.track, fix=fix
+    )
     return Outcome(outcome.source, "failed", error)
 
 

@@ -210,7 +210,7 @@ def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
         return names
     asked = [track] if isinstance(track, str) else sorted(set(track))
     if not asked:
-        raise UsageError("no track was named: omit `track` for all tracks.")
+        raise UsageError("no track was given: omit `track` for all tracks.")
     return [store.read_record(name)["track"] for name in asked]
 
 
@@ -224,7 +224,7 @@ def only_track(store: StoreReader, track: str | None) -> str:
     """
     names = tracks_of(store, track)
     if len(names) > 1:
-        raise UsageError(f"say which track: {', '.join(names)}.")
+        raise UsageError(f"specify a track: {', '.join(names)}.")
     return names[0]
 
 

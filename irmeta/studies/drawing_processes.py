@@ -79,7 +79,7 @@ class Drawer:
             raise
         if not line.endswith(b"\n"):
             self.close(at_once=True)
-            raise IrmetaError("a figure is lost: the process that drew it has ended.")
+            raise IrmetaError("a figure was not drawn: the drawing process has ended.")
         answer = json.loads(line)
         if "error" in answer:
             raise IrmetaError(f"a figure cannot be drawn ({answer['error']}).")

@@ -115,7 +115,7 @@ def chosen(
     if tracks is not None:
         tracks = [tracks] if isinstance(tracks, str) else list(tracks)
         if not tracks:
-            raise UsageError("no track was named: leave `tracks` out for all of them.")
+            raise UsageError("no track was given: omit `tracks` for all tracks.")
         known = {source.name: source for source in sources}
         for name in tracks:
             if name not in known:
@@ -254,7 +254,7 @@ class _Config:
         sets = tuple(self._qrels_set(f"{key}[{i}]", table) for i, table in enumerate(tables))
         names = [one.name for one in sets]
         if len(set(names)) < len(names):
-            raise self._error(key, names, "names two sets alike", "")
+            raise self._error(key, names, "has a duplicate set name", "")
         return sets
 
     def _by_convention(self, key: str, find: Callable[[], _Found]) -> _Found:

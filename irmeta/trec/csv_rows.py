@@ -53,7 +53,7 @@ def read_csv_rows(file: InputFile, columns: Sequence[str]) -> pl.DataFrame:
             hint = did_you_mean(column, columns)
             raise DataError("is not a known column", file=name, value=column, fix=hint)
         if column in header[:i]:
-            raise DataError("two columns have one name", file=name, value=column)
+            raise DataError("two columns have the same name", file=name, value=column)
     for line, row in rows[1:]:
         if len(row) != len(header):
             problem = f"{len(row)} fields where the first line has {len(header)}"

@@ -49,8 +49,8 @@ def test_compare__data_are_read_from_files_and_in_a_tie_order(
     ("arguments", "said"),
     [
         ((QRELS,), "no results: pass a store, a folder, files, matrices or a table of values; or"),
-        ((QRELS, RUNS), "say which measures"),
-        ((irmeta.from_data(QRELS, RUNS), RUNS, "AP"), "results have their runs"),
+        ((QRELS, RUNS), "specify measures"),
+        ((irmeta.from_data(QRELS, RUNS), RUNS, "AP"), "results hold their runs"),
     ],
 )
 def test_compare__incomplete_data_are_refused(arguments: tuple[Any, ...], said: str):

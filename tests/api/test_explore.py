@@ -284,7 +284,7 @@ def test_browse__subtitle_names_omitted_docs_and_systems(
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda s: SearchLengths(s), "say which track of .*: news, passage, web"),
+        (lambda s: SearchLengths(s), "specify a track of .*: news, passage, web"),
         (lambda s: SearchLengths(s, "newz"), "has no track 'newz'. Did you mean 'news'"),
         (lambda s: SearchLengths(s, "news", unretrieved="flor"), "Did you mean 'floor'"),
         (lambda s: SearchLengths(s, "news", rel=0), "rel = 0 is not a finite number above 0"),
@@ -341,5 +341,5 @@ def test_search_lengths__accepts_the_folder_of_a_store(made_store: irmeta.Store)
 
 def test_search_lengths__warns_of_lists_without_nonrelevant_docs(tmp_path: Path):
     track = Track({"a": {"q": down("x", "y")}, "b": {"q": down("y")}}, {"q": {"x": 1, "y": 1}})
-    with pytest.warns(UserWarning, match="2 of 2 lists of .* search lengths mean nothing there"):
+    with pytest.warns(UserWarning, match="2 of 2 lists of .* search lengths are meaningless there"):
         SearchLengths(track.ingest(tmp_path))

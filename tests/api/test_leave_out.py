@@ -189,7 +189,7 @@ def test_leave_out__rejects_bad_arguments(
 def test_leave_out__needs_a_depth_where_no_pool_is_complete():
     runs = {"a": {"1": down("x", "y")}, "b": {"1": down("y", "x")}}
     store = Track(runs, {"1": {"x": 1}}).read()
-    with pytest.raises(UsageError, match=r"complete at no depth; give `pool_depth=`"):
+    with pytest.raises(UsageError, match=r"not complete at any depth; give `pool_depth=`"):
         store.pools.leave_out("AP")
     assert store.pools.leave_out("AP", pool_depth=1).height == 2
     alone = Track({"a": {"1": down("x")}}, {"1": {"x": 1}}).read()

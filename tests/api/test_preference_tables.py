@@ -178,7 +178,7 @@ def test_explain_preference__unknown_names_are_errors(made_store):
         ask("RPP", system=system, baseline="x", query=901, track="news")
     with pytest.raises(UsageError, match="no judged query '1'"):
         ask("RPP", system=system, baseline=against, query=1, track="news")
-    with pytest.raises(UsageError, match="say which track"):
+    with pytest.raises(UsageError, match="specify a track"):
         ask("RPP", system=system, baseline=against, query=901)
 
 

@@ -126,7 +126,7 @@ def test_write_power__one_figure_per_track(results: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"measures": None}, "say which measures: AP, ASL, ASL.unretrieved=depth., P@10"),
+        ({"measures": None}, "specify measures: AP, ASL, ASL.unretrieved=depth., P@10"),
         ({"measures": "RR"}, "has no measure 'RR'"),
         ({"measures": "AP", "track": "newz"}, "has no track 'newz'"),
         ({"measures": "AP", "test": "tt"}, "tt"),
@@ -284,7 +284,7 @@ def test_compare__measure_with_other_average_is_refused(made_store: irmeta.Store
         (lambda m: irmeta.power(m, tests="ttt"), "unknown test 'ttt'"),
         (lambda m: irmeta.power(m, alpha=()), "no alpha was given"),
         (lambda m: irmeta.power(m, alpha=95), "alpha = 95 is not between 0 and 1"),
-        (lambda m: irmeta.compare(m, less_is_better=True), "direction of AP is better is known"),
+        (lambda m: irmeta.compare(m, less_is_better=True), "the direction of AP is known"),
     ],
 )
 def test_compare_and_power__invalid_matrix_arguments_are_refused(call, said: str):

@@ -299,7 +299,7 @@ def test_download__file_larger_than_allowed(get, server: FileServer, fault: Answ
 def test_download__file_larger_than_the_free_disk(get, server: FileServer, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000_000))
     server.faults[RUN_PATH] = [endless]
-    with pytest.raises(FetchError, match=r"larger than the free disk, 0\.001 GB"):
+    with pytest.raises(FetchError, match=r"larger than the free disk space, 0\.001 GB"):
         get()
 
 

@@ -191,7 +191,7 @@ def test_commands__tracks_missing_from_config_are_reported(
         f'[tracks.{first}]\nruns = ["{first}/runs/*"]\nqrels = "{first}/{qrels}"\n'
     )
     irmeta.ingest(two_tracks, two_tracks / "store")  # looks like a track, but is a store
-    reason = "not named in collection.toml, which has only_described, left out"
+    reason = "ignored, since collection.toml has only_described and does not describe them"
     said = f"irmeta: {reason}: {', '.join(others)}\n"
     assert said in run("ingest", two_tracks, "--out", tmp_path / "store").err
     assert said in run("evaluate", two_tracks, "-m", "AP").err

@@ -73,7 +73,7 @@ def test_pool_command__replaces_only_pool_files(run, collection: Path, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ((), "say which track: news, passage, web."),
+        ((), "specify a track: news, passage, web."),
         (("--track", "wob"), "has no track 'wob'. Did you mean 'web'?"),
         (("--track", "web", "--system", "grebe"), "no system 'grebe'. Did you mean 'grebeQL'?"),
         (("--track", "web", "--pool-depth", 2, "--budget", 3), "`--budget` is for unjudged docs"),
@@ -126,7 +126,7 @@ def test_unjudged_option__tracks_with_only_relevant_docs_judged(run, tmp_path: P
 def test_judged_at_least_option__needs_unjudged(run, made_store: irmeta.Store, command: str):
     done = run(command, made_store.path, "-m", "AP", "--judged-at-least", 0.5)
     assert (done.status, done.out) == (2, "")
-    assert "--judged-at-least is for the line of --unjudged" in done.err
+    assert "--judged-at-least needs --unjudged" in done.err
 
 
 def test_compare_command__unjudged_docs_of_a_store(run, made_store: irmeta.Store):

@@ -316,7 +316,7 @@ def test_lines_of__unusable_measure(asked, status, message):
         (["-R", "pref"], RUN, 2, "-R pref is not one of qrels, prefs"),
         ([], "1 Q0 a 1 3\n", 2, "five columns"),
         ([], "1 Q0 a 1 x t\n", 2, "line 1"),
-        ([], "1 Q0 a 1 3 t\n1 Q0 a 2 2 t\n", 4, "a doc is twice in a list"),
+        ([], "1 Q0 a 1 3 t\n1 Q0 a 2 2 t\n", 4, "duplicate doc in a list"),
         ([], "9 Q0 a 1 3 t\n", 7, "none of its queries is judged"),
     ],
 )

@@ -91,7 +91,7 @@ def test_read_files__info_names_the_forms():
         ("qid,docno,score\nq,a,1\nq,,2\n", "line 3: column 'docno' has no value"),
         ('qid,docno,score\nq,"a\nb",1\nq,c,inf\n', "line 4: column 'score' is not a finite number"),
         ("qid,docno,score\nq,a,1,2\n", "line 2: 4 fields where the first line has 3: 'q,a,1,2'"),
-        ("qid,docno,docno\nq,a,1\n", "line 1: two columns have one name: 'docno'"),
+        ("qid,docno,docno\nq,a,1\n", "line 1: two columns have the same name: 'docno'"),
         ("qid,docno,text\nq,a,1\n", "no column of the score"),
         (
             "one,two,three\nq,a,1\n",

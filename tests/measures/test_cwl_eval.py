@@ -187,7 +187,7 @@ def test_costs__unreadable_files_are_refused(tmp_path: Path, text: str, problem:
 
 def test_costs__without_effect_are_refused(tmp_path: Path):
     file = write_costs(tmp_path, LISTS)
-    with pytest.raises(irmeta.errors.UsageError, match="no measure that is asked for reads costs"):
+    with pytest.raises(irmeta.errors.UsageError, match="none of these measures reads costs"):
         drawn_track(LISTS).read().evaluate("AP", costs=file)
     with pytest.raises(irmeta.errors.UsageError, match="condensed lists have lost"):
         drawn_track(LISTS).read().evaluate("INST(quantity=EC,unjudged=condensed)", costs=file)

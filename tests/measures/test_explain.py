@@ -204,7 +204,7 @@ def test_explain__uses_chosen_qrels_set(made_store):
         ("aldBM25", "9011", "news", "track 'news' has no judged query '9011'. Did you mean"),
         ("grebeQL", "399", "web", "track 'web' has no judged query '399'. Did you mean"),
         ("aldBM25", "901", "newz", "no track 'newz'. Did you mean 'news'?"),
-        ("aldBM25", "901", None, "say which track: news, passage, web"),
+        ("aldBM25", "901", None, "specify a track: news, passage, web"),
     ],
 )
 def test_explain__unknown_system_query_or_track_is_refused(made_store, system, query, track, said):

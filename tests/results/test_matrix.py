@@ -175,7 +175,7 @@ def test_read_matrices__header_only_has_systems_but_no_queries(tmp_path):
     [
         ("", "own.csv: cannot be read as CSV"),
         ("a,b\n1,2,3\n", "own.csv: cannot be read as CSV"),
-        ("a,b,a\n1,2,3\n", "own.csv: two columns have one name: 'a'"),
+        ("a,b,a\n1,2,3\n", "own.csv: two columns have the same name: 'a'"),
         ("a,,b\n1,2,3\n", "own.csv: a column without a name"),
         (",,b\n1,2,3\n", "own.csv: a column without a name"),
         ("a,b\n1,x\n", "own.csv: a column that holds no numbers: 'b'"),

@@ -52,7 +52,7 @@ def test_segments__the_checksum_is_of_the_content(tmp_path):
     [
         ("query,group\n1,x\n", r"segments\.csv: is not a known column: 'group'"),
         ("query\n1\n", r"has no column 'segment'\. It needs the columns"),
-        ("query,query\n1,2\n", "two columns have one name: 'query'"),
+        ("query,query\n1,2\n", "two columns have the same name: 'query'"),
         ("query,segment\n1,x\n2,\n", "line 3: a query or segment is missing"),
         ("query,segment\n1,x\n2,x\n1,x\n", "line 4: the query is in the segment already"),
         ("query,segment\n1,x,y\n", "line 2: 3 fields where the first line has 2"),

@@ -272,13 +272,13 @@ def test_resample__rejects_measures_and_systems_not_in_full_collection():
     def other(sample: Sample) -> Matrix:
         return matrix(made().values, measure="M" if sample.replicate < 0 else "N")
 
-    with pytest.raises(UsageError, match="'N', which the full collection has not"):
+    with pytest.raises(UsageError, match="'N', which is not in the full collection"):
         resample(other, plan)
 
     def more(sample: Sample) -> Matrix:
         return matrix(made(systems=8 if sample.replicate < 0 else 9).values)
 
-    with pytest.raises(UsageError, match="'s8', which the full collection has not"):
+    with pytest.raises(UsageError, match="'s8', which is not in the full collection"):
         resample(more, plan)
 
 

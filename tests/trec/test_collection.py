@@ -329,7 +329,7 @@ CONFIG_ERRORS = [
     (at("qrels", "[1]"), "tracks.t.qrels[0] = 1 is not a table"),
     (
         at("qrels", '[{ name = "q", file = "q.txt" }, { name = "q", file = "div.txt" }]'),
-        "tracks.t.qrels = ['q', 'q'] names two sets alike",
+        "tracks.t.qrels = ['q', 'q'] has a duplicate set name",
     ),
     (in_set('fromat = "trec"'), "tracks.t.qrels[0].fromat is not a known key. Did you mean 'fo"),
     (in_set('format = "prel"'), "tracks.t.qrels[0].format = 'prel' is not a choice. Did you mea"),

@@ -379,7 +379,8 @@ class StorePools:
                 deep = complete_depth(self._reader, name, policy)
                 if deep == 0:
                     raise UsageError(
-                        f"track {name!r}: a pool is complete at no depth; give `pool_depth=`."
+                        f"track {name!r}: the pool is not complete at any depth; give "
+                        f"`pool_depth=`."
                     )
             needs: set[Need] = {*needs_of(specs), "pool"}
             with undisturbed(self._reader, name):

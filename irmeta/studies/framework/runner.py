@@ -178,7 +178,7 @@ def _not_received(root: Path, part: Part) -> str | None:
     if part.is_done or appears(lambda: RecordedFiles(root, part.folder).is_finished(part.key)):
         return None
     fix = "Do the workers of the executor share this folder?"
-    return _error(part, DataError(f"what a worker has written is not in {root}", fix=fix))
+    return _error(part, DataError(f"files written by a worker are missing from {root}", fix=fix))
 
 
 def _error(part: Part, error: IrmetaError) -> str:

@@ -104,7 +104,7 @@ class JudgesOptions(TrackOptions):
         if self.reference is not None:
             object.__setattr__(self, "qrels", self.reference)
         if "" in self.judge_files:
-            raise UsageError("a judge in a file has a name: NAME=FILE.")
+            raise UsageError("a judge in a file needs a name: NAME=FILE.")
         if not self.tests:
             raise UsageError("no test was given.")
         if not self.sizes:
