@@ -1,5 +1,9 @@
 """Operations on vectors of systems in LLVM, faster than numba's loops.
 
+Plain loops over all pairs of systems make 0.9 G comparisons/s. These make 57 to 70 G/s of 16-bit
+ranks and 32 to 35 G/s of 32-bit ranks on one core with AVX-512, about half of what its inner loop
+makes on data in the first cache (benchmarks/README.md): most lists fit 16 bits.
+
 Vectors have 512 bits, which LLVM splits for processors with shorter vectors.
 tests/kernels/test_lanes.py has plain twins.
 """

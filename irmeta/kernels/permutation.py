@@ -5,7 +5,9 @@ Lea, Flood 2014, doi:10.1145/2660193.2660195), two draws of 32 bits a word. A dr
 upper half of draw * n, and rows with a draw whose lower half is below 2^32 mod n are drawn again
 (Lemire 2019, doi:10.1145/3230636): given random words, every permutation is equally likely.
 
-One loop without branches draws for four rows, which LLVM vectorises (32 words at a time).
+One loop without branches draws for four rows, which LLVM vectorises (32 words at a time). The test
+of 60 to 2,000 systems takes 0.87 to 1.01 ns a permuted value, and numpy's `permuted` 7 to 10 times
+as long (benchmarks/README.md).
 """
 
 import numpy as np
@@ -35,8 +37,9 @@ def permuted_ranges(values, key, start, out):
     out
         float64 [permutations]; written.
     """
-    # The exchanges of the four rows are interleaved, so that loads do not wait for stores. Missing
-    # rows are shuffled as zeros.
+    # The exchanges of the four rows are interleaved, so that loads do not wait for stores: an
+    # exchange may load what the exchange before it in the same row stored. Missing rows are
+    # shuffled as zeros.
     rows, columns = values.shape
     groups = (rows + 3) // 4
     bound = _bounds(columns)

@@ -1,6 +1,8 @@
 """Parse the lines of a run file to columns, one block of bytes at a time, with one loop per task.
 
-A single loop would wait for memory at every doc; separate loops process many lines in parallel.
+A single loop would wait for memory at every doc; separate loops process many lines in parallel. The
+reader parses 945 MB/s on one core, where splitting lines in Python makes 381 and copying the bytes
+2,114 (benchmarks/README.md). Normalising the text for a CSV reader took about four times as long.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ def _index_block(base, start, stop, edges, lines):
     if edge & 1:  # the last token ends at `stop`
         edges[edge] = base + stop
         edge += 1
-    for far in range(16):
+    for far in range(16):  # `_mark_rows` looks up to 12 edges ahead without a check
         edges[edge + far] = _FAR
     return line, odd != np.uint64(0)
 
@@ -106,6 +108,7 @@ def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
     row, edge = 0, 0
     for line in range(count):
         end, first = lines[line], edge
+        # Nearly all lines have six fields, that is 12 edges: two comparisons instead of a loop.
         if edges[first + 11] <= end and edges[first + 12] > end:
             edge = first + 12
         else:
@@ -233,6 +236,8 @@ def _number_docs(
     `row_queries` are query numbers of this block, `hashes` working space. The extra word of a doc's
     record is the last list, of all lists of all files, that contains the doc.
     """
+    # The docs of a track do not fit the caches. Each of three loops prefetches what the next one
+    # reads: the entry of the table, then the record of the name.
     entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
     for row in range(count):
         first = firsts[row] + 4

@@ -237,8 +237,8 @@ def read_matrices(
     UsageError
         If the file does not exist, has means instead of per-query values, or lacks a measure.
     DataError
-        If the file cannot be read, `matrix_of` rejects its table, two columns have the same name, or
-        a system, query and measure have two values.
+        If the file cannot be read, `matrix_of` rejects its table, two columns have the same
+        name, or a system, query and measure have two values.
     """
     with _in_file(path):
         frame = _read_frame(path, is_measure)

@@ -16,7 +16,10 @@ from irmeta.store.assemble import Lists, TrackRows
 from irmeta.store.readers import Judgments, TrackNames
 from irmeta.trec.ordering import rows_of
 
-GROUP_ROWS = 1 << 17  # a group ends at the first query boundary after this many rows
+GROUP_ROWS = 1 << 17
+"""Rows after which a group ends at the next query. A group holds complete queries, because readers,
+kernels and workers divide a track by queries.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""Memory needed to read a track into a store, and the error for a lower limit."""
+"""Memory needed to read a track into a store, and the error for a lower limit.
+
+A limit covers names and the start of the process, too. When it covered rows alone, 8 million rows
+took 1 GB under a limit of 100 MB. The error for a track that does not fit names the least limit.
+"""
 
 from __future__ import annotations
 
