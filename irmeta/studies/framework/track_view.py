@@ -14,8 +14,8 @@ from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.set_rel import relevant_in_set
 from irmeta.policies import EvalPolicy, TieOrder, TrackOptions
-from irmeta.preferences.evaluate import evaluate_preferences
-from irmeta.preferences.registry import parse_preferences
+from irmeta.preferences.evaluate import evaluate_preferences, relevant_preferences
+from irmeta.preferences.registry import PreferenceSpec, parse_preferences
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import read_judged
 from irmeta.rankings.load import judged_ranks, judged_under, over_blocks
@@ -171,6 +171,11 @@ class TrackView:
     def named_in_set(self, specs: Sequence[Spec], **policy: Any) -> list[Spec]:
         """Return measures with the `rel` of the qrels set, where their names state none."""
         return relevant_in_set(self._store, self.name, specs, replace(self.policy, **policy))
+
+    def preferences_in_set(self, preferences: Sequence[str], **policy: Any) -> list[PreferenceSpec]:
+        """Return preferences with the `rel` of the qrels set, where their names state none."""
+        specs = parse_preferences(preferences) if preferences else []
+        return relevant_preferences(self._store, self.name, specs, replace(self.policy, **policy))
 
     @property
     def is_sampled(self) -> bool:

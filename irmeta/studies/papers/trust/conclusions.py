@@ -87,7 +87,7 @@ def _changed(trusted: TrustedTrack, measure: str) -> Iterator[tuple[str, Matrix]
     for other in trusted.checks:
         if other != measure:
             yield f"measure {other}", trusted.matrices[other]
-    at = [spec.name for spec in trusted.specs].index(measure)
+    at = list(trusted.matrices).index(measure)
     for name, scores in trusted.other_sets.items():
         yield f"qrels set {name}", scores.matrix(scores.measures[at])
     if trusted.shallower:

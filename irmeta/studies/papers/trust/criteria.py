@@ -164,9 +164,12 @@ def changed_judgments(trusted: TrustedTrack) -> Iterator[tuple[str, str, dict[st
     for share in options.altered if len(plain) == len(views) else ():
         altered = [view.alter_labels(share, True, rng=options.seed) for view in views]
         yield "labels altered", f"{share:.0%}", trusted.taus(trusted.scored(altered))
-    names = [spec.name for spec in trusted.specs]
     for name, scores in trusted.other_sets.items():
-        yield "qrels set", name, dict(zip(names, trusted.taus(scores).values(), strict=True))
+        yield (
+            "qrels set",
+            name,
+            dict(zip(trusted.matrices, trusted.taus(scores).values(), strict=True)),
+        )
 
 
 def ties_and_ends(trusted: TrustedTrack) -> dict[str, Row]:
@@ -207,7 +210,7 @@ def _flipped(before: np.ndarray, after: np.ndarray) -> float:
 def _tie_changes(trusted: TrustedTrack) -> Mapping[str, float]:
     """Return the greatest relative change of a mean by the orders of tied scores in the files."""
     names = [spec.name for spec in trusted.specs]
-    own = trusted.scores.mean_values()
+    own = trusted.scores.mean_values()[: len(names)]
     changes = np.zeros(own.shape)
     for order in ("trec_eval", "score-file"):
         try:
@@ -219,4 +222,4 @@ def _tie_changes(trusted: TrustedTrack) -> Mapping[str, float]:
             change = np.abs(means - own) / np.abs(own)
         changes = np.fmax(changes, np.where(np.isfinite(change), change, 0.0))
     greatest = changes.max(axis=1, initial=0.0)
-    return dict(zip(trusted.scores.measures, greatest.tolist(), strict=True))
+    return dict(zip(names, greatest.tolist(), strict=True))

@@ -18,6 +18,10 @@ BY_SUBTOPIC = ("alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
 """Default measures of judgments by subtopic, added where a track has them."""
 CONCLUDED = ("AP", "nDCG@10")
 """Default measures whose conclusions are checked."""
+PREFERENCES = ("RPP",)
+"""Default preferences, whose win rates are values as those of measures."""
+SUBTOPIC_PREFERENCES = ("STRPP",)
+"""Added where a track has judgments by subtopic."""
 DROPPED = (0.5, 0.75, 0.9)
 """Shares of the relevant docs that are dropped."""
 
@@ -32,6 +36,12 @@ class TrustOptions(TrackOptions):
         "judgments by subtopic.",
         parse="irmeta.studies.papers.trust.options:checked_measures",
         flag="-m --measures",
+    )
+    preferences: tuple[str, ...] = option(
+        (),
+        "Preferences, by win rates (repeatable); default RPP, and STRPP by subtopic, unless "
+        "measures are named.",
+        parse="irmeta.studies.papers.trust.options:checked_preferences",
     )
     concluded: tuple[str, ...] = option(
         (),
@@ -103,3 +113,17 @@ def checked_measures(names: Iterable[str]) -> tuple[str, ...]:
         if spec.average != "arithmetic":
             raise UsageError(f"{spec.name} has no arithmetic mean, which this study compares.")
     return tuple(dict.fromkeys(spec.name for spec in specs))
+
+
+def checked_preferences(names: Iterable[str]) -> tuple[str, ...]:
+    """Return canonical names of preferences, each once.
+
+    Raises
+    ------
+    MeasureError
+        If one is unknown.
+    """
+    from irmeta.preferences.registry import parse_preferences
+
+    given = list(names)
+    return tuple(spec.name for spec in parse_preferences(given)) if given else ()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measures
+from irmeta.preferences.evaluate import compare_block, join_blocks
+from irmeta.preferences.registry import PreferenceSpec
 from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need, needs_of
@@ -22,8 +24,11 @@ from irmeta.studies.papers.trust.options import (
     BY_SUBTOPIC,
     CONCLUDED,
     DROPPED,
+    PREFERENCES,
+    SUBTOPIC_PREFERENCES,
     TrustOptions,
     checked_measures,
+    checked_preferences,
 )
 
 SAMPLED = ("infAP",)
@@ -37,8 +42,8 @@ class TrustedTrack:
     ----------
     views
         All blocks of the track, with the pool.
-    specs
-        The measures, with the relevant grade of the qrels set.
+    specs, preferred
+        The measures and preferences, with the relevant grade of the qrels set.
     concluded
         Names of the measures whose conclusions are checked.
     checks
@@ -49,22 +54,27 @@ class TrustedTrack:
     options: TrustOptions
     views: Sequence[JudgedRanks]
     specs: Sequence[Spec]
+    preferred: Sequence[PreferenceSpec]
     concluded: Sequence[str]
     checks: Sequence[str]
 
     @classmethod
     def of(cls, track: TrackView, options: TrustOptions) -> TrustedTrack:
         """Read the blocks of a track, with what its measures need."""
-        names = list(options.scored())
+        names, compared = list(options.scored()), options.preferences
         if not options.measures:
+            compared = compared or checked_preferences(PREFERENCES)
             if track.is_sampled:
                 names += checked_measures(SAMPLED)
             if any(one["subtopics"] for one in track.record["qrels"]):
                 names += checked_measures(BY_SUBTOPIC)
+                if not options.preferences:
+                    compared += checked_preferences(SUBTOPIC_PREFERENCES)
+        preferred = track.preferences_in_set(compared)
         named = track.named_in_set(parse_measures(names))
         in_set = {name: spec.name for name, spec in zip(names, named, strict=True)}
         specs = list({spec.name: spec for spec in named}.values())
-        needs: set[Need] = {"pool", *needs_of(specs)}
+        needs: set[Need] = {"pool", *needs_of([*specs, *preferred])}
         views = list(track.blocks(needs))
         concluded = options.concluded_of(names)
         usual = [name for name in checked_measures(CONCLUDED) if name in in_set]
@@ -72,12 +82,17 @@ class TrustedTrack:
             tuple(dict.fromkeys(in_set[name] for name in some))
             for some in (concluded, (*concluded, *usual))
         )
-        return cls(track, options, views, specs, own, checks)
+        return cls(track, options, views, specs, preferred, own, checks)
 
     def scored(self, views: Sequence[JudgedRanks]) -> Scores:
-        """Score all measures by changed blocks."""
-        policy = self.options.policy
-        return Scores.concat([evaluate_block(view, self.specs, policy) for view in views])
+        """Score all measures by changed blocks; then the win rates of the preferences."""
+        policy, preferred = self.options.policy, self.preferred
+        scores = Scores.concat([evaluate_block(view, self.specs, policy) for view in views])
+        if not preferred:
+            return scores
+        blocks = [(view.queries, compare_block(view, preferred)) for view in views]
+        found = join_blocks(views[0].facts, preferred, blocks)
+        return _with_values(scores, [one.win_rates() for one in found])
 
     @cached_property
     def scores(self) -> Scores:
@@ -98,12 +113,16 @@ class TrustedTrack:
 
     @cached_property
     def other_sets(self) -> dict[str, Scores]:
-        """Values by every other qrels set without subtopics, measures in the order of `specs`."""
+        """Values by every other qrels set without subtopics, in the order of `scores`."""
         own, names = self.views[0].facts.qrels, [spec.name for spec in self.specs]
+        sets = [one["name"] for one in self.track.record["qrels"] if not one["subtopics"]]
         return {
-            one["name"]: self.track.scores(names, qrels=one["name"])
-            for one in self.track.record["qrels"]
-            if one["name"] != own and not one["subtopics"]
+            name: _with_values(
+                self.track.scores(names, qrels=name),
+                [self.track.win_rates(spec.name, qrels=name) for spec in self.preferred],
+            )
+            for name in sets
+            if name != own
         }
 
     @cached_property
@@ -127,3 +146,21 @@ class TrustedTrack:
         """Correlate the orders by changed scores with those by all judgments: tau-b by measure."""
         rows = over_common(kendall_tau_b, self.orders(self.scores), self.orders(scores), True)
         return dict(zip(scores.measures, rows.tolist(), strict=True))
+
+
+def _with_values(scores: Scores, added: Sequence[Matrix]) -> Scores:
+    """Return scores with the values of further measures, NaN on queries that they lack."""
+    if not added:
+        return scores
+    values = np.full((len(added), *scores.values.shape[1:]), np.nan)
+    for row, matrix in zip(values, added, strict=True):
+        of_query = dict(zip(matrix.queries, matrix.values, strict=True))
+        for i, query in enumerate(scores.queries):
+            row[i] = of_query.get(query, np.nan)
+    return replace(
+        scores,
+        measures=(*scores.measures, *(matrix.measure for matrix in added)),
+        values=np.concatenate([scores.values, values]),
+        included=np.concatenate([scores.included, ~np.isnan(values)]),
+        directions={**scores.directions, **{matrix.measure: 1 for matrix in added}},
+    )
