@@ -84,6 +84,19 @@ def unjudged_measures(k: int = 20, rel: float = 1) -> tuple[str, ...]:
     return tuple(name for one in names for name in canonical_names(one))
 
 
+def undecided_pairs(means: np.ndarray, residuals: np.ndarray) -> np.ndarray:
+    """Return for each pair of systems whether unjudged docs may order it either way: bool [pair].
+
+    Parameters
+    ----------
+    means, residuals
+        float64 [system]: the means if no unjudged doc is relevant, and how much higher they could
+        be. The pairs are those of ``numpy.triu_indices``.
+    """
+    a, b = np.triu_indices(len(means), 1)
+    return np.abs(means[a] - means[b]) < np.maximum(residuals[a], residuals[b])
+
+
 def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20, rel: float = 1) -> UnjudgedDocs:
     """Summarise the unjudged docs of each system, and list the pairs that they leave undecided.
 
@@ -135,7 +148,7 @@ def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20, rel: float = 1
     )
     a, b = np.triu_indices(len(systems), 1)
     difference, greater = rbp[a] - rbp[b], np.maximum(residual[a], residual[b])
-    is_undecided = np.abs(difference) < greater
+    is_undecided = undecided_pairs(rbp, residual)
     a, b = a[is_undecided], b[is_undecided]
     undecided = pl.DataFrame(
         {

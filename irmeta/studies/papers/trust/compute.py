@@ -27,13 +27,13 @@ _LEFT_OUT = ("left_out_tau", "left_out_drop", "rank_change", "greatest_rank_chan
 def compute(track: TrackView, options: TrustOptions) -> TableRows:
     """Yield the tables of one track."""
     trusted = TrustedTrack.of(track, options)
-    changes = list(criteria.changed_judgments(trusted))
+    changes = criteria.changed_judgments(trusted)
     yield (
         "changes",
         [
-            {"measure": measure, "change": change, "amount": amount, "tau_b": tau}
-            for change, amount, taus in changes
-            for measure, tau in taus.items()
+            {"measure": measure, "change": change, "amount": amount, **_spread("tau_b", taus)}
+            for change, amount, by_measure in changes
+            for measure, taus in by_measure.items()
         ],
     )
     rows = list(_trust(trusted, changes))
@@ -44,13 +44,12 @@ def compute(track: TrackView, options: TrustOptions) -> TableRows:
     yield from conclusion_tables(trusted)
 
 
-def _trust(
-    trusted: TrustedTrack, changes: list[tuple[str, str, dict[str, float]]]
-) -> Iterator[Row]:
+def _trust(trusted: TrustedTrack, changes: criteria.Changes) -> Iterator[Row]:
     """Yield the rows of the table `trust`."""
     options = trusted.options
     depths = criteria.depth(trusted)
     lost, unit, parts = criteria.left_out(trusted)
+    undecided = criteria.undecided(trusted)
     ends = criteria.ties_and_ends(trusted)
     for measure, matrix in trusted.matrices.items():
         complete = matrix.complete()
@@ -65,6 +64,7 @@ def _trust(
             **dict.fromkeys(_LEFT_OUT),
             **lost.get(measure, {}),
             **_of_changes(changes, measure, options),
+            "undecided": undecided.get(measure),
             "tie_change": None,
             **ends[measure],
         }
@@ -81,20 +81,27 @@ def _trust(
         yield {"measure": measure, **row}
 
 
-def _of_changes(
-    changes: list[tuple[str, str, dict[str, float]]], measure: str, options: TrustOptions
-) -> Row:
+def _of_changes(changes: criteria.Changes, measure: str, options: TrustOptions) -> Row:
     """Return tau-b with half of the relevant docs, altered labels and other qrels sets."""
-    taus: dict[str, list[float]] = {}
+    taus: dict[str, list[list[float]]] = {}
     for change, _, of_measure in changes:
         taus.setdefault(change, []).append(of_measure[measure])
     altered = taus.get("labels altered", [])
-    others = taus.get("qrels set", [])
+    others = [tau for draws in taus.get("qrels set", []) for tau in draws]
+    names = ("altered_tau", "altered_tau_low", "altered_tau_high")
+    at = options.altered.index(options.graded_share) if altered else 0
     return {
-        "dropped_tau": taus["relevant docs kept"][0],
-        "altered_tau": altered[len(altered) // 2] if altered else None,
+        "dropped_tau": taus["relevant docs kept"][0][0],
+        **(_spread("altered_tau", altered[at]) if altered else dict.fromkeys(names)),
         "other_qrels_tau": min(others) if others else None,
     }
+
+
+def _spread(name: str, draws: list[float]) -> Row:
+    """Return the mean, least and greatest value of some draws; NaN if one is."""
+    values = np.array(draws)
+    found = (values.mean(), values.min(), values.max())
+    return dict(zip((name, f"{name}_low", f"{name}_high"), map(float, found), strict=True))
 
 
 def _grades(rows: list[Row]) -> Iterator[Row]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.measures.curve import curves_of, spec_without_cutoff
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import Spec
+from irmeta.measures.pools import undecided_pairs
 from irmeta.measures.reduced_pools import parts_of, reduced_pools
 from irmeta.rankings.derive.other_lists import cut_ends
 from irmeta.rankings.pool import comprehensive_depth
 from irmeta.results.matrix import Matrix
+from irmeta.results.scores import Scores
 from irmeta.results.verdicts import TIE
 from irmeta.stats.contributors import left_out_rows
 from irmeta.stats.correlation import volatility
@@ -25,6 +30,7 @@ from irmeta.studies.papers.trust.options import TrustOptions
 from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 
 Row = dict[str, Any]
+UNJUDGED = "unjudged"
 QUANTILES = (0.025, 0.975)
 LEAST_DEPTH = 5
 """Depth of the pool below which contributors cannot be told from their judgments."""
@@ -153,23 +159,67 @@ def _of_left_out(rows: Sequence[Row]) -> Row:
     }
 
 
-def changed_judgments(trusted: TrustedTrack) -> Iterator[tuple[str, str, dict[str, float]]]:
-    """Yield each change of the judgments, its amount, and tau-b by measure."""
+Changes = list[tuple[str, str, dict[str, list[float]]]]
+"""Changes of the judgments: what is changed, the amount, and tau-b of each draw by measure."""
+
+
+def changed_judgments(trusted: TrustedTrack) -> Changes:
+    """Return tau-b of the orders by changed judgments with those by all judgments."""
     options, views = trusted.options, trusted.views
-    for share, scores in trusted.dropped.items():
-        yield "relevant docs kept", f"{1 - share:.0%}", trusted.taus(scores)
+    found: Changes = [
+        ("relevant docs kept", f"{1 - share:.0%}", _of_draws(trusted, [scores]))
+        for share, scores in trusted.dropped.items()
+    ]
     plain = [view for view in views if view.subtopics is None and view.diversity is None]
     if len(plain) < len(views):
         trusted.track.note("labels are not altered, since the track has judgments by subtopic")
     for share in options.altered if len(plain) == len(views) else ():
-        altered = [view.alter_labels(share, True, rng=options.seed) for view in views]
-        yield "labels altered", f"{share:.0%}", trusted.taus(trusted.scored(altered))
-    for name, scores in trusted.other_sets.items():
-        yield (
-            "qrels set",
-            name,
-            dict(zip(trusted.matrices, trusted.taus(scores).values(), strict=True)),
+        draws = options.draws if share == options.graded_share else 1
+        altered = (
+            trusted.scored([view.alter_labels(share, True, rng=options.seed + i) for view in views])
+            for i in range(draws)
         )
+        found.append(("labels altered", f"{share:.0%}", _of_draws(trusted, altered)))
+    for name, scores in trusted.other_sets.items():
+        found.append(("qrels set", name, _of_draws(trusted, [scores])))
+    return found
+
+
+def _of_draws(trusted: TrustedTrack, draws: Iterable[Scores]) -> dict[str, list[float]]:
+    """Return tau-b of each draw by measure; another qrels set may name measures otherwise."""
+    taus = zip(*(trusted.taus(scores).values() for scores in draws), strict=True)
+    return {name: list(row) for name, row in zip(trusted.matrices, taus, strict=True)}
+
+
+def undecided(trusted: TrustedTrack) -> dict[str, float]:
+    """Return by measure the share of pairs that unjudged docs may order either way.
+
+    Of measures with an upper bound, by relevant docs in place of the unjudged ones.
+    """
+    uppers = {spec.name: _with_upper(spec) for spec in trusted.specs}
+    specs = [spec for spec in uppers.values() if spec is not None]
+    if not specs:
+        return {}
+    policy = trusted.options.policy
+    views = trusted.views
+    bounds = Scores.concat([evaluate_block(view, specs, policy) for view in views]).mean_values()
+    own = dict(zip(trusted.scores.measures, trusted.scores.mean_values(), strict=True))
+    names = [name for name, spec in uppers.items() if spec is not None]
+    found = dict[str, float]()
+    for name, most in zip(names, bounds, strict=True):
+        known = ~np.isnan(own[name])
+        pairs = undecided_pairs(own[name][known], (most - own[name])[known])
+        found[name] = float(pairs.mean()) if len(pairs) else np.nan
+    return found
+
+
+def _with_upper(spec: Spec) -> Spec | None:
+    """Return the measure that takes unjudged docs as relevant, if there is one."""
+    choices = next((one.choices for one in spec.measure.all_parameters if one.name == UNJUDGED), ())
+    if "upper" not in choices:
+        return None
+    params = tuple((name, "upper" if name == UNJUDGED else v) for name, v in spec.params)
+    return replace(spec, params=params)
 
 
 def ties_and_ends(trusted: TrustedTrack) -> dict[str, Row]:

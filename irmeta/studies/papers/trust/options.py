@@ -64,6 +64,7 @@ class TrustOptions(TrackOptions):
         least=0,
         most=1,
     )
+    draws: int = option(5, "Draws of altered labels.", least=1)
     least_tau: float = option(0.9, "Safe: least tau-b with the order by all judgments.", most=1)
     unsafe_tau: float = option(0.8, "Unsafe: tau-b below this value.", most=1)
     least_halves: float = option(0.8, "Safe: least tau-b of two halves of the queries.", most=1)
@@ -83,6 +84,11 @@ class TrustOptions(TrackOptions):
     least_systems: int = option(5, "Least number of systems for grades.", least=2)
     least_queries: int = option(5, "Least number of queries for grades.", least=2)
     seed: int = option(0, "Random seed.", least=0)
+
+    @property
+    def graded_share(self) -> float | None:
+        """The share of altered labels that is graded; None without any."""
+        return self.altered[len(self.altered) // 2] if self.altered else None
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of the measures that every track has."""

@@ -100,7 +100,7 @@ def _criteria(options: Options) -> Section:
                  "end_flips", "ties_and_ends_grade"), name="trust_depth",
                  caption="Depth of lists, ties, and ends of lists."),
             Show("trust", (*own, "contributors", "left_out_tau", "left_out_drop", "rank_change",
-                 "greatest_rank_change", "dropped_tau", "altered_tau", "other_qrels_tau",
+                 "greatest_rank_change", "dropped_tau", "altered_tau", "other_qrels_tau", "undecided",
                  "judgments_grade"), name="trust_judgments",
                  caption="Dependence on the judgments."),
         ],

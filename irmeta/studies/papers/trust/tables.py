@@ -65,10 +65,16 @@ TABLES = (
         "greatest_rank_change": Column("count", "greatest change of their ranks" + _UNDEFINED, True,
                                        label="at most", show="page"),
         "dropped_tau": _tau("tau-b with half of the relevant docs", "half relevant"),
-        "altered_tau": _tau(f"tau-b with labels altered by the middle share{_UNDEFINED}",
-                            "altered"),
+        "altered_tau": _tau("tau-b with labels altered by the middle share, mean over draws"
+                            f"{_UNDEFINED}", "altered",
+                            span=("altered_tau_low", "altered_tau_high")),
+        "altered_tau_low": stored("real", "least over draws", True),
+        "altered_tau_high": stored("real", "greatest over draws", True),
         "other_qrels_tau": _tau(f"least tau-b with the orders by other qrels sets{_UNDEFINED}",
                                 "other qrels"),
+        "undecided": Column("real", "share of pairs of systems that the unjudged docs of their "
+                            "lists may order either way; null: the measure has no upper bound",
+                            True, label="undecided", format="percent"),
         **_grade("judgments"),
         "tied_pairs": percent("share of pairs of systems that tie on a query, mean over queries",
                               "tied pairs"),
@@ -92,8 +98,11 @@ TABLES = (
         "measure": MEASURE,
         "change": Column("name", "what is changed: relevant docs kept, labels altered, qrels set"),
         "amount": Column("name", "share of docs or labels, or name of the set"),
-        "tau_b": Column("real", "tau-b of the order of systems with that by all judgments; NaN: "
-                        "undefined", label="tau-b", format=".3f"),
+        "tau_b": Column("real", "tau-b of the order of systems with that by all judgments, mean "
+                        "over draws; NaN: undefined", label="tau-b", format=".3f",
+                        span=("tau_b_low", "tau_b_high")),
+        "tau_b_low": stored("real", "least over draws; NaN: undefined"),
+        "tau_b_high": stored("real", "greatest over draws; NaN: undefined"),
     }, caption="Orders of systems by other judgments.", folded=True, section="Judgments"),
     Table("between_measures", ("track", "measure", "other"), {
         "track": TRACK,
@@ -140,6 +149,21 @@ TABLES = (
         "safe": Column("yes", "no condition undoes or reverses it"),
     }, caption="Pairs of systems that differ significantly.", latex=False,
        folded=True),
+    Table("measure_facts", ("measure",), {
+        "measure": MEASURE,
+        "user": Column("name", "what the user of the measure does"),
+        "stops_at": Column("count", "rank at which the user stops; null: none", True,
+                           label="stops at"),
+        "persistence": Column("real", "probability p of going on to the next rank; null: none",
+                              True, label="patience p", format="g"),
+        "violated": Column("text", "properties that binary rankings of up to 10 docs violate: see "
+                           "study properties; null: the measure compares lists", True),
+        "unequal_steps": Column("real", "greatest over least step between values on rankings of 10 "
+                                "docs; 1: an interval scale; null: no value for a list alone", True,
+                                label="unequal steps", format=",.3g"),
+    }, caption="What the users of the measures do, properties that the measures violate, and "
+       "steps of their scales.", by="all", rows=f"{HOME}.measure_facts:measure_facts",
+       section="Other measures"),
     Table("safe_measures", ("measure", "family"), {
         "measure": MEASURE,
         "family": Column("name", "family of criteria"),

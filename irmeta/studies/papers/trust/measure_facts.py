@@ -1,0 +1,93 @@
+"""Facts on measures that are no grades: what their users do, properties, and steps of the scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import MeasureError
+from irmeta.measures.evaluate import dependence, score_rankings
+from irmeta.measures.names import Spec, parse_measure
+from irmeta.rankings.enumeration import RankingSpace
+from irmeta.results.verdicts import TIE
+from irmeta.studies.framework.study import Tables
+from irmeta.studies.papers.properties.measure_properties import measure_properties
+from irmeta.studies.papers.trust.options import TrustOptions
+
+LENGTH = 10
+"""Docs of the enumerated rankings."""
+USERS = {
+    "utility": "stops somewhere",
+    "recall": "wants every relevant doc",
+    "count": "is not modelled",
+}
+
+
+def measure_facts(tables: Tables, options: TrustOptions) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the table `measure_facts`."""
+    names = tables["trust"]["measure"].unique(maintain_order=True).to_list()
+    specs = dict[str, Spec]()
+    for name in names:
+        try:
+            specs[name] = parse_measure(name)
+        except MeasureError:  # a preference
+            continue
+    alone = {name: _of_binary(spec) for name, spec in specs.items() if dependence(spec) is None}
+    violated, steps = _violated(alone), unequal_steps(alone)
+    for name, spec in specs.items():
+        yield {
+            "measure": name,
+            "user": USERS[spec.measure.family],
+            "stops_at": int(spec.cutoff) if _is_rank(spec) and spec.cutoff else None,
+            "persistence": spec.settings.get("p"),
+            "violated": violated.get(name),
+            "unequal_steps": steps.get(name),
+        }
+
+
+def _is_rank(spec: Spec) -> bool:
+    return spec.measure.cutoff_is == "rank" and not spec.measure.cutoff_prefix
+
+
+def _of_binary(spec: Spec) -> Spec:
+    """Return the measure for grades 0 and 1, whatever grade is relevant on a track."""
+    params = tuple((name, 1 if name == "rel" else value) for name, value in spec.params)
+    return replace(spec, params=params)
+
+
+def _violated(specs: Mapping[str, Spec]) -> dict[str, str]:
+    """Return the properties that each measure violates, as one text."""
+    if not specs:
+        return {}
+    names = [spec.name for spec in specs.values()]
+    kinds = ("truncated", "ordered")
+    found = measure_properties(names, kinds, subtopics=1, length=LENGTH)
+    lost = found.filter(~pl.col("holds")).group_by("measure").agg("property")
+    texts = {measure: ", ".join(properties) for measure, properties in lost.iter_rows()}
+    return {name: texts.get(spec.name, "none") for name, spec in specs.items()}
+
+
+def unequal_steps(specs: Mapping[str, Spec]) -> dict[str, float | None]:
+    """Return by measure its greatest step over its least.
+
+    Steps are between neighbouring values on all rankings of `LENGTH` docs with as many relevant
+    docs. 1: steps are equal, as on an interval scale; None: a single value.
+    """
+    space = RankingSpace(1, LENGTH)
+    values = score_rankings(space, list(specs.values()))
+    full = space.lengths(np.arange(space.count)) == LENGTH
+    return {name: _ratio(row[full]) for name, row in zip(specs, values, strict=True)}
+
+
+def _ratio(values: np.ndarray) -> float | None:
+    distinct = np.unique(values)
+    steps = np.diff(distinct)
+    steps = steps[steps > TIE]
+    if not len(steps):
+        return None
+    ratio = float(steps.max() / steps.min())
+    return 1.0 if ratio < 1 + 1e-9 else ratio
