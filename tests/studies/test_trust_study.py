@@ -13,8 +13,10 @@ import pytest
 
 import irmeta
 from irmeta.studies.papers.trust.grades import CARE, CRITERIA, SAFE, UNKNOWN, UNSAFE, verdicts
+from irmeta.studies.papers.trust.measure_facts import measure_facts
 from irmeta.studies.papers.trust.options import TrustOptions
-from support.trusted import Labels, lists, results_of
+from irmeta.studies.papers.trust.over_tracks import AVERAGED, collection_of, criterion_means
+from support.trusted import FEW, Labels, lists, results_of
 from support.undrawn import draw_nothing
 from twins.orders import kendall_tau_b
 
@@ -187,3 +189,90 @@ def test_trust__page_says_what_to_report(tmp_path: Path):
     assert "do not claim" in page or "report" in page
     safe = results.tables["safe_measures"]
     assert safe.filter(pl.col("tracks") > 0)["safe"].is_in([0.0, 1.0]).all()
+
+
+def test_measure_facts__equal_what_is_known():
+    names = ["P@10", "RBP(p=0.5)", "RR", "AP(rel=2)", "RareAP", "RPP"]
+    tables = {"trust": pl.DataFrame({"measure": names})}
+    rows = {row["measure"]: row for row in measure_facts(tables, TrustOptions())}
+    assert set(rows) == set(names) - {"RPP"}
+    assert (rows["P@10"]["stops_at"], rows["RBP(p=0.5)"]["persistence"]) == (10, 0.5)
+    assert rows["P@10"]["unequal_steps"] == rows["RBP(p=0.5)"]["unequal_steps"] == 1
+    # 1/1 - 1/2 over 1/9 - 1/10
+    assert rows["RR"]["unequal_steps"] == pytest.approx(45)
+    assert rows["P@10"]["violated"] == "top-weightedness"
+    assert rows["RR"]["violated"] == "convergence, top-weightedness"
+    assert rows["AP(rel=2)"]["violated"] == "none"
+    assert rows["RareAP"]["violated"] is None
+
+
+def test_undecided__is_the_share_of_pairs_within_the_residual(tmp_path: Path):
+    qrels, runs = lists(systems=5, queries=6, noise=0.5)
+    some = {q: dict(list(docs.items())[:19]) for q, docs in qrels.items()}
+    store = irmeta.from_data(some, runs)
+    row = irmeta.studies.trust(store, tmp_path, **FEW).tables["trust"]
+    lower, upper = (
+        irmeta.matrices(store, name)[0].means.tolist()
+        for name in ("RBP(p=0.8)", "RBP(p=0.8,unjudged=upper)")
+    )
+    pairs = list(combinations(range(5), 2))
+    open_ = [
+        abs(lower[a] - lower[b]) < max(upper[a] - lower[a], upper[b] - lower[b]) for a, b in pairs
+    ]
+    assert 0 < sum(open_) < len(pairs)
+    found = {m.split("(")[0]: u for m, u in row.select("measure", "undecided").rows()}
+    assert found == {"AP": None, "RBP": pytest.approx(sum(open_) / len(pairs))}
+
+
+def test_trust__preferences_and_draws(tmp_path: Path):
+    qrels, runs = lists(systems=6, queries=9)
+    store = irmeta.from_data(qrels, runs)
+    tables = irmeta.studies.trust(store, tmp_path, **FEW, preferences=("RPP",), draws=3).tables
+    row = tables["trust"].filter(measure="RPP").row(0, named=True)
+    (rpp,) = store.pairs.compare("RPP", track=store.tracks[0])
+    rates = rpp.win_rates()
+    halves = irmeta.stats.half_orders(rates, splits=FEW["splits"])
+    assert row["half_tau"] == pytest.approx(halves["tau"].mean())
+    assert row["left_out_tau"] is None
+    assert row["altered_tau_low"] <= row["altered_tau"] <= row["altered_tau_high"]
+    (view,) = store.views(store.tracks[0], needs=("pool",))
+    taus = []
+    for draw in range(3):
+        (other,) = irmeta.preferences_of(view.alter_labels(0.4, True, rng=draw), "RPP")
+        means = [rates.means.tolist(), other.win_rates().means.tolist()]
+        taus.append(kendall_tau_b(*([round(v, 12) for v in one] for one in means)))
+    assert row["altered_tau"] == pytest.approx(sum(taus) / 3)
+    assert (row["altered_tau_low"], row["altered_tau_high"]) == pytest.approx(
+        (min(taus), max(taus))
+    )
+
+
+@pytest.mark.parametrize(
+    ("track", "collection"),
+    [
+        ("trec-covid-r1", "trec-covid"),
+        ("robust-2003", "robust"),
+        ("dl_2021", "dl"),
+        ("legaldiv", "legaldiv"),
+        ("2012", "2012"),
+        ("covid round 5", "covid"),
+        ("hard", "hard"),
+    ],
+)
+def test_collection_of__removes_year_or_round(track: str, collection: str):
+    assert collection_of(track) == collection
+
+
+def test_criterion_means__draw_collections():
+    """The interval is the quantiles of means over drawn collections, by brute force."""
+    values = {"a-1": 0.2, "a-2": 0.4, "b": 0.9, "c": None}
+    rows = [
+        dict.fromkeys(AVERAGED) | {"track": t, "measure": "AP", "half_tau": v}
+        for t, v in values.items()
+    ]
+    tables = {"trust": pl.DataFrame(rows, infer_schema_length=None)}
+    (found,) = criterion_means(tables, TrustOptions(resamples=2000))
+    assert (found["tracks"], found["collections"]) == (3, 2)
+    assert found["mean"] == pytest.approx(0.5)
+    # draws of two collections: a a (0.3), a b (0.5), b a, b b (0.9), each of at least 2.5 %
+    assert (found["mean_low"], found["mean_high"]) == pytest.approx((0.3, 0.9))

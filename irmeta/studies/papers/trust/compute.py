@@ -1,4 +1,4 @@
-"""The tables of one track, and over tracks."""
+"""The tables of one track."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from irmeta.stats.correlation import correlate
 from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.pairs import Pairs, pairwise
-from irmeta.studies.framework.study import TableRows, Tables
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.trust import criteria
 from irmeta.studies.papers.trust.conclusions import conclusion_tables
-from irmeta.studies.papers.trust.grades import FAMILIES, SAFE, UNKNOWN, UNSAFE, verdicts
+from irmeta.studies.papers.trust.grades import FAMILIES, verdicts
 from irmeta.studies.papers.trust.options import TrustOptions
 from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 
@@ -139,17 +138,3 @@ def _found(other: Pairs, own: Pairs, alpha: float) -> Row:
         "found": covered / size if size else np.nan,
         "reversed": inverted / size if size else np.nan,
     }
-
-
-def safe_measures(tables: Tables, options: TrustOptions) -> pl.DataFrame:
-    """Return the table `safe_measures`."""
-    known = pl.col("grade") != UNKNOWN
-    shares = {
-        name: (pl.col("grade") == grade).filter(known).mean().fill_null(float("nan"))
-        for name, grade in (("safe", SAFE), ("unsafe", UNSAFE))
-    }
-    return (
-        tables["grades"]
-        .group_by("measure", "family", maintain_order=True)
-        .agg(tracks=known.sum(), **shares)
-    )

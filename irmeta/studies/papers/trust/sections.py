@@ -62,7 +62,12 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "of another measure's significantly different pairs that the measure also has; reversed: "
         "the share of them that it orders the other way round.",
     )
-    yield Section("Over tracks", "On how many tracks each measure is safe.")
+    yield Section(
+        "Over tracks",
+        "On how many tracks each measure is safe, and the means of its criteria. Intervals draw "
+        "whole collections with replacement: tracks that differ by a year or round at the end of "
+        "their names are taken to share their docs.",
+    )
     yield Section("Sources", SOURCES)
 
 
@@ -100,8 +105,8 @@ def _criteria(options: Options) -> Section:
                  "end_flips", "ties_and_ends_grade"), name="trust_depth",
                  caption="Depth of lists, ties, and ends of lists."),
             Show("trust", (*own, "contributors", "left_out_tau", "left_out_drop", "rank_change",
-                 "greatest_rank_change", "dropped_tau", "altered_tau", "other_qrels_tau", "undecided",
-                 "judgments_grade"), name="trust_judgments",
+                 "greatest_rank_change", "dropped_tau", "altered_tau", "other_qrels_tau",
+                 "undecided", "judgments_grade"), name="trust_judgments",
                  caption="Dependence on the judgments."),
         ],
     )  # fmt: skip

@@ -171,5 +171,16 @@ TABLES = (
         "safe": percent("share of these tracks on which the measure is safe; NaN: none", "safe"),
         "unsafe": percent("share on which it is unsafe", "unsafe"),
     }, caption="Share of the tracks on which each measure is safe.", by="all",
-       rows=f"{HOME}.compute:safe_measures", section="Over tracks"),
+       rows=f"{HOME}.over_tracks:safe_measures", section="Over tracks"),
+    Table("criterion_means", ("measure", "criterion"), {
+        "measure": MEASURE,
+        "criterion": Column("name", "a column of the table `trust`"),
+        "tracks": Column("count", "tracks where it is defined"),
+        "collections": Column("count", "collections of docs of these tracks, by their names "
+                              "without year or round"),
+        "mean": Column("real", "mean over tracks", format=".3f", span=("mean_low", "mean_high")),
+        "mean_low": stored("real", "95 % interval, from draws of whole collections; NaN: one"),
+        "mean_high": stored("real", "its upper end"),
+    }, caption="Means of the criteria over tracks.", by="all", folded=True,
+       rows=f"{HOME}.over_tracks:criterion_means", section="Over tracks"),
 )  # fmt: skip
