@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta.studies.papers.trust.figures import FIGURES
 from irmeta.studies.papers.trust.grades import CARE, CRITERIA, SAFE, UNKNOWN, UNSAFE, verdicts
 from irmeta.studies.papers.trust.measure_facts import measure_facts
 from irmeta.studies.papers.trust.options import TrustOptions
@@ -55,7 +56,7 @@ def test_verdicts__worst_criterion_of_a_family_decides():
     found = verdicts(row, TrustOptions(), systems=9, queries=50, reasons={"depth": "no depth"})
     assert (found["queries"].grade, found["queries"].number) == (CARE, "2.0%")
     assert "2.0%" in found["queries"].why
-    assert (found["judgments"].grade, found["judgments"].number) == (UNSAFE, "0.70")
+    assert (found["judgments"].grade, found["judgments"].number) == (UNSAFE, "0.700")
     assert found["depth"].grade == UNKNOWN
     assert found["depth"].why == "no depth"
     few = verdicts(row, TrustOptions(), systems=4, queries=50)
@@ -276,3 +277,27 @@ def test_criterion_means__draw_collections():
     assert found["mean"] == pytest.approx(0.5)
     # draws of two collections: a a (0.3), a b (0.5), b a, b b (0.9), each of at least 2.5 %
     assert (found["mean_low"], found["mean_high"]) == pytest.approx((0.3, 0.9))
+
+
+def test_verdicts__worst_value_of_criteria_with_the_same_grade():
+    row = {"left_out_tau": 0.75, "dropped_tau": 0.5, "altered_tau": 0.7, "tied_pairs": 0.02}
+    found = verdicts(row | {"end_flips": 0.05}, TrustOptions(), systems=9, queries=50)
+    assert (found["judgments"].grade, found["judgments"].number) == (UNSAFE, "0.500")
+    assert found["ties_and_ends"].number == "5.0%"
+
+
+def test_criteria_figure__has_each_value_and_its_grade(tmp_path: Path):
+    qrels, runs = lists(noise=0.5)
+    tables = results_of(tmp_path, qrels, runs).tables
+    figure = next(one for one in FIGURES if one.name == "criteria")
+    assert callable(figure.rows)
+    cells = figure.rows(tables, TrustOptions())
+    assert cells.height == 2 * len(CRITERIA)
+    (row,) = tables["trust"].filter(measure="AP").to_dicts()
+    (halves,) = cells.filter(down="AP", across="halves").to_dicts()
+    assert halves["text"] == f"{row['half_tau']:.3f}"
+    assert halves["grade"] == BY_COLUMN["half_tau"].grade(row["half_tau"], TrustOptions())
+    (other,) = cells.filter(down="AP", across="other qrels").to_dicts()
+    assert (other["text"], other["grade"]) == ("\u2014", UNKNOWN)
+    chart = figure.draw(cells, TrustOptions()).to_dict(validate=False)
+    assert chart["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == -40

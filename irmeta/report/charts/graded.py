@@ -13,6 +13,8 @@ from irmeta.report.theme import INK, RULE, finish, nothing
 if TYPE_CHECKING:
     import altair as alt
 
+DENSE = 6
+"""Columns above which labels are slanted and numbers small."""
 SHADES = ("#d6ebf7", "#e9a35c", "#8a2f00", "#ffffff")
 """From light to dark, so that grades differ in grey too; the last is of cells without a grade."""
 
@@ -35,7 +37,14 @@ def graded_table(
     if cells.is_empty():
         return nothing(f"{title}: nothing to grade.")
     across, down = (cells[c].unique(maintain_order=True).to_list() for c in ("across", "down"))
-    labels = alt.Axis(labelAngle=0, ticks=False, domain=False, orient="top", labelLimit=120)
+    is_dense = len(across) > DENSE
+    labels = alt.Axis(
+        labelAngle=-40 if is_dense else 0,
+        ticks=False,
+        domain=False,
+        orient="top",
+        labelLimit=120,
+    )
     tight = alt.Scale(padding=0)
     base = alt.Chart(cells).encode(
         alt.X("across:N", sort=across, title=None, axis=labels, scale=tight),
@@ -50,6 +59,6 @@ def graded_table(
         description=alt.Description("name:N"),
     )
     ink = alt.condition(f"datum.grade === '{grades[2]}'", alt.value("white"), alt.value(INK))
-    numbers = base.mark_text(fontSize=11).encode(alt.Text("text:N"), color=ink)
+    numbers = base.mark_text(fontSize=9 if is_dense else 11).encode(alt.Text("text:N"), color=ink)
     height = max(18, min(30, 420 // (len(down) + 1))) * len(down)
     return finish(alt.layer(rects, numbers), height=height, title=title, subtitle=subtitle)

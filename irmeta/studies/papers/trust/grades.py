@@ -46,7 +46,7 @@ class Criterion:
     @property
     def short(self) -> str:
         """Format of the number alone."""
-        return "{:.1%}" if "%" in self.text else "{:.2f}"
+        return "{:.1%}" if "%" in self.text else "{:.3f}"
 
     def grade(self, value: float | None, options: Options) -> Grade:
         """Return the grade of a value; undefined values have none."""
@@ -64,18 +64,18 @@ class Criterion:
 _TAU, _CHANGED = ("least_tau", "unsafe_tau"), ("most_changed", "unsafe_changed")
 CRITERIA = (
     Criterion("half_tau", "queries", "least_halves", "unsafe_halves",
-              "two halves of the queries order systems with tau-b {:.2f}"),
+              "two halves of the queries order systems with tau-b {:.3f}"),
     Criterion("swaps", "queries", "most_swaps", "unsafe_swaps",
               "one half of the queries reverses {:.1%} of the other's conclusions", True),
     Criterion("depth_tau", "depth", *_TAU,
-              "the order at the depth of the pool has tau-b {:.2f} with that of full lists"),
+              "the order at the depth of the pool has tau-b {:.3f} with that of full lists"),
     Criterion("left_out_tau", "judgments", *_TAU,
-              "without the judgments of one contributor, tau-b is {:.2f}"),
+              "without the judgments of one contributor, tau-b is {:.3f}"),
     Criterion("dropped_tau", "judgments", *_TAU,
-              "with half of the relevant docs, tau-b is {:.2f}"),
+              "with half of the relevant docs, tau-b is {:.3f}"),
     Criterion("altered_tau", "judgments", *_TAU,
-              "with labels altered as judges alter them, tau-b is {:.2f}"),
-    Criterion("other_qrels_tau", "judgments", *_TAU, "by another qrels set, tau-b is {:.2f}"),
+              "with labels altered as judges alter them, tau-b is {:.3f}"),
+    Criterion("other_qrels_tau", "judgments", *_TAU, "by another qrels set, tau-b is {:.3f}"),
     Criterion("tied_pairs", "ties_and_ends", *_CHANGED,
               "{:.1%} of the pairs of systems tie on a query", True),
     Criterion("tie_change", "ties_and_ends", *_CHANGED,
@@ -136,12 +136,17 @@ def _too_few(options: Options, systems: int, queries: int) -> str:
 def _worst(
     criteria: Iterable[Criterion], row: Mapping[str, float | None], options: Options, reason: str
 ) -> Verdict:
-    found = Verdict(UNKNOWN, reason)
+    found, decides, worst = Verdict(UNKNOWN, reason), None, 0.0
     for one in criteria:
         value = row.get(one.column)
         grade = one.grade(value, options)
         if grade == UNKNOWN or value is None:
             continue
-        if found.grade == UNKNOWN or GRADES.index(grade) > GRADES.index(found.grade):
+        badness = value if one.less_is_better else -value
+        is_worse = found.grade == UNKNOWN or GRADES.index(grade) > GRADES.index(found.grade)
+        if grade == found.grade and decides is not None and decides.safe == one.safe:
+            is_worse = badness > worst
+        if is_worse:
             found = Verdict(grade, one.text.format(value), one.short.format(value))
+            decides, worst = one, badness
     return found

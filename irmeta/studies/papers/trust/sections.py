@@ -9,6 +9,7 @@ import polars as pl
 from irmeta.phrases import count, listed
 from irmeta.studies.framework.section_parts import data_section, sentences
 from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.papers.trust.conclusions import TOGETHER
 from irmeta.studies.papers.trust.grades import SAFE, UNSAFE
 from irmeta.studies.papers.trust.options import TrustOptions as Options
 
@@ -32,7 +33,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         yield Section(
             "Which measure can be trusted",
             [VALIDITY, *sentences(tables, advice)],
-            ["trust_*"],
+            ["criteria_*"],
         )
     yield data_section(tables, options)
     if not tables["studied_tracks"]["used"].any():
@@ -87,7 +88,13 @@ def _grades(options: Options) -> Section:
             f"With fewer than {count(options.least_systems, 'system')} or "
             f"{count(options.least_queries, 'query', 'queries')} nothing is graded.",
         ],
-    )
+        [
+            "trust_*",
+            Show("grades", ("track", "measure", "family", "grade", "number"), pivot="family",
+                 name="trust_grades", caption="Grade of each family of criteria, and the number "
+                 "that decides it."),
+        ],
+    )  # fmt: skip
 
 
 def _criteria(options: Options) -> Section:
@@ -129,6 +136,16 @@ def advice(tables: Tables, track: str) -> Iterator[str]:
         yield f"On {track}, {listed(free, most=5)} have no unsafe family, but need care."
     else:
         yield f"On {track}, no measure is free of an unsafe family."
+    for measure, number, kept in (
+        tables["conditions"]
+        .filter(track=track, condition=TOGETHER)
+        .select("measure", "conclusions", "kept")
+        .iter_rows()
+    ):
+        yield (
+            f"Of its {count(number, 'pair')} of systems that differ significantly by {measure}, "
+            f"{kept:,} are safe conclusions."
+        )
     depths = rows.drop_nulls("least_k").select("measure", "least_k").rows()
     if depths:
         texts = [f"{measure} to rank {k:,}" for measure, k in depths[:3]]

@@ -91,8 +91,7 @@ TABLES = (
         "grade": Column("name", "safe, with care, unsafe or cannot be said"),
         "number": Column("text", "the number that decides"),
         "why": Column("text", "what the number is, or why there is no grade"),
-    }, caption="Grades of each measure, and the number that decides.", folded=True, latex=False,
-       section="Grades"),
+    }, caption="Grades of each measure, and the number that decides.", folded=True),
     Table("changes", ("track", "measure", "change", "amount"), {
         "track": TRACK,
         "measure": MEASURE,
