@@ -283,7 +283,6 @@ def trust(
     out: str | Path,
     *,
     measures: str | Iterable[str] = (),
-    preferences: str | Iterable[str] = (),
     concluded: str | Iterable[str] = (),
     alpha: float = 0.05,
     power: float = 0.8,

@@ -228,7 +228,9 @@ def test_undecided__is_the_share_of_pairs_within_the_residual(tmp_path: Path):
 def test_trust__preferences_and_draws(tmp_path: Path):
     qrels, runs = lists(systems=6, queries=9)
     store = irmeta.from_data(qrels, runs)
-    tables = irmeta.studies.trust(store, tmp_path, **FEW, preferences=("RPP",), draws=3).tables
+    tables = irmeta.studies.trust(
+        store, tmp_path, **FEW | {"measures": "AP,RPP", "draws": 3}
+    ).tables
     row = tables["trust"].filter(measure="RPP").row(0, named=True)
     (rpp,) = store.pairs.compare("RPP", track=store.tracks[0])
     rates = rpp.win_rates()

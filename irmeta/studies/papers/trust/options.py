@@ -32,16 +32,10 @@ class TrustOptions(TrackOptions):
 
     measures: tuple[str, ...] = option(
         (),
-        "Measures (repeatable); default 14 common ones, and more where a track is sampled or has "
-        "judgments by subtopic.",
-        parse="irmeta.studies.papers.trust.options:checked_measures",
+        "Measures and preferences, these by win rates (repeatable); default RPP and 14 common "
+        "measures, and more where a track is sampled or has judgments by subtopic.",
+        parse="irmeta.studies.papers.trust.options:checked_names",
         flag="-m --measures",
-    )
-    preferences: tuple[str, ...] = option(
-        (),
-        "Preferences, by win rates (repeatable); default RPP, and STRPP by subtopic, unless "
-        "measures are named.",
-        parse="irmeta.studies.papers.trust.options:checked_preferences",
     )
     concluded: tuple[str, ...] = option(
         (),
@@ -92,8 +86,17 @@ class TrustOptions(TrackOptions):
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of the measures that every track has."""
-        named = self.measures or checked_measures(MEASURES)
+        named = self._named(False) if self.measures else checked_measures(MEASURES)
         return tuple(dict.fromkeys((*named, *self.concluded)))
+
+    def preferred(self) -> tuple[str, ...]:
+        """Return the names of the preferences that every track has."""
+        return self._named(True) if self.measures else checked_preferences(PREFERENCES)
+
+    def _named(self, are_preferences: bool) -> tuple[str, ...]:
+        from irmeta.preferences.registry import is_preference
+
+        return tuple(name for name in self.measures if is_preference(name) == are_preferences)
 
     def concluded_of(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the measures, of some, whose conclusions are checked."""
@@ -133,3 +136,24 @@ def checked_preferences(names: Iterable[str]) -> tuple[str, ...]:
 
     given = list(names)
     return tuple(spec.name for spec in parse_preferences(given)) if given else ()
+
+
+def checked_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return canonical names of measures, then of preferences, each once.
+
+    Raises
+    ------
+    UsageError
+        If a measure is not averaged arithmetically, or there are preferences alone.
+    MeasureError
+        If a name is unknown.
+    """
+    from irmeta.naming.grammar import split_names
+    from irmeta.preferences.registry import is_preference
+
+    given = [name for text in names for name in split_names(text)]
+    preferences = checked_preferences(name for name in given if is_preference(name))
+    measures = checked_measures(name for name in given if not is_preference(name))
+    if preferences and not measures:
+        raise UsageError("preferences alone have no conclusions to check: name a measure too.")
+    return (*measures, *preferences)

@@ -24,7 +24,6 @@ from irmeta.studies.papers.trust.options import (
     BY_SUBTOPIC,
     CONCLUDED,
     DROPPED,
-    PREFERENCES,
     SUBTOPIC_PREFERENCES,
     TrustOptions,
     checked_measures,
@@ -61,15 +60,13 @@ class TrustedTrack:
     @classmethod
     def of(cls, track: TrackView, options: TrustOptions) -> TrustedTrack:
         """Read the blocks of a track, with what its measures need."""
-        names, compared = list(options.scored()), options.preferences
+        names, compared = list(options.scored()), options.preferred()
         if not options.measures:
-            compared = compared or checked_preferences(PREFERENCES)
             if track.is_sampled:
                 names += checked_measures(SAMPLED)
             if any(one["subtopics"] for one in track.record["qrels"]):
                 names += checked_measures(BY_SUBTOPIC)
-                if not options.preferences:
-                    compared += checked_preferences(SUBTOPIC_PREFERENCES)
+                compared += checked_preferences(SUBTOPIC_PREFERENCES)
         preferred = track.preferences_in_set(compared)
         named = track.named_in_set(parse_measures(names))
         in_set = {name: spec.name for name, spec in zip(names, named, strict=True)}
