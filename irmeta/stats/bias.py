@@ -150,7 +150,7 @@ def judge_bias(
     """Find the systems that a judge favours, beyond the shift and slope of its scale.
 
     A lenient judge raises all means, and a judge with a narrow scale draws them together. Neither
-    changes the order of systems, so both are taken out: the residual of a system is its distance
+    changes the order of systems, so both are removed: the residual of a system is its distance
     from the least-squares line of the judge's means over the reference's means.
 
     Parameters

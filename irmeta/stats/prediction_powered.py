@@ -78,7 +78,7 @@ def corrected_means(
     """Estimate the means of systems from few labelled queries and a judge's labels of all.
 
     The judge's mean over its other queries is corrected by the difference between reference and
-    judge on the queries that both labelled, so that a biased judge biases nothing.
+    judge on the queries that both labelled, so that the bias of a judge cancels out.
 
     Parameters
     ----------

@@ -186,7 +186,7 @@ def test_trust__page_says_what_to_report(tmp_path: Path):
     qrels, runs = lists(noise=0.5)
     results = results_of(tmp_path, qrels, runs, track=None)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "no table knows it" in page
+    assert "which no table can show" in page
     assert "do not claim" in page or "report" in page
     safe = results.tables["safe_measures"]
     assert safe.filter(pl.col("tracks") > 0)["safe"].is_in([0.0, 1.0]).all()

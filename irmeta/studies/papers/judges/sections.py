@@ -27,18 +27,18 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield _conclusions(options)
     yield Section(
         "The best systems",
-        "What a user loses who takes the best systems of a judge: how much lower their mean is, by "
-        "the reference, than that of the reference's best. Of systems that tie at the border, all "
-        "ways to choose are averaged.",
+        "The regret of choosing the best systems by a judge: the mean of the reference's best "
+        "systems minus that of the judge's best, both by the reference. Where systems tie at the "
+        "border, all choices are averaged.",
     )
     yield _bias()
     yield _label_saving(options)
     yield Section(
         "Single queries",
-        "On which queries a judge orders systems otherwise. A conclusion is turned on a query "
+        "Queries on which a judge orders systems differently. A conclusion is turned on a query "
         "where the better system of a significantly different pair of the reference is better by "
-        "the reference and worse by the judge. A query whose removal raises tau-b is one to judge "
-        "again.",
+        "the reference and worse by the judge. A query whose removal raises tau-b is worth "
+        "judging again.",
     )
     yield Section("Sources", SOURCES)
 
@@ -52,12 +52,12 @@ def _verdicts(options: Options) -> Section:
             "reference's conclusions that the judge also has. Reversed conclusions are false, if "
             "the reference is right; unconfirmed ones are the judge's alone, and not false: the "
             "reference may have too few queries for them.",
-            "Beside it stands what another sample of queries does to the reference alone: the "
-            "conclusions on one half of its queries that the other half keeps. This is noise of "
-            "queries, not of people; a second set of people's labels, where there is one, is one "
-            "more judge. The halves have fewer queries than the judge, so that the two shares do "
-            "not compare a judge with people; orders of systems compare alike in the column "
-            "beside other queries. A judge's bias does not average out with more queries.",
+            "Beside it is the noise of queries: the share of the reference's conclusions on one "
+            "half of the queries that the other half keeps. It is not the noise of people; a "
+            "second set of people's labels, where there is one, is one more judge. The halves have "
+            "fewer queries than the judge, so that the two shares do not compare a judge with "
+            "people; the column beside other queries compares orders of systems on equally many "
+            "queries. A judge's bias does not average out with more queries.",
             "Bias found names groups and types of run, and counts systems, that the judge favours "
             "or disfavours beyond its scale. To label: the queries that people must still label so "
             "that the order of systems, the others by the judge, has tau-b 0.9 with the reference. "
@@ -130,7 +130,7 @@ def _bias() -> Section:
         "Bias",
         [
             "A lenient judge shifts all means, and a judge with a narrow scale draws them together "
-            "(slope below 1). Neither changes the order of systems, so both are taken out: the "
+            "(slope below 1). Neither changes the order of systems, so both are removed: the "
             "residual of a system is the distance of its mean by the judge from the line over the "
             "means by the reference. Flagged systems have a residual other than 0 by Student's t "
             "over queries, corrected by Holm over systems.",
@@ -138,7 +138,7 @@ def _bias() -> Section:
             "all others, query by query. Systems of a group are alike, so that a permutation of "
             "systems would flag groups too often. A group that is not flagged may still be "
             "favoured: few queries show large biases only. A judge that is also a system, or was "
-            "trained on one, favours its like; no correlation shows that.",
+            "trained on one, favours similar systems, which no correlation shows.",
         ],
     )
 
@@ -148,16 +148,16 @@ def _label_saving(options: Options) -> Section:
         "Queries that people must still label",
         [
             "Mixture: n random queries have the reference's labels, and the others the judge's "
-            f"({count(options.repeats, 'random order')}). A mixture contains its own answer, and "
-            "becomes the reference as n grows, whatever the judge is worth. So the n queries of "
-            "the reference alone stand beside it, and both are also compared with the reference "
-            "on the queries not labelled.",
+            f"({count(options.repeats, 'random order')}). A mixture contains labels of "
+            "the reference, and becomes the reference as n grows, whatever the quality of the "
+            "judge. So the table also has the n queries of the reference alone, and compares both "
+            "with the reference on the queries not labelled, too.",
             "Corrected means (prediction-powered inference) use the judge's labels of all queries "
-            "and correct them by the reference's of n queries: a biased judge biases nothing, and "
-            "a judge of little worth gets a small weight. The table has the mean width of 95 % "
+            "and correct them by the reference's of n queries: the bias of a judge cancels out, "
+            "and an inaccurate judge gets a small weight. The table has the mean width of 95 % "
             "intervals, and how often they cover the mean over all queries in a simulation; 93 to "
-            "97 % is as it should be. Equivalent is the number of queries that people alone "
-            "would have to label for that width.",
+            "97 % agrees with the nominal level. Equivalent is the number of queries that people "
+            "alone would have to label for that width.",
         ],
         [
             Show("corrected", ("track", "judge", "measure", "labelled", "width_reference", "width",

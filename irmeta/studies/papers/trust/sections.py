@@ -16,7 +16,7 @@ from irmeta.studies.papers.trust.options import TrustOptions as Options
 VALIDITY = (
     "This is reliability: whether a measure orders the systems of a track the same way by other "
     "queries, a shallower pool, other judgments or another order of tied docs. Whether the measure "
-    "asks what your users want is validity, and no table knows it."
+    "asks what your users want is validity, which no table can show."
 )
 SOURCES = (
     "Halves of the queries and swaps: Voorhees and Buckley (2002), doi:10.1145/564376.564432. "
@@ -54,12 +54,12 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "Each row scores all systems again: with some of the relevant docs unjudged, at random; "
         "with some labels moved by one grade, all labels of a query that move in one direction, as "
         "one assessor is lenient or strict; by every other qrels set of the track. Real judges of "
-        "language models have kappa around .4: labels moved at random hide how much such errors "
-        "have in common.",
+        "language models have kappa around .4, and their errors have more in common than labels "
+        "moved at random.",
     )
     yield Section(
         "Other measures",
-        "To disagree with other measures is no fault, so nothing is graded here. Found: the share "
+        "Disagreement with other measures is no error, so it has no grade. Found: the share "
         "of another measure's significantly different pairs that the measure also has; reversed: "
         "the share of them that it orders the other way round.",
     )
@@ -85,8 +85,8 @@ def _grades(options: Options) -> Section:
             f"{options.least_tau:g}, unsafe below {options.unsafe_tau:g}. Ties and ends: pairs "
             "that tie, means that tied scores change, pairs that trailing docs reverse; safe up to "
             f"{options.most_changed:.0%}, unsafe above {options.unsafe_changed:.0%}.",
-            f"With fewer than {count(options.least_systems, 'system')} or "
-            f"{count(options.least_queries, 'query', 'queries')} nothing is graded.",
+            f"Tracks with fewer than {count(options.least_systems, 'system')} or "
+            f"{count(options.least_queries, 'query', 'queries')} have no grades.",
         ],
         [
             "trust_*",
