@@ -417,9 +417,7 @@ def _view(
         pooled = PooledLists.of(facts, pool_ranks, docs.offsets, lengths)
         arrays |= {"pooled_lists": pooled, **pooled.depths(facts, queries)}
     if "retrieved" in needs:
-        query = lists.by_row(lists.query.astype(np.int64))
-        pairs = np.unique(query << 32 | lists.columns["doc_id"])
-        arrays["retrieved"] = np.bincount(pairs >> 32, minlength=len(queries)).astype(np.int64)
+        arrays["retrieved"] = _distinct_docs(lists, len(queries))
     if asked.costs is not None:
         arrays["costs"] = lay_out_costs(asked.costs, queries, lists, rank, len(facts.systems))
     return JudgedRanks(
@@ -437,6 +435,21 @@ def _view(
         sample=docs.sample,
         **arrays,
     )
+
+
+def _distinct_docs(lists: StoredLists, queries: int) -> np.ndarray:
+    """Count the docs that the lists of each query retrieve together: int64 [queries]."""
+    doc_id, widths = lists.columns["doc_id"], np.zeros(queries, np.int64)
+    has_rows = np.diff(lists.starts) > 0
+    if has_rows.any():
+        greatest = np.maximum.reduceat(doc_id, lists.starts[:-1][has_rows])
+        np.maximum.at(widths, lists.query[has_rows], greatest.astype(np.int64) + 1)
+    ends = np.cumsum(widths)
+    first = ends - widths
+    is_seen = np.zeros(int(widths.sum()), bool)
+    is_seen[lists.by_row(first[lists.query]) + doc_id] = True
+    seen = np.concatenate([[0], np.cumsum(is_seen)])
+    return seen[ends] - seen[first]
 
 
 def _ties(rows: _Rows, order: TieOrder, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
