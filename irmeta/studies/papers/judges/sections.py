@@ -102,7 +102,8 @@ def _leaderboards(tables: Tables, options: Options) -> Section:
 def _noise(options: Options) -> Section:
     return Section(
         "Noise of queries",
-        f"The queries are split at random in halves A and B ({count(options.splits, 'split')}). "
+        "The queries are split at random in equal halves A and B "
+        f"({count(options.splits, 'split')}). "
         "Tau-b of the reference on A with the reference on B is the noise of queries; tau-b of the "
         "judge on A with the reference on B adds the judge's. A judge whose difference covers 0 "
         "(quantiles .025 to .975) orders systems as well as people on other queries do, and no "
