@@ -28,8 +28,9 @@ def mixtures(
 
     In a mixture, n random queries have the labels of the reference, and the others those of a
     judge. The mixture contains labels of the reference: as n grows it becomes the reference,
-    whatever the quality of the judge. Therefore the order by the n queries alone stands beside it, and both are also
-    correlated with the order by the reference's labels of the other queries, which neither has.
+    whatever the quality of the judge. Therefore the order by the n queries alone stands beside it,
+    and both are also correlated with the order by the reference's labels of the other queries,
+    which neither has.
 
     Parameters
     ----------
