@@ -110,7 +110,8 @@ def evaluate(
     asked, at_least = measures or "basic", judged_share(judged_at_least, unjudged)
     drawing: dict[str, Any] = {} if draws is None else {"draws": draws}
     drawing |= {} if seed is None else {"rng": seed}
-    _check_drawing(draw, drawing, unjudged, per_query or wide or display.format == "trec_eval")
+    others = per_query or wide or display.format == "trec_eval" or dask is not None
+    _check_drawing(draw, drawing, unjudged, others)
     sort = None if display.sort is None else sort_key(display.sort)
     specs, policy = parse_call(asked, choices)  # rejects unknown names before anything is read
     specs += parse_measures(unjudged_measures()) if unjudged else []
@@ -156,12 +157,7 @@ def evaluate(
             print_trec_eval(frame if per_query else None, summary, display.digits)
             print_unjudged(found, at_least)
             return
-        if draw is not None:
-            caption = "Means over queries, with drawn grades of unjudged docs."
-            display.write(Result("evaluate", {"scores": frame}, caption, made))
-            print_unjudged(found, at_least)
-            return
-        if wide or display.is_paper:
+        if draw is None and (wide or display.is_paper):
             frame = spread(frame)
         is_printed = display.file is None
         if is_printed and measure_names == "asked":
@@ -173,21 +169,23 @@ def evaluate(
         one_track = frame["track"].n_unique() == 1
         if (is_printed and len(source) > 1) or (display.is_paper and one_track):
             frame = frame.drop("track")
-        print_scores(frame, display, directions, made)
+        if draw is None:
+            print_scores(frame, display, directions, made)
+        else:
+            caption = "Means over queries, with drawn grades of unjudged docs."
+            display.write(Result("evaluate", {"scores": frame}, caption, made))
         print_unjudged(found, at_least)
 
 
-def _check_drawing(
-    draw: str | None, drawing: dict[str, Any], unjudged: bool, other_table: bool
-) -> None:
+def _check_drawing(draw: str | None, drawing: dict[str, Any], unjudged: bool, others: bool) -> None:
     """Reject options of drawn grades that have no effect, or exclude each other."""
     if draw is None and drawing:
         raise UsageError("--draws and --seed are for --draw.")
     if draw is not None and not unjudged:
         raise UsageError("--draw is for --unjudged: give both.")
-    if draw is not None and other_table:
+    if draw is not None and others:
         raise UsageError(
-            "--draw prints means in a table of its own: omit --per-query, --wide and "
+            "--draw prints means in a table of its own: omit --per-query, --wide, --dask and "
             "--format trec_eval."
         )
 

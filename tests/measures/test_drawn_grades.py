@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -168,6 +169,10 @@ def test_draw_option__prints_drawn_means(run, made_store: irmeta.Store):
         (("--draw", "run"), "--draw is for --unjudged"),
         (("--unjudged", "--draws", "5"), "--draws and --seed are for --draw"),
         (("--unjudged", "--draw", "query", "--wide"), "a table of its own"),
+        (
+            ("--unjudged", "--draw", "query", "--dask", "local:2"),
+            "omit --per-query, --wide, --dask",
+        ),
     ],
 )
 def test_draw_option__without_effect_is_refused(
@@ -175,3 +180,18 @@ def test_draw_option__without_effect_is_refused(
 ):
     done = run("evaluate", made_store.path, "-m", "AP", *given)
     assert (done.status, said in done.err) == (2, True)
+
+
+def test_draw_option__of_files_with_names_as_written(run, tmp_path: Path):
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 n 0\n")
+    (tmp_path / "one.txt").write_text("q Q0 u 1 2 t\nq Q0 a 2 1 t\n")
+    files = (tmp_path / "qrels.txt", tmp_path / "one.txt")
+    done = run("evaluate", *files, "-m", "P_5", "--unjudged", "--draw", "run")
+    heads, row = (line.split(",") for line in done.out.splitlines())
+    found = dict(zip(heads, row, strict=True))
+    assert (found["asked"], found["value"], found["drawn"]) == ("P_5", "0.2", "0.4")
+    assert "track" not in found
+    done = run("evaluate", *files, "-m", "P_5", "--unjudged", "--draw", "run", "--sort", "drawn")
+    assert done.status == 0
+    latex = run("evaluate", *files, "-m", "P_5", "--unjudged", "--draw", "run", "--format", "latex")
+    assert "drawn" in latex.out
