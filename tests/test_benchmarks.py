@@ -22,6 +22,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "bench_cluster": ("--repeat", "1", "--only", "small"),
     "bench_one_run": ("--queries", "20", "--docs", "30", "--repeat", "1"),
     "bench_properties": ("--repeat", "1", "--length", "4"),
+    "faults": ("--seed", "1", "--inputs", "40", "--kills", "2", "--flips", "3", "--others", "2"),
     "full_scale": ("--scale", "0.001", "--work", "WORK", "--study-track", "2020-news"),
     "pairs_separated": (),
     "recommender": ("WORK", "--users", "20", "--systems", "3", "--depth", "10"),

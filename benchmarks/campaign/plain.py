@@ -1,0 +1,189 @@
+"""Slow, obvious readers of runs, qrels, archives and collections, which import nothing of irmeta.
+
+Each returns the content, or raises `Unreadable`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import io
+import json
+import math
+import re
+import struct
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
+WHOLE = re.compile(r"[+-]?[0-9]+")
+NO_RANK = -(2**31)
+WHITE = "[ \t\r\v\f]+"
+MOST_GRADES = 255
+
+Row = tuple[str, str, float, int]
+Lists = dict[str, list[str]]
+"""Docs by query, best first."""
+
+
+class Unreadable(Exception):
+    """The content has no single meaning."""
+
+
+def rows_of(data: bytes, splits: int = 0) -> Iterator[list[str]]:
+    """Yield the fields of each line that is neither blank nor a comment."""
+    if b"\0" in data:
+        raise Unreadable("NUL")
+    for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            text = line.decode("latin-1")
+        text = text.strip(" \t\r\v\f") if not text.startswith("#") else ""
+        if text:
+            yield re.split(WHITE, text, maxsplit=splits)
+
+
+def number(text: str) -> float:
+    """Parse a finite decimal number."""
+    if not NUMBER.fullmatch(text) or not math.isfinite(float(text)):
+        raise Unreadable(text)
+    return float(text)
+
+
+def read_run(data: bytes) -> list[Row]:
+    """Read a run of six columns, or of five if no line has a tag, in the order of lines."""
+    lines = list(rows_of(data, 5))
+    if not lines:
+        raise Unreadable("no row")
+    width = max(map(len, lines)) if len(lines[0]) == 5 else len(lines[0])
+    rows: list[Row] = []
+    for fields in lines:
+        if len(fields) != width or width < 5 or "\r" in fields[-1]:
+            raise Unreadable(str(fields))
+        query, _, doc, rank, score = fields[:5]
+        is_whole = WHOLE.fullmatch(rank) is not None
+        if width == 5 and not is_whole:
+            raise Unreadable(rank)
+        place = int(rank) if is_whole and len(rank) < 12 else NO_RANK
+        is_small = NO_RANK < place < 2**31
+        score = score.replace(",", ".") if COMMA.fullmatch(score) else score
+        rows.append((query, doc, number(score), place if is_small else NO_RANK))
+    return rows
+
+
+def read_qrels(data: bytes) -> list[tuple[str, str, float]]:
+    """Read qrels of four columns without subtopics, each doc once, in the order of lines."""
+    found: dict[tuple[str, str], tuple[str, float]] = {}
+    for fields in rows_of(data):
+        if len(fields) != 4:
+            raise Unreadable(str(fields))
+        query, second, doc, grade = fields
+        if found.setdefault((query, doc), (second, number(grade))) != (second, number(grade)):
+            raise Unreadable(f"{query} {doc} twice")
+    grades = {grade for _, grade in found.values()}
+    is_small = all(grade == int(grade) and -128 <= grade <= 127 for grade in grades)
+    if not found or (len(grades) > MOST_GRADES and not is_small):
+        raise Unreadable("no row, or too many grades")
+    return [(query, doc, grade + 0.0) for (query, doc), (_, grade) in found.items()]
+
+
+def float32(score: float) -> float:
+    """Return the nearest number of four bytes."""
+    try:
+        return struct.unpack("f", struct.pack("f", score))[0]
+    except OverflowError:
+        return math.copysign(math.inf, score)
+
+
+def ordered(rows: list[tuple[str, str, float]]) -> Lists:
+    """Order docs as trec_eval does: by score as float32, then by doc, both descending."""
+    lists: dict[str, dict[str, float]] = {}
+    for query, doc, score in rows:
+        docs = lists.setdefault(query, {})
+        if doc in docs:
+            raise Unreadable(f"{query} {doc} twice")
+        docs[doc] = score
+    return {
+        query: sorted(docs, key=lambda doc: (float32(docs[doc]), doc.encode()), reverse=True)
+        for query, docs in lists.items()
+    }
+
+
+def ranked(data: bytes) -> Lists:
+    """Read and order a run in TREC form."""
+    return ordered([row[:3] for row in read_run(data)])
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON whose names are distinct."""
+    if len(dict(pairs)) < len(pairs):
+        raise Unreadable("a name twice")
+    return dict(pairs)
+
+
+def ranked_json(data: bytes) -> Lists:
+    """Read and order a run ``{query: {doc: score}}``."""
+    try:
+        content = json.loads(data.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(str(error)) from None
+    return ranked_dict(content)
+
+
+def ranked_dict(content: Any) -> Lists:
+    """Order a run ``{query: {doc: score}}``."""
+    if not isinstance(content, dict):
+        raise Unreadable("not an object")
+    rows: list[tuple[str, str, float]] = []
+    for query, docs in content.items():
+        for doc, score in docs.items() if isinstance(docs, dict) else [("", None)]:
+            is_number = isinstance(score, int | float) and not isinstance(score, bool)
+            if not is_number or not abs(score) < 2**1023 or "" in (query, doc):
+                raise Unreadable(f"{query!r} {doc!r}: {score!r}")
+            try:
+                f"{query}{doc}".encode()
+            except UnicodeEncodeError as error:
+                raise Unreadable(str(error)) from None
+            rows.append((query, doc, float(score)))
+    if not rows:
+        raise Unreadable("no row")
+    return ordered(rows)
+
+
+def members(data: bytes) -> dict[str, bytes]:
+    """Return the visible files of a zip or tar archive by name."""
+    try:
+        if data[:2] == b"PK":
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                names = [one.filename for one in archive.infolist() if not one.is_dir()]
+                return {name: archive.read(name) for name in names}
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            files = [one for one in archive.getmembers() if one.isreg()]
+            return {one.name: archive.extractfile(one).read() for one in files}  # type: ignore[union-attr]
+    except Exception as error:  # what damaged archives raise is not documented
+        raise Unreadable(repr(error)) from None
+
+
+def read_collection(folder: Path) -> dict[str, tuple[list[tuple[str, str, float]], list[Lists]]]:
+    """Read the tracks of a collection whose collection.toml names qrels and runs of each."""
+    try:
+        described = tomllib.loads((folder / "collection.toml").read_bytes().decode())
+        tracks = described["tracks"].items()
+    except (ValueError, KeyError, AttributeError) as error:
+        raise Unreadable(str(error)) from None
+    read = {}
+    for name, table in tracks:
+        try:
+            files = sorted(one.relative_to(folder).as_posix() for one in folder.rglob("*"))
+            patterns = [table["runs"]] if isinstance(table["runs"], str) else table["runs"]
+            runs = [f for f in files if any(fnmatch.fnmatchcase(f, p) for p in patterns)]
+            qrels = read_qrels((folder / table["qrels"]).read_bytes())
+            read[name] = (qrels, [ranked((folder / run).read_bytes()) for run in runs])
+        except (TypeError, KeyError, ValueError, OSError) as error:
+            raise Unreadable(str(error)) from None
+    return read
