@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,7 +104,7 @@ def run_kind(name: str, given: argparse.Namespace, end: float, most: int | None)
 
 
 @contextmanager
-def closing(kind: Kind) -> Iterator[None]:
+def closing(kind: Kind) -> Generator[None]:
     try:
         yield
     finally:
@@ -116,7 +116,9 @@ def report(kind: Kind, name: str, seed: int, number: int, problem: str, drawn: o
     small = smallest(kind, drawn, problem)
     again = ["python", "benchmarks/faults.py", "--only", name, "--seed", str(seed)]
     again += ["--first", str(number), f"--{KINDS[name][0].group}", "1"]
-    print(f"FAILURE {name}: {problem}\n  input: {small!r}\n  again: {shlex.join(again)}", flush=True)
+    print(
+        f"FAILURE {name}: {problem}\n  input: {small!r}\n  again: {shlex.join(again)}", flush=True
+    )
 
 
 def run_all(given: argparse.Namespace) -> list[Result]:

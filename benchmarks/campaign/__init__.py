@@ -1,1 +1,1 @@
-"""Kinds of faults that benchmarks/faults.py makes, each compared with a reader or a clean rebuild."""
+"""Kinds of faults that benchmarks/faults.py makes, and what each is compared with."""

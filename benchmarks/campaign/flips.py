@@ -94,9 +94,13 @@ class Flips:
         return None if str(file) in problems else f"check names {problems}"
 
 
-def store_values(folder: Path) -> list[Any]:
+def store_values(folder: Path, track: str | None = None) -> list[Any]:
+    """Return the rows of all tables of a store, or of one of its tracks."""
     store = irmeta.open_store(folder)
-    tables = (store.runs().collect(), store.qrels().collect(), store.systems(), store.means("AP"))
+    tables = (
+        *(store.runs(track=track).collect(), store.qrels(track=track).collect()),
+        *(store.systems(track=track), store.means("AP", track=track)),
+    )
     return [sorted(map(repr, table.rows())) for table in tables]
 
 

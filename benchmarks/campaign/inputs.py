@@ -26,11 +26,49 @@ from irmeta.trec.streams import InputFile
 
 NUMBERS = (
     *("0", "1", "-1", "+2", "007", "1.5", "-0.0", ".5", "5.", "1e3", "1e-400", "1E+308", "1e309"),
-    *("9" * 18, "9" * 19, "9" * 20, "0." + "3" * 25, "16777217", "16777216", "2.2250738585072014e-308"),
-    *("nan", "inf", "-Infinity", "0x10", "1_0", "1,5", ",5", "1,", "--1", "+", "e5", "١", "1e", "NA"),
+    *(
+        "9" * 18,
+        "9" * 19,
+        "9" * 20,
+        "0." + "3" * 25,
+        "16777217",
+        "16777216",
+        "2.2250738585072014e-308",
+    ),
+    *(
+        "nan",
+        "inf",
+        "-Infinity",
+        "0x10",
+        "1_0",
+        "1,5",
+        ",5",
+        "1,",
+        "--1",
+        "+",
+        "e5",
+        "١",
+        "1e",
+        "NA",
+    ),
 )
 NAMES = (
-    *("1", "2", "q", "d1", "d2", "d10", "Q0", "é", "日本", "\u202e", "\x1b[31m", "#", "\ufeff", "\xa0"),
+    *(
+        "1",
+        "2",
+        "q",
+        "d1",
+        "d2",
+        "d10",
+        "Q0",
+        "é",
+        "日本",
+        "\u202e",
+        "\x1b[31m",
+        "#",
+        "\ufeff",
+        "\xa0",
+    ),
     *('"', "'", "<b>", "=1+1", "\\n", "a,b", "{", "[", "x" * 40, "\u2028", "\x85", "null", "0x1"),
 )
 BETWEEN = (" ", " ", " ", "\t", "  ", " \t", "\v", "\f", "\r")
@@ -86,15 +124,15 @@ def compare(read: Callable[[], object], expect: Callable[[], object], name: str)
     """Compare what irmeta reads with what a plain reader reads; both may refuse."""
     try:
         expected = expect()
-    except plain.Unreadable as error:
+    except plain.UnreadableError as error:
         expected = error
     try:
         found = read()
     except IrmetaError as error:
-        if isinstance(expected, plain.Unreadable):
+        if isinstance(expected, plain.UnreadableError):
             return refusal(error, name)
         return f"refused: {error}, read by plain code: {str(expected)[:200]}"
-    if isinstance(expected, plain.Unreadable):
+    if isinstance(expected, plain.UnreadableError):
         return f"accepted: {str(found)[:200]}, refused by plain code: {str(expected)[:200]}"
     if found != expected:
         return f"other values: {str(found)[:300]}, by plain code {str(expected)[:300]}"
@@ -122,7 +160,9 @@ class Runs:
         rows = parse_run(file_of("a.run", drawn), self.reader).rows
         ends = [*rows.starts[1:].tolist()]
         queries = self.reader.queries.strings().gather(rows.queries).to_list()
-        numbers = [q for q, a, b in zip(queries, [0, *ends], ends, strict=False) for _ in range(a, b)]
+        numbers = [
+            q for q, a, b in zip(queries, [0, *ends], ends, strict=False) for _ in range(a, b)
+        ]
         docs = self.reader.docs.strings().gather(rows.doc).to_list()
         return list(zip(numbers, docs, rows.score.tolist(), rows.rank.tolist(), strict=True))
 
@@ -157,7 +197,7 @@ def lists_of(store: irmeta.Store) -> list[plain.Lists]:
 def judged(lists: plain.Lists, queries: str) -> plain.Lists:
     """Return the lists of a run, which needs one for a judged query."""
     if not lists.keys() & set(queries):
-        raise plain.Unreadable("no query is judged")
+        raise plain.UnreadableError("no query is judged")
     return lists
 
 
@@ -176,7 +216,9 @@ class Files:
         names = rng.sample(NAMES, 4)
         scores = (1, 2, 0.5, -1, 1e300, 16777216, 16777217, True, None, "1", math.nan, 10**30)
         most = len(scores) if rng.random() < 0.1 else 7
-        lists = {q: {d: rng.choice(scores[:most]) for d in names[: rng.randrange(1, 5)]} for q in "12"}
+        lists = {
+            q: {d: rng.choice(scores[:most]) for d in names[: rng.randrange(1, 5)]} for q in "12"
+        }
         data = json.dumps(lists, ensure_ascii=rng.random() < 0.5).encode()
         data = spoil(rng, data) if rng.random() < 0.5 else data
         return gzip.compress(data, mtime=0) if rng.random() < 0.1 else data
@@ -230,13 +272,13 @@ class Archives:
             return None
         try:
             runs = plain.members(drawn).values()
-        except plain.Unreadable:
+        except plain.UnreadableError:
             runs = ()
         lists = list[plain.Lists]()
         for run in runs:
             try:
                 lists.append(plain.ranked(run))
-            except plain.Unreadable:  # skipped, and named in a warning
+            except plain.UnreadableError:  # skipped, and named in a warning
                 continue
         if all(one in lists or one in whole for one in found):
             return None
@@ -260,7 +302,9 @@ class Collections:
     def draw(self, rng: Random) -> bytes:
         text = self.TEXT
         if rng.random() < 0.5:
-            text = text.replace(rng.choice((b'"a/qrels"', b'["a/runs/*"]', b"true")), rng.choice(self.WORDS))
+            text = text.replace(
+                rng.choice((b'"a/qrels"', b'["a/runs/*"]', b"true")), rng.choice(self.WORDS)
+            )
         if rng.random() < 0.3:
             keys = (b"names", b"tie_order", b"depth", b"pool_depth", b"systems", b"runs", b"x")
             text += rng.choice(keys) + b" = " + rng.choice(self.WORDS) + b"\n"
@@ -274,8 +318,10 @@ class Collections:
         except IrmetaError as error:
             return refusal(error, "collection.toml", str(self.root))
         try:
-            expected = {name: lists for name, (_, lists) in plain.read_collection(self.root).items()}
-        except plain.Unreadable as error:
+            expected = {
+                name: lists for name, (_, lists) in plain.read_collection(self.root).items()
+            }
+        except plain.UnreadableError as error:
             return f"accepted: {found}, refused by plain code: {error}"
         same = all(one in expected.get(t, []) for t, lists in found.items() for one in lists)
         return None if same else f"other values: {found}, by plain code {expected}"
@@ -285,7 +331,19 @@ class Dicts:
     """Dicts and frames of runs with values that are no scores."""
 
     group: Group = "inputs"
-    VALUES: tuple[Any, ...] = (1, 2.5, -1, 0.0, 2**24 + 1, 10**400, math.nan, math.inf, None, "1", b"1")
+    VALUES: tuple[Any, ...] = (
+        1,
+        2.5,
+        -1,
+        0.0,
+        2**24 + 1,
+        10**400,
+        math.nan,
+        math.inf,
+        None,
+        "1",
+        b"1",
+    )
 
     def __init__(self, work: Path) -> None: ...
 
@@ -314,7 +372,7 @@ class Dicts:
 
         try:
             expected = [judged(plain.ranked_dict(lists), "1")]
-        except plain.Unreadable as error:
+        except plain.UnreadableError as error:
             expected = error
         try:
             found = read()

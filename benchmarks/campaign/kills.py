@@ -135,4 +135,3 @@ def mount(folder: Path, kilobytes: int) -> bool:
         return False
     made = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "none", str(folder)]
     return subprocess.run(made, capture_output=True, check=False).returncode == 0
-

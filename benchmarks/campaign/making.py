@@ -14,7 +14,9 @@ from pathlib import Path
 from irmeta import cli
 
 EXAMPLES = Path(__file__).parents[2] / "data_fixtures" / "worked_examples"
-READY = "import sys; from irmeta.cli import main; print('ready', file=sys.stderr, flush=True); main()"
+READY = (
+    "import sys; from irmeta.cli import main; print('ready', file=sys.stderr, flush=True); main()"
+)
 HARMLESS = {".lock", ".cache.json"}
 """Files that may be lost without harm; they hold no values."""
 
@@ -23,8 +25,10 @@ Argv = tuple[str, ...]
 COMMANDS: dict[str, Argv] = {
     "ingest": ("ingest", "IN", "--out", "OUT"),
     "reanalyze": ("reanalyze", "IN", "--out", "OUT", "-m", "AP,ASL", "--no-figures"),
-    "study": ("study", "search-length", "STORE", "--out", "OUT", "--no-figures", "--resamples", "20")
-    + ("--min-systems", "1"),
+    "study": (
+        *("study", "search-length", "STORE", "--out", "OUT", "--no-figures"),
+        *("--resamples", "20", "--min-systems", "1"),
+    ),
     "parquet": ("evaluate", "STORE", "-m", "AP", "-q", "--out", "OUT/means.parquet", "--force"),
     "csv": ("evaluate", "STORE", "-m", "AP", "-q", "--out", "OUT/means.csv", "--force"),
     "pool": ("pool", "STORE", "--track", "ties", "--out", "OUT/docs.txt", "--force"),

@@ -1,6 +1,6 @@
 """Slow, obvious readers of runs, qrels, archives and collections, which import nothing of irmeta.
 
-Each returns the content, or raises `Unreadable`.
+Each returns the content, or raises `UnreadableError`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Lists = dict[str, list[str]]
 """Docs by query, best first."""
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """The content has no single meaning."""
 
 
 def rows_of(data: bytes, splits: int = 0) -> Iterator[list[str]]:
     """Yield the fields of each line that is neither blank nor a comment."""
     if b"\0" in data:
-        raise Unreadable("NUL")
+        raise UnreadableError("NUL")
     for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         try:
             text = line.decode()
@@ -51,7 +51,7 @@ def rows_of(data: bytes, splits: int = 0) -> Iterator[list[str]]:
 def number(text: str) -> float:
     """Parse a finite decimal number."""
     if not NUMBER.fullmatch(text) or not math.isfinite(float(text)):
-        raise Unreadable(text)
+        raise UnreadableError(text)
     return float(text)
 
 
@@ -59,16 +59,16 @@ def read_run(data: bytes) -> list[Row]:
     """Read a run of six columns, or of five if no line has a tag, in the order of lines."""
     lines = list(rows_of(data, 5))
     if not lines:
-        raise Unreadable("no row")
+        raise UnreadableError("no row")
     width = max(map(len, lines)) if len(lines[0]) == 5 else len(lines[0])
     rows: list[Row] = []
     for fields in lines:
         if len(fields) != width or width < 5 or "\r" in fields[-1]:
-            raise Unreadable(str(fields))
+            raise UnreadableError(str(fields))
         query, _, doc, rank, score = fields[:5]
         is_whole = WHOLE.fullmatch(rank) is not None
         if width == 5 and not is_whole:
-            raise Unreadable(rank)
+            raise UnreadableError(rank)
         place = int(rank) if is_whole and len(rank) < 12 else NO_RANK
         is_small = NO_RANK < place < 2**31
         score = score.replace(",", ".") if COMMA.fullmatch(score) else score
@@ -81,14 +81,14 @@ def read_qrels(data: bytes) -> list[tuple[str, str, float]]:
     found: dict[tuple[str, str], tuple[str, float]] = {}
     for fields in rows_of(data):
         if len(fields) != 4:
-            raise Unreadable(str(fields))
+            raise UnreadableError(str(fields))
         query, second, doc, grade = fields
         if found.setdefault((query, doc), (second, number(grade))) != (second, number(grade)):
-            raise Unreadable(f"{query} {doc} twice")
+            raise UnreadableError(f"{query} {doc} twice")
     grades = {grade for _, grade in found.values()}
     is_small = all(grade == int(grade) and -128 <= grade <= 127 for grade in grades)
     if not found or (len(grades) > MOST_GRADES and not is_small):
-        raise Unreadable("no row, or too many grades")
+        raise UnreadableError("no row, or too many grades")
     return [(query, doc, grade + 0.0) for (query, doc), (_, grade) in found.items()]
 
 
@@ -106,7 +106,7 @@ def ordered(rows: list[tuple[str, str, float]]) -> Lists:
     for query, doc, score in rows:
         docs = lists.setdefault(query, {})
         if doc in docs:
-            raise Unreadable(f"{query} {doc} twice")
+            raise UnreadableError(f"{query} {doc} twice")
         docs[doc] = score
     return {
         query: sorted(docs, key=lambda doc: (float32(docs[doc]), doc.encode()), reverse=True)
@@ -122,7 +122,7 @@ def ranked(data: bytes) -> Lists:
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON whose names are distinct."""
     if len(dict(pairs)) < len(pairs):
-        raise Unreadable("a name twice")
+        raise UnreadableError("a name twice")
     return dict(pairs)
 
 
@@ -131,27 +131,27 @@ def ranked_json(data: bytes) -> Lists:
     try:
         content = json.loads(data.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(str(error)) from None
+        raise UnreadableError(str(error)) from None
     return ranked_dict(content)
 
 
 def ranked_dict(content: Any) -> Lists:
     """Order a run ``{query: {doc: score}}``."""
     if not isinstance(content, dict):
-        raise Unreadable("not an object")
+        raise UnreadableError("not an object")
     rows: list[tuple[str, str, float]] = []
     for query, docs in content.items():
-        for doc, score in docs.items() if isinstance(docs, dict) else [("", None)]:
+        for doc, score in docs.items() if isinstance(docs, dict) else [("", math.nan)]:
             is_number = isinstance(score, int | float) and not isinstance(score, bool)
             if not is_number or not abs(score) < 2**1023 or "" in (query, doc):
-                raise Unreadable(f"{query!r} {doc!r}: {score!r}")
+                raise UnreadableError(f"{query!r} {doc!r}: {score!r}")
             try:
                 f"{query}{doc}".encode()
             except UnicodeEncodeError as error:
-                raise Unreadable(str(error)) from None
+                raise UnreadableError(str(error)) from None
             rows.append((query, doc, float(score)))
     if not rows:
-        raise Unreadable("no row")
+        raise UnreadableError("no row")
     return ordered(rows)
 
 
@@ -166,7 +166,7 @@ def members(data: bytes) -> dict[str, bytes]:
             files = [one for one in archive.getmembers() if one.isreg()]
             return {one.name: archive.extractfile(one).read() for one in files}  # type: ignore[union-attr]
     except Exception as error:  # what damaged archives raise is not documented
-        raise Unreadable(repr(error)) from None
+        raise UnreadableError(repr(error)) from None
 
 
 def read_collection(folder: Path) -> dict[str, tuple[list[tuple[str, str, float]], list[Lists]]]:
@@ -175,7 +175,7 @@ def read_collection(folder: Path) -> dict[str, tuple[list[tuple[str, str, float]
         described = tomllib.loads((folder / "collection.toml").read_bytes().decode())
         tracks = described["tracks"].items()
     except (ValueError, KeyError, AttributeError) as error:
-        raise Unreadable(str(error)) from None
+        raise UnreadableError(str(error)) from None
     read = {}
     for name, table in tracks:
         try:
@@ -185,5 +185,5 @@ def read_collection(folder: Path) -> dict[str, tuple[list[tuple[str, str, float]
             qrels = read_qrels((folder / table["qrels"]).read_bytes())
             read[name] = (qrels, [ranked((folder / run).read_bytes()) for run in runs])
         except (TypeError, KeyError, ValueError, OSError) as error:
-            raise Unreadable(str(error)) from None
+            raise UnreadableError(str(error)) from None
     return read

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,19 @@ from urllib.parse import unquote
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.checksums import add_checksum, known_content_checksum, parse_record, to_json
+from irmeta.checksums import (
+    add_checksum,
+    content_checksum,
+    known_content_checksum,
+    parse_record,
+    to_json,
+)
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.files import write_bytes
 from irmeta.locations import AnyLocation, Location, local, location, read_recent, version_of
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
+from irmeta.schema.arrow import DAMAGED
 from irmeta.store.folder_names import folder_name
 from irmeta.store.parquet import RowGroup, read_frame, read_lists, row_groups, scan
 from irmeta.store.scan import StoredLists, fix_of
@@ -250,7 +258,9 @@ class Layout:
             return self.table(kind, track, where).collect()
         if kind in OPTIONAL and not self._has(kind, track):
             return TABLES[kind].empty()
-        frame = _with_later_columns(kind, read_frame(self._checked(kind, track)).lazy()).collect()
+        with self._naming_damage(kind, track):
+            frame = read_frame(self._checked(kind, track))
+        frame = _with_later_columns(kind, frame.lazy()).collect()
         return frame if where is None else frame.filter(where)
 
     def groups(self, track: str) -> list[RowGroup]:
@@ -265,6 +275,15 @@ class Layout:
     ) -> StoredLists:
         """Return the lists of row groups, see `StoreReader`."""
         return read_lists(groups, columns, codes)
+
+    @contextmanager
+    def _naming_damage(self, kind: str, track: str) -> Generator[None]:
+        """Raise the error of the damaged file, where the libraries beneath do not name it."""
+        try:
+            yield
+        except DAMAGED:
+            self._checked(kind, track, content_checksum)
+            raise
 
     def _has(self, kind: str, track: str) -> bool:
         return any(name.startswith(f"{kind}/") for name in self.read_record(track)["files"])
