@@ -86,12 +86,14 @@ def names(text: str) -> list[str]:
 
 
 def run_kind(name: str, given: argparse.Namespace, end: float, most: int | None) -> Result:
-    """Make faults of a kind until the time or the number is reached."""
+    """Make faults of a kind until the time or the number is reached, and at least one."""
     result, started = Result(name), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True) as folder:
         kind = KINDS[name][0](Path(folder))
         with closing(kind):
-            while (most is None or result.count < most) and time.monotonic() < end:
+            while result.count < 1 or (
+                (most is None or result.count < most) and time.monotonic() < end
+            ):
                 number = given.first + result.count
                 drawn = kind.draw(Random(f"{given.seed} {name} {number}"))
                 problem, result.count = problem_of(kind, drawn), result.count + 1
