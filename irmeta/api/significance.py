@@ -229,7 +229,7 @@ def _reversed(matrix: Matrix) -> Matrix:
         parse_measure(matrix.measure)
     except MeasureError:
         return replace(matrix, direction=-1)
-    raise UsageError(f"the direction of {matrix.measure} is known: omit `less_is_better=`.")
+    raise UsageError(f"the direction of {matrix.measure} is known: omit less_is_better.")
 
 
 def power(
