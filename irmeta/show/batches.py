@@ -131,6 +131,7 @@ def print_reanalysis(done: Reanalysis) -> None:
     _print_left_out(done.results)
     _print_files(done.results)
     print_line(f"  {done.store.reader!s:<46} the store: irmeta info, evaluate and explain read it")
+    print_line("irmeta study trust says which measures, depths and differences can be trusted.")
 
 
 def print_info(store: Store, display: Display) -> None:

@@ -26,6 +26,9 @@ def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
         [
             "The best system of each track. Each line runs from the worst system (left) to the "
             "best (right, dot); the tick is the median system. All tracks share one scale.",
+            "Which measures can be trusted on these tracks, to which depth, and which differences "
+            "between systems other measures, judgments and queries would keep: `irmeta study trust "
+            "STORE --out FOLDER`.",
         ],
         [
             Show("best_systems", ("track", "systems", "queries", "relevant", "measure", "system",
