@@ -160,7 +160,7 @@ class Notations:
         """
         known = list(filter(None, names))
         forms = filter(None, map(split_form, known))
-        bare = (word + cut for word, inside, cut in forms if CUT in declared.get(word, ""))
+        bare = (word + cut for word, _, cut in forms if CUT in declared.get(word, ""))
         return cls(tuple(dict.fromkeys([*known, *bare])), declared)
 
     @cached_property
