@@ -115,7 +115,7 @@ def chosen(
     if tracks is not None:
         tracks = [tracks] if isinstance(tracks, str) else list(tracks)
         if not tracks:
-            raise UsageError("no track was given: omit `tracks` for all tracks.")
+            raise UsageError("no track was given: omit `track` for all tracks.")
         known = {source.name: source for source in sources}
         for name in tracks:
             if name not in known:

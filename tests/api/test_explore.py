@@ -307,7 +307,7 @@ def test_search_lengths__unknown_track_or_option_is_refused(
         (lambda f: f.differences("a", "e"), "no system 'e'"),
         (lambda f: f.show(buckets="lin"), "buckets = 'lin' is not a choice. Did you mean 'linear'"),
         (lambda f: f.differences(buckets="lin"), "buckets = 'lin' is not a choice"),
-        (lambda f: f.docs(high=3), "low = None, high = 3 are not the two ends of a bucket"),
+        (lambda f: f.docs(high=3), "low = None, high = 3 are not the bounds of a bucket"),
         (lambda f: f.docs("a", 5, 3), "low = 5, high = 3"),
         (lambda f: f.docs_between(1, -1), "low = 1, high = -1"),
         (lambda f: f.ranks("none", "n1"), "no query 'none' has a relevant doc in t. Known: q"),

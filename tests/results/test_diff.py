@@ -245,7 +245,7 @@ def test_diff__rejects_unreadable_files_and_invalid_tolerance(tmp_path: Path):
     (tmp_path / "text.csv").write_text("track,system,measure,value\nt,s,AP,high\n")
     (tmp_path / "empty.csv").write_text("")
     for name, said in {
-        "gone.csv": "is not there",
+        "gone.csv": "does not exist",
         "text.csv": "cannot be compared",
         "empty.csv": "cannot be read",
         "notes.txt": r"end in \.parquet or \.csv",

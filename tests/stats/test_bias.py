@@ -50,16 +50,19 @@ def test_judge_bias__equals_twin(sides: tuple[np.ndarray, np.ndarray], confidenc
         assert found.systems()["residual"].is_nan().all()
         return
     slopes, residuals = twin.contributions(human.tolist(), judge.tolist())
-    assert found.slope == pytest.approx(sum(slopes) / len(slopes), abs=1e-6)
+    assert found.slope == pytest.approx(sum(slopes) / len(slopes), abs=1e-5)
     np.testing.assert_allclose(found.residuals, residuals, atol=1e-5)
     # The twin's finite differences are rounded: p and limits are compared by our contributions.
     expected = [twin.tested(list(c), confidence) for c in found.residuals.T.tolist()]
     adjusted = holm([row[3] for row in expected])
     systems = found.systems().sort("system")
-    for row, one, p in zip(systems.iter_rows(named=True), expected, adjusted, strict=True):
-        if abs(one[0]) + abs(one[2] - one[1]) > 1e-9:
-            values = [row[name] for name in ("residual", "low", "high", "p", "p_adjusted")]
-            assert values == pytest.approx([*one, p], abs=1e-6)
+    varied = [abs(one[0]) + abs(one[2] - one[1]) > 1e-9 for one in expected]
+    for row, one, p, is_varied in zip(systems.to_dicts(), expected, adjusted, varied, strict=True):
+        if is_varied:  # p of residuals that are all 0 is that of rounding errors
+            values = [row[name] for name in ("residual", "low", "high", "p")]
+            assert values == pytest.approx(one, abs=1e-6)
+        if all(varied):
+            assert row["p_adjusted"] == pytest.approx(p, abs=1e-6)
             assert row["flagged"] == (row["p_adjusted"] <= round(1 - confidence, 12))
 
 

@@ -134,7 +134,7 @@ def test_read__tracks_option_selects_tracks(collections: Path, monkeypatch):
 
 
 def test_read__empty_list_of_tracks_is_refused(collections: Path):
-    with pytest.raises(irmeta.UsageError, match="no track was named"):
+    with pytest.raises(irmeta.UsageError, match="no track was given"):
         irmeta.read(collections, track=[])
 
 

@@ -220,7 +220,7 @@ def test_results__same_seed_same_tables_whatever_judges_stand_beside(tmp_path: P
     [
         ({"reference": "humna"}, "Did you mean 'human'"),
         ({"judges": ["lenien"]}, "Did you mean 'lenient'"),
-        ({"judges": ["=file"]}, "has a name"),
+        ({"judges": ["=file"]}, "needs a name"),
         ({"judges": ["x=absent.txt"]}, "cannot be read"),
         ({"rels": ["lenint=1"]}, "Did you mean 'lenient'"),
         ({"rels": ["high"]}, "not a grade"),

@@ -404,7 +404,7 @@ def test_run__track_removed_from_store_leaves_the_results(tmp_path: Path):
     ("options", "error"),
     [
         ({"track": "d"}, "has no track 'd'"),
-        ({"track": []}, "no track was named"),
+        ({"track": []}, "no track was given"),
         ({"wanted": "s9"}, "wanted = 's9': no such system"),
         ({"nmaes": "AP"}, "no option 'nmaes'. Did you mean 'names'"),
         ({"names": "APP"}, "unknown measure 'APP'. Did you mean 'AP'"),

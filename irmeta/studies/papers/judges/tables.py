@@ -368,6 +368,6 @@ TABLES = (
         "common": Column("real", "systems that both have; ties share places", format=".3g"),
         "chosen": Column("text", "the best by the judge, ties at the border included",
                          show="none"),
-    }, caption="Regret: loss in the reference's means from choosing the best systems by the judge.",
+    }, caption="Regret: loss in means of the reference from choosing systems by the judge.",
        section="The best systems"),
 )  # fmt: skip
