@@ -23,8 +23,9 @@ def test_reanalyze_command__prints_files_and_skipped_run(
     out = tmp_path / "results"
     done = run("reanalyze", collections, "--out", out)
     assert done.status == 0
-    first, *places = done.out.splitlines()
+    first, *places, pointer = done.out.splitlines()
     assert first == "3 tracks, 41 systems, 60 queries, 139,381 rows; runs skipped: 1"
+    assert pointer.startswith("irmeta study trust says which measures")
     for line in places:
         assert list(out.glob(Path(line.split()[0]).name)), line
     reason, last = done.err.splitlines()
