@@ -11,6 +11,7 @@ import polars as pl
 
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.prediction_powered import tally_intervals
+from irmeta.parallel import ordered_map
 from irmeta.results.matrix import Matrix
 from irmeta.stats.common_values import common_values
 from irmeta.stats.paired import ROUNDING
@@ -36,6 +37,7 @@ def correction_gain(
     pair_draws: int = 200,
     confidence: float = 0.95,
     rng: int | np.random.Generator = 0,
+    workers: int | None = None,
 ) -> pl.DataFrame:
     """Simulate how much a judge narrows intervals, and how often they cover the truth.
 
@@ -63,6 +65,8 @@ def correction_gain(
         Confidence level of the intervals.
     rng : int or Generator, default 0
         Random seed.
+    workers : int, optional
+        Threads, which share the judges; default all cores. The values are the same for any number.
 
     Returns
     -------
@@ -121,7 +125,7 @@ def correction_gain(
         ]
         setting = _Setting(sides[0], dict(zip(judges, sides[1:], strict=True)), confidence)
         generator = np.random.default_rng(rng)
-        tallies = _simulate(setting, chosen, kinds, drawn[target], generator)
+        tallies = _simulate(setting, chosen, kinds, drawn[target], generator, workers)
         names = values.systems, first, second
         rows += [tally.row(target, *names, setting.width_all()) for tally in tallies]
     order = {name: i for i, name in enumerate(judges)}
@@ -217,23 +221,40 @@ def _simulate(
     methods: list[Method],
     draws: int,
     rng: np.random.Generator,
+    workers: int | None,
 ) -> Iterator[_Tally]:
     """Yield the sums over all draws for each judge, size and method."""
-    number, targets = setting.reference.shape
-    sampled = rng.integers(0, number, (draws, number))
-    fixed = rng.permuted(np.tile(np.arange(number), (draws, 1)), axis=1)
+    number = setting.reference.shape[0]
+    draws_of = {
+        False: rng.integers(0, number, (draws, number)),
+        True: rng.permuted(np.tile(np.arange(number), (draws, 1)), axis=1),
+    }
+
+    def of_judge(name: str) -> list[_Tally]:
+        return [*_simulate_judge(setting, name, sizes, methods, draws_of)]
+
+    for tallies in ordered_map(of_judge, setting.judges, workers=workers):
+        yield from tallies
+
+
+def _simulate_judge(
+    setting: _Setting,
+    name: str,
+    sizes: list[int],
+    methods: list[Method],
+    draws_of: Mapping[bool, np.ndarray],
+) -> Iterator[_Tally]:
+    """Yield the sums of one judge; `draws_of` has the queries drawn, whether fixed or not."""
+    y, f = setting.reference, setting.judges[name]
+    number, targets = y.shape
     factors = np.array([t_factor(size, setting.confidence) for size in sizes])
-    y = setting.reference
-    for name, f in setting.judges.items():
-        moments = np.stack((y, y * y, f, f * f, y * f))
-        for orders, is_fixed in ((sampled, False), (fixed, True)):
-            kinds = [one for one in methods if (one == "difference") == is_fixed]
-            totals = np.zeros((len(sizes), len(kinds), 3))
-            covered = np.zeros((len(sizes), len(kinds), targets), np.int64)
-            codes = np.array([METHODS.index(one) for one in kinds], np.int64)
-            tally_intervals(
-                moments, orders, np.array(sizes), factors, codes, ROUNDING, totals, covered
-            )
-            for k, i in np.ndindex(len(sizes), len(kinds)):
-                sums = totals[k, i].tolist()
-                yield _Tally(name, sizes[k], number, kinds[i], draws, sums, covered[k, i])
+    moments = np.stack((y, y * y, f, f * f, y * f))
+    for is_fixed, orders in draws_of.items():
+        kinds = [one for one in methods if (one == "difference") == is_fixed]
+        totals = np.zeros((len(sizes), len(kinds), 3))
+        covered = np.zeros((len(sizes), len(kinds), targets), np.int64)
+        codes = np.array([METHODS.index(one) for one in kinds], np.int64)
+        tally_intervals(moments, orders, np.array(sizes), factors, codes, ROUNDING, totals, covered)
+        for k, i in np.ndindex(len(sizes), len(kinds)):
+            sums = totals[k, i].tolist()
+            yield _Tally(name, sizes[k], number, kinds[i], len(orders), sums, covered[k, i])
