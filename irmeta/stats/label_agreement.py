@@ -66,7 +66,7 @@ def coefficients(
         means = of_reference @ grades, of_judge @ grades
         found = {
             "spearman": _spearman(shares, of_reference, of_judge),
-            **_binary(shares, grades >= rel_reference, grades >= rel_judge),
+            **_binary(tables, grades >= rel_reference, grades >= rel_judge),
             "exact": np.einsum("tii->t", shares),
             "kappa": _kappa(shares, of_reference, of_judge, differ),
             "kappa_linear": _kappa(shares, of_reference, of_judge, gaps),
@@ -117,18 +117,20 @@ def _centred_ranks(margin: np.ndarray) -> np.ndarray:
 
 
 def _binary(
-    shares: np.ndarray, in_reference: np.ndarray, in_judge: np.ndarray
+    tables: np.ndarray, in_reference: np.ndarray, in_judge: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Compute precision and recall of the judge's relevant docs, and Cohen's kappa."""
-    both = shares[:, in_reference][:, :, in_judge].sum(axis=(1, 2))
-    relevant = shares[:, in_reference].sum(axis=(1, 2))
-    judged = shares[:, :, in_judge].sum(axis=(1, 2))
-    chance = relevant * judged + (1.0 - relevant) * (1.0 - judged)
-    agreed = 1.0 - relevant - judged + 2.0 * both
+    docs = tables.sum(axis=(1, 2))
+    both = tables[:, in_reference][:, :, in_judge].sum(axis=(1, 2))
+    relevant = tables[:, in_reference].sum(axis=(1, 2))
+    judged = tables[:, :, in_judge].sum(axis=(1, 2))
+    # Of whole numbers, so that sets that are constant and equal give 0 / 0; shares gave kappas of
+    # a rounding error over another, such as -10 in a resample.
+    beyond_chance = 2.0 * (docs * both - relevant * judged)
     return {
         "precision": both / judged,
         "recall": both / relevant,
-        "kappa_binary": (agreed - chance) / (1.0 - chance),
+        "kappa_binary": beyond_chance / (docs * (relevant + judged) - 2.0 * relevant * judged),
     }
 
 

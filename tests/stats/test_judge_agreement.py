@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import SAME
+from irmeta.stats.label_agreement import coefficients
 from twins import labels as twin
 
 Labels = dict[str, dict[str, float]]
@@ -236,3 +238,11 @@ def test_agree__intervals_draw_whole_queries(shared: Path):
         assert row[f"{name}_low"] == pytest.approx(low, abs=0.005)
         assert row[f"{name}_high"] == pytest.approx(high, abs=0.005)
     assert row["ac2"] == pytest.approx(0.728974, abs=5e-7)
+
+
+@pytest.mark.parametrize("docs", [7, 10, 49, 93])
+def test_coefficients__all_docs_relevant_in_both_sets_have_no_binary_kappa(docs: int):
+    tables = np.array([[[docs - 3.0, 1.0], [2.0, 0.0]], [[docs - 1.0, 0.0], [0.0, 1.0]]])
+    found = coefficients(tables, np.array([1.0, 2.0]), 1.0, 1.0)
+    assert np.isnan(found["kappa_binary"]).all()
+    assert found["precision"].tolist() == found["recall"].tolist() == [1.0, 1.0]
