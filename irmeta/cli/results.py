@@ -157,7 +157,7 @@ def compare(
         workers,
         choices=choices,
         strict=strict,
-        measures=measures,
+        measures=None if robust else measures,  # conditions read all of the runs
         unjudged=unjudged,
     )
     with opened as source:

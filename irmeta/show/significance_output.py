@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from irmeta.phrases import count
 from irmeta.show.console import open_console, print_table, print_table_of, print_text
 from irmeta.show.display import Display
 from irmeta.show.frame_output import Result
@@ -61,6 +62,12 @@ def print_comparisons(
     if display.form != "table":
         for one in comparisons:
             note(_summary(one))
+    if robust and display.form not in ("table", "json"):
+        is_safe = robust["conclusions"]["safe"]
+        note(
+            f"{is_safe.sum():,} of {count(len(is_safe), 'conclusion')} safe; "
+            "what undoes the others: --format json or table, or a folder of --out"
+        )
 
 
 def starred(systems: pl.DataFrame) -> pl.DataFrame:

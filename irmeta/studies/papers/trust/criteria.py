@@ -262,7 +262,8 @@ def _tie_changes(trusted: TrustedTrack) -> Mapping[str, float]:
     names = [spec.name for spec in trusted.specs]
     own = trusted.scores.mean_values()[: len(names)]
     changes = np.zeros(own.shape)
-    for order in ("trec_eval", "score-file"):
+    read = trusted.track.policy.tie_order or trusted.track.facts.policy["tie_order"]
+    for order in {"trec_eval", "score-file"} - {read}:  # by the order of the values, no change
         try:
             means = trusted.track.scores(names, tie_order=order).mean_values()
         except UsageError as error:
