@@ -25,6 +25,7 @@ from irmeta.errors import (
 from irmeta.inputs.files import qrels_text, read_qrels
 from irmeta.inputs.given import GivenQrels, given_qrels, name_of
 from irmeta.locations import AnyLocation, location
+from irmeta.phrases import listed
 from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs, common_alpha
 from irmeta.stats.label_agreement import ALPHAS
@@ -236,6 +237,11 @@ def _of_track(
 ) -> tuple[pl.DataFrame, ...]:
     """Return the tables of `JudgeAgreement` for one track."""
     (reference, labels), *judges = sets.items()
+    if all(labels.join(one, on=["query", "doc"], how="semi").is_empty() for _, one in judges):
+        raise UsageError(
+            f"{track}{': ' if track else ''}{listed([name for name, _ in judges])} and {reference} "
+            "have no judged doc in common: are they of the same queries and docs?"
+        )
     _warn_without_relevant(track, sets, rels)
     rows: list[dict[str, Any]] = []
     by_query, confusion, comparable = list[pl.DataFrame](), list[pl.DataFrame](), LabelSets()

@@ -139,6 +139,11 @@ def test_agree__judge_without_common_docs_and_constant_judge():
     assert math.isnan(rows[1]["spearman"])
 
 
+def test_agree__no_judge_with_a_common_doc_is_refused():
+    with pytest.raises(irmeta.UsageError, match="elsewhere and reference have no judged doc in co"):
+        irmeta.agree(HUMAN, {"elsewhere": {"x": {"d0": 1}}})
+
+
 def test_agree__same_seed_same_bytes_whatever_judges_stand_beside():
     judge = {q: {d: 2 - g for d, g in docs.items()} for q, docs in HUMAN.items()}
     alone = irmeta.agree(HUMAN, {"a": judge}, rng=3).judges
