@@ -10,7 +10,7 @@ import nbformat
 from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
-LARGEST = 300_000  # bytes of a notebook
+LARGEST = 400_000  # bytes of a notebook
 FORMS = ("image/svg+xml", "text/html", "text/plain")  # the best first; others are left out
 FORBIDDEN = {
     "an absolute path": r"/(home|Users|tmp|work|root)/|[A-Z]:\\\\",

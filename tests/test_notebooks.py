@@ -94,4 +94,4 @@ def test_cleaned__one_small_form_of_a_result(script: ModuleType):
 def test_problems__absolute_paths_addresses_and_size(script: ModuleType):
     assert script.problems_of("<f at 0x7f1e2d3c>") == ["a memory address"]
     assert script.problems_of("/tmp/x") == ["an absolute path"]
-    assert script.problems_of("1" * 300_001) == ["more than 300,000 bytes"]
+    assert script.problems_of("1" * 400_001) == ["more than 400,000 bytes"]

@@ -237,7 +237,8 @@ def _of_track(
 ) -> tuple[pl.DataFrame, ...]:
     """Return the tables of `JudgeAgreement` for one track."""
     (reference, labels), *judges = sets.items()
-    if all(labels.join(one, on=["query", "doc"], how="semi").is_empty() for _, one in judges):
+    docs = pl.concat([one.select("query", "doc") for one in sets.values()])
+    if not docs.is_duplicated().any():
         raise UsageError(
             f"{track}{': ' if track else ''}{listed([name for name, _ in judges])} and {reference} "
             "have no judged doc in common: are they of the same queries and docs?"

@@ -73,7 +73,7 @@ def coefficients(
             "kappa_quadratic": _kappa(shares, of_reference, of_judge, squared),
             **alphas(tables + tables.transpose(0, 2, 1), grades),
             "ac1": _gwet(shares, of_reference, of_judge, 1.0 - differ),
-            "ac2": _gwet(shares, of_reference, of_judge, 1.0 - squared / squared.max()),
+            "ac2": _gwet(shares, of_reference, of_judge, 1.0 - squared / squared.max(initial=0.0)),
             "mean_reference": means[0],
             "mean_judge": means[1],
             "leniency": means[1] - means[0],

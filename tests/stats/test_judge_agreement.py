@@ -79,17 +79,21 @@ def test_agree__common_alpha_with_missing_labels_equals_twin(several):
     judges = {name: judge for name, judge in judges.items() if judge}
     if not judges:
         return
-    found = irmeta.agree(reference, judges, same_scale=True, resamples=2)
-    row = found.common.row(0, named=True)
     units: dict[tuple[str, str], list[float]] = {}
     for one in (reference, *judges.values()):
         for query, docs in one.items():
             for doc, grade in docs.items():
                 units.setdefault((query, doc), []).append(grade)
-    assert row["docs"] == sum(len(unit) > 1 for unit in units.values())
-    if row["docs"]:
-        expected = {f"alpha_{m}": twin.alpha(list(units.values()), m) for m in METRICS}
-        assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
+    several_labels = sum(len(unit) > 1 for unit in units.values())
+    if not several_labels:
+        with pytest.raises(irmeta.UsageError, match="no judged doc in common"):
+            irmeta.agree(reference, judges, same_scale=True, resamples=2)
+        return
+    found = irmeta.agree(reference, judges, same_scale=True, resamples=2)
+    row = found.common.row(0, named=True)
+    assert row["docs"] == several_labels
+    expected = {f"alpha_{m}": twin.alpha(list(units.values()), m) for m in METRICS}
+    assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
 
 
 HUMAN = {f"q{q}": {f"d{d}": (q * d) % 3 for d in range(6)} for q in range(8)}

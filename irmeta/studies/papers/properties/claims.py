@@ -19,7 +19,11 @@ VIOLATED = {
     "act-induction": ("ACT", "ACT(per=all)@10", "induction", "violated"),
     "ap-ia-induction": ("AP-IA", "AP_IA", "induction", "violated"),
 }
-ALLOWED = {"irrelevance": ("ACT",), "redundancy": ("AP_IA",), "induction": ("ACT", "AP_IA")}
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "irrelevance": ("ACT",),
+    "redundancy": ("AP_IA",),
+    "induction": ("ACT", "AP_IA"),
+}
 """The only measures that violate a property, without their parameters."""
 PROPERTIES = ("relevance", *ALLOWED)
 PADDED = ("P", "P_IA", "nDCG", "alpha_nDCG")
