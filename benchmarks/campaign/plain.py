@@ -170,20 +170,26 @@ def members(data: bytes) -> dict[str, bytes]:
 
 
 def read_collection(folder: Path) -> dict[str, tuple[list[tuple[str, str, float]], list[Lists]]]:
-    """Read the tracks of a collection whose collection.toml names qrels and runs of each."""
+    """Read the tracks of a collection: those of collection.toml, others by their layout."""
     try:
         described = tomllib.loads((folder / "collection.toml").read_bytes().decode())
-        tracks = described["tracks"].items()
-    except (ValueError, KeyError, AttributeError) as error:
+        tracks = described.get("tracks", {})
+        for name in sorted(one.parent.name for one in folder.glob("*/qrels")):
+            if name in tracks or not described.get("only_described"):
+                layout = {"qrels": f"{name}/qrels", "runs": f"{name}/runs/*"}
+                tracks[name] = layout | tracks.get(name, {})
+    except (ValueError, TypeError, AttributeError) as error:
         raise UnreadableError(str(error)) from None
     read = {}
-    for name, table in tracks:
+    for name, table in tracks.items():
         try:
             files = sorted(one.relative_to(folder).as_posix() for one in folder.rglob("*"))
             patterns = [table["runs"]] if isinstance(table["runs"], str) else table["runs"]
             runs = [f for f in files if any(fnmatch.fnmatchcase(f, p) for p in patterns)]
             qrels = read_qrels((folder / table["qrels"]).read_bytes())
-            read[name] = (qrels, [ranked((folder / run).read_bytes()) for run in runs])
+            lists = [ranked((folder / run).read_bytes()) for run in runs]
+            depth = table.get("depth")
+            read[name] = (qrels, [{q: docs[:depth] for q, docs in one.items()} for one in lists])
         except (TypeError, KeyError, ValueError, OSError) as error:
             raise UnreadableError(str(error)) from None
     return read
