@@ -48,7 +48,8 @@ def values_by_group(
         raise TrecEvalError(str(error), CANNOT_READ) from None
     is_graded = options.judgments == "qrels_jg"
     sets = _graded_sets(judged, str(judgments)) if is_graded else [_all_docs(judged, judgments)]
-    store, file, system = read_given(sets, run, options)
+    depth = options.depth if is_graded else None  # preferences are cut in their order of ties
+    store, file, system = read_given(sets, run, options, depth)
     lists = lazy(store, "runs", store.tracks()[0]).select("query", "doc", "score").collect()
     found = set(lists["query"])
     queries = PrintedQueries.of(

@@ -70,13 +70,13 @@ def hold(
 
 
 def read_given(
-    sets: Sequence[GivenQrels], run: str | Path, options: TrecEvalOptions
+    sets: Sequence[GivenQrels], run: str | Path, options: TrecEvalOptions, depth: int | None
 ) -> tuple[MemoryStore, InputFile, Mapping[str, Any]]:
-    """Read a run with qrels sets in memory, as `read_qrels_and_run`; lists are complete."""
+    """Read a run to a depth with qrels sets in memory, as `read_qrels_and_run`."""
     file = InputFile.at(Path(run), str(run))
     with _with_status():
         given = [GivenRun(None, file.name, file)]
-        store, outcome = read_data("judgments", sets, given, _policy(options, None))
+        store, outcome = read_data("judgments", sets, given, _policy(options, depth))
         if outcome.error is not None:
             raise outcome.error
     return store, file, _checked(store, run)
