@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import logging
+import re
 import secrets
 import shlex
 import sys
@@ -49,6 +50,7 @@ KINDS: dict[str, tuple[type[Kind], str]] = {
 GOALS = {"inputs": 1_000_000, "kills": 1_000, "flips": 10_000}
 LISTED = 5  # failures of a kind that are printed
 MARK, END = "<!-- faults -->", "<!-- end faults -->"
+ROW = re.compile(rf".*\(`({'|'.join(KINDS)})`\).*")
 
 
 @dataclass
@@ -69,7 +71,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="default: drawn and printed")
     parser.add_argument("--only", type=names, help=f"kinds, with commas: {', '.join(KINDS)}")
     parser.add_argument("--first", type=int, default=0, help="number of the first fault")
-    parser.add_argument("--table", type=Path, help="page whose table is replaced")
+    parser.add_argument("--table", type=Path, help="page whose rows of these kinds are replaced")
     for group in ("inputs", "kills", "flips", "others"):
         parser.add_argument(f"--{group}", type=int, help=f"faults of each kind of {group}")
     given = parser.parse_args()
@@ -140,22 +142,25 @@ def run_all(given: argparse.Namespace) -> list[Result]:
     return results
 
 
-def table(results: list[Result], seed: int) -> str:
-    """Return the table of the site, with the true numbers."""
+def table(results: list[Result], seed: int, before: str) -> str:
+    """Return the table of the site: rows of kinds that were not run now stay as they were."""
     today = datetime.datetime.now(datetime.UTC).date()
-    lines = [
-        f"{today}, seed {seed}, {machine()}.\n",
-        "| kind | faults | failures | seconds |",
-        "|---|--:|--:|--:|",
-    ]
+    rows = {found[1]: found[0] for line in before.splitlines() if (found := ROW.match(line))}
     for one in results:
-        text = f"{KINDS[one.name][1]} (`{one.name}`)"
-        lines.append(f"| {text} | {one.count:,} | {len(one.failures):,} | {one.seconds:,.0f} |")
-    lines += ["", "| together | faults | goal | failures |", "|---|--:|--:|--:|"]
+        counts = f"{one.count:,} | {len(one.failures):,} | {one.seconds:,.0f}"
+        rows[one.name] = f"| {KINDS[one.name][1]} (`{one.name}`) | {counts} | {seed} | {today} |"
+    lines = [
+        f"{machine()}, beside other work.\n",
+        "| kind | faults | failures | seconds | seed | date |",
+        "|---|--:|--:|--:|--:|---|",
+        *(rows[name] for name in KINDS if name in rows),
+        *("", "| together | faults | goal | failures |", "|---|--:|--:|--:|"),
+    ]
     for group, goal in GOALS.items():
-        of = [one for one in results if KINDS[one.name][0].group == group]
-        failures = sum(len(one.failures) for one in of)
-        lines.append(f"| {group} | {sum(o.count for o in of):,} | {goal:,} | {failures:,} |")
+        of = [rows[name] for name in rows if KINDS[name][0].group == group]
+        counts = [[int(n.replace(",", "")) for n in row.split(" | ")[1:3]] for row in of]
+        made, failures = (sum(column) for column in zip(*counts, strict=True)) if of else (0, 0)
+        lines.append(f"| {group} | {made:,} | {goal:,} | {failures:,} |")
     return "\n".join(lines)
 
 
@@ -169,8 +174,8 @@ def main() -> int:
     results = run_all(given)
     if given.table is not None:
         before, _, rest = given.table.read_text(encoding="utf-8").partition(MARK)
-        after = rest.partition(END)[2]
-        text = f"{before}{MARK}\n{table(results, given.seed)}\n{END}{after}"
+        rows, _, after = rest.partition(END)
+        text = f"{before}{MARK}\n{table(results, given.seed, rows)}\n{END}{after}"
         given.table.write_text(text, encoding="utf-8")
     return int(any(one.failures for one in results))
 
