@@ -9,12 +9,14 @@ from typing import Any
 
 import polars as pl
 
+import irmeta
 from irmeta.options import option
 from irmeta.policies import TrackOptions
 from irmeta.report.charts.ranked import ranked
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
 from irmeta.studies.framework.section_parts import data_section
 from irmeta.studies.framework.study import Figure, Section, Show, Study, TableRows, Tables
+from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
 from support.making import Track, down
 
@@ -188,3 +190,18 @@ def collection(folder: Path, *names: str) -> Path:
     for name in names:
         Track(runs, {"q": {"a": 1, "b": 2, "x": 0}, "r": {"x": 1}}, name).write(folder)
     return folder
+
+
+def run(store: irmeta.Store, out: Path, **options: Any) -> StudyResults:
+    """Run the tiny study."""
+    return irmeta.studies.tiny(store, out, **options)
+
+
+def content(out: Path, *without: str) -> dict[str, bytes]:
+    """Return the files of a folder except PDFs, which contain the time."""
+    kept = (p for p in out.rglob("*") if p.is_file() and p.suffix not in (".pdf", *without))
+    return {
+        p.relative_to(out).as_posix(): p.read_bytes()
+        for p in kept
+        if p.name != "files.json"  # has checksums of the PDFs
+    }
