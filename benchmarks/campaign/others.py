@@ -46,6 +46,7 @@ class Writers:
         qrels = next((work / "in2" / "ties").glob("qrels*"))
         qrels.write_bytes(re.sub(rb" 1\n", b" 2\n", qrels.read_bytes()))
         self.allowed = list[dict[str, list[Any]]]()
+        self.written = set[str]()  # tracks that a reader has seen in the store
         for name in ("in", "in2"):
             out = str(work / f"store of {name}")
             run_here(("ingest", str(work / name), "--out", out))
@@ -75,8 +76,12 @@ class Writers:
         )
 
     def mixed(self, store: Path, is_whole: bool = False) -> str | None:
-        """Each track is read whole, but a track that is being replaced is absent meanwhile."""
-        for track in irmeta.open_store(store).tracks if not is_whole else ("ties", "unretrieved"):
+        """Each track is read whole; while it is replaced, it is an error, and never absent."""
+        tracks = set(irmeta.open_store(store).tracks)
+        if missing := self.written - tracks:
+            return f"a reader sees no track {missing}"
+        self.written |= tracks
+        for track in sorted(tracks) if not is_whole else ("ties", "unretrieved"):
             allowed = zip(*(of[track] for of in self.allowed), strict=True)
             for table, known in zip(store_values(store, track), allowed, strict=True):
                 if table not in known:

@@ -111,8 +111,8 @@ def ingest_track(
     """Bring one track of the store up to date with its source files.
 
     Unchanged input is not read again. The track is written to a staging folder and moved into the
-    store with its record last, so that readers see the old track, no track, or the new track.
-    `read` is called with the track after each of its runs; for `rehash` see `Inputs`.
+    store with its record last: readers get the old track, an error while files are moved, or the
+    new track. `read` is called with the track after each of its runs; for `rehash` see `Inputs`.
     """
     if isinstance(source, BrokenTrack):
         return failed(source, source.error)
@@ -279,7 +279,7 @@ def _build(
 
 def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any]) -> None:
     check_stopped()  # the staging folder may be about to be removed
-    local(layout.record(track)).unlink(missing_ok=True)
+    layout.mark_replaced(track)
     for kind in KINDS:
         folder = local(layout.folder(kind, track))
         shutil.rmtree(folder, ignore_errors=True)

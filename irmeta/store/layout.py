@@ -1,7 +1,8 @@
 """Paths of a store's files; read and write its small JSON files.
 
 manifest.json         written once: format, irmeta version, ReadPolicy
-tracks/T.json         a track's record, written last: readers see only tracks that have one
+tracks/T.json         a track's record, written last: readers see only tracks that have one;
+                      while the track's files are replaced, a record that says so
 runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/
 subtopics/T/, samples/T/ for tracks that describe subtopics, or judge a sample of the pool
 .failed.json          tracks that the last ingest could not read, and the reasons
@@ -46,6 +47,8 @@ FOLDERS = ("runs", "qrels", "docs", "systems")
 OPTIONAL = ("subtopics", "samples")
 """Kinds of tables that only some tracks have."""
 KINDS = (*FOLDERS, *OPTIONAL)
+IS_REPLACED = "is_being_replaced"
+"""The field of the record of a track whose files an ingest is replacing."""
 EARLIER_NAMES = {"set_aside": "skipped_runs"}
 """Maps earlier names of record fields, in stores of format 1, to present names."""
 
@@ -209,10 +212,14 @@ class Layout:
         Raises
         ------
         UsageError, DataError
-            If the store has no such track, or the record was changed after it was written.
+            If the store has no such track, an ingest is replacing the track, or the record was
+            changed after it was written.
         """
         try:
             record = parse_record(read_recent(self.record(track)))
+            if record.get(IS_REPLACED):
+                problem = "is being replaced by an ingest, or that ingest was interrupted"
+                raise DataError(problem, track=track, fix=self._after_replacing())
             if not isinstance(record.get("files"), dict):
                 raise ValueError("not a track record: it lists no files")
             return {EARLIER_NAMES.get(name, name): value for name, value in record.items()}
@@ -222,6 +229,21 @@ class Layout:
         except ValueError as error:
             file = str(self.record(track))
             raise DataError(f"cannot be read ({error})", file=file, fix=fix_of(self)) from None
+
+    def mark_replaced(self, track: str) -> None:
+        """Let readers of a track raise an error until its next record is written.
+
+        Without the mark, a reader of all tracks would silently leave the track out, or take new
+        files for those of the old record if their footers are equal.
+        """
+        if self.record(track).is_file():
+            mark = {"track": track, IS_REPLACED: True}
+            write_bytes(self.record(track), add_checksum(to_json(mark)))
+
+    def _after_replacing(self) -> str:
+        if isinstance(self.root, Path):
+            return "Try again after the ingest, or run an interrupted ingest again."
+        return "Try again after the track and its record were copied."
 
     def fingerprint(self, track: str | None = None) -> str:
         """Return a hash of the input and policy of one or all tracks."""

@@ -80,12 +80,12 @@ def test_reanalyze__results_of_replaced_track_are_not_kept(swapped: Path, tmp_pa
 
 
 def test_undisturbed__reports_replacement_instead_of_missing_files(tmp_path: Path, monkeypatch):
-    """While an ingest moves files into place, other files of the track are missing."""
+    """Files of the old track are missing while an ingest moves those of the new into place."""
     place = tmp_path / "store"
     store = irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
 
     def gap(layout: Layout, track: str):
-        layout.record(track).unlink()
+        layout.mark_replaced(track)
         raise DataError("its Parquet files are missing")
 
     monkeypatch.setattr(Layout, "groups", gap)

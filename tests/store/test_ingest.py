@@ -145,6 +145,12 @@ def test_ingest__bytes_do_not_depend_on_workers_or_path(made_store, collections,
 READER = "read_qrels"
 WRITERS = ["write_qrels", "write_docs_and_runs", "write_systems"]
 MOVES = [*FOLDERS, "tracks"]
+READ_ALL = [
+    lambda store: store.evaluate("AP"),
+    lambda store: store.runs(),
+    lambda store: store.systems(),
+    lambda store: store.fingerprint,
+]
 
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, point: str, track: str) -> None:
@@ -159,7 +165,9 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, point: str, track: str) -> None:
         return function(where, *rest, **named)
 
     def move(source, target):
-        if (Path(target).parent.name, Path(target).stem) == (point, track):
+        path = Path(target)
+        is_mark = path.suffix == ".json" and b"is_being_replaced" in Path(source).read_bytes()
+        if (path.parent.name, path.stem) == (point, track) and not is_mark:
             raise KeyboardInterrupt
         replace(source, target)
 
@@ -183,16 +191,48 @@ def test_ingest__interrupted_ingest_keeps_complete_tracks_and_resumes(
         with pytest.raises(KeyboardInterrupt):
             states(two, store)
     opened = irmeta.open_store(store)
-    # The old track stays until the move begins; then the track is absent until complete.
-    still_there = before == "an older b" and point not in MOVES
-    assert opened.tracks == (["a", "b"] if still_there else ["a"])
-    assert opened.runs().collect().height == 3 * len(opened.tracks)
-    assert sorted(set(opened.evaluate("AP", per_query=True)["track"])) == opened.tracks
+    # The old track stays until the move begins; then it is an error until the new is complete.
+    assert opened.tracks == (["a", "b"] if before == "an older b" else ["a"])
+    assert set(opened.evaluate("AP", track="a")["track"]) == {"a"}
+    if before == "an older b" and point in MOVES:
+        for read in READ_ALL:
+            with pytest.raises(DataError, match="track b: is being replaced by an ingest"):
+                read(opened)
+        assert list(irmeta.check(store)["file"]) == [str(store / "tracks" / "b.json")]
+    else:
+        assert opened.runs().collect().height == 3 * len(opened.tracks)
+        assert sorted(set(opened.evaluate("AP", per_query=True)["track"])) == opened.tracks
     assert states(two, store) == {"a": "unchanged", "b": "written"}
     states(two, tmp_path / "anew")
     assert content(store) == content(tmp_path / "anew")
     assert not (store / ".staging").exists()
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
+
+
+def test_ingest__reader_of_all_tracks_never_misses_a_replaced_track(two, store, monkeypatch):
+    """A reader looks after each rename of an ingest that replaces a track."""
+    states(two, store)
+    opened = irmeta.open_store(store)
+    old = opened.evaluate("AP").rows()
+    put(two, {"b/runs/s": RUN.replace("2.0", "0.25")})
+    replace, seen = os.replace, []
+
+    def move(source, target):
+        replace(source, target)
+        try:
+            seen.append(irmeta.open_store(store).evaluate("AP").rows())
+        except DataError as error:
+            seen.append(str(error))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", move)
+        states(two, store)
+    new = opened.evaluate("AP").rows()
+    assert new != old
+    errors = [found for found in seen if isinstance(found, str)]
+    assert len(errors) == 1 + len(FOLDERS)
+    assert all("track b: is being replaced by an ingest" in found for found in errors)
+    assert [found for found in seen if found not in errors] == [new] * (len(seen) - len(errors))
 
 
 @pytest.mark.parametrize("bad", [{"b/qrels": "1 0 a x\n"}, {"b/runs/s": "x\n"}])
