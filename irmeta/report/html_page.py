@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent
 FOLD = 40  # rows; longer tables are folded
+WIDE = 600  # pixels; wider figures have no other beside them
 MOST_LISTED = 3  # tracks; more tracks have a separate table of contents
 
 Fact = str | int | float | None
@@ -47,16 +48,32 @@ class Picture(NamedTuple):
         root = self.svg[: self.svg.find(">")]
         return " ".join(re.findall(r'\b(?:width|height)="[\d.]+"', root))
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether the figure is wider than half of the page."""
+        width = re.search(r'\bwidth="([\d.]+)"', self.size)
+        return width is not None and float(width[1]) > WIDE
+
 
 @dataclass(frozen=True)
 class Block:
-    """A section of the page: facts, text, notes, then tables and figures in order."""
+    """A section of the page: facts, text, notes, then tables and figures in order.
+
+    Attributes
+    ----------
+    below
+        Paragraphs below the first tables or figures.
+    is_first
+        Whether the section is before the table of contents: one over all tracks, or the only track.
+    """
 
     heading: str
     text: Sequence[str] = ()
     items: Sequence[Grid | Picture] = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    below: Sequence[str] = ()
+    is_first: bool = False
 
     @property
     def parts(self) -> list[tuple[bool, list[Grid | Picture]]]:
@@ -107,11 +124,13 @@ def render(page: Page) -> str:
     script = (TEMPLATES / "page.js").read_text(encoding="utf-8")
     anchors = anchors_of([block.heading for block in (*page.sections, *page.tracks)])
     blocks = list(zip(anchors, (*page.sections, *page.tracks), strict=True))
-    tracks = blocks[len(page.sections) :]
+    sections, tracks = blocks[: len(page.sections)], blocks[len(page.sections) :]
+    before = [one for one in (sections if len(tracks) > 1 else blocks) if one[1].is_first]
     return _template("page.html.j2").render(
         page=page,
-        blocks=blocks,
-        contents=[("Contents", blocks[: len(page.sections)]), ("Tracks", tracks)],
+        first=before,
+        blocks=[one for one in blocks if one not in before],
+        contents=[("Contents", sections), ("Tracks", tracks)],
         links={block.heading: anchor for anchor, block in tracks},
         files=[(path, quote(path), holds) for path, holds in page.files],
         fact=_fact,

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from irmeta.errors import check_choice
 from irmeta.report.figure_file import ENDINGS, write_figure
-from irmeta.report.theme import PRINT_WIDTH, fit_width, svg_of, to_spec
+from irmeta.report.theme import PRINT_WIDTH, TEXT_WIDTH, fit_width, svg_of, to_spec
 
 if TYPE_CHECKING:
     import altair as alt
 
 Chart = TypeVar("Chart")
 Width = Literal["column", "text"]
-# Of two columns of 240 points with 12 between them, as charts of 420 pixels are of one.
-WIDTHS: dict[str, int] = {"column": PRINT_WIDTH, "text": 861}
+WIDTHS: dict[str, int] = {"column": PRINT_WIDTH, "text": TEXT_WIDTH}
 PAGE = """<!DOCTYPE html><html><head><meta charset="utf-8"><script>{script}</script></head>
 <body><div id="chart"></div><script>vegaEmbed("#chart", {spec});</script></body></html>"""
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WIDTH = 520
 PRINT_WIDTH = 420  # in a column of 240 points, 11 pixels are 6.3 points
+TEXT_WIDTH = 861  # the same for two columns with 12 points between them
 PPI = 300
 NARROW = 360  # least width for the bars of a printed plot
 
@@ -118,11 +119,16 @@ def either(test: str, yes: str, no: str) -> alt.ColorValue:
     return alt.ColorValue(no, condition={"test": test, "value": yes})
 
 
-def finish(chart: Any, height: int, title: str, subtitle: str) -> alt.LayerChart:
-    """Set the size, the theme and the texts of a figure."""
+def finish(
+    chart: Any, height: int, title: str, subtitle: str, width: int = WIDTH
+) -> alt.LayerChart:
+    """Set the size, the theme and the texts of a figure.
+
+    A figure of `TEXT_WIDTH` keeps its width in print, over both columns of a paper.
+    """
     import altair as alt
 
-    chart.width, chart.height = WIDTH, height
+    chart.width, chart.height = width, height
     chart.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
     return finish_text(chart, title, subtitle)
 
@@ -155,7 +161,13 @@ def to_spec(chart: Any) -> dict[str, Any]:
     if rows is not alt.Undefined:
         chart.datasets = rows
         spec["datasets"] = spec.get("datasets", {}) | rows
-    return wrap_titles(_drawable(spec), WIDTH)
+    drawable = _drawable(spec)
+    return fit_width(drawable, TEXT_WIDTH) if _is_wide(spec) else wrap_titles(drawable, WIDTH)
+
+
+def _is_wide(spec: Mapping[str, Any]) -> bool:
+    """Check whether a figure is as wide as two columns of print."""
+    return spec.get("width") == TEXT_WIDTH
 
 
 def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
@@ -190,6 +202,8 @@ def print_of(
 ) -> dict[str, bytes]:
     """Draw a spec as pdf or png, narrower than on the page, to fit a column of print.
 
+    A figure of `TEXT_WIDTH` fits two columns and is as wide as on the page.
+
     The same spec gives the same PNG; a PDF contains the time.
 
     Parameters
@@ -203,7 +217,7 @@ def print_of(
     draw
         Function that draws a Vega-Lite spec in `formats`, with `ppi`.
     """
-    return draw(fit_width(spec, PRINT_WIDTH), formats, ppi)
+    return draw(spec if _is_wide(spec) else fit_width(spec, PRINT_WIDTH), formats, ppi)
 
 
 def fit_width(spec: dict[str, Any], width: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import pytest
 
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.graded import graded_table
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
 from irmeta.report.charts.histogram import bucket_name, histogram
@@ -27,6 +28,7 @@ from irmeta.report.figures.length_figures import length_differences, length_hist
 from irmeta.report.figures.significance_figures import pairwise_significance
 from irmeta.report.theme import (
     PRINT_WIDTH,
+    TEXT_WIDTH,
     VERMILLION,
     fit_width,
     nothing,
@@ -84,6 +86,39 @@ def test_chart__well_formed_svg_of_fixed_width(name: str):
 ODD = {"strip of 76", "triangle"}  # with names that no font would fit
 ORANGE = {"arcs", "arcs, many", "search lengths", "differences", "rarity", "rarity of 80 systems",
           "surfaces", "scatter panes"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("is_wide", "pixels", "text"), [(True, TEXT_WIDTH, ">34.6%<"), (False, PRINT_WIDTH, ">35%<")]
+)
+def test_graded_table__is_legible_in_one_column_and_over_two(is_wide: bool, pixels: int, text: str):
+    """At 240 points a column, 10 pixels are 5.7 points."""
+    grades = ("safe", "with care", "unsafe", "cannot be said")
+    numbers = ("0.659", "34.6%", "1.6%", "1.000", "-0.250", "\u2014", "0.0%")
+    across = ("halves", "swaps", "at pool depth", "left out", "half relevant", "altered",
+              "other qrels", "tied pairs", "by ties", "by ends")  # fmt: skip
+    rows = [
+        {"across": name, "group": "abcd"[min(i // 2, 3)] * 6, "down": f"RBP(p=0.{j},rel=1)",
+         "grade": grades[(i + j) % 4], "text": numbers[(i + j) % 7], "name": f"{i} {j}"}
+        for j in range(15)
+        for i, name in enumerate(across)
+    ]  # fmt: skip
+    chart = graded_table(pl.DataFrame(rows), grades, title="T", subtitle="S", is_wide=is_wide)
+    specs = list[dict[str, Any]]()
+
+    def draw(spec: dict[str, Any], formats: object, ppi: int) -> dict[str, bytes]:
+        specs.append(spec)
+        return {}
+
+    print_of(to_spec(chart), ["png"], draw=draw)
+    assert specs[0]["width"] == pixels
+    svg = svg_of(specs[0])
+    assert text in svg
+    assert (">\u2212.250<" in svg) != is_wide
+    sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)]
+    assert min(sizes) >= 10
+    assert not collisions(svg)
+    assert not outside(svg)
 
 
 def log_titles(spec: Any) -> list[str]:

@@ -56,6 +56,26 @@ def test_render__refers_to_the_file_of_a_figure_with_its_size():
     assert html.count("<script") == 1  # sorts tables
 
 
+def test_render__first_sections_are_before_the_contents():
+    first = Block("first", ["above"], [table(1)], below=["below"], is_first=True)
+    html = page(section("s"), section("r"), tracks=[first])
+    places = [html.index(text) for text in ("above", "<table", "below", 'class="contents"')]
+    assert places == sorted(places)
+    html = page(
+        first, section("s"), tracks=[Block("t", below=["at the end"], is_first=True), first]
+    )
+    places = [
+        html.index(text) for text in ("above", 'class="contents"', 'id="track-s"', "at the end")
+    ]
+    assert places == sorted(places)
+
+
+def test_render__a_wide_figure_has_no_other_beside_it():
+    svg = '<svg width="{}" height="4" viewBox="0 0 1 1"/>'
+    html = page(Block("s", items=[Picture(svg.format(width), "c") for width in (520, 861, 540)]))
+    assert re.findall("<figure[^>]*>", html) == ["<figure>", '<figure class="wide">', "<figure>"]
+
+
 @pytest.mark.parametrize("tracks", [1, 4, 80])
 def test_render__links_to_each_section(tracks: int):
     html = page(section("s"), tracks=[section(f"track {i}") for i in range(tracks)])

@@ -12,8 +12,19 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta.report.theme import TEXT_WIDTH, WIDTH
+from irmeta.studies.papers.trust.advice import advice, advice_over_tracks
+from irmeta.studies.papers.trust.conclusions import TOGETHER
 from irmeta.studies.papers.trust.figures import FIGURES
-from irmeta.studies.papers.trust.grades import CARE, CRITERIA, SAFE, UNKNOWN, UNSAFE, verdicts
+from irmeta.studies.papers.trust.grades import (
+    CARE,
+    CRITERIA,
+    FAMILIES,
+    SAFE,
+    UNKNOWN,
+    UNSAFE,
+    verdicts,
+)
 from irmeta.studies.papers.trust.measure_facts import measure_facts
 from irmeta.studies.papers.trust.options import TrustOptions
 from irmeta.studies.papers.trust.over_tracks import AVERAGED, collection_of, criterion_means
@@ -186,8 +197,10 @@ def test_trust__page_says_what_to_report(tmp_path: Path):
     qrels, runs = lists(noise=0.5)
     results = results_of(tmp_path, qrels, runs, track=None)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "which no table can show" in page
-    assert "do not claim" in page or "report" in page
+    first, after = page.split('<nav class="contents"')
+    assert first.index("no table knows it") < first.index("eport") < first.index("Evaluate")
+    assert first.index("Evaluate") < first.index("Do not claim")
+    assert 'id="track-Grades"' in after
     safe = results.tables["safe_measures"]
     assert safe.filter(pl.col("tracks") > 0)["safe"].is_in([0.0, 1.0]).all()
 
@@ -291,7 +304,9 @@ def test_verdicts__worst_value_of_criteria_with_the_same_grade():
 def test_criteria_figure__has_each_value_and_its_grade(tmp_path: Path):
     qrels, runs = lists(noise=0.5)
     tables = results_of(tmp_path, qrels, runs).tables
-    figure = next(one for one in FIGURES if one.name == "criteria")
+    narrow, figure = (
+        next(one for one in FIGURES if one.name == name) for name in ("criteria", "criteria_wide")
+    )
     assert callable(figure.rows)
     cells = figure.rows(tables, TrustOptions())
     assert cells.height == 2 * len(CRITERIA)
@@ -302,4 +317,65 @@ def test_criteria_figure__has_each_value_and_its_grade(tmp_path: Path):
     (other,) = cells.filter(down="AP", across="other qrels").to_dicts()
     assert (other["text"], other["grade"]) == ("\u2014", UNKNOWN)
     chart = figure.draw(cells, TrustOptions()).to_dict(validate=False)
-    assert chart["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == -40
+    labels = chart["layer"][0]["encoding"]["x"]["axis"]
+    assert (chart["width"], labels["labelAngle"]) == (TEXT_WIDTH, 0)
+    chart = narrow.draw(cells, TrustOptions()).to_dict(validate=False)
+    labels = chart["layer"][0]["encoding"]["x"]["axis"]
+    assert (chart["width"], labels["labelAngle"]) == (WIDTH, -40)
+
+
+def of_track(grades: dict[str, list[str]], kept: int = 9, k: int | None = 7) -> dict[str, Any]:
+    """Return tables of a track: the grade of each family by measure, in the order of `FAMILIES`."""
+    rows = [
+        {"track": "t", "measure": m, "family": f.replace("_", " "), "grade": g, "number": "0.5",
+         "why": "4 systems are too few"}
+        for m, of in grades.items() for f, g in zip(FAMILIES, of, strict=True)
+    ]  # fmt: skip
+    depths = [{"track": "t", "measure": m, "least_k": k if m != "P@10" else None} for m in grades]
+    counts = {"measure": "AP", "condition": TOGETHER, "conclusions": 1200, "kept": 1191 + kept}
+    return {
+        "grades": pl.DataFrame(rows),
+        "trust": pl.DataFrame(depths, schema_overrides={"least_k": pl.Int64}),
+        "conditions": pl.DataFrame([counts]),
+    }
+
+
+def test_advice__says_what_to_report_to_which_depth_and_what_not_to_claim():
+    tables = of_track({"AP": [SAFE, UNSAFE, CARE, SAFE], "P@10": [SAFE, UNKNOWN, SAFE, SAFE],
+                       "RR": [CARE, SAFE, UNSAFE, UNSAFE]}, kept=0)  # fmt: skip
+    assert list(advice(tables, TrustOptions())) == [
+        "Report P@10, which is safe in every graded family.",
+        "Evaluate AP to rank 7 and RR to rank 7 or deeper, where the order of systems has tau-b "
+        "0.9 or more with that of full lists.",
+        "Do not claim 9 of the 1,200 significant differences by AP, which other conditions undo, "
+        "nor that orders of systems are independent of the depth by AP (0.5), of the judgments by "
+        "RR (0.5) and of ties and ends of lists by RR (0.5).",
+    ]
+    del tables["grades"]
+    tables |= of_track({"AP": [CARE, SAFE, SAFE, SAFE], "Q": [CARE, CARE, SAFE, SAFE]}, k=None)
+    assert list(advice(tables, TrustOptions())) == [
+        "Report AP and Q with care: no measure is safe in every family, but they have no unsafe "
+        "one.",
+        "No measure has a depth to choose: each has a cutoff, or compares single queries.",
+        "No family is unsafe, and no condition undoes a significant difference.",
+    ]
+    bad = of_track({"AP": [UNSAFE, UNSAFE, SAFE, SAFE], "Q": [UNSAFE, CARE, SAFE, SAFE]})
+    assert next(advice(bad, TrustOptions())).endswith("so report several: Q has the fewest.")
+    few = of_track({"AP": [UNKNOWN] * 4})
+    assert list(advice(few, TrustOptions())) == ["No measure can be graded: 4 systems are too few."]
+
+
+def test_advice_over_tracks__counts_tracks():
+    first = of_track({"AP": [SAFE, SAFE, CARE, SAFE], "Q": [SAFE, SAFE, UNSAFE, SAFE]}, k=3)
+    other = of_track({"AP": [SAFE, SAFE, UNSAFE, SAFE], "Q": [CARE, SAFE, UNSAFE, SAFE]}, k=20)
+    tables = {
+        name: pl.concat([first[name], other[name].with_columns(track=pl.lit("u"))])
+        for name in ("grades", "trust")
+    }
+    assert list(advice_over_tracks(tables, TrustOptions())) == [
+        "On most tracks without an unsafe family (1 of 2): AP.",
+        "To order systems as full lists do on every track, evaluate AP to rank 20 (3 suffices on "
+        "one) and Q to rank 20 (3 suffices on one).",
+        "Do not claim from one track that orders are independent of the judgments: 75% of the "
+        "grades of that family are unsafe, more than of any other.",
+    ]

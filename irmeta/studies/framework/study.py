@@ -164,6 +164,10 @@ class Section:
         Label to value, printed large.
     notes
         Warnings about the numbers, one sentence each.
+    below
+        Paragraphs below the first tables or figures.
+    is_first
+        Whether the section is before the table of contents: one over all tracks, or the only track.
     """
 
     heading: str
@@ -171,6 +175,8 @@ class Section:
     show: Sequence[str | Show] = ()
     facts: Mapping[str, str | int | float | None] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    below: Sequence[str] = ()
+    is_first: bool = False
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,8 @@ def _block(
     for shown in (*section.show, *declared):
         items += _items(study, in_print, section, shown, tables, pictures)
     text = [section.text] if isinstance(section.text, str) else section.text
-    return Block(heading, text, items, section.facts, section.notes)
+    facts, notes = section.facts, section.notes
+    return Block(heading, text, items, facts, notes, section.below, section.is_first)
 
 
 def _items(
@@ -251,7 +252,7 @@ def _track(
         return Block(track, [text], list(pictures.values()), notes=notes)
     block = typeset(section, of_track, pictures)
     texts = block.text or ([] if block.facts else [text])
-    return Block(track, texts, block.items, block.facts, [*notes, *block.notes])
+    return replace(block, heading=track, text=texts, notes=[*notes, *block.notes])
 
 
 def _provenance(study: Study, options: Options, made: Mapping[str, Any]) -> dict[str, str]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from irmeta.report.charts.graded import graded_table
+from irmeta.report.charts.heat import heat_map
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.trust.grades import CRITERIA, GRADES, UNKNOWN
 from irmeta.studies.papers.trust.options import TrustOptions
 from irmeta.studies.papers.trust.tables import TABLES
 
-CELLS = ("track", "grade", "across", "down", "text", "name")
+CELLS = ("track", "grade", "across", "group", "down", "text", "name")
 """Columns of the cells of a heat table."""
 
 
@@ -21,18 +23,20 @@ def _cells(tables: Tables, options: TrustOptions) -> pl.DataFrame:
         "track",
         "grade",
         across="family",
+        group=pl.lit("families"),
         down="measure",
         text="number",
         name=pl.format("{}, {}: {}, {}", "measure", "family", "grade", "why"),
     )
 
 
-def _draw(rows: pl.DataFrame, options: TrustOptions) -> Any:
+def _draw(rows: pl.DataFrame, options: TrustOptions, is_wide: bool = False) -> Any:
     return graded_table(
         rows,
         GRADES,
         title=f"Reliability on {rows['track'][0]}",
         subtitle="numbers, shaded by their grades",
+        is_wide=is_wide,
     )
 
 
@@ -49,6 +53,7 @@ def _criteria(tables: Tables, options: TrustOptions) -> pl.DataFrame:
                     "track": row["track"],
                     "grade": grade,
                     "across": label,
+                    "group": one.family.replace("_", " "),
                     "down": row["measure"],
                     "text": text,
                     "name": f"{row['measure']}, {label}: {grade}, {text}",
@@ -57,16 +62,49 @@ def _criteria(tables: Tables, options: TrustOptions) -> pl.DataFrame:
     return pl.DataFrame(rows, dict.fromkeys(CELLS, pl.String))
 
 
+def _safe(tables: Tables, options: TrustOptions) -> pl.DataFrame:
+    """Return the shares of tracks on which each measure is safe, where there are several."""
+    rows = tables["safe_measures"]
+    if tables["trust"]["track"].n_unique() < 2:
+        rows = rows.clear()
+    safe = (pl.col("safe").fill_nan(0) * pl.col("tracks")).round().cast(pl.Int64)
+    words = pl.format("{} of {}", safe, "tracks")
+    return rows.select(
+        across=pl.col("family"),
+        down="measure",
+        value="safe",
+        text=pl.when(pl.col("tracks") > 0).then(words),
+        name=pl.format("{}, {}", "measure", "family"),
+    )
+
+
+def _draw_safe(rows: pl.DataFrame, options: TrustOptions) -> Any:
+    return heat_map(
+        rows,
+        title="Tracks on which each measure is safe",
+        subtitle="of the tracks where the family has a grade; a dash: none",
+    )
+
+
+_EVERY = "Every criterion on {}: its value and grade."
+_READING = (
+    "Rows are measures, columns criteria, by their families: queries, depth, judgments, ties and "
+    "ends. The darker a cell, the less reliable. A dash: cannot be said."
+)
+
+
 FIGURES = (
-    Figure("trust", _cells, _draw,
+    Figure("criteria_wide", _criteria, partial(_draw, is_wide=True),
+           lambda rows, _: _EVERY.format(rows["track"][0]), _READING, by="track"),
+    Figure("criteria", _criteria, _draw,
+           lambda rows, _: _EVERY.format(rows["track"][0]), _READING, by="track"),
+    Figure("families", _cells, _draw,
            lambda rows, _: f"Reliability of measures on {rows['track'][0]}: grade, and the number "
            "that decides it.",
            "Rows are measures, columns families of criteria. The darker a cell, the less reliable; "
            "its number is the criterion with the worst grade. A dash: nothing can be said.",
-           each="track"),
-    Figure("criteria", _criteria, _draw,
-           lambda rows, _: f"Every criterion on {rows['track'][0]}: its value and grade.",
-           "Rows are measures, columns criteria, in the order of the families: queries, depth, "
-           "judgments, ties and ends.",
-           each="track"),
+           by="track"),
+    Figure("safe", _safe, _draw_safe,
+           "Number of tracks on which each measure is safe by all criteria of a family.",
+           "The darker a cell, the more tracks."),
 )  # fmt: skip

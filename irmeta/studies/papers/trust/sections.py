@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import polars as pl
-
-from irmeta.phrases import count, listed
-from irmeta.studies.framework.section_parts import data_section, sentences
+from irmeta.phrases import count
+from irmeta.studies.framework.section_parts import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
-from irmeta.studies.papers.trust.conclusions import TOGETHER
-from irmeta.studies.papers.trust.grades import SAFE, UNSAFE
+from irmeta.studies.papers.trust.advice import advice, advice_over_tracks
 from irmeta.studies.papers.trust.options import TrustOptions as Options
 
-VALIDITY = (
-    "This is reliability: whether a measure orders the systems of a track the same way by other "
-    "queries, a shallower pool, other judgments or another order of tied docs. Whether the measure "
-    "asks what your users want is validity, which no table can show."
-)
 SOURCES = (
     "Halves of the queries and swaps: Voorhees and Buckley (2002), doi:10.1145/564376.564432. "
     "Variance components: Urbano, Marrero and Mart\u00edn (2013), On the measurement of test "
@@ -29,14 +21,17 @@ SOURCES = (
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
     """Yield the sections over tracks."""
-    if tables["studied_tracks"]["used"].any():
+    used = tables["studied_tracks"]["used"]
+    if used.sum() > 1:
         yield Section(
-            "Which measure can be trusted",
-            [VALIDITY, *sentences(tables, advice)],
-            ["criteria_*"],
+            "Which measures can be trusted",
+            "The section of each track shows every criterion and says what to report.",
+            ["safe"],
+            below=list(advice_over_tracks(tables, options)),
+            is_first=True,
         )
     yield data_section(tables, options)
-    if not tables["studied_tracks"]["used"].any():
+    if not used.any():
         return
     yield _grades(options)
     yield _criteria(options)
@@ -89,7 +84,6 @@ def _grades(options: Options) -> Section:
             f"{count(options.least_queries, 'query', 'queries')} have no grades.",
         ],
         [
-            "trust_*",
             Show("grades", ("track", "measure", "family", "grade", "number"), pivot="family",
                  name="trust_grades", caption="Grade of each family of criteria, and the number "
                  "that decides it."),
@@ -119,53 +113,18 @@ def _criteria(options: Options) -> Section:
     )  # fmt: skip
 
 
-def advice(tables: Tables, track: str) -> Iterator[str]:
-    """Yield what to report on a track, to which depth, and what not to claim."""
-    rows = tables["trust"].filter(pl.col("track") == track)
-    grades = tables["grades"].filter(pl.col("track") == track)
-    bad = grades.filter(pl.col("grade") == UNSAFE)
-    safe = [
-        measure
-        for (measure,), own in grades.group_by("measure", maintain_order=True)
-        if (own["grade"] == SAFE).any() and not own["grade"].is_in([UNSAFE, "with care"]).any()
-    ]
-    free = [one for one in rows["measure"] if one not in set(bad["measure"])]
-    if safe:
-        yield f"On {track}, report {listed(safe, most=5)}: every family that can be graded is safe."
-    elif free:
-        yield f"On {track}, {listed(free, most=5)} have no unsafe family, but need care."
-    else:
-        yield f"On {track}, no measure is free of an unsafe family."
-    for measure, number, kept in (
-        tables["conditions"]
-        .filter(track=track, condition=TOGETHER)
-        .select("measure", "conclusions", "kept")
-        .iter_rows()
-    ):
-        yield (
-            f"Of its {count(number, 'pair')} of systems that differ significantly by {measure}, "
-            f"{kept:,} are safe conclusions."
-        )
-    depths = rows.drop_nulls("least_k").select("measure", "least_k").rows()
-    if depths:
-        texts = [f"{measure} to rank {k:,}" for measure, k in depths[:3]]
-        yield f"To order its systems as full lists do, evaluate {listed(texts)}."
-    worst = bad.group_by("family", maintain_order=True).agg("measure", pl.col("why").first())
-    if worst.height:
-        claims = [
-            f"of {family} by {listed(measures, most=3)} ({measures[0]}: {why})"
-            for family, measures, why in worst.rows()
-        ]
-        yield f"On {track}, do not claim conclusions that are independent {listed(claims)}."
-
-
 def track_section(tables: Tables, options: Options, track: str) -> Section:
-    """Return the section of one track: its grades by measure."""
+    """Return the section of one track: every criterion, what to report, grades by measure."""
     facts = tables["studied_tracks"].row(0, named=True)
     return Section(
         track,
         [],
-        [Show("grades", ("measure", "family", "grade", "number"), pivot="family",
-              name="grades", page_only=True)],
-        facts={name: facts[name] for name in ("systems", "queries")},
+        [
+            "criteria_wide",
+            Show("grades", ("measure", "family", "grade", "number"), pivot="family", name="grades",
+                 page_only=True),
+            "families",
+        ],
+        below=list(advice(tables, options)) if facts["used"] else [],
+        is_first=True,
     )  # fmt: skip

@@ -11,8 +11,9 @@ STUDY = Study(
     title="Trust: which measure, to what depth, and which conclusions",
     paper="",
     gives="How far each measure can be trusted on a track: by other queries, depths, judgments, "
-    "and orders of tied docs.",
-    revision=1,
+    "and orders of tied docs. This is reliability. Whether a measure asks what your users want is "
+    "validity, and no table knows it.",
+    revision=2,
     options=TrustOptions,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",
