@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -87,6 +87,7 @@ def complete_depth(store: StoreReader, track: str, policy: EvalPolicy) -> int:
 
 Part = tuple[str, tuple[str, ...]]
 """Name and systems of a part of the contributors."""
+Evaluate = Callable[[JudgedRanks], Scores]
 
 
 def reduced_pools(
@@ -97,6 +98,8 @@ def reduced_pools(
     depth: int | None,
     workers: int | None = 1,
     rel: int = 1,
+    evaluate: Evaluate | None = None,
+    gained_only: bool = True,
 ) -> Iterator[ReducedPool]:
     """Yield the scores by the whole pool, then by the pool without each part of the contributors.
 
@@ -113,6 +116,10 @@ def reduced_pools(
         Threads over parts, default the usable cores; no value depends on the number.
     rel
         Least grade of the relevant docs that are counted.
+    evaluate
+        Function that scores a block, if by more than the measures.
+    gained_only
+        Whether that function reads only docs with a gain; faster.
 
     Raises
     ------
@@ -127,18 +134,18 @@ def reduced_pools(
     facts = views[0].facts
     contributors = [facts.systems[i] for i in facts.contributors]
     asked: list[Part] = [("", ()), *parts.items()]
-    if all(map(reads_gained_only, specs)) and all(map(_is_plain, views)):
-        reduced = _of_gained(views, specs, policy, contributors, depth, rel)
+    scored = evaluate or partial(evaluate_block, specs=specs, policy=policy)
+    if gained_only and all(map(reads_gained_only, specs)) and all(map(_is_plain, views)):
+        reduced = _of_gained(views, scored, contributors, depth, rel)
     else:
-        reduced = _of_judged(views, specs, policy, contributors, depth, rel)
+        reduced = _of_judged(views, scored, contributors, depth, rel)
     with closing(ordered_map(reduced, asked, workers=workers)) as pools:
         yield from pools
 
 
 def _of_judged(
     views: Sequence[JudgedRanks],
-    specs: Sequence[Spec],
-    policy: EvalPolicy,
+    evaluate: Evaluate,
     contributors: Sequence[str],
     depth: int | None,
     rel: int,
@@ -148,7 +155,7 @@ def _of_judged(
     def reduced(part: Part) -> ReducedPool:
         name, systems = part
         pools = [view.with_pool(depth, systems) for view in views]
-        blocks = [evaluate_block(pool, specs, policy) for pool in pools]
+        blocks = [evaluate(pool) for pool in pools]
         judged = sum(int(pool.is_judged.sum()) for pool in pools)
         relevant = sum(int(pool.counts(rel).sum()) for pool in pools)
         scores = Scores.concat(blocks).only(contributors)
@@ -163,8 +170,7 @@ def _is_plain(view: JudgedRanks) -> bool:
 
 def _of_gained(
     views: Sequence[JudgedRanks],
-    specs: Sequence[Spec],
-    policy: EvalPolicy,
+    evaluate: Evaluate,
     contributors: Sequence[str],
     depth: int | None,
     rel: int,
@@ -180,7 +186,7 @@ def _of_gained(
         take_rows(one, np.flatnonzero(rows[gain]))
         for one, rows, gain in zip(gained, kept, is_gained, strict=True)
     ]
-    scores = [evaluate_block(one, specs, policy) for one in whole]
+    scores = [evaluate(one) for one in whole]
     whole_scores = Scores.concat(scores).only(contributors)
 
     def reduced(part: Part) -> ReducedPool:
@@ -199,9 +205,6 @@ def _of_gained(
         found = Scores.concat(changes).only(contributors) if is_changed else whole_scores
         return ReducedPool(name, systems, found, judged, relevant)
 
-    def evaluate(view: JudgedRanks) -> Scores:
-        return evaluate_block(view, specs, policy)
-
     return reduced
 
 
@@ -216,7 +219,7 @@ def _updated(
     view: JudgedRanks,
     rows: np.ndarray,
     queries: np.ndarray,
-    evaluate: Callable[[JudgedRanks], Scores],
+    evaluate: Evaluate,
 ) -> Scores:
     """Return the scores of a block with those of some queries by fewer docs of the view."""
     if not len(queries):

@@ -249,7 +249,6 @@ def test_trust__preferences_and_draws(tmp_path: Path):
     rates = rpp.win_rates()
     halves = irmeta.stats.half_orders(rates, splits=FEW["splits"])
     assert row["half_tau"] == pytest.approx(halves["tau"].mean())
-    assert row["left_out_tau"] is None
     assert row["altered_tau_low"] <= row["altered_tau"] <= row["altered_tau_high"]
     (view,) = store.views(store.tracks[0], needs=("pool",))
     taus = []
@@ -379,3 +378,74 @@ def test_advice_over_tracks__counts_tracks():
         "Do not claim from one track that orders are independent of the judgments: 75% of the "
         "grades of that family are unsafe, more than of any other.",
     ]
+
+
+def tau_b(a: irmeta.Matrix, b: irmeta.Matrix, of: list[int] | None = None) -> float:
+    """Correlate the means of two matrices by the twin, of some of the systems."""
+    means = [[round(v, 12) for v in one.means.tolist()] for one in (a, b)]
+    return kendall_tau_b(*([one[i] for i in of] for one in means)) if of else kendall_tau_b(*means)
+
+
+@pytest.mark.parametrize("preference", ["RPP", "RPP(unjudged=condensed)"])
+def test_trust__preferences_have_the_criteria_of_measures(tmp_path: Path, preference: str):
+    """Against win rates of cut lists, smaller pools and other orders of ties, one by one."""
+    rng, (qrels, runs) = np.random.default_rng(3), lists(systems=6, queries=7, noise=2.0)
+    for s, of in enumerate(runs.values()):
+        for q, docs in of.items():
+            own = [f"{s} {i}" for i in range(4)]
+            qrels[q] |= {doc: float(rng.random() < 0.5) for doc in own}
+            docs |= {doc: round(2 * rng.normal()) for doc in own}
+            of[q] = {doc: round(score, 0) for doc, score in docs.items()}
+    store = irmeta.from_data(qrels, runs)
+    (track,) = store.tracks
+    choices = FEW | {"measures": f"AP,{preference}"}
+    tables = irmeta.studies.trust(store, tmp_path, **choices).tables
+    row = tables["trust"].filter(measure=preference).row(0, named=True)
+    (view,) = store.views(track, needs=("pool",))
+
+    def rates(view: irmeta.JudgedRanks, cutoff: str = "") -> irmeta.Matrix:
+        return irmeta.preferences_of(view, preference + cutoff)[0].win_rates()
+
+    whole = rates(view)
+    pools = [rates(view.with_pool(None, (system,))) for system in view.facts.systems]
+    assert row["left_out_tau"] == pytest.approx(min(tau_b(whole, one) for one in pools))
+    drops = [whole.means[i] - one.means[i] for i, one in enumerate(pools)]
+    assert row["left_out_drop"] == pytest.approx(np.mean(drops))
+    assert min(drops) != max(drops)
+
+    deepest = view.facts.deepest_rank
+    taus = {k: tau_b(rates(view, f"@{k}"), rates(view)) for k in range(1, deepest + 1)}
+    low = [k for k, tau in taus.items() if tau < 0.9 - 1e-12]
+    assert row["least_k"] == max(low, default=0) + 1 > 1
+
+    other = store.pairs.compare(preference, track=track, tie_order="score-file")[0].win_rates()
+    assert row["tie_change"] == pytest.approx(np.abs(other.means - whole.means).max())
+    assert row["tie_change"] > 0
+
+
+@pytest.mark.parametrize(
+    ("judged", "why"),
+    [
+        (6, ""),
+        (3, "; the pool, complete to depth 3, is too shallow to leave contributors out"),
+        (1, "; the pool, complete to depth 1, is too shallow to leave contributors out or halve"),
+        (0, "; the pool, complete to depth 0, is too shallow to leave contributors out or halve"),
+    ],
+)
+def test_trust__says_what_the_pool_is_too_shallow_for(tmp_path: Path, judged: int, why: str):
+    qrels, runs = lists(systems=6, queries=6)
+    order = [f"d{d}" for d in range(20)]
+    for of in runs.values():
+        # the doc after those that are judged is everywhere the same, and unjudged
+        for docs in of.values():
+            first = sorted(docs, key=docs.__getitem__)[:judged]
+            docs |= ranked([*first, "unjudged", *(doc for doc in order if doc not in first)])
+    results = results_of(tmp_path, qrels, runs)
+    row = results.tables["trust"].filter(measure="AP").row(0, named=True)
+    assert row["judgments_why"].partition(";")[2] == why.partition(";")[2]
+    assert (row["left_out_tau"] is None) == bool(why)
+    assert results.tables["studied_tracks"]["notes"][0] == (why.removeprefix("; ") or None)
+    conditions = results.tables["conditions"]["condition"].str.starts_with("pool to depth")
+    assert conditions.any() == (judged > 1)
+    if not judged:
+        assert row["depth_why"] == "the pool is not complete to any depth"

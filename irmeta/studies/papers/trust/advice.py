@@ -112,7 +112,7 @@ def advice_over_tracks(tables: Tables, options: Options) -> Iterator[str]:
         .group_by("measure", maintain_order=True)
         .agg(pl.col("free").sum())
     )
-    most, tracks = int(free["free"].max() or 0), grades["track"].n_unique()
+    most, tracks = max(free["free"].to_list()), grades["track"].n_unique()
     best = free.filter(free=most)["measure"].to_list()
     yield (
         f"On most tracks without an unsafe family ({most} of {tracks}): {listed(best, NAMED)}."

@@ -19,6 +19,7 @@ from irmeta.studies.papers.trust.options import TrustOptions
 from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 
 Row = dict[str, Any]
+NO_DEPTH = "the measure has a cutoff, or no value by lists to a rank"
 _DEPTH = ("least_k", "depth_tau")
 _LEFT_OUT = ("left_out_tau", "left_out_drop", "rank_change", "greatest_rank_change")
 
@@ -35,6 +36,8 @@ def compute(track: TrackView, options: TrustOptions) -> TableRows:
             for measure, taus in by_measure.items()
         ],
     )
+    if trusted.unchecked:
+        track.note(trusted.unchecked)
     rows = list(_trust(trusted, changes))
     grades = list(_grades(rows))
     yield "trust", rows
@@ -72,12 +75,20 @@ def _trust(trusted: TrustedTrack, changes: criteria.Changes) -> Iterator[Row]:
             options,
             systems=len(matrix.systems),
             queries=row["queries"],
-            reasons={} if measure in depths else {"depth": "the measure has no depth to choose"},
+            reasons={"depth": _no_depth(trusted) if measure in depths else NO_DEPTH},
+            unchecked={"judgments": trusted.unchecked},
         )
         for family, verdict in found.items():
             row |= {f"{family}_grade": verdict.grade, f"{family}_why": verdict.why}
             row[f"{family}_number"] = verdict.number
         yield {"measure": measure, **row}
+
+
+def _no_depth(trusted: TrustedTrack) -> str:
+    """Return why a measure of full lists has no value at the depth of the pool."""
+    if trusted.complete_depth is None:
+        return "every doc of the pool's lists is judged, so that the pool has no depth"
+    return "the pool is not complete to any depth"
 
 
 def _of_changes(changes: criteria.Changes, measure: str, options: TrustOptions) -> Row:

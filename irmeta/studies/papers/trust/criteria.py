@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,12 @@ from irmeta.measures.curve import curves_of, spec_without_cutoff
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec
 from irmeta.measures.pools import undecided_pairs
-from irmeta.measures.reduced_pools import parts_of, reduced_pools
+from irmeta.measures.reduced_pools import ReducedPool, parts_of, reduced_pools
 from irmeta.rankings.derive.other_lists import cut_ends
-from irmeta.rankings.pool import comprehensive_depth
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.results.verdicts import TIE
-from irmeta.stats.contributors import left_out_rows
+from irmeta.stats.contributors import leave_out_effects
 from irmeta.stats.correlation import volatility
 from irmeta.stats.discriminative_power import detectable_difference, separation
 from irmeta.stats.generalizability import d_study, g_study, queries_for
@@ -32,8 +32,6 @@ from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 Row = dict[str, Any]
 UNJUDGED = "unjudged"
 QUANTILES = (0.025, 0.975)
-LEAST_DEPTH = 5
-"""Depth of the pool below which contributors cannot be told from their judgments."""
 
 
 def separates(matrix: Matrix, options: TrustOptions) -> Row:
@@ -80,30 +78,49 @@ def depth(trusted: TrustedTrack) -> dict[str, Row]:
 
     Measures with a cutoff in their name have none.
     """
-    views, options = trusted.views, trusted.options
+    views = trusted.views
     deepest = max(int(view.facts.deepest_rank) for view in views)
-    pool = comprehensive_depth(views)
+    pool = trusted.complete_depth
     spaced = np.unique(np.geomspace(1, deepest, 40).round().astype(int)).tolist()
     ks = sorted({int(k) for k in spaced} | ({pool} if pool and pool <= deepest else set[int]()))
-    found = dict[str, Row]()
+    at = ks.index(min(pool, deepest)) if pool else None
+    curves = chain(_curves(trusted, ks), _rate_curves(trusted, ks))
+    return {name: _of_curve(orders, ks, at, trusted.options.least_tau) for name, orders in curves}
+
+
+def _curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield each measure without a cutoff with its orders float64 [cutoff, system]."""
+    policy = trusted.options.policy
     for spec in trusted.specs:
         if spec.cutoff is not None:
             continue
         try:
-            (curve,) = curves_of(
-                views, [spec_without_cutoff(spec.name)], ks, [None], options.policy
-            )
+            whole = spec_without_cutoff(spec.name)
+            (curve,) = curves_of(trusted.views, [whole], ks, [None], policy)
         except MeasureError:
             continue
-        orders = np.array([spec.measure.direction * round_means(row) for row in curve.values[0]])
-        taus = kendall_tau_b(orders, np.broadcast_to(orders[-1], orders.shape).copy(), True)
-        low = np.flatnonzero(~(taus >= options.least_tau - 1e-12))
-        at = low[-1] + 1 if len(low) else 0
-        row: Row = {"least_k": ks[at] if at < len(ks) else None}
-        if pool:
-            row["depth_tau"] = float(taus[ks.index(min(pool, deepest))])
-        found[spec.name] = row
-    return found
+        yield (
+            spec.name,
+            np.array([spec.measure.direction * round_means(v) for v in curve.values[0]]),
+        )
+
+
+def _rate_curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield each preference without a cutoff with the orders of its win rates, as `_curves`."""
+    for spec in trusted.preferred:
+        if spec.cutoff is None:
+            cut = [replace(spec, cutoff=k) for k in ks]
+            rates = trusted.rates(trusted.views, cut)
+            yield spec.name, np.array([round_means(one.means) for one in rates])
+
+
+def _of_curve(orders: np.ndarray, ks: Sequence[int], pool: int | None, least_tau: float) -> Row:
+    """Return the least cutoff, and tau-b at the cutoff `ks[pool]`."""
+    taus = kendall_tau_b(orders, np.broadcast_to(orders[-1], orders.shape).copy(), True)
+    low = np.flatnonzero(~(taus >= least_tau - 1e-12))
+    first = int(low[-1]) + 1 if len(low) else 0
+    row: Row = {"least_k": ks[first] if first < len(ks) else None}
+    return row if pool is None else row | {"depth_tau": float(taus[pool])}
 
 
 def left_out(trusted: TrustedTrack) -> tuple[dict[str, Row], str, int]:
@@ -114,12 +131,7 @@ def left_out(trusted: TrustedTrack) -> tuple[dict[str, Row], str, int]:
     views, options = trusted.views, trusted.options
     facts = views[0].facts
     parts, unit = dict[str, tuple[str, ...]](), "group"
-    complete = None if facts.pool_depth else comprehensive_depth(views)
-    if complete is not None and complete < LEAST_DEPTH:
-        trusted.track.note(
-            f"its pool is complete to depth {complete} only, so it is unknown which judgments a "
-            "contributor brought about"
-        )
+    if not trusted.knows_contributors:
         return {}, unit, 0
     for unit in ("group", "run"):
         try:
@@ -132,16 +144,20 @@ def left_out(trusted: TrustedTrack) -> tuple[dict[str, Row], str, int]:
             break
     if len(parts) < 2:
         return {}, unit, len(parts)
-    pools = reduced_pools(views, trusted.specs, options.policy, parts, None)
-    whole, rows, after = next(pools), list[Row](), list[np.ndarray]()
-    for pool in pools:
-        rows += left_out_rows(whole, pool)
-        after.append(trusted.orders(pool.scores))
-    before, found = trusted.orders(whole.scores), dict[str, Row]()
+    whole, *pools = reduced_pools(
+        views,
+        trusted.specs,
+        options.policy,
+        parts,
+        None,
+        evaluate=trusted.scored_block,
+        gained_only=all(spec.settings["unjudged"] != "condensed" for spec in trusted.preferred),
+    )
+    before, after = trusted.orders(whole.scores), [trusted.orders(pool.scores) for pool in pools]
+    found = dict[str, Row]()
     for i, measure in enumerate(whole.scores.measures):
         taus = volatility(before[i : i + 1], np.stack([orders[i] for orders in after]))
-        of_measure = [row for row in rows if row["measure"] == measure]
-        found[measure] = {"left_out_tau": _least(taus), **_of_left_out(of_measure)}
+        found[measure] = {"left_out_tau": _least(taus), **_of_left_out(trusted, whole, pools, i)}
     return found, unit, len(parts)
 
 
@@ -149,13 +165,25 @@ def _least(values: np.ndarray) -> float:
     return float("nan") if np.isnan(values).all() else float(np.nanmin(values))
 
 
-def _of_left_out(rows: Sequence[Row]) -> Row:
-    moves = [abs(row["rank_left_out"] - row["rank"]) for row in rows if row["rank"] is not None]
-    deltas = [row["delta_percent"] for row in rows if not np.isnan(row["delta_percent"])]
+def _of_left_out(
+    trusted: TrustedTrack, whole: ReducedPool, pools: Sequence[ReducedPool], at: int
+) -> Row:
+    """Return how the systems that are left out of the pool fare by one measure."""
+    rows, before = list[tuple[float, ...]](), whole.means[at]
+    direction = whole.scores.directions[whole.scores.measures[at]]
+    is_rate = at >= len(trusted.specs)
+    for pool in pools:
+        members = [whole.scores.systems.index(system) for system in pool.left_out]
+        after = pool.means[at]
+        delta, *ranks = leave_out_effects(before, after, members, direction=direction)
+        change = after[members] - before[members] if is_rate else delta / 100
+        rows += zip(change.tolist(), *(part.tolist() for part in ranks), strict=True)
+    deltas, moves = np.array([(change, abs(new - old)) for change, old, new in rows]).T
+    deltas, moves = deltas[~np.isnan(deltas)], moves[~np.isnan(moves)]
     return {
-        "left_out_drop": -float(np.mean(deltas)) / 100 if deltas else np.nan,
-        "rank_change": float(np.mean(moves)) if moves else np.nan,
-        "greatest_rank_change": max(moves, default=None),
+        "left_out_drop": -float(deltas.mean()) if len(deltas) else np.nan,
+        "rank_change": float(moves.mean()) if len(moves) else np.nan,
+        "greatest_rank_change": int(moves.max()) if len(moves) else None,
     }
 
 
@@ -258,19 +286,22 @@ def _flipped(before: np.ndarray, after: np.ndarray) -> float:
 
 
 def _tie_changes(trusted: TrustedTrack) -> Mapping[str, float]:
-    """Return the greatest relative change of a mean by the orders of tied scores in the files."""
-    names = [spec.name for spec in trusted.specs]
-    own = trusted.scores.mean_values()[: len(names)]
-    changes = np.zeros(own.shape)
+    """Return the greatest change of a mean by the orders of tied scores in the files.
+
+    It is relative to the mean; that of a win rate, which may be 0, to its greatest value, 1.
+    """
+    own = trusted.scores.mean_values()
+    size, changes = np.abs(own), np.zeros(own.shape)
+    size[len(trusted.specs) :] = 1.0
     read = trusted.track.policy.tie_order or trusted.track.facts.policy["tie_order"]
     for order in {"trec_eval", "score-file"} - {read}:  # by the order of the values, no change
         try:
-            means = trusted.track.scores(names, tie_order=order).mean_values()
+            means = trusted.set_scores(tie_order=order).mean_values()
         except UsageError as error:
             trusted.track.note(str(error).rstrip("."))
             return {}
         with np.errstate(divide="ignore", invalid="ignore"):
-            change = np.abs(means - own) / np.abs(own)
+            change = np.abs(means - own) / size
         changes = np.fmax(changes, np.where(np.isfinite(change), change, 0.0))
     greatest = changes.max(axis=1, initial=0.0)
-    return dict(zip(names, greatest.tolist(), strict=True))
+    return dict(zip(trusted.scores.measures, greatest.tolist(), strict=True))

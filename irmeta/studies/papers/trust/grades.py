@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -101,6 +101,7 @@ def verdicts(
     systems: int,
     queries: int,
     reasons: Mapping[str, str] | None = None,
+    unchecked: Mapping[str, str] | None = None,
 ) -> dict[str, Verdict]:
     """Grade each family by the worst of its defined criteria.
 
@@ -112,19 +113,19 @@ def verdicts(
         Numbers of systems and queries; with fewer than the options say, nothing is graded.
     reasons
         Why a family has no defined criterion, by family.
+    unchecked
+        What a family does not check, by family; empty: nothing.
     """
     few = _too_few(options, systems, queries)
     if few:
         return {family: Verdict(UNKNOWN, few) for family in FAMILIES}
-    return {
-        family: _worst(
-            [one for one in CRITERIA if one.family == family],
-            row,
-            options,
-            (reasons or {}).get(family, "no criterion is defined on this track"),
-        )
-        for family in FAMILIES
-    }
+    found = dict[str, Verdict]()
+    for family in FAMILIES:
+        reason = (reasons or {}).get(family, "no criterion is defined on this track")
+        worst = _worst([one for one in CRITERIA if one.family == family], row, options, reason)
+        why = "; ".join(filter(None, (worst.why, (unchecked or {}).get(family))))
+        found[family] = replace(worst, why=why)
+    return found
 
 
 def _too_few(options: Options, systems: int, queries: int) -> str:

@@ -16,7 +16,8 @@ def _grade(family: str) -> dict[str, Column]:
     return {
         f"{family}_grade": Column("name", "worst grade of the criteria before it",
                                   label="grade"),
-        f"{family}_why": Column("text", "the criterion that decides", label="why", show="none"),
+        f"{family}_why": Column("text", "the criterion that decides, and what the pool is too "
+                                "shallow for", label="why", show="none"),
     }  # fmt: skip
 
 
@@ -58,7 +59,8 @@ TABLES = (
         "contributors": Column("count", "number of groups or runs that are left out one by one",
                                show="page"),
         "left_out_tau": _tau(f"least tau-b of the orders before and after{_UNDEFINED}", "left out"),
-        "left_out_drop": Column("real", "mean drop of the scores of those left out" + _UNDEFINED,
+        "left_out_drop": Column("real", "mean relative drop of the scores of those left out, or "
+                                "drop of their win rates" + _UNDEFINED,
                                 True, label="their drop", format="percent"),
         "rank_change": Column("real", "mean change of their ranks" + _UNDEFINED, True,
                               label="ranks moved", format=".1f", show="page"),
@@ -78,8 +80,9 @@ TABLES = (
         **_grade("judgments"),
         "tied_pairs": percent("share of pairs of systems that tie on a query, mean over queries",
                               "tied pairs"),
-        "tie_change": Column("real", "greatest relative change of a mean by the order of tied "
-                             "scores; null: unknown", True, label="by ties", format="percent"),
+        "tie_change": Column("real", "greatest relative change of a mean, or change of a mean "
+                             "win rate, by the order of tied scores; null: unknown", True,
+                             label="by ties", format="percent"),
         "end_flips": percent("share of pairs of systems that are reversed when lists end at their "
                              "last relevant doc", "by ends"),
         **_grade("ties_and_ends"),

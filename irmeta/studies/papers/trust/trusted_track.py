@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from irmeta.studies.papers.trust.options import (
 )
 
 SAMPLED = ("infAP",)
+LEAST_DEPTH = 5
+"""Depth of the pool below which contributors cannot be told from their judgments."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +85,26 @@ class TrustedTrack:
         return cls(track, options, views, specs, preferred, own, checks)
 
     def scored(self, views: Sequence[JudgedRanks]) -> Scores:
-        """Score all measures by changed blocks; then the win rates of the preferences."""
-        policy, preferred = self.options.policy, self.preferred
-        scores = Scores.concat([evaluate_block(view, self.specs, policy) for view in views])
-        if not preferred:
-            return scores
-        blocks = [(view.queries, compare_block(view, preferred)) for view in views]
-        found = join_blocks(views[0].facts, preferred, blocks)
-        return _with_values(scores, [one.win_rates() for one in found])
+        """Score all measures and preferences by changed blocks."""
+        return Scores.concat([self.scored_block(view) for view in views])
+
+    def scored_block(self, view: JudgedRanks) -> Scores:
+        """Score all measures by a block; then the win rates of the preferences."""
+        scores = evaluate_block(view, self.specs, self.options.policy)
+        return _with_values(scores, self.rates([view], self.preferred))
+
+    def rates(
+        self, views: Sequence[JudgedRanks], preferences: Sequence[PreferenceSpec]
+    ) -> list[Matrix]:
+        """Return the win rates of blocks by each preference, from -1 to 1."""
+        blocks = [(view.queries, compare_block(view, preferences)) for view in views]
+        return [one.win_rates() for one in join_blocks(views[0].facts, preferences, blocks)]
+
+    def set_scores(self, **policy: Any) -> Scores:
+        """Score all measures and preferences of the track under another policy."""
+        rates = [self.track.win_rates(spec.name, **policy) for spec in self.preferred]
+        names = [spec.name for spec in self.specs]
+        return _with_values(self.track.scores(names, **policy), rates)
 
     @cached_property
     def scores(self) -> Scores:
@@ -111,24 +126,42 @@ class TrustedTrack:
     @cached_property
     def other_sets(self) -> dict[str, Scores]:
         """Values by every other qrels set without subtopics, in the order of `scores`."""
-        own, names = self.views[0].facts.qrels, [spec.name for spec in self.specs]
+        own = self.views[0].facts.qrels
         sets = [one["name"] for one in self.track.record["qrels"] if not one["subtopics"]]
-        return {
-            name: _with_values(
-                self.track.scores(names, qrels=name),
-                [self.track.win_rates(spec.name, qrels=name) for spec in self.preferred],
-            )
-            for name in sets
-            if name != own
-        }
+        return {name: self.set_scores(qrels=name) for name in sets if name != own}
+
+    @cached_property
+    def complete_depth(self) -> int | None:
+        """Depth to which the pool is complete: see `comprehensive_depth`."""
+        return comprehensive_depth(self.views)
+
+    @property
+    def half_depth(self) -> int:
+        """Half the depth of the pool; 0: the pool is too shallow."""
+        depth = self.views[0].facts.pool_depth or self.complete_depth
+        if depth is None:
+            depth = max(int(view.facts.deepest_rank) for view in self.views)
+        return depth // 2
+
+    @property
+    def knows_contributors(self) -> bool:
+        """Whether the pool is so deep that contributors can be told from their judgments."""
+        complete = self.complete_depth
+        return bool(self.views[0].facts.pool_depth) or complete is None or complete >= LEAST_DEPTH
+
+    @property
+    def unchecked(self) -> str:
+        """What the pool is too shallow for; empty: nothing."""
+        found = [] if self.knows_contributors else ["leave contributors out"]
+        found += [] if self.half_depth else ["halve"]
+        depth = self.views[0].facts.pool_depth or self.complete_depth
+        is_to = f", complete to depth {depth}," if depth is not None else ""
+        return f"the pool{is_to} is too shallow to {' or '.join(found)}" if found else ""
 
     @cached_property
     def shallower(self) -> tuple[int, Scores] | None:
-        """Half the depth of the pool, and values by it; None for a pool without depth to halve."""
-        depth = self.views[0].facts.pool_depth or comprehensive_depth(self.views)
-        if depth is None:
-            depth = max(int(view.facts.deepest_rank) for view in self.views)
-        half = depth // 2
+        """Half the depth of the pool, and values by it; None for a pool too shallow to halve."""
+        half = self.half_depth
         return (half, self.scored([view.with_pool(half) for view in self.views])) if half else None
 
     def orders(self, scores: Scores) -> np.ndarray:
