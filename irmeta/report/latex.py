@@ -199,11 +199,20 @@ class _Tabular:
 
     def _column(self, i: int) -> str:
         if i in self.panel.wrapped:
-            part = rf"p{{{self.panel.share / TEXT:.3f}\linewidth}}" if self.is_long else "X"
-            return rf">{{\raggedright\arraybackslash}}{part}"
+            return self._wrapped(i)
         if self._formats[i]:
             return f"S[{self._formats[i]}]"
         return "l" if self.grid.head[i].is_text else "r"
+
+    def _wrapped(self, i: int) -> str:
+        """Return the type of a column of wrapped text, as wide as the layout says."""
+        ragged, points = r"\raggedright\arraybackslash", self.panel.wrapped
+        if self.is_long:
+            return rf">{{{ragged}}}p{{{points[i] / TEXT:.3f}\linewidth}}"
+        if len(points) == 1:
+            return rf">{{{ragged}}}X"
+        part = len(points) * points[i] / sum(points.values())  # of a column among equal ones
+        return rf">{{\hsize={part:.3f}\hsize\linewidth=\hsize{ragged}}}X"
 
     @cached_property
     def _formats(self) -> dict[int, str]:

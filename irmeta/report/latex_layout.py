@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from irmeta.naming.notation import to_text
 from irmeta.report.table_grid import Cell, Grid, spans
@@ -57,28 +59,24 @@ class Panel:
     marks
         For each column, the points of its widest superscript.
     wrapped
-        Columns of text that is wrapped; all are equally wide.
-    share
-        Points of each wrapped column.
+        Points of each column of text that is wrapped: those with which its rows have fewest lines.
     """
 
     columns: tuple[int, ...]
     widths: Mapping[int, float]
     marks: Mapping[int, float]
-    wrapped: frozenset[int] = frozenset()
-    share: float = 0.0
+    wrapped: Mapping[int, float] = field(default_factory=dict)
 
     def width(self, i: int) -> float:
         """Return the points of a column."""
-        return self.share if i in self.wrapped else self.widths[i]
+        return self.wrapped.get(i, self.widths[i])
 
     def lines(self, grid: Grid, font: float) -> int:
         """Return about the number of lines of its rows, rather more than less."""
-        wide = [
-            max((text_width(row[i].text, font) / self.share for i in self.wrapped), default=0.0)
-            for row in grid.rows
-        ]
-        return sum(max(1, math.ceil(1.1 * lines)) for lines in wide)
+        if not self.wrapped:
+            return len(grid.rows)
+        texts = [[text_width(row[i].text, font) for i in self.wrapped] for row in grid.rows]
+        return int(_lines(np.reshape(texts, (-1, len(self.wrapped))), [*self.wrapped.values()])[0])
 
 
 @dataclass(frozen=True)
@@ -126,10 +124,14 @@ class _Columns:
             for i in columns
             for cells in [[_text_width(row[i], size.font) for row in grid.rows] or [0.0]]
         }
+        texts = [i for i in columns if grid.head[i].is_text and grid.rows]
         self._least = {
-            i: max(LEAST, *(widest(pieces(row[i].text), size.font) for row in grid.rows))
-            for i in columns
-            if grid.head[i].is_text and grid.rows
+            i: max(LEAST, widest(grid.head[i].label.split(), size.font),
+                   *(widest(pieces(row[i].text), size.font) for row in grid.rows))
+            for i in texts
+        }  # fmt: skip
+        self._texts = {
+            i: np.array([_text_width(row[i], size.font) for row in grid.rows]) for i in texts
         }
 
     def panel(
@@ -143,12 +145,11 @@ class _Columns:
         room -= self.size.gap * (len(columns) - 1)
         while texts and self._whole[texts[0]] <= room / len(texts):  # short text is not wrapped
             room -= self._whole[texts.pop(0)]
-        share = room / len(texts) if texts else 0
-        if not texts or any(
-            self._least[i] > share or self._whole[i] > share * most_lines for i in texts
-        ):
+        least = {i: max(self._least[i], self._whole[i] / most_lines) for i in sorted(texts)}
+        if not texts or sum(least.values()) > room:
             return None
-        return Panel(tuple(columns), self._whole, self._marks, frozenset(texts), share)
+        cells = np.column_stack([self._texts[i] for i in least])
+        return Panel(tuple(columns), self._whole, self._marks, _shares(cells, least, room))
 
     def panels(self, columns: Sequence[int]) -> list[Panel]:
         """Divide columns into panels that all begin with the columns that identify a row."""
@@ -190,6 +191,39 @@ class _Columns:
             total += max(wide, text_width(name, self.size.font) + self.size.gap)
             at += number
         return total
+
+
+def _shares(cells: np.ndarray, least: Mapping[int, float], room: float) -> dict[int, float]:
+    """Divide the room among columns of text so that the rows have fewest lines.
+
+    Points are moved from one column to another as long as that helps, fewer and fewer at a time.
+
+    Parameters
+    ----------
+    cells
+        float64[row, column]: points of the text.
+    least
+        The least points of each column.
+    """
+    low = np.array([*least.values()])
+    widths = low + (room - low.sum()) / len(low)
+    best, step = _lines(cells, widths), 64.0
+    while step >= 1:
+        moves = np.eye(len(low))[:, None] - np.eye(len(low))  # to one column from another
+        tried = [widths + step * move for move in moves.reshape(-1, len(low)) if move.any()]
+        found = [(_lines(cells, one), [*one]) for one in tried if (one >= low).all()]
+        if found and min(found)[0] < best:
+            best, widths = min(found)
+            widths = np.array(widths)
+        else:
+            step /= 2
+    return dict(zip(least, widths.tolist(), strict=True))
+
+
+def _lines(cells: np.ndarray, widths: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Return the lines of all rows, rather more than less, and their part that text fills."""
+    lines = 1.1 * (cells / np.asarray(widths)).max(axis=1, initial=0.0)
+    return float(np.ceil(lines).clip(1).sum()), float(lines.sum())
 
 
 def _label_width(label: str, font: float) -> float:

@@ -63,6 +63,7 @@ class Column:
     format
         Format of values: ``score`` (4 decimals), ``length`` (1 decimal), ``percent`` (of shares),
         ``ratio`` (2 significant digits), ``measure`` (the format of the measure in the row),
+        ``printed`` (scores with 3 decimals, search lengths without, as a paper prints them),
         ``check`` (a check mark or a cross), ``paper`` (text of a paper, in grey), or a format
         specification of Python. Default: the format of the kind.
     span

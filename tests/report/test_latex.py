@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from irmeta.report.latex import LONGEST_FLOAT, escape_latex, split_tracks, to_latex
+from irmeta.report.latex_layout import SIZES, TEXT, text_width
 from irmeta.report.table_grid import ABSENT, DAGGER, Cell, Grid, Head
 from support.typesetting import faults
 from support.written import WRITTEN
@@ -98,10 +99,39 @@ def test_to_latex__wraps_long_text_and_breaks_long_words():
     made = table({"name": True, "text": True}, ("w" * 90, "some words " * 9), ("b", "short"))
     latex = to_latex(made)
     (row, _) = rows_of(latex)[1:]
-    assert latex.count(r">{\raggedright\arraybackslash}X") == 2
+    assert len(re.findall(r"\\arraybackslash\}X", latex)) == 2
     assert row[0].replace(r"\allowbreak{}", "") == "w" * 90
     assert max(map(len, row[0].split(r"\allowbreak{}"))) <= 20
     assert "tabularx" in latex.splitlines()[0]
+
+
+def wrapped_parts(latex: str) -> list[float]:
+    """Return the widths of columns of wrapped text, 1 for that of equal columns."""
+    return [float(part) for part in re.findall(r">\{\\hsize=([\d.]+)\\hsize", latex)]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "ratio"),
+    [
+        ([(90, 30)] * 6, (2.6, 3.4)),  # both texts on the same number of lines
+        ([(30, 90)] * 6, (0.3, 0.4)),
+        ([(60, 60)] * 6, (0.9, 1.1)),
+        ([(90, 30)] * 4 + [(30, 90)], (1.5, 3.4)),  # one long text does not decide
+    ],
+)
+def test_to_latex__wrapped_columns_are_as_wide_as_their_text_needs(lengths, ratio):
+    made = table({"a": True, "b": True}, *(("some " * a, "word " * b) for a, b in lengths))
+    first, second = wrapped_parts(to_latex(made))
+    assert first + second == pytest.approx(2, abs=0.002)  # of tabularx, for its own share
+    assert ratio[0] <= first / second <= ratio[1]
+
+
+def test_to_latex__a_wrapped_column_holds_its_longest_word_and_heading():
+    rows = [("word " * 200, "w" * 18), ("word " * 200, "two lines " * 9)]
+    for heads in ({"a": True, "b": True}, {"a": True, "b" * 20: True}):
+        latex = to_latex(table(heads, *rows))
+        points = wrapped_parts(latex)[1] / 2 * (TEXT - SIZES[0].gap)
+        assert points >= 0.999 * text_width(max("w" * 18, [*heads][1], key=len), SIZES[0].font)
 
 
 def test_to_latex__stacks_a_heading_wider_than_its_column():

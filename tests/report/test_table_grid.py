@@ -201,6 +201,8 @@ def test_grid__keeps_the_head_without_rows():
         (-0.001, Column("real", "", format=".2f"), "0.00"),
         (0.0004, Column("real", "", format="ratio"), "<0.001"),
         (0.345, Column("real", "", format="percent"), "34%"),
+        (0.4, Column("real", "", format="printed"), "0.400"),
+        (1264.0, Column("real", "", format="printed"), "1,264"),
         (2.5, Column("real", "", unit="x", format=".1f"), "2.5x"),
         (2.5, Column("real", "", unit="docs", format=".1f"), "2.5"),
         (math.inf, Column("real", ""), "\u221e"),

@@ -105,8 +105,9 @@ TABLES = (
     Table("paper_table_1", ("collection", "measure"), {
         "collection": Column("name", "2020 Deep Learning track", label="2020 Deep Learning"),
         "measure": MEASURE,
-        "baseline": Column("real", "BM25; null: not in the text", True, label="BM25", format="g"),
-        "contender": Column("real", "neural", label="neural", format="g"),
+        "baseline": Column("real", "BM25; null: not in the text", True, label="BM25",
+                           format="printed"),
+        "contender": Column("real", "neural", label="neural", format="printed"),
         "rrie": percent("relative reduction in error", "RRIE"),
     }, caption="Table 1 as printed in the paper.", by="all", folded=True, section="Two techniques",
        rows=f"{HOME}.compute:paper_table_1"),
