@@ -33,7 +33,7 @@ MeasuresOption = Annotated[
         "-m",
         "--measures",
         help="Names or presets of measures (repeatable).",
-        show_default="default",
+        show_default="preset default",
     ),
 ]
 CsvSafeOption = Annotated[

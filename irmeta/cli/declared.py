@@ -186,7 +186,8 @@ def _parameter(one: Field[Any], kind: Any, panel: str | None) -> inspect.Paramet
     plain = item
     if _is_list(kind):
         # Every option has a default, never dataclasses.MISSING.
-        more["show_default"] = ", ".join(map(str, default or ())) or False  # pyright: ignore[reportArgumentType]
+        shown = ", ".join(map(str, default or ()))  # pyright: ignore[reportArgumentType]
+        more["show_default"] = "preset default" if shown == "default" else shown or False
         default = None
     elif item is not bool:
         more = {"metavar": f"<{item.__name__}>"} | more

@@ -60,7 +60,7 @@ class Studies(TyperGroup):
 study: typer.Typer = typer.Typer(
     cls=Studies,
     invoke_without_command=True,
-    help="Run the study of a paper over all tracks.",
+    help="Run a study over all tracks.",
     epilog=epilog_of(("irmeta study", "irmeta study innovation store/ --out innovation/")),
 )
 app.add_typer(study, name="study")
@@ -70,7 +70,7 @@ app.add_typer(study, name="study")
 @detailed
 @with_options(display=Display)
 def list_all(context: typer.Context, display: Display) -> None:
-    """Run the study of a paper over all tracks; without a name, list the studies."""
+    """Run a study over all tracks; without a name, list the studies."""
     if name := context.invoked_subcommand:
         _refuse_options(context, name)
         return
@@ -89,7 +89,7 @@ def _refuse_options(context: typer.Context, name: str) -> None:
         if source is not None and source.name != "DEFAULT":
             raise UsageError(
                 f"{one.opts[0]} before {name} is for the list of studies: "
-                f"write options of study {name} behind its name."
+                f"write options of study {name} after its name."
             )
 
 
@@ -200,7 +200,8 @@ def _command(one: Study) -> typer.Typer:
         taken += [p for p in reading if p.name not in one.options.__dataclass_fields__]
     # typer reads the signature; type checkers know no such attribute of functions.
     call.__signature__ = inspect.Signature([CONTEXT, *leading, *taken])  # type: ignore[attr-defined]
-    call.__doc__ = " ".join(filter(None, (f"{one.title}: {one.gives}", one.paper)))
+    title = one.title if one.title.endswith("?") else f"{one.title}."
+    call.__doc__ = " ".join(filter(None, (title, one.gives, one.paper)))
     group = typer.Typer(add_completion=False)
     name = f"irmeta study {one.name}{'' if one.inputs == 'none' else ' store/'}"
     command(f"{name} --out {one.name}/", name=one.name, group=group, parent="irmeta study")(call)

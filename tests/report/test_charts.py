@@ -98,7 +98,7 @@ def test_graded_table__is_legible_in_one_column_and_over_two(is_wide: bool, pixe
     across = ("halves", "swaps", "at pool depth", "left out", "half relevant", "altered",
               "other qrels", "tied pairs", "by ties", "by ends")  # fmt: skip
     rows = [
-        {"across": name, "group": "abcd"[min(i // 2, 3)] * 6, "down": f"RBP(p=0.{j},rel=1)",
+        {"column": name, "group": "abcd"[min(i // 2, 3)] * 6, "row": f"RBP(p=0.{j},rel=1)",
          "grade": grades[(i + j) % 4], "text": numbers[(i + j) % 7], "name": f"{i} {j}"}
         for j in range(15)
         for i, name in enumerate(across)

@@ -346,7 +346,7 @@ def test_figure_7__pool_removes_the_least_retrieved_docs(tmp_path: Path):
                 "count relevant (doc, subtopic) pairs of the diversity judgments",
                 "Levels that neither list reaches cannot differ, so two shares are given",
                 "g^f where its Section 2 has g^(f - 1)",
-                "Tested are the preferences of the pairs for RPP",
+                "The tests are of the preferences of the pairs for RPP",
                 "B = 50 permutations",
                 "p(i) is normalised within the docs of each grade or above",
                 "pref_eval, ignores grades after its first call",
@@ -359,7 +359,7 @@ def test_figure_7__pool_removes_the_least_retrieved_docs(tmp_path: Path):
             {"on": "win-rate", "grades": "binary", "rel": 2, "majority": "decided"},
             (
                 "if more queries rank that one higher than lower, ties aside (majority=decided)",
-                "Tested are the differences of win rates",
+                "The tests are of the differences of win rates",
                 "Relevant is grade 2 or above, and all relevant grades are equal. Lower grades",
                 "nDCG(gain=binary,rel=2)",
             ),

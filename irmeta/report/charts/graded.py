@@ -32,7 +32,7 @@ def graded_table(
     Parameters
     ----------
     cells
-        Columns across, down (names, in the order in which they first appear), grade, text (the
+        Columns `column`, `row` (names, in the order in which they first appear), grade, text (the
         number in the cell), name (under the pointer) and group (of neighbouring columns; a line is
         before each group except the first, and in a wide table its name above it).
     grades
@@ -45,7 +45,7 @@ def graded_table(
 
     if cells.is_empty():
         return nothing(f"{title}: nothing to grade.")
-    across, down = (cells[c].unique(maintain_order=True).to_list() for c in ("across", "down"))
+    across, down = (cells[c].unique(maintain_order=True).to_list() for c in ("column", "row"))
     names = min(max(text_width(name, 11) for name in down), LABEL_LIMIT) + 16
     room = ((TEXT_WIDTH if is_wide else PRINT_WIDTH) - names) / len(across) - 4
     texts, font = _fitting(cells["text"].to_list(), room)
@@ -59,8 +59,8 @@ def graded_table(
     )
     tight = alt.Scale(padding=0)
     base = alt.Chart(cells.with_columns(text=pl.Series(texts))).encode(
-        alt.X("across:N", sort=across, title=None, axis=labels, scale=tight),
-        alt.Y("down:N", sort=down, title=None, scale=tight),
+        alt.X("column:N", sort=across, title=None, axis=labels, scale=tight),
+        alt.Y("row:N", sort=down, title=None, scale=tight),
     )
     present = [grade for grade in grades if (cells["grade"] == grade).any()]
     shades = [SHADES[grades.index(grade)] for grade in present]
@@ -86,10 +86,10 @@ def _groups(
     """Return lines between groups of columns, and above the labels the names of the groups."""
     import altair as alt
 
-    firsts = cells.unique("group", keep="first", maintain_order=True).select("across", "group")
+    firsts = cells.unique("group", keep="first", maintain_order=True).select("column", "group")
     if firsts.height < 2:
         return []
-    x = alt.X("across:N", sort=across, bandPosition=0)
+    x = alt.X("column:N", sort=across, bandPosition=0)
     lines = alt.Chart(firsts[1:]).mark_rule(color=INK, strokeWidth=2, aria=False)
     top = -ABOVE if has_names else 0
     layers = [lines.encode(x, y=alt.value(top), y2=alt.value(height))]

@@ -65,8 +65,8 @@ def _sentence(rows: pl.DataFrame, tracks: int) -> str:
     held, failed, open_ones = (over.filter(verdict=verdict).height for verdict in SIGNS)
     parts = [f"{held} {'holds' if held == 1 else 'hold'}"]
     parts += [f"{failed} {'does' if failed == 1 else 'do'} not hold"] if failed else []
-    text = " and ".join(parts) if not open_ones else ", ".join(parts)
-    text += f" and of {open_ones} it cannot be said" if open_ones else ""
+    parts += [f"{open_ones} cannot be said"] if open_ones else []
+    text = listed(parts)
     where = f" over {count(tracks, 'track')}" if tracks else ""
     return f"Of {count(over.height, 'claim')} of the paper, {text}{where}."
 

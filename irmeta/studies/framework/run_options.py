@@ -28,7 +28,7 @@ class RunOptions(Options):
     force: bool = option(False, "Use a folder that holds other files.")
     figures: bool = option(
         True,
-        "Draw figures, besides tables and page.",
+        "Draw figures, in addition to tables and page.",
         flag="--figures/--no-figures",
     )
     titles: bool = option(

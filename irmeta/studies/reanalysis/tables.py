@@ -14,8 +14,8 @@ from irmeta.schema.result_tables import (
 from irmeta.schema.store_tables import SYSTEMS
 
 SHORT = (
-    "The system misses more relevant docs than the median system, and Eq. 3 gives the docs that a "
-    "short list misses a short length: compare unretrieved=depth."
+    "The system misses more relevant docs than the median system, and Eq. 3 gives a short length "
+    "to docs that a short list misses: compare unretrieved=depth."
 )
 _FACTS = {
     "systems": Column("count", "systems of the track"),

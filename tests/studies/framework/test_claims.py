@@ -199,7 +199,7 @@ def test_study__claims_are_a_table_a_latex_table_and_the_first_part_of_the_page(
     assert frame.filter(claim="total").height == 1
     page = results.report.read_text(encoding="utf-8")
     assert page.index("Claims of the paper") < page.index('class="contents"')
-    assert "Of 4 claims of the paper, 1 holds, 1 does not hold and of 2 it cannot be said" in page
+    assert "Of 4 claims of the paper, 1 holds, 1 does not hold and 2 cannot be said" in page
     assert "It cannot be said: no value of s9, AP." in page
     assert "It cannot be said: 3 systems, fewer than 10." in page
     assert "(1 checks)" not in page

@@ -32,7 +32,7 @@ WORST = 5  # systems with the fewest judged docs on a track
 FIGURES = ("score_curves", "figure_4", "figure_5", "figure_6", "figure_7", "figure_beyond",
            "leave_out_ranks", "budget")  # fmt: skip
 """The figures of a track, in the paper's order."""
-_COMPARED = {"contributors": "the contributors", "all": "all systems"}
+_COMPARED = {"contributors": "The contributors", "all": "All systems"}
 _absent = partial(absent, DECLARED)
 _printed = partial(show_printed, index=("collection", "row"))
 _printed_row = partial(show_printed, index=("collection",))
@@ -119,9 +119,9 @@ def _reusability(tables: Tables, options: Options) -> Section:
         "Each contributing run is left out of the pool, then each group and each type of runs, and "
         "the contributors are scored by the judgments that remain (--others original: only the "
         "left-out systems). Judgments are cut to the pool, as in the paper. Where the depth of the "
-        "pool is known or estimated, all judgments are used too: then only docs leave that the "
-        "left-out systems alone have within that depth. Ranks are among the contributors; ties "
-        "share the better rank.",
+        "pool is known or estimated, results with all judgments are given too: then only docs that "
+        "the left-out systems alone have within that depth become unjudged. Ranks are among the "
+        "contributors; ties share the better rank.",
         "Judgments are reusable if the mean score of left-out systems drops by less than "
         f"{options.reusable_drop:g}% and the least tau-b of the orders before and after is at "
         f"least {options.reusable_tau:g}; not for new systems if it drops by more than "
@@ -167,11 +167,12 @@ def _ties(tables: Tables, options: Options) -> Section:
     precision = "" if options.scores_compared == "float64" else ", compared as float32"
     return Section(
         "Tied scores (Section 4, RQ2)",
-        f"The share of the top 20 docs of a list whose score another of them has{precision}: the "
-        "mean over lists, then the median over all runs of the track. Tau-b is between the orders "
-        "of systems by RBP(p=0.8) over full lists, where trec_eval reorders tied docs by their "
-        "names and where docs stay in line order. If the lines of a run are not in order of score, "
-        "tie order file differs from score-file: the paper's lowest values are probably such.",
+        f"The share of the top 20 docs of a list that are tied with another of them{precision}: "
+        "the mean over lists, then the median over all runs of the track. Tau-b is between the "
+        "orders of systems by RBP(p=0.8) over full lists, where trec_eval reorders tied docs by "
+        "their names and where docs stay in line order. If the lines of a run are not in order of "
+        "score, tie order file differs from score-file, which probably explains the paper's lowest "
+        "values.",
         [Show("table_6", printed=printed_beside("Table 6", {})), _printed_row("Table 6")],
         notes=_absent(tables, "table_6"),
     )
@@ -195,15 +196,15 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
     return Section(
         "Scores by the depth of evaluation (Section 4, RQ3)",
         [
-            f"Compared are {_COMPARED[options.systems]}. Discrimination is the share of unordered "
+            f"{_COMPARED[options.systems]} are compared. Discrimination is the share of unordered "
             "pairs of systems that are significantly different (two-sided paired t-test, p up to "
             f"{options.alpha:g}). The reference is the same measure on full lists at {reference}. "
             "Of the pairs that the reference separates, coverage is the share that the measure "
             "separates in the same direction, and inversion the share whose means it puts in the "
             "opposite order, significantly or not. At a cutoff up to the comprehensive depth, full "
-            "and condensed lists of contributors have the same scores, but for docs of a negative "
-            "grade: they are in the pool, and unjudged.",
-            f"Condensed lists are without unjudged docs; the cutoff stays k where such a list is "
+            "and condensed lists of contributors have the same scores, except for docs of a "
+            "negative grade, which are in the pool but unjudged.",
+            f"Condensed lists omit unjudged docs; the cutoff stays k where such a list is "
             f"shorter. The last row of a track has its full lists. {POINTER}",
         ],
         [

@@ -33,8 +33,8 @@ def rarity(tables: Tables, track: str) -> Iterator[str]:
         return
     lost, alone = (int(rows.filter(retrieved_by=n)["docs"].sum()) for n in (0, 1))
     yield (
-        f"On {track}, S_d is 0 for {lost:,} ({lost / total:.0%}) and 1 for {alone:,} "
-        f"({alone / total:.0%}) of {count(total, 'relevant doc')}."
+        f"On {track}, no system retrieves {lost:,} ({lost / total:.0%}), and one system alone "
+        f"{alone:,} ({alone / total:.0%}) of {count(total, 'relevant doc')}."
     )
 
 

@@ -266,7 +266,7 @@ def _gaming(tables: Tables) -> Section:
             "If systems are counted, clones make the docs of a run common, so that honest variants "
             "of it are punished. If each group counts the others, its empty runs make the docs of "
             "all others rarer, but not its own. If groups are counted, neither clones nor empty "
-            f"runs of a group that is there change a value. {POINTER}",
+            f"runs of an existing group change a value. {POINTER}",
             *sentences(tables, conclusions.gaming),
         ],
         notes=[*_absent(tables, "gaming_effects"), *_unknown(tables, "group", OWN)],

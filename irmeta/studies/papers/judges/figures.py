@@ -199,7 +199,8 @@ FIGURES = (
            "Each cell compares the order of the systems by a judge with that by the reference. The "
            "top row is the noise of queries: the reference on half of the queries compared with "
            "the reference on the other half. These have half of the queries, so a judge above "
-           "that row is not proven better; the table of query noise compares alike.", by="track"),
+           "that row is not proven better; the table `query_noise` compares equally many queries.",
+           by="track"),
     Figure("slopes", _places, _slopes,
            lambda rows, _: f"Leaderboards of the reference and of {rows['judge'][0]}.",
            "Each line is a system: its place by the reference at the left, by the judge at the "

@@ -35,7 +35,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield _label_saving(options)
     yield Section(
         "Single queries",
-        "Queries on which a judge orders systems differently. A conclusion is turned on a query "
+        "Queries on which a judge orders systems differently. A conclusion is reversed on a query "
         "where the better system of a significantly different pair of the reference is better by "
         "the reference and worse by the judge. A query whose removal raises tau-b is worth "
         "judging again.",
@@ -52,16 +52,16 @@ def _verdicts(options: Options) -> Section:
             "reference's conclusions that the judge also has. Reversed conclusions are false, if "
             "the reference is right; unconfirmed ones are the judge's alone, and not false: the "
             "reference may have too few queries for them.",
-            "Beside it is the noise of queries: the share of the reference's conclusions on one "
-            "half of the queries that the other half keeps. It is not the noise of people; a "
+            "For comparison, the noise of queries is the share of the reference's conclusions on "
+            "one half of the queries that the other half keeps. It is not the noise of people; a "
             "second set of people's labels, where there is one, is one more judge. The halves have "
             "fewer queries than the judge, so that the two shares do not compare a judge with "
-            "people; the column beside other queries compares orders of systems on equally many "
+            "people; the column `beside other queries` compares orders of systems on equally many "
             "queries. A judge's bias does not average out with more queries.",
             "Bias found names groups and types of run, and counts systems, that the judge favours "
             "or disfavours beyond its scale. To label: the queries that people must still label so "
-            "that the order of systems, the others by the judge, has tau-b 0.9 with the reference. "
-            "Each is described below.",
+            "that the order of systems has tau-b 0.9 with the reference if the judge labels the "
+            "other queries. Each is described below.",
         ],
         ["verdicts"],
     )
@@ -83,7 +83,7 @@ def _leaderboards(tables: Tables, options: Options) -> Section:
                "drop", "dropped", "rise", "risen")  # fmt: skip
     text = [
         "The reference is never cut to what a judge judged. A query without any label by the judge "
-        "counts 0. Best sets are compared as sets, in which ties share places.",
+        "counts 0. The best systems are compared as sets, in which ties share places.",
         "Intervals are the estimate plus and minus 1.96 standard deviations over resamples of the "
         "queries, within [-1, 1]. They are not percentiles, since a resample, in which queries "
         "repeat, has a lower tau-b than the queries themselves: the column resampled has its mean.",

@@ -361,7 +361,7 @@ TABLES = (
         "track": TRACK,
         "judge": JUDGE,
         "measure": MEASURE,
-        "size": Column("count", "number of best systems", label="best"),
+        "size": Column("count", "number of best systems", label="n best"),
         "best": measured("mean of the best by the reference, in its values"),
         "regret": Column("real", "mean of the best by the reference minus that of the best by the "
                          "judge; ties are averaged", format=".4f"),

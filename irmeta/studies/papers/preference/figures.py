@@ -145,7 +145,7 @@ def _points(tables: Tables, options: Options) -> pl.DataFrame:
 
 
 def _difference(name: str, options: Options) -> str:
-    """Return the heading of a panel; the sign is turned where less is better."""
+    """Return the heading of a panel; the sign is reversed where less is better."""
     if name in options.interleavings:
         return name
     display = display_of(name)
@@ -272,7 +272,7 @@ LEVELS = (
 )
 POINTS = (
     "Each point is a pair of systems on one query, orange where the signs differ; 0 is a sign of "
-    "its own; \u2212: the sign of the difference is turned, because less is better. r is Pearson's "
+    "its own; \u2212: the sign is reversed, because less is better. r is Pearson's "
     "correlation, sa the share of points with equal signs, over all points, drawn or not."
 )
 FEWER = (

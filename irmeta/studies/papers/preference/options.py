@@ -67,7 +67,7 @@ class PreferenceOptions(TrackOptions):
     )
     query: str | None = option(
         None,
-        "Query of Figure 4; default the query with most nearly six relevant docs.",
+        "Query of Figure 4; default the query whose number of relevant docs is nearest to 6.",
         names="query",
     )
     seed: int = option(0, "Random seed.", least=0)
@@ -135,7 +135,7 @@ class PreferenceOptions(TrackOptions):
             "shares": self.removed,
             "system_a": "the best by RPP",
             "system_b": "the median by RPP",
-            "query": "that with most nearly six relevant docs",
+            "query": "that whose number of relevant docs is nearest to 6",
         }
 
     def scored(self) -> tuple[str, ...]:

@@ -78,8 +78,8 @@ def _levels(tables: Tables, options: Options) -> Section:
         "often the ranks differ at all. Levels that neither list reaches cannot differ, so two "
         "shares are given; the paper's 93% may be either.",
         "Figure 4 compares two lists of one query: by default the best and the median system by "
-        "RPP, and the query with most nearly six relevant docs. The paper's table has g^f where "
-        "its Section 2 has g^(f - 1), which is used here, and calls DCG NDCG.",
+        "RPP, and the query whose number of relevant docs is nearest to six. The paper's table has "
+        "g^f where its Section 2 has g^(f - 1), which is used here, and calls DCG NDCG.",
     ]
     return Section(
         "Differences by recall level (Figures 2 and 4)",
@@ -96,7 +96,7 @@ def _agreement(tables: Tables, options: Options) -> Section:
             "A point is a pair of systems and a query. r is over both directions of each pair; "
             "sign agreement is the share of points with equal signs, where 0 is a third sign. All "
             f"points count; {count(options.points, 'point')} of a track, drawn at random, are "
-            "shown. The sign of AvgSL, the paper's ASL, is turned; its corpus is every retrieved "
+            "shown. The sign of AvgSL, the paper's ASL, is reversed; its corpus is every retrieved "
             "or relevant doc. OI is offline interleaving: balanced, with both starts; the paper "
             f"does not define its browsing model. {POINTER}",
         ],
@@ -159,11 +159,11 @@ def _fewer(tables: Tables, options: Options) -> Section:
 def _separated(tables: Tables, options: Options) -> Section:
     text = (
         f"Percent of pairs of systems at p < {options.alpha:g}, over queries with a relevant doc. "
-        f"Tested are {_TESTED[options.on]} for RPP, and differences for measures. Randomised HSD: "
-        "for each query the systems are permuted, rows and columns of the preferences together; p "
-        f"is (1 + c) / (1 + B) with B = {options.resamples:,} permutations, in c of which the "
-        "greatest absolute mean is at least the pair's. t is the one-sample t-test over queries, "
-        "with Bonferroni's correction over pairs."
+        f"The tests are of {_TESTED[options.on]} for RPP, of differences for measures. Randomised "
+        "HSD: for each query the systems are permuted, rows and columns of the preferences "
+        f"together; p is (1 + c) / (1 + B) with B = {options.resamples:,} permutations, in c of "
+        "which the greatest absolute mean is at least the pair's. t is the one-sample t-test over "
+        "queries, with Bonferroni's correction over pairs."
     )
     shown = [
         Show(table, ("track", "measure", "percent", "printed"), {"part": (part,)}, "measure",
@@ -195,8 +195,8 @@ def _judgments(tables: Tables) -> Iterator[Section]:
         yield Section(
             "Beyond the paper: other judgments",
             "RPP by every other qrels set of the track: tau-b of the two orders by MC4, and pairs "
-            "of systems whose mean preference turns. Of a set with subtopics the grade of a doc is "
-            "its greatest.",
+            "of systems whose mean preference changes its sign. In a set with subtopics, the grade "
+            "of a doc is its highest.",
         )
 
 

@@ -62,7 +62,7 @@ def _rankings(options: Options) -> Section:
 def _properties() -> Section:
     text = (
         "A property relates two rankings, of which the lower one should not score more. Pairs with "
-        "the empty ranking are left out, as in the paper; the tables count them apart."
+        "the empty ranking are left out, as in the paper; the tables count them separately."
     )
     shown = [Show("properties", rows={"property": PAPERS}), "figure_2", "figure_3", "figure_4"]
     return Section("Properties (Section 3.1, Figures 2 to 4)", text, shown)
@@ -218,8 +218,8 @@ def _further(tables: Tables) -> Section:
         "Swap and replacement move a relevant doc up, or substitute one; monotonicity, convergence "
         "and top-weightedness are three of Moffat's seven properties. Strict properties do not "
         "allow equal scores, and count only rankings within the cutoff of a measure: measures of "
-        "the relevant docs alone cannot have strict irrelevance. Not here, as they need more than "
-        "labels: rank-biased utility, and the terminal docs of Liu et al. (2016)."
+        "the relevant docs alone cannot have strict irrelevance. Rank-biased utility and the "
+        "terminal docs of Liu et al. (2016) are left out, because they need more than labels."
     )
     shown = [
         Show("properties", rows={"property": names}),

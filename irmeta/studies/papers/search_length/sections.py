@@ -81,8 +81,8 @@ def _headroom(tables: Tables, options: Options) -> Section:
     if tracks := short["short"].sum():
         notes.append(
             f"On {tracks} of {count(short.height, 'track')} the best system by {options.asl()} "
-            "misses more relevant docs than the median system (\u2020): Eq. 3 gives the docs that "
-            f"a short list misses a short length. {options.deep[options.asl()]} counts them as "
+            "misses more relevant docs than the median system (\u2020): Eq. 3 gives a short length "
+            f"to docs that a short list misses. {options.deep[options.asl()]} counts them as "
             "if at rank D + 1, below the track's deepest rank D."
         )
     best = Show("headroom", ("track", "measure", "value", "median", "system"), pivot="measure")
@@ -149,7 +149,7 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
         notes.append(
             f"{row['system']}, the best by {asl}, does not retrieve {row['missed']:.0%} of the "
             f"relevant docs; half of the systems miss less than {row['median_missed']:.0%}. Eq. 3 "
-            "gives the docs that a short list misses a short length: by "
+            "gives a short length to docs that a short list misses: by "
             f"{options.deep[asl]} the best is {'the same' if same else deep['system']}."
         )
     return Section(track, show=["figure_5*", "figure_6*"], notes=notes)

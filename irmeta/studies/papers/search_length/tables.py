@@ -19,8 +19,8 @@ from irmeta.studies.papers.search_length import paper
 
 HOME = "irmeta.studies.papers.search_length"
 SHORT = (
-    "The system misses more relevant docs than the median system, and Eq. 3 gives the docs that a "
-    "short list misses a short length: compare the row of unretrieved=depth, where a missed doc "
+    "The system misses more relevant docs than the median system, and Eq. 3 gives a short length "
+    "to docs that a short list misses: compare the row of unretrieved=depth, where a missed doc "
     "counts as if at rank D + 1, below the track's deepest rank D."
 )
 _MISSED = "share of the relevant docs that the system does not retrieve"

@@ -14,17 +14,17 @@ from irmeta.studies.papers.trust.grades import CRITERIA, GRADES, UNKNOWN
 from irmeta.studies.papers.trust.options import TrustOptions
 from irmeta.studies.papers.trust.tables import TABLES
 
-CELLS = ("track", "grade", "across", "group", "down", "text", "name")
-"""Columns of the cells of a heat table."""
+CELLS = ("track", "grade", "column", "group", "row", "text", "name")
+"""Columns of the cells of a heat table: measures in `row` are printed as in papers."""
 
 
 def _cells(tables: Tables, options: TrustOptions) -> pl.DataFrame:
     return tables["grades"].select(
         "track",
         "grade",
-        across="family",
+        column="family",
         group=pl.lit("families"),
-        down="measure",
+        row="measure",
         text="number",
         name=pl.format("{}, {}: {}, {}", "measure", "family", "grade", "why"),
     )
@@ -52,9 +52,9 @@ def _criteria(tables: Tables, options: TrustOptions) -> pl.DataFrame:
                 {
                     "track": row["track"],
                     "grade": grade,
-                    "across": label,
+                    "column": label,
                     "group": one.family.replace("_", " "),
-                    "down": row["measure"],
+                    "row": row["measure"],
                     "text": text,
                     "name": f"{row['measure']}, {label}: {grade}, {text}",
                 }
@@ -70,8 +70,8 @@ def _safe(tables: Tables, options: TrustOptions) -> pl.DataFrame:
     safe = (pl.col("safe").fill_nan(0) * pl.col("tracks")).round().cast(pl.Int64)
     words = pl.format("{} of {}", safe, "tracks")
     return rows.select(
-        across=pl.col("family"),
-        down="measure",
+        column=pl.col("family"),
+        row="measure",
         value="safe",
         text=pl.when(pl.col("tracks") > 0).then(words),
         name=pl.format("{}, {}", "measure", "family"),

@@ -76,7 +76,7 @@ def _grades(options: Options) -> Section:
             f"unsafe below {options.unsafe_halves:g}; swaps, safe up to {options.most_swaps:.0%}, "
             f"unsafe above {options.unsafe_swaps:.0%}. Depth: tau-b at the depth of the pool with "
             "full lists. Judgments: tau-b without one contributor, with half of the relevant docs, "
-            "with altered labels and by other qrels sets. Both are safe from "
+            "with altered labels and by other qrels sets. Depth and judgments are safe from "
             f"{options.least_tau:g}, unsafe below {options.unsafe_tau:g}. Ties and ends: pairs "
             "that tie, means that tied scores change, pairs that trailing docs reverse; safe up to "
             f"{options.most_changed:.0%}, unsafe above {options.unsafe_changed:.0%}.",
@@ -95,9 +95,14 @@ def _criteria(options: Options) -> Section:
     own = ("track", "measure")
     return Section(
         "Criteria",
-        "The intervals of halves are quantiles .025 and .975 over random splits; the halves have "
-        "half of the queries, so that all queries together are more reliable. Queries needed: for "
-        f"E rho\u00b2 = {options.reliability:g}.",
+        "Separated: pairs of systems that differ significantly by paired t-tests with Holm's "
+        "correction, and by the randomised HSD. Detectable: the least difference of means that a "
+        f"t-test detects with power {options.power:g}. Halves: tau-b of the orders by two disjoint "
+        "halves of the queries, with quantiles .025 and .975 over random splits; all queries "
+        "together are more reliable than halves. Swaps: significantly different pairs of one half "
+        "that the other half reverses. E rho\u00b2 and Phi: coefficients of generalizability and "
+        f"dependability; queries needed for E rho\u00b2 = {options.reliability:g}. Least k: the "
+        "least cutoff from which on the order has the safe tau-b with that of full lists.",
         [
             Show("trust", (*own, "queries", "separated", "separated_hsd", "detectable", "half_tau",
                  "swaps", "e_rho2", "phi", "queries_needed", "queries_grade"), name="trust_queries",
