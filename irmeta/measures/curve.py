@@ -216,6 +216,9 @@ def spec_without_cutoff(name: str) -> Spec:
     if _registered(name) is None:
         name = _translated(name)
     measure = _registered(name)
+    if measure is not None and measure.cutoff == "none":
+        parse_measure(name)  # its parameters may be wrong
+        raise MeasureError(f"{name}: {measure.name} has no cutoff, so it has no curve.")
     prefix = "" if measure is None else measure.cutoff_prefix
     spec = parse_measure(f"{name}@{prefix}1")
     if spec.measure.cutoff_is != "rank":

@@ -17,7 +17,8 @@ from irmeta.report.table_grid import Cell, Grid, spans
 
 COLUMN, TEXT = 238.0, 502.0
 """Points of a column, and of both columns with the space between, in a paper of two columns."""
-MOST_LINES = 3  # of a wrapped cell in a table as wide as a column; then the text is used
+MOST_LINES = 3  # of a wrapped cell in a table as wide as a column; a longer one is as wide as the text
+MEAN_LINES = 2  # of its rows on average: formulas are hard to read on three
 LABEL_LINES = 2.5  # of a heading wider than its column, on average
 LEAST = 40.0  # points of a wrapped column
 BOLD, MARKS = 1.1, 0.84  # widths of bold text and of superscripts, as parts of the text's
@@ -103,7 +104,8 @@ def layout(grid: Grid, columns: Sequence[int], *, in_column: bool = True) -> Lay
         Whether the table may be as narrow as a column.
     """
     normal, small = (_Columns(grid, columns, size) for size in SIZES)
-    if in_column and (panel := normal.panel(columns, COLUMN, MOST_LINES)):
+    panel = normal.panel(columns, COLUMN, MOST_LINES) if in_column else None
+    if panel is not None and panel.lines(grid, normal.size.font) <= MEAN_LINES * len(grid.rows):
         return Layout("column", normal.size, (panel,))
     for sized in (normal, small):
         if panel := sized.panel(columns, TEXT):

@@ -116,7 +116,7 @@ def test_curve__sorted_by_system_depth_and_cutoff(made_store: irmeta.Store):
     ("measure", "said"),
     [
         ("AP@10", "without a cutoff"),
-        ("NumRet", "takes no cutoff"),
+        ("NumRet", "NumRet has no cutoff"),
         ("IPrec", "not a rank"),
         ("AP(average=median)", "arithmetic"),
         ("APP", "unknown measure"),
@@ -225,7 +225,7 @@ def test_curve__name_with_cutoff_suggests_name_without(
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("gm_map", "arithmetic"), ("11pt_avg", "takes no cutoff"), ("num_ret", "takes no cutoff")],
+    [("gm_map", "arithmetic"), ("11pt_avg", "has no cutoff"), ("num_ret", "has no cutoff")],
 )
 def test_curve__trec_eval_name_without_a_curve_is_refused(
     name: str, said: str, made_store: irmeta.Store
