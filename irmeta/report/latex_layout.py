@@ -17,7 +17,7 @@ from irmeta.report.table_grid import Cell, Grid, spans
 
 COLUMN, TEXT = 238.0, 502.0
 """Points of a column, and of both columns with the space between, in a paper of two columns."""
-MOST_LINES = 3  # of a wrapped cell in a table as wide as a column; a longer one is as wide as the text
+MOST_LINES = 3  # of a wrapped cell in a table as wide as a column; beyond, the table is wider
 MEAN_LINES = 2  # of its rows on average: formulas are hard to read on three
 LABEL_LINES = 2.5  # of a heading wider than its column, on average
 LEAST = 40.0  # points of a wrapped column
