@@ -177,13 +177,13 @@ def read_columns(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
     data = data.translate(_WHITE)
-    if data.startswith(b"\xef\xbb\xbf"):  # part of a name, and Arrow would drop it
-        return None
     if data.startswith(b"#") or b"\n#" in data:
         return None
     if b"  " in data or b" \n" in data or b"\n " in data or data[:1] == b" " or data[-1:] == b" ":
         data = re.sub(rb" *\n *", b"\n", re.sub(rb"  +", b" ", data)).strip(b" ")
     if data.startswith(b"\n") or b"\n\n" in data:
+        return None
+    if data.startswith(b"\xef\xbb\xbf"):  # part of a name, and Arrow would drop it
         return None
     try:
         if b" 0x" in data or b" 0X" in data:

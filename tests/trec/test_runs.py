@@ -249,6 +249,7 @@ def test_parse_run__lone_carriage_returns_are_refused():
     [
         ("\ufeff1 Q0 é 1 2.5 t\n".encode(), "1", []),
         (b"\xef\xbb\xbf1 Q0 a 1 2.5 t\n", "1", []),
+        (b" \xef\xbb\xbf1 Q0 a 1 2.5 t\n", "\ufeff1", []),  # of a name, since not at the start
         (b"\xe9 Q0 a 1 2.5 t\n", "é", ["1 lines not UTF-8: read as Latin-1"]),
         (
             b"\xe9 Q0 a 1 2,5 t\n",
