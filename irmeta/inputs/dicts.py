@@ -141,6 +141,8 @@ def _texts(names: Sequence[Any], what: str, place: str) -> list[str]:
     except ValueError:  # Python prints at most 4,300 digits
         raise DataError(f"a {what} is too large a number", file=place, fix="Rename it.") from None
     for name in texts:
+        if not name:
+            raise DataError(f"a {what} has an empty name", file=place, fix="Rename it.")
         try:
             name.encode()
         except UnicodeEncodeError:

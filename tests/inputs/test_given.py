@@ -70,6 +70,7 @@ def with_values(frame: pl.DataFrame, **columns: Any) -> pl.DataFrame:
         ({"q": {1.5: 1}}, "a doc is float, neither text nor a whole number: 1.5. Convert ids"),
         ({None: {"a": 1}}, "a query is NoneType, neither text nor a whole number"),
         ({"q": {"": 1}}, "a doc has an empty name"),
+        ({"q": {"a": 1}, "": {"b": 1}}, "a query has an empty name"),
         ({"q": {"a\0b": 1}}, "the name of a doc contains NUL"),
         ({"q": {"\udc80": 1}}, "the name of a doc is not Unicode text"),
         ({"q": {}}, "runs: has no doc"),
