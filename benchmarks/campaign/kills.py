@@ -119,13 +119,13 @@ class Limits(Rebuilds):
             if limit == "files" and amount < 32 and "ready" not in failed:
                 return self.recovered(name)  # Python itself needs more
             problem = unclear(running.returncode, failed)
-            kept = contents(out)
+            kept = shutil.copytree(out, self.work / "kept") if is_mounted else None
         finally:
             if is_mounted:
                 subprocess.run(["umount", str(out)], check=True)
-        for file, content in kept.items():  # the disk had them
-            (out / file).parent.mkdir(parents=True, exist_ok=True)
-            (out / file).write_bytes(content)
+        if kept is not None:  # all that the disk had, empty folders too
+            shutil.copytree(kept, out, dirs_exist_ok=True)
+            shutil.rmtree(kept)
         return problem or self.recovered(name)
 
 

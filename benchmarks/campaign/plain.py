@@ -136,14 +136,13 @@ def ranked_json(data: bytes) -> Lists:
 
 
 def ranked_dict(content: Any) -> Lists:
-    """Order a run ``{query: {doc: score}}``."""
+    """Order a run ``{query: {doc: score}}``; true and false are 1 and 0, as in Python."""
     if not isinstance(content, dict):
         raise UnreadableError("not an object")
     rows: list[tuple[str, str, float]] = []
     for query, docs in content.items():
         for doc, score in docs.items() if isinstance(docs, dict) else [("", math.nan)]:
-            is_number = isinstance(score, int | float) and not isinstance(score, bool)
-            if not is_number or not abs(score) < 2**1023 or "" in (query, doc):
+            if not isinstance(score, int | float) or not abs(score) < 2**1023 or "" in (query, doc):
                 raise UnreadableError(f"{query!r} {doc!r}: {score!r}")
             try:
                 f"{query}{doc}".encode()
