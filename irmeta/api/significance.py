@@ -150,7 +150,7 @@ def compare(
     """
     check_share("alpha", alpha)
     if robust and baseline is not None:
-        raise UsageError("robust is about all pairs of systems: omit the baseline.")
+        raise UsageError("robust tests all pairs of systems: omit `baseline` or `robust`.")
     source, measures, given = results_or_data(results, runs, measures, workers, choices)
     found = _given(source, measures, track, workers, given)
     named = sorted({m.measure for m in found})

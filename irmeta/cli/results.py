@@ -25,6 +25,7 @@ from irmeta.cli.gating import MaxDropOption, finish_gate, first_system, parse_pa
 from irmeta.cli.registered import command
 from irmeta.cli.significance_options import PairTesting, PowerTesting
 from irmeta.cli.sources import READING, ResultsArgument, open_results
+from irmeta.errors import UsageError
 from irmeta.locations import Location, local, location
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.report.formats import parse_formats
@@ -150,6 +151,10 @@ def compare(
         check_differences_file(differences_file, force=display.force)
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)
+    if robust and (testing.baseline is not None or max_drop is not None):
+        other = "--max-drop" if testing.baseline is None else "--baseline"
+        problem = f"{other} compares with one system, and --robust tests all pairs"
+        raise UsageError(f"{problem}: use one of them.")
     opened = open_results(
         results,
         reading,

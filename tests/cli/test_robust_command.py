@@ -34,6 +34,24 @@ def test_compare__robust_of_files_prints_what_undoes_conclusions(files: list[Pat
     assert "Systems that no other beats safely" in run(*line, "--format", "table").out
 
 
-def test_compare__robust_in_csv_says_where_its_tables_are(files: list[Path], run):
-    done = run("compare", *files, "-m", "AP", "--robust", "--format", "csv")
+@pytest.mark.parametrize("form", ["csv", "latex", "siunitx", "markdown", "parquet"])
+def test_compare__robust_in_formats_of_one_table_says_where_the_others_are(
+    files: list[Path], run, tmp_path: Path, form: str
+):
+    file = ("--out", tmp_path / "one.parquet") if form == "parquet" else ("--format", form)
+    done = run("compare", *files, "-m", "AP", "--robust", *file)
+    assert done.status == 0
     assert " of 3 conclusions safe; what undoes the others: --format json or table" in done.err
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--max-drop", "0.01"), "--max-drop compares with one system"),
+        (("--baseline", "good"), "--baseline compares with one system"),
+    ],
+)
+def test_compare__robust_has_no_baseline(files: list[Path], run, option, said: str):
+    done = run("compare", *files, "-m", "AP", "--robust", *option)
+    assert done.status == 2
+    assert said in done.err

@@ -138,7 +138,7 @@ def test_compare__robust_equals_the_study(tmp_path: Path):
 def test_compare__robust_refuses(tmp_path: Path):
     qrels, runs = lists(systems=4, queries=6)
     store = irmeta.from_data({"a": qrels, "b": qrels}, runs)
-    with pytest.raises(irmeta.UsageError, match="omit the baseline"):
+    with pytest.raises(irmeta.UsageError, match="omit `baseline` or `robust`"):
         irmeta.compare(store, "AP", robust=True, baseline="s0")
     with pytest.raises(irmeta.UsageError, match="name it by `qrels=`"):
         irmeta.compare(store, "AP", robust=True, qrels="a,b")
