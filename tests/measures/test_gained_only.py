@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -62,8 +64,9 @@ def test_reduced_pools__same_bits_as_by_all_judged_docs(track: Track):
             policy = EvalPolicy(queries=queries)
             contributors = list(view.systems)
             made = list(reduced_pools([view], SPECS, policy, parts, depth, rel=rel))
+            scored = partial(evaluate_block, specs=SPECS, policy=policy)
             anew = map(
-                module._of_judged([view], SPECS, policy, contributors, depth, rel),
+                module._of_judged([view], scored, contributors, depth, rel),
                 [("", ()), *parts.items()],
             )
             for one, other in zip(made, anew, strict=True):

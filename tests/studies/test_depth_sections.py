@@ -166,7 +166,7 @@ def test_sections__thresholds_are_those_of_the_options():
         for part in ([section.text] if isinstance(section.text, str) else section.text)
     )
     for expected in ("6.5%", "31%", "at least 0.85", "below 0.7", "up to 0.01", "at k = 12",
-                     "4 ranks", "(rbo)", "all systems"):  # fmt: skip
+                     "4 ranks", "(rbo)", "All systems"):  # fmt: skip
         assert expected in text, expected
 
 

@@ -310,10 +310,10 @@ def test_criteria_figure__has_each_value_and_its_grade(tmp_path: Path):
     cells = figure.rows(tables, TrustOptions())
     assert cells.height == 2 * len(CRITERIA)
     (row,) = tables["trust"].filter(measure="AP").to_dicts()
-    (halves,) = cells.filter(down="AP", across="halves").to_dicts()
+    (halves,) = cells.filter(row="AP", column="halves").to_dicts()
     assert halves["text"] == f"{row['half_tau']:.3f}"
     assert halves["grade"] == BY_COLUMN["half_tau"].grade(row["half_tau"], TrustOptions())
-    (other,) = cells.filter(down="AP", across="other qrels").to_dicts()
+    (other,) = cells.filter(row="AP", column="other qrels").to_dicts()
     assert (other["text"], other["grade"]) == ("\u2014", UNKNOWN)
     chart = figure.draw(cells, TrustOptions()).to_dict(validate=False)
     labels = chart["layer"][0]["encoding"]["x"]["axis"]
