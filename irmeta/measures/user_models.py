@@ -345,7 +345,10 @@ _DEFINITION = """Compute an expected quantity of a user who reads on after rank 
 With V(i), the probability of reading rank i, and W(i), V(i) over the sum of V: EU sums W(i) times
 the gain, EC W(i) times the cost, and ED is the sum of V. ETU and ETC sum the probability of
 stopping at rank i times the gain and the cost of the first i docs. The gain of grade g is
-(g - min_rel) / (max_rel - min_rel), from 0 to 1. Nobody reads beyond rank `depth`."""
+(g - min_rel) / (max_rel - min_rel), from 0 to 1. Nobody reads beyond rank `depth`.
+
+EC, ETC and ED say how much the user reads, not how good the list is; comparisons of systems still
+count greater values as better."""
 _ANY = "Nearly ERR: Azzopardi et al. 2021, doi:10.1145/3471158.3472239, Eq. {}"
 
 MEASURES = (
