@@ -35,7 +35,13 @@ from irmeta.studies.papers.depth.cutoff_tables import Curves, orders, table_7
 from irmeta.studies.papers.depth.options import DepthOptions, cut
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
 
-LIMITS = {"search-length": 20, "depth": 20, "preference": 40, "innovation": 25}  # seconds
+LIMITS = {
+    "search-length": 20,
+    "depth": 20,
+    "preference": 40,
+    "innovation": 25,
+    "trust": 60,
+}  # seconds
 MEMORY = 1000  # MB, the limit of each
 COVID = "trec-covid-r1"
 PICTURES = {
@@ -66,7 +72,7 @@ def linked(folder: Path) -> Path:
 def draw(study: str, results: Path) -> None:
     """The README's pictures of a study, as they are printed but with fewer pixels."""
     figures = irmeta.studies.open(results).figures
-    for name, picture in PICTURES[study].items():
+    for name, picture in PICTURES.get(study, {}).items():
         png = print_of(to_spec(figures[name]), ["png"], ppi=150)["png"]
         (HERE.parent / "notebooks" / f"{picture}.png").write_bytes(png)
 
