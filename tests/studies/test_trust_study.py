@@ -198,7 +198,7 @@ def test_trust__page_says_what_to_report(tmp_path: Path):
     results = results_of(tmp_path, qrels, runs, track=None)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     first, after = page.split('<nav class="contents"')
-    assert first.index("no table knows it") < first.index("eport") < first.index("Evaluate")
+    assert first.index("no table can show") < first.index("eport") < first.index("Evaluate")
     assert first.index("Evaluate") < first.index("Do not claim")
     assert 'id="track-Grades"' in after
     safe = results.tables["safe_measures"]

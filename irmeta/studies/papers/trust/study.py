@@ -12,7 +12,7 @@ STUDY = Study(
     paper="",
     gives="How far each measure can be trusted on a track: by other queries, depths, judgments, "
     "and orders of tied docs. This is reliability. Whether a measure asks what your users want is "
-    "validity, and no table knows it.",
+    "validity, which no table can show.",
     revision=2,
     options=TrustOptions,
     tables=TABLES,
