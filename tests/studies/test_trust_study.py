@@ -449,3 +449,13 @@ def test_trust__says_what_the_pool_is_too_shallow_for(tmp_path: Path, judged: in
     assert conditions.any() == (judged > 1)
     if not judged:
         assert row["depth_why"] == "the pool is not complete to any depth"
+
+
+def test_safe_figure__counts_the_tracks_on_which_each_measure_is_safe():
+    (figure,) = (one for one in FIGURES if one.name == "safe")
+    safe = {"family": "depth", "measure": ["AP", "RR"], "safe": [0.5, math.nan], "tracks": [2, 0]}
+    tables = {"trust": pl.DataFrame({"track": ["a", "b"]}), "safe_measures": pl.DataFrame(safe)}
+    assert callable(figure.rows)
+    rows = figure.rows(tables, TrustOptions())
+    assert rows["text"].to_list() == ["1 of 2", None]
+    assert "1 of 2" in figure.draw(rows, TrustOptions()).to_json()

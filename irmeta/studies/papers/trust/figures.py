@@ -70,8 +70,8 @@ def _safe(tables: Tables, options: TrustOptions) -> pl.DataFrame:
     safe = (pl.col("safe").fill_nan(0) * pl.col("tracks")).round().cast(pl.Int64)
     words = pl.format("{} of {}", safe, "tracks")
     return rows.select(
-        column=pl.col("family"),
-        row="measure",
+        across=pl.col("family"),
+        down="measure",
         value="safe",
         text=pl.when(pl.col("tracks") > 0).then(words),
         name=pl.format("{}, {}", "measure", "family"),
@@ -102,7 +102,7 @@ FIGURES = (
            lambda rows, _: f"Reliability of measures on {rows['track'][0]}: grade, and the number "
            "that decides it.",
            "Rows are measures, columns families of criteria. The darker a cell, the less reliable; "
-           "its number is the criterion with the worst grade. A dash: nothing can be said.",
+           "its number is that of the criterion with the worst grade. A dash: nothing can be said.",
            by="track"),
     Figure("safe", _safe, _draw_safe,
            "Number of tracks on which each measure is safe by all criteria of a family.",
