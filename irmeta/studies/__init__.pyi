@@ -322,4 +322,4 @@ def trust(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> StudyResults:
-    """Trust: which measure, to what depth, and which conclusions: How far each measure can be trusted on a track: by other queries, depths, judgments, and orders of tied docs. This is reliability. Whether a measure asks what your users want is validity, and no table knows it."""
+    """Trust: which measure, to what depth, and which conclusions: How far each measure can be trusted on a track: by other queries, depths, judgments, and orders of tied docs. This is reliability. Whether a measure asks what your users want is validity, which no table can show."""
