@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.measures.names import registry
+from irmeta.measures.names import parse_measure, registry
 from irmeta.rankings.derive.other_lists import sample_queries
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
@@ -48,6 +48,11 @@ def reread(track: Track, systems: tuple[str, ...]) -> JudgedRanks:
 def test_specs__cover_all_measures():
     assert {s.measure for s in SPECS} == {m for m in registry().values() if not is_by_subtopic(m)}
 
+
+BY_SUBTOPIC = [
+    parse_measure(name)
+    for name in ("alpha_nDCG@5", "ERR_IA@5", "StRecall@3", "AP_IA", "NRBP", "P_IA@3")
+]
 
 Change = Callable[[Track, JudgedRanks, int], tuple[JudgedRanks, Track]]
 
@@ -221,15 +226,7 @@ def test_one_subtopic__same_values_as_qrels_of_the_subtopic(track: Track):
 def test_derived_view__changes_the_diversity_view_too(track: Track):
     whole = view_of(track.read(), *NEEDS, "subtopics")
     for view in (whole.with_pool(2), whole.drop_relevant(0.5), whole.only_queries(["q0"])):
-        diversity = view.by_subtopic()
-        rows, grades = diversity.subtopics.rows, diversity.subtopics.grade
-        queries, docs = queries_of(diversity), diversity.docs
-        pairs = {
-            (queries[row], name, docs[row], grade)
-            for row, name, grade in zip(
-                rows.tolist(), names_of(diversity), grades.tolist(), strict=True
-            )
-        }
+        diversity, pairs = view.by_subtopic(), set(pairs_of(view))
         kept = set(zip(queries_of(diversity), diversity.docs, strict=True))
         assert pairs == {
             (q, s, d, g)
@@ -238,6 +235,44 @@ def test_derived_view__changes_the_diversity_view_too(track: Track):
             for d, g in docs.items()
             if (q, d) in kept
         }
+
+
+@settings(max_examples=scaled(15))
+@given(track=diverse_tracks(), share=st.sampled_from([0.3, 1.0]), n=st.integers(0, 3))
+def test_alter_labels__same_values_by_subtopic_as_altered_files(track: Track, share: float, n: int):
+    view = view_of(track.read(), *NEEDS, "subtopics")
+    altered = view.alter_labels(share, n % 2 == 0, rng=n)
+    before, after = ({tuple(key): g for *key, g in pairs_of(v)} for v in (view, altered))
+    assert before.keys() == after.keys()
+    assert all(
+        abs(g - after[key]) <= 1 and (g >= 0 or g == after[key]) for key, g in before.items()
+    )
+    qrels: dict[str, dict[str, dict[str, int]]] = {}
+    for (query, subtopic, doc), grade in after.items():
+        qrels.setdefault(query, {}).setdefault(subtopic, {})[doc] = grade
+    if track.qrels:
+        plain = view_of(replace(track, diversity={}).read(), *NEEDS)
+        np.testing.assert_array_equal(
+            plain.alter_labels(share, n % 2 == 0, rng=n).grades,
+            altered.only_queries(plain.queries).grades,
+        )
+    expected = view_of(replace(track, diversity=qrels).read(), *NEEDS, "subtopics")
+    found, expected = altered.by_subtopic(), expected.by_subtopic()
+    assert found.docs.to_list() == expected.docs.to_list()  # by descending grade
+    np.testing.assert_array_equal(found.grades, expected.grades)
+    assert_equal_values(found, expected, BY_SUBTOPIC)
+
+
+def pairs_of(view: JudgedRanks) -> list[tuple[str, str, str, int]]:
+    """Return query, subtopic, doc and grade of each pair that the diversity qrels judge."""
+    diversity = view.by_subtopic()
+    rows, grades = diversity.subtopics.rows, diversity.subtopics.grade
+    queries, docs = queries_of(diversity), diversity.docs
+    names = names_of(diversity)
+    return [
+        (queries[row], name, docs[row], grade)
+        for row, name, grade in zip(rows.tolist(), names, grades.tolist(), strict=True)
+    ]
 
 
 def queries_of(view: JudgedRanks) -> list[str]:

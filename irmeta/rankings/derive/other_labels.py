@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Confusion = float | Mapping[Any, Mapping[Any, float]] | pl.DataFrame
 """Share of labels that move by one grade; or weights of new grades by grade, or their table."""
 
-_NO_SUBTOPICS = "altered labels are of docs, not of subtopics"
 _COLUMNS = ("reference_grade", "judge_grade", "docs")
 
 
@@ -31,7 +30,8 @@ def alter_labels(
 ) -> JudgedRanks:
     """Draw other labels of the judged docs, as another judge might have given them.
 
-    Unjudged docs stay unjudged, and grades below 0 stay as they are.
+    Unjudged docs stay unjudged, and grades below 0 stay as they are. In a qrels set with subtopics
+    each judged pair of doc and subtopic has a label; pairs that are not judged stay so.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def alter_labels(
         average out within a query.
     rng
         Random seed, or a Generator that draws one. The label of a doc depends only on the seed and
-        on names, not on other docs, queries or systems.
+        on names (query, doc, subtopic), not on other docs, queries or systems.
 
     Raises
     ------
@@ -57,27 +57,56 @@ def alter_labels(
         weights of a grade are 0, or `rng` is not a seed.
     """
     seed = seed_of(rng)
-    chances = _chances(view, confusion)
-    query = view.query_of(np.arange(len(view.grades)))
-    names = zip((view.queries[q] for q in query), view.docs, strict=True)
-    share = np.array([random_number(seed, *pair) for pair in names], np.float64) / 2.0**64
-    if by_query:
-        is_upper = np.array([random_number(seed, name) % 2 for name in view.queries], np.float64)
-        share = (is_upper[query] + share) / 2
-    drawn = chances.draw(view.grades.astype(np.float64), share)
-    is_whole = view.grades.dtype == np.int8 and (drawn == np.round(drawn)).all()
-    grades = drawn.astype(np.int8 if is_whole and np.abs(drawn).max(initial=0) < 127 else float)
-    order = np.lexsort((view.doc_ids, -drawn, query))
-    levels = view.facts.levels if grades.dtype == np.int8 else tuple(np.unique(grades).tolist())
-    highest = max(view.facts.highest_grade, float(drawn.max(initial=0)))
+    altered = _altered(view, confusion, by_query, seed)
+    if view.diversity is None:
+        return altered
+    return replace(altered, diversity=_altered(view.diversity, confusion, by_query, seed))
+
+
+def _altered(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) -> JudgedRanks:
+    """Return the view with drawn labels, and its rows in their order."""
+    drawn, subtopics = _draw(view, confusion, by_query, seed), view.subtopics
+    labels = np.unique(drawn)
+    if subtopics is not None:
+        subtopics = replace(subtopics, grade=_whole_numbers(drawn, view.grades.dtype))
+        highest = np.full(len(view.grades), -np.inf)
+        np.maximum.at(highest, subtopics.rows, drawn)
+        drawn = np.where(np.isneginf(highest), view.grades, highest)
+    grades = _whole_numbers(drawn, view.grades.dtype)
+    order = np.lexsort((view.doc_ids, -drawn, view.query_of(np.arange(len(drawn)))))
+    levels = view.facts.levels if grades.dtype == np.int8 else tuple(labels.tolist())
+    highest_grade = max(view.facts.highest_grade, float(drawn.max(initial=0)))
     relabelled = changed(
         view,
-        dict.fromkeys(("subtopics", "diversity"), _NO_SUBTOPICS),
         grades=grades,
-        facts=replace(view.facts, highest_grade=highest, levels=levels),
+        subtopics=subtopics,
+        facts=replace(view.facts, highest_grade=highest_grade, levels=levels),
         condensed=False,  # a condensed view would be condensed again
     )
     return replace(take_rows(relabelled, order), condensed=view.condensed)
+
+
+def _draw(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) -> np.ndarray:
+    """Return a new grade for each label: float64 [rows], or [pairs] by subtopic."""
+    old, rows = view.grades, np.arange(len(view.grades))
+    names = [view.docs]
+    if view.subtopics is not None:
+        old, rows = view.subtopics.grade, view.subtopics.rows
+        subtopic = view.subtopics.name_indices(view.offsets).tolist()
+        names = [view.docs.gather(rows), (view.subtopics.names[i] for i in subtopic)]
+    query = view.query_of(rows)
+    keys = zip((view.queries[q] for q in query), *names, strict=True)
+    share = np.array([random_number(seed, *key) for key in keys], np.float64) / 2.0**64
+    if by_query:
+        is_upper = np.array([random_number(seed, name) % 2 for name in view.queries], np.float64)
+        share = (is_upper[query] + share) / 2
+    return _chances(view, old, confusion).draw(old.astype(np.float64), share)
+
+
+def _whole_numbers(grades: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return grades in int8 as those of the view are, if they fit."""
+    is_whole = dtype == np.int8 and (grades == np.round(grades)).all()
+    return grades.astype(np.int8 if is_whole and np.abs(grades).max(initial=0) < 127 else float)
 
 
 @dataclass(frozen=True)
@@ -105,7 +134,8 @@ class _Chances:
         return np.where(grades < 0, grades, self.new[column])
 
 
-def _chances(view: JudgedRanks, confusion: Confusion) -> _Chances:
+def _chances(view: JudgedRanks, grades: np.ndarray, confusion: Confusion) -> _Chances:
+    """Return the distributions of new labels, given the present ones."""
     if isinstance(confusion, pl.DataFrame):
         missing = [name for name in _COLUMNS if name not in confusion.columns]
         if missing:
@@ -118,16 +148,16 @@ def _chances(view: JudgedRanks, confusion: Confusion) -> _Chances:
         table = dict[float, dict[float, float]]()
         for old, new, docs in rows.iter_rows():
             table.setdefault(old, {})[new] = docs
-        return _of_weights(view, table)
+        return _of_weights(grades, table)
     if isinstance(confusion, Mapping):
-        return _of_weights(view, confusion)
+        return _of_weights(grades, confusion)
     if isinstance(confusion, bool) or not 0 <= confusion <= 1:
         raise UsageError(f"confusion = {confusion!r} is neither a share from 0 to 1 nor a matrix.")
     return _moved(view, float(confusion))
 
 
-def _of_weights(view: JudgedRanks, table: Mapping[Any, Mapping[Any, float]]) -> _Chances:
-    grades = np.unique(view.grades[view.grades >= 0]).astype(np.float64)
+def _of_weights(labels: np.ndarray, table: Mapping[Any, Mapping[Any, float]]) -> _Chances:
+    grades = np.unique(labels[labels >= 0]).astype(np.float64)
     given = {float(old): weights for old, weights in table.items()}
     missing = [f"{grade:g}" for grade in grades.tolist() if grade not in given]
     if missing:

@@ -198,10 +198,7 @@ def changed_judgments(trusted: TrustedTrack) -> Changes:
         ("relevant docs kept", f"{1 - share:.0%}", _of_draws(trusted, [scores]))
         for share, scores in trusted.dropped.items()
     ]
-    plain = [view for view in views if view.subtopics is None and view.diversity is None]
-    if len(plain) < len(views):
-        trusted.track.note("labels are not altered, since the track has judgments by subtopic")
-    for share in options.altered if len(plain) == len(views) else ():
+    for share in options.altered:
         draws = options.draws if share == options.graded_share else 1
         altered = (
             trusted.scored([view.alter_labels(share, True, rng=options.seed + i) for view in views])
