@@ -186,18 +186,24 @@ def reproduce(
     given, names, policies = results_or_data(source, runs, measures, workers, choices)
     store = OpenedStore(given) if isinstance(given, AnyLocation) else given
     if not isinstance(store, OpenedStore):
-        raise UsageError("reproduce compares lists: pass a store, or qrels and runs.")
+        raise UsageError("reproduce compares the lists of runs: pass a store, or qrels and runs.")
     first, reruns = _experiment(original), _experiments(rerun)
     for one in reruns:
         if len(one) != len(first):
-            raise UsageError(f"{','.join(one)} is no rerun of {','.join(first)}: other runs.")
+            raise UsageError(
+                f"{','.join(one)} is no rerun of {','.join(first)}: name as many runs, "
+                "one each, or a baseline and an advanced run each."
+            )
     name = only_track(store.reader, track)
     other = name if rerun_track is None else only_track(store.reader, rerun_track)
     read: Any = {"workers": workers, **policies}
     originals = _values(store, names, [first] if other != name else [first, *reruns], name, read)
     repeated = originals if other == name else _values(store, names, reruns, other, read)
     if len(originals) != len(repeated):
-        raise UsageError(f"tracks {name!r} and {other!r} have other measures or qrels sets.")
+        raise UsageError(
+            f"tracks {name!r} and {other!r} have different numbers of qrels sets or measures: "
+            "choose a qrels set by `qrels=`."
+        )
     same, experiments = other == name, [first, *reruns]
     lists = _lists(store, name, experiments, policies, list_depth) if same else {}
     overlaps = _Overlaps(lists, persistence, list_depth)
@@ -237,7 +243,10 @@ def _experiment(given: Experiment) -> tuple[str, ...]:
     names = given.split(",") if isinstance(given, str) else list(given)
     names = [name.strip() for name in names]
     if len(names) not in (1, 2) or not all(names) or len(set(names)) < len(names):
-        raise UsageError(f"{','.join(names)!r} is neither a run nor a baseline and another run.")
+        raise UsageError(
+            f"{','.join(names)!r} is neither a run nor a baseline and another run: "
+            "write RUN, or BASELINE,ADVANCED."
+        )
     return tuple(names)
 
 
@@ -248,7 +257,7 @@ def _experiments(given: Experiment | Sequence[Experiment]) -> list[tuple[str, ..
     if isinstance(given, tuple) and all(isinstance(name, str) for name in given):
         return [_experiment([str(name) for name in given])]
     if not given:
-        raise UsageError("no rerun is named.")
+        raise UsageError("no rerun is named: name one or more by `rerun=`.")
     return [_experiment(one) for one in given]
 
 
@@ -275,7 +284,9 @@ def _values(
         places = np.array([matrix.systems.index(system) for system in systems])
         chosen.append(matrix.only_systems(places).complete())
         if not chosen[-1].queries:
-            raise UsageError(f"{matrix.measure}: no query has a value of each run.")
+            raise UsageError(
+                f"{matrix.measure}: no query has a value for every run of {', '.join(systems)}."
+            )
     return chosen
 
 

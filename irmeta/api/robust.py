@@ -86,4 +86,4 @@ def _store_of(results: object, choices: Mapping[str, Any]) -> OpenedStore:
         return source
     if isinstance(source, Location) and is_store(store_folder(source)):
         return OpenedStore(source)
-    raise UsageError("robust scores the runs again: compare a store, or qrels and runs.")
+    raise UsageError("`robust` scores the runs again: compare a store, or qrels and runs.")

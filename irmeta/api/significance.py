@@ -150,7 +150,7 @@ def compare(
     """
     check_share("alpha", alpha)
     if robust and baseline is not None:
-        raise UsageError("robust tests all pairs of systems: omit `baseline` or `robust`.")
+        raise UsageError("`robust` tests all pairs of systems: omit `baseline` or `robust`.")
     source, measures, given = results_or_data(results, runs, measures, workers, choices)
     found = _given(source, measures, track, workers, given)
     named = sorted({m.measure for m in found})
@@ -180,7 +180,9 @@ def compare(
     )
     if robust:
         if any(sets):
-            raise UsageError("robust checks one qrels set by all others: name it by `qrels=`.")
+            raise UsageError(
+                "`robust` checks one qrels set against the others: name it by `qrels=`."
+            )
         from irmeta.api.robust import robust_conclusions  # the study is slow to import
 
         seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else rng
@@ -282,7 +284,7 @@ def power(
     source, measures, given = results_or_data(results, runs, measures, workers, choices)
     found = _given(source, measures, track, workers, given)
     if any(qrels_of(found)):
-        raise UsageError("power is of one qrels set: name one by `qrels=`.")
+        raise UsageError("power is computed for one qrels set: name it by `qrels=`.")
     at = checked_levels(alpha)  # before anything is tested
     pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
     return Power(separation(pairs, alpha=at), pl.concat(map(asp, pairs)))

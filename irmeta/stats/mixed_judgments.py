@@ -80,7 +80,7 @@ def mixtures(
         list(range(number + 1)) if sizes is None else [check_whole("size", n, 0) for n in sizes]
     )
     if not chosen or max(chosen) > number:
-        raise UsageError(f"sizes {chosen}: there are {number} queries.")
+        raise UsageError(f"sizes = {chosen} must be from 0 to {number}, the number of queries.")
     generator = np.random.default_rng(rng)
     order = generator.permuted(np.tile(np.arange(number), (repeats, 1)), axis=1)
     human = _Prefixes(values.reference, order)

@@ -216,7 +216,8 @@ def _given(
     rest = rest[np.isfinite(rest).all(axis=1)]
     if both.sum() < LEAST_LABELLED:
         raise UsageError(
-            f"{both.sum()} queries have labels of both: label {LEAST_LABELLED} or more."
+            f"{both.sum()} queries have values by both people and the judge; at least "
+            f"{LEAST_LABELLED} are needed: label more queries."
         )
     y, f = human[both], labelled[both]
     if pairs is not None:

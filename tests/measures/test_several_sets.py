@@ -119,7 +119,7 @@ def test_several_sets__names_are_checked(store: irmeta.Store, qrels: str, said: 
 def test_several_sets__calls_of_one_set_say_which_take_several(store: irmeta.Store):
     with pytest.raises(irmeta.UsageError, match="are 2 qrels sets: name one, or use evaluate"):
         store.explain("AP", system="s", query="1", qrels=SETS)
-    with pytest.raises(irmeta.UsageError, match="power is of one qrels set"):
+    with pytest.raises(irmeta.UsageError, match="power is computed for one qrels set"):
         store.power("AP", qrels=SETS)
 
 

@@ -330,7 +330,10 @@ def test_require__error_explains_why_an_array_is_missing(tmp_path):
         (lambda v: v.cut_to(2.5), r"depth = 2\.5 is not a whole number of at least 1"),
         (lambda v: v.alter_labels(1.5), r"confusion = 1\.5 is neither a share from 0 to 1"),
         (lambda v: v.alter_labels({0: {0: 1}}), r"no row for grade"),
-        (lambda v: v.alter_labels({g: {0: -1} for g in range(9)}), r"are numbers from 0"),
+        (
+            lambda v: v.alter_labels({g: {0: -1} for g in range(9)}),
+            r"must be numbers of at least 0",
+        ),
         (lambda v: v.alter_labels({g: {0: 0} for g in range(9)}), r"all weights of grade"),
         (lambda v: v.alter_labels(pl.DataFrame({"docs": [1]})), r"no column 'reference_grade'"),
         (lambda v: v.with_pool(0), r"depth = 0 is not a whole number of at least 1"),

@@ -93,7 +93,11 @@ def test_least_labelled__from_that_size_on():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"sizes": [41]}, "there are 40 queries"), ({"sizes": [-1]}, "size"), ({"repeats": 0}, "rep")],
+    [
+        ({"sizes": [41]}, "from 0 to 40, the number"),
+        ({"sizes": [-1]}, "size"),
+        ({"repeats": 0}, "rep"),
+    ],
 )
 def test_mixtures__wrong_arguments(arguments: dict[str, object], message: str):
     with pytest.raises(irmeta.UsageError, match=message):

@@ -101,7 +101,7 @@ def test_corrected_means__wrong_arguments():
     wrong: Any = "ppi+"
     with pytest.raises(irmeta.UsageError, match=r"Did you mean 'ppi(\+\+)?'"):
         corrected_means(human, judge, method=wrong)
-    with pytest.raises(irmeta.UsageError, match="2 queries have labels of both"):
+    with pytest.raises(irmeta.UsageError, match="2 queries have values by both"):
         corrected_means(human.only_queries(np.arange(2)), judge)
     with pytest.raises(irmeta.UsageError, match="no value of query q20"):
         corrected_means(human, judge.only_queries(np.arange(20)))

@@ -166,7 +166,7 @@ def _of_weights(labels: np.ndarray, table: Mapping[Any, Mapping[Any, float]]) ->
     new = np.unique([float(grade) for weights in given.values() for grade in weights])
     weights = np.array([[given.get(a, {}).get(b, 0.0) for b in new.tolist()] for a in old.tolist()])
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise UsageError("weights of a confusion matrix are numbers from 0.")
+        raise UsageError("weights of a confusion matrix must be numbers of at least 0.")
     total = weights.sum(axis=1)
     for grade in old[total == 0].tolist():
         if grade in grades:
