@@ -228,8 +228,7 @@ class Files:
         data = gzip.decompress(drawn) if drawn[:2] == b"\x1f\x8b" else drawn
 
         def expect() -> object:
-            is_json = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
-            return [judged(plain.ranked_json(data) if is_json else plain.ranked(data), "12")]
+            return [judged(plain.ranked_file(data), "12")]
 
         return compare(lambda: lists_of(irmeta.read_files(self.qrels, self.run)), expect, "a.run")
 

@@ -119,6 +119,37 @@ def ranked(data: bytes) -> Lists:
     return ordered([row[:3] for row in read_run(data)])
 
 
+def ranked_columns(data: bytes) -> Lists:
+    """Read and order a run of three or four columns: query doc rank [score], or query doc score."""
+    lines = list(rows_of(data))
+    width = len(lines[0]) if lines else 0
+    if width not in (3, 4) or any(len(fields) != width for fields in lines):
+        raise UnreadableError("another number of fields")
+    scores = [number(fields[-1]) for fields in lines]
+    if all(WHOLE.fullmatch(fields[2]) for fields in lines):
+        ranks: dict[str, list[int]] = {}
+        for fields in lines:
+            ranks.setdefault(fields[0], []).append(int(fields[2]))
+        for one in ranks.values():
+            first = min(one)
+            if first not in (0, 1) or sorted(one) != list(range(first, first + len(one))):
+                raise UnreadableError("ranks that do not count up")
+        if width == 3:
+            scores = [-score for score in scores]
+    elif width == 4:
+        raise UnreadableError("a rank that is no whole number")
+    return ordered([(*fields[:2], score) for fields, score in zip(lines, scores, strict=True)])
+
+
+def ranked_file(data: bytes) -> Lists:
+    """Read and order a run in TREC form, else in JSON, else of fewer columns."""
+    try:
+        return ranked(data)
+    except UnreadableError:
+        is_json = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+        return ranked_json(data) if is_json else ranked_columns(data)
+
+
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON whose names are distinct."""
     if len(dict(pairs)) < len(pairs):
