@@ -21,6 +21,7 @@ from support.undrawn import draw_nothing
 from twins import conclusions as twin
 
 RESAMPLES = 40
+NOTHING = (set(), set())
 
 
 @pytest.fixture(autouse=True)
@@ -59,17 +60,20 @@ def of_conditions(store: irmeta.Store, measure: str, other: str) -> dict[str, li
     }
 
 
-@pytest.mark.parametrize(("seed", "noise"), [(0, 1.0), (1, 2.0), (2, 0.4)])
-def test_conclusions__equal_the_twin(seed: int, noise: float):
+@pytest.mark.parametrize(
+    ("seed", "noise", "alpha"), [(0, 1.0, 0.05), (1, 2.0, 0.05), (2, 0.4, 0.05), (1, 2.0, 0.9)]
+)
+def test_conclusions__equal_the_twin(seed: int, noise: float, alpha: float):
     store = two_sets(seed, noise)
-    found = irmeta.compare(store, ["AP", "nDCG@10"], robust=True, resamples=RESAMPLES).robust
+    choices = {"alpha": alpha, "resamples": RESAMPLES}
+    found = irmeta.compare(store, ["AP", "nDCG@10"], robust=True, **choices).robust
     assert found is not None
     drawn = np.random.default_rng(0).random((RESAMPLES, 9), dtype=np.float32).astype(float)
     draws = (drawn * 9).astype(int).tolist()
     for measure, other in (("AP", "nDCG@10"), ("nDCG@10", "AP")):
         (matrix,) = irmeta.matrices(store, measure)
         conditions = of_conditions(store, measure, other)
-        expected = twin.conclusions(matrix.values.tolist(), conditions, draws, 0.05)
+        expected = twin.conclusions(matrix.values.tolist(), conditions, draws, alpha)
         rows = found.conclusions.filter(measure=measure).to_dicts()
         got = {
             (matrix.systems.index(row["better"]), matrix.systems.index(row["worse"])): tuple(
@@ -83,6 +87,10 @@ def test_conclusions__equal_the_twin(seed: int, noise: float):
         ]
         best = found.best.filter(measure=measure)
         assert {matrix.systems.index(s) for s in best["system"]} == twin.best(6, expected)
+        for row in best.to_dicts():
+            i = matrix.systems.index(row["system"])
+            assert row["beats"] == sum(a == i and expected[a, b] == NOTHING for a, b in expected)
+            assert row["worse_than"] == sum(b == i for _, b in expected)
         counts = found.conditions.filter(measure=measure).rows_by_key("condition", named=True)
         for name in (*conditions, "other queries"):
             kept = sum(name not in undone | turned for undone, turned in expected.values())

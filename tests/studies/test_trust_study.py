@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,12 @@ from irmeta.studies.papers.trust.grades import (
 )
 from irmeta.studies.papers.trust.measure_facts import measure_facts
 from irmeta.studies.papers.trust.options import TrustOptions
-from irmeta.studies.papers.trust.over_tracks import AVERAGED, collection_of, criterion_means
+from irmeta.studies.papers.trust.over_tracks import (
+    AVERAGED,
+    collection_of,
+    criterion_means,
+    safe_measures,
+)
 from support.trusted import FEW, Labels, lists, results_of
 from support.undrawn import draw_nothing
 from twins.orders import kendall_tau_b
@@ -157,7 +162,7 @@ def test_trust__identical_systems(tmp_path: Path):
 def test_trust__other_labels(tmp_path: Path):
     qrels, runs = lists(noise=0.5)
     turned = {q: {d: 1 - g for d, g in docs.items()} for q, docs in qrels.items()}
-    results = results_of(tmp_path, {"people": qrels, "turned": turned, "same": qrels}, runs)
+    results = results_of(tmp_path, {"people": qrels, "same": qrels, "turned": turned}, runs)
     row = results.tables["trust"].row(0, named=True)
     assert row["other_qrels_tau"] == -1
     assert row["judgments_grade"] == UNSAFE
@@ -178,7 +183,7 @@ def test_trust__too_few_systems(tmp_path: Path):
 
 
 def test_trust__values_equal_twins(tmp_path: Path):
-    qrels, runs = lists(systems=5, queries=9)
+    qrels, runs = lists(systems=5, queries=9, noise=1.5)
     results = results_of(tmp_path, qrels, runs)
     row = results.tables["trust"].filter(measure="AP").row(0, named=True)
     (matrix,) = irmeta.matrices(irmeta.from_data(qrels, runs), "AP")
@@ -190,7 +195,88 @@ def test_trust__values_equal_twins(tmp_path: Path):
     (other,) = irmeta.matrices(irmeta.from_data(qrels, runs), "RBP(p=0.8)")
     expected = kendall_tau_b(matrix.means.tolist(), other.means.tolist())
     assert between["tau_b"] == pytest.approx(expected)
+    own, found = (
+        {
+            (a, b)
+            for a, b in permutations(range(5), 2)
+            if tested.pairs.p[a, b] <= 0.05 and m.means[a] > m.means[b]
+        }
+        for m in (matrix, other)
+        for (tested,) in [irmeta.compare(m)]
+    )
+    assert between["found"] == pytest.approx(len(own & found) / len(found))
+    assert 0 < between["found"] < 1
+    assert between["reversed"] == sum((b, a) in own for a, b in found) / len(found)
     assert (row["least_k"], row["depth_tau"]) != (None, None)
+
+
+def test_trust__columns_equal_plain_computations(tmp_path: Path):
+    """Lists of several lengths with tied scores, where each criterion has a value of its own."""
+    qrels, whole = lists(systems=6, queries=12, noise=3.0)
+    rng = np.random.default_rng(4)
+    runs = {
+        system: {
+            q: {d: round(docs[d]) for d in sorted(docs, key=lambda d, of=docs: -of[d])[:length]}
+            for (q, docs), length in zip(
+                of.items(), rng.integers(2 * s, 2 * s + 9, 12), strict=True
+            )
+        }
+        for s, (system, of) in enumerate(whole.items(), 2)
+    }
+    store = irmeta.from_data(qrels, runs)
+    results = irmeta.studies.trust(store, tmp_path, **FEW | {"measures": "AP,SetP"})
+    for row in results.tables["trust"].to_dicts():
+        (matrix,) = irmeta.matrices(store, row["measure"])
+        pairs = list(combinations(range(6), 2))
+
+        (comparison,) = irmeta.compare(matrix)
+        separated = [bool(comparison.pairs.p[a, b] <= 0.05) for a, b in pairs]
+        assert row["separated"] == pytest.approx(sum(separated) / len(pairs))
+        (hsd,) = irmeta.compare(matrix, test="hsd-randomised", resamples=FEW["resamples"])
+        significant = [bool(hsd.pairs.p[a, b] <= 0.05) for a, b in pairs]
+        assert row["separated_hsd"] == pytest.approx(sum(significant) / len(pairs))
+        least = irmeta.stats.detectable_difference(matrix, power=0.8, alpha=0.05)
+        assert row["detectable"] == pytest.approx(least)
+
+        halves = irmeta.stats.half_orders(matrix, splits=FEW["splits"])
+        swapped, kept = halves["swapped"].sum(), halves["separated"].sum()
+        assert row["swaps"] == pytest.approx(swapped / kept if kept else math.nan, nan_ok=True)
+        low, high = np.quantile(halves["tau"].to_numpy(), (0.025, 0.975))
+        assert (row["half_tau_low"], row["half_tau_high"]) == pytest.approx((low, high))
+
+        out = store.pools.leave_out(row["measure"], judgments="all")
+        moves = [abs(a - b) for a, b in out.select("rank", "rank_left_out").rows()]
+        assert row["rank_change"] == pytest.approx(sum(moves) / len(moves))
+        assert row["greatest_rank_change"] == max(moves)
+        drops = [a - b for a, b in out.select("value", "value_left_out").rows()]
+        relative = [d / v for d, v in zip(drops, out["value"], strict=True)]
+        assert row["left_out_drop"] == pytest.approx(sum(relative) / len(relative))
+
+        ended = irmeta.from_data(qrels, {s: without_ends(qrels, of) for s, of in runs.items()})
+        (cut,) = irmeta.matrices(ended, row["measure"])
+        signs = [
+            [np.sign(round(m[a] - m[b], 12)) for a, b in pairs] for m in (matrix.means, cut.means)
+        ]
+        flipped = [one * other < 0 for one, other in zip(*signs, strict=True)]
+        assert row["end_flips"] == pytest.approx(sum(flipped) / len(pairs))
+        assert any(flipped) == (row["measure"] == "SetP")
+
+        changes = [0.0]
+        for order in ("trec_eval", "score-file"):
+            (other,) = irmeta.matrices(store, row["measure"], tie_order=order)
+            changes += [abs(b - a) / a for a, b in zip(matrix.means, other.means, strict=True)]
+        assert row["tie_change"] == pytest.approx(max(changes))
+        assert (max(changes) > 0) == (row["measure"] == "AP")
+
+
+def without_ends(qrels: Labels, lists_of: Labels) -> Labels:
+    """Cut the docs below the last relevant one, tied docs by descending names."""
+    found: Labels = {}
+    for q, docs in lists_of.items():
+        order = sorted(docs, key=lambda d, of=docs: (of[d], d), reverse=True)
+        last = max((i for i, d in enumerate(order) if qrels[q].get(d, 0) >= 1), default=-1)
+        found[q] = {d: docs[d] for d in order[: last + 1]}
+    return found
 
 
 def test_trust__page_says_what_to_report(tmp_path: Path):
@@ -449,6 +535,12 @@ def test_trust__says_what_the_pool_is_too_shallow_for(tmp_path: Path, judged: in
     assert conditions.any() == (judged > 1)
     if not judged:
         assert row["depth_why"] == "the pool is not complete to any depth"
+
+
+def test_safe_measures__is_the_share_of_the_tracks_with_a_grade():
+    grades = {"measure": "AP", "family": "depth", "grade": [SAFE, UNSAFE, UNKNOWN, SAFE, CARE]}
+    found = safe_measures({"grades": pl.DataFrame(grades)}, TrustOptions())
+    assert found.rows() == [("AP", "depth", 4, 0.5, 0.25)]
 
 
 def test_safe_figure__counts_the_tracks_on_which_each_measure_is_safe():
