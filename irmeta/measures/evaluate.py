@@ -244,6 +244,8 @@ class SeenViews:
 
     def __init__(self, view: JudgedRanks) -> None:
         self._view = view
+        # The last view with assumed docs, which measures one after another share. It is large.
+        self._assumed: tuple[tuple[int, str], JudgedRanks] | None = None
 
     def judged_for(self, spec: Spec) -> JudgedRanks:
         """Return the block under the qrels set that a measure reads."""
@@ -263,7 +265,13 @@ class SeenViews:
         deepest = view.facts.deepest_rank
         if spec.measure.cutoff_is == "rank" and None not in cutoffs:
             deepest = min(deepest, max(cutoffs))
-        return view.assume_relevant(deepest, ASSUMED_GAINS[spec.unjudged])
+        key = deepest, ASSUMED_GAINS[spec.unjudged]
+        if self._assumed is None or self._assumed[0] != key or view is not self._view:
+            assumed = view.assume_relevant(*key)
+            if view is not self._view:
+                return assumed
+            self._assumed = key, assumed
+        return self._assumed[1]
 
 
 def seen_by(view: JudgedRanks, spec: Spec) -> JudgedRanks:

@@ -218,10 +218,7 @@ def _retrieved(
     given: Any, ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
 ) -> tuple[np.ndarray | None, dict[str, str]]:
     is_listed = ranks != np.iinfo(ranks.dtype).max
-    none = np.zeros((1, ranks.shape[1]), bool)  # for queries without rows at the end
-    padded = np.concatenate([is_listed, none])
-    judged = np.add.reduceat(padded, offsets[:-1], axis=0, dtype=np.int64)
-    judged[np.diff(offsets) == 0] = 0
+    judged = count_by_query(is_listed, offsets)
     any_list = np.concatenate([[0], np.cumsum(is_listed.any(axis=1))])
     held = np.diff(any_list[offsets])
     if given is not None:
@@ -331,3 +328,12 @@ def _sorted_queries(keys: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         if stop - start > 1:
             wide[start:stop].sort(axis=0)
     return wide.astype(keys.dtype, copy=False)
+
+
+def count_by_query(marked: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Count the marked rows of each query: int64 [queries, systems], of bool [rows, systems]."""
+    none = np.zeros((1, marked.shape[1]), bool)  # for queries without rows at the end
+    padded = np.concatenate([marked, none])
+    counts = np.add.reduceat(padded, offsets[:-1], axis=0, dtype=np.int64)
+    counts[np.diff(offsets) == 0] = 0  # reduceat takes the next row
+    return counts

@@ -14,6 +14,7 @@ import polars as pl
 from irmeta.errors import UsageError, check_choice
 from irmeta.kernels.incomplete import condense as condense_lists
 from irmeta.kernels.incomplete import unjudged_ranks
+from irmeta.rankings.arrays import count_by_query
 from irmeta.rankings.pool import NOT_POOLED, POOL_ARRAYS, PooledLists
 
 if TYPE_CHECKING:
@@ -66,8 +67,24 @@ def seed_of(rng: object) -> int:
 
 def random_number(seed: int, *names: str) -> int:
     """Return a number from 0 to 2^64 - 1 that depends only on the seed and the names."""
-    text = "\0".join((str(seed), *names))
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+    return hash_of(str(seed), *names)
+
+
+def hash_of(*names: str) -> int:
+    """Return a number from 0 to 2^64 - 1 that depends only on the names."""
+    return int.from_bytes(hashlib.blake2b("\0".join(names).encode(), digest_size=8).digest())
+
+
+def random_numbers(seed: int, hashes: np.ndarray) -> np.ndarray:
+    """Return a number from 0 to 2^64 - 1 for each hash of names (uint64), by the seed.
+
+    The hashes and that of the seed are mixed as SplitMix64 does (Steele, Lea, Flood 2014,
+    doi:10.1145/2660193.2660195).
+    """
+    mixed = hashes ^ np.uint64(hash_of(str(seed)))
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 UNJUDGED_DOC = "an unjudged doc"
@@ -108,8 +125,7 @@ def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
     judged, queries = view.is_judged, len(view.queries)
     listed = np.minimum(view.lengths, deepest).astype(np.int64)
     within = view.ranks[judged] <= deepest
-    counted = np.zeros(view.lengths.shape, np.int64)
-    np.add.at(counted, view.query_of(np.flatnonzero(judged)), within)
+    counted = count_by_query(within, view.offsets_of(judged))
     extra = (listed - counted).max(axis=1, initial=0)
     first = np.concatenate([[0], np.cumsum(extra)])
     ranks = np.full((first[-1], view.ranks.shape[1]), view.missing, view.ranks.dtype)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.rankings.derive.changes import changed, random_number, seed_of, take_rows
+from irmeta.rankings.derive.changes import (
+    changed,
+    hash_of,
+    random_numbers,
+    seed_of,
+    take_rows,
+)
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
@@ -96,10 +103,12 @@ def _draw(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) ->
         names = [view.docs.gather(rows), (view.subtopics.names[i] for i in subtopic)]
     query = view.query_of(rows)
     keys = zip((view.queries[q] for q in query), *names, strict=True)
-    share = np.array([random_number(seed, *key) for key in keys], np.float64) / 2.0**64
+    # Names are hashed once for all draws of a view, which takes a microsecond each.
+    hashes = view.cached("hashed names", lambda: np.array([*starmap(hash_of, keys)], np.uint64))
+    share = random_numbers(seed, hashes) / 2.0**64
     if by_query:
-        is_upper = np.array([random_number(seed, name) % 2 for name in view.queries], np.float64)
-        share = (is_upper[query] + share) / 2
+        of_query = np.array([hash_of(name) for name in view.queries], np.uint64)
+        share = (random_numbers(seed, of_query)[query] % 2 + share) / 2
     return _chances(view, old, confusion).draw(old.astype(np.float64), share)
 
 
