@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import settings
 
 import irmeta
 from irmeta import cli
+from support.commands_once import build_once
 from support.examples import UNCLOCKED, scaled
 from support.made_once import made_once
 from support.undrawn import draw_nothing
@@ -124,8 +126,16 @@ def two_tracks(worked_examples: Path, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def commands_once() -> Iterator[None]:
+    """Build the commands once a process."""
+    with pytest.MonkeyPatch.context() as patched:
+        build_once(patched)
+        yield
+
+
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], commands_once: None):
     """Run a command in this process."""
 
     def command(*arguments: object) -> Ran:
