@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +39,19 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # until all tests are collected: nothing that collecting makes is garbage
     config.addinivalue_line("filterwarnings", "ignore::irmeta.PoolDepthWarning")
     config.addinivalue_line("filterwarnings", "ignore::irmeta.RelevanceWarning")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark parameters exhaustive but for one in some, where the mark `one_in` says so."""
+    seen = Counter[str]()
+    for item in items:
+        mark = item.get_closest_marker("one_in")
+        if mark is not None and item.get_closest_marker("exhaustive") is None:
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % mark.args[0]:
+                item.add_marker("exhaustive")
+            seen[test] += 1
 
 
 def pytest_collection_finish() -> None:

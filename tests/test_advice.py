@@ -74,6 +74,7 @@ ADVISED_ELSEWHERE = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("command", [name for name in all_commands() if name != "trec_eval"])
 def test_command__has_every_option_that_its_messages_advise(command: str):
     known, wrong = options_of(command), []
@@ -90,6 +91,7 @@ def test_command__has_every_option_that_its_messages_advise(command: str):
     assert wrong == []
 
 
+@pytest.mark.exhaustive
 def test_messages__complete_commands_have_their_options():
     found = [
         (command, option)
@@ -140,6 +142,7 @@ def keywords_of(function: Callable[..., Any]) -> set[str]:
     return found
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", public_functions())
 def test_function__has_every_keyword_that_its_messages_advise(name: str):
     function = inspect.unwrap(public_functions()[name])

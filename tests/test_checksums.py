@@ -29,6 +29,7 @@ RECORDS = st.dictionaries(
 )
 
 
+@pytest.mark.exhaustive
 @given(RECORDS)
 def test_parse_record__round_trips(record: dict):
     assert parse_record(add_checksum(to_json(record)), required=True) == record

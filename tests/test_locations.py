@@ -40,6 +40,7 @@ def test_location__password_is_refused_and_not_shown(given: str):
     assert "secret" not in str(error.value)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("option", "arguments"),
     [

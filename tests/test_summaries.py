@@ -52,6 +52,7 @@ def hostile() -> irmeta.Store:
     return Track(SYSTEMS, {"q": {"d1": 1, "n": 0}}).read()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", RESULTS)
 def test_summary__short_and_names_stay_text(kind: str, hostile: irmeta.Store):
     result = RESULTS[kind](hostile)
@@ -82,6 +83,7 @@ def test_summary__store_counts_systems_and_queries(made_store: irmeta.Store):
     assert "<td>&quot;passage&quot;</td>" in made_store._repr_html_()
 
 
+@pytest.mark.exhaustive
 def test_summary__results_in_folders(made_store: irmeta.Store, tmp_path: Path, undrawn: None):
     done = irmeta.reanalyze(made_store.path, tmp_path / "out", track="web", measures="AP")
     assert repr(done) == f"Reanalysis({str(tmp_path / 'out')!r}: tracks: 1 analysed)"

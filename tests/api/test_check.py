@@ -40,6 +40,7 @@ def damage(file: Path) -> None:
     file.write_bytes(raw)
 
 
+@pytest.mark.exhaustive
 def test_check__intact_files_give_no_problems(made: Path, run):
     for folder_or_file in ("results", "results/store", "study", "results/means.parquet"):
         assert irmeta.check(made / folder_or_file).rows() == []
@@ -94,6 +95,7 @@ def test_check__unfinished_track_is_named(results: Path):
     assert "unfinished" in problem
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("place", ["means2.parquet", "compare/AP.t/pairs.parquet"])
 def test_check__files_of_other_commands_in_results_are_checked(
     results: Path, made: Path, place: str

@@ -87,6 +87,7 @@ def test_compare__baseline_has_differences_and_verdicts():
         irmeta.compare(ap, baseline="bas")
 
 
+@pytest.mark.exhaustive
 def test_write_comparisons__baseline_and_several_measures(tmp_path: Path):
     found = irmeta.compare(
         [matrix(m, {"base": 0.2, "low": 0.0}, "t") for m in ("AP", "RR")], baseline="base"
@@ -134,6 +135,7 @@ def test_compare_command__options_for_runs_are_refused_for_values(run, tmp_path:
         assert "holds values" in done.err
 
 
+@pytest.mark.exhaustive
 def test_compare_command__help_lists_tests_and_corrections(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
     for command in ("compare", "power", "prefer"):

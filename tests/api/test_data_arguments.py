@@ -18,6 +18,7 @@ RUNS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("call", [irmeta.compare, irmeta.power, irmeta.prefer])
 @pytest.mark.parametrize("choices", [{}, {"negative": "nonrelevant", "depth": 1}])
 def test_compare_power_prefer__data_give_the_results_of_their_store(call: Any, choices: Any):
@@ -58,6 +59,7 @@ def test_compare__incomplete_data_are_refused(arguments: tuple[Any, ...], said: 
         irmeta.compare(*arguments)
 
 
+@pytest.mark.exhaustive
 def test_studies__data_are_refused_and_their_store_is_read(tmp_path: Path, undrawn: None):
     for wrong in ((QRELS, RUNS, tmp_path), (QRELS, tmp_path), (QRELS, RUNS)):
         with pytest.raises(irmeta.UsageError, match=r"irmeta\.from_data\(qrels, runs\) makes one"):

@@ -75,6 +75,7 @@ def test_plot_differences__has_a_bar_per_query_and_counts_of_both_sides(store: i
     assert "q1 (2): +0.5000" in svg
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("queries", [60, 500])
 def test_differences_chart__many_queries_have_some_labels(queries: int):
     names = [f"q{i:03d}" for i in range(queries)]
@@ -110,6 +111,7 @@ def files(folder: Path) -> list[Path]:
     return [next(folder.rglob("*qrels*")), *sorted((folder / "t" / "runs").iterdir(), reverse=True)]
 
 
+@pytest.mark.exhaustive
 def test_differences_option__writes_a_table_with_provenance_or_a_figure(run, tmp_path: Path):
     named = files(tmp_path / "in")
     table, figure = tmp_path / "q.parquet", tmp_path / "q.svg"
@@ -139,6 +141,7 @@ def test_per_query_option__says_what_it_takes(run, tmp_path: Path, options: list
     assert said in done.err
 
 
+@pytest.mark.exhaustive
 def test_per_query_option__of_many_systems_needs_a_baseline(run, made_store, tmp_path: Path):
     line = ("compare", made_store.path, "-m", "AP", "--track", "passage")
     done = run(*line, "--differences", tmp_path / "q.csv")

@@ -126,6 +126,7 @@ def test_systems__share_of_unretrieved_docs(found: SearchLengths, plain: pl.Data
     assert ours["not_retrieved"].max() > 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("buckets", ["log", "linear"])
 def test_histogram__counts_equal_docs_of_each_bucket(
     found: SearchLengths, plain: pl.DataFrame, buckets: str
@@ -212,6 +213,7 @@ def test_search_lengths__policy_equals_store_means(made_store: irmeta.Store):
     )
 
 
+@pytest.mark.one_in(3)
 def test_show__charts_have_track_and_system_titles(found: SearchLengths):
     for chart, title in (
         (found.show(), f"{found.track}: {found.best}"),
@@ -322,6 +324,7 @@ def test_search_lengths__unknown_system_query_or_doc_is_refused(
         call(hand)
 
 
+@pytest.mark.exhaustive
 def test_search_lengths__single_system_is_best_and_median(tmp_path: Path):
     found = SearchLengths(Track({"d": HAND.runs["d"]}, HAND.qrels).ingest(tmp_path))
     assert (found.best, found.median) == ("d", "d")

@@ -128,6 +128,7 @@ QRELS: dict[str, Callable[[Files], object]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("form", RUNS)
 def test_from_data__runs_in_any_form_give_the_values_of_files(form: str, files: Files):
@@ -139,6 +140,7 @@ def test_from_data__runs_in_any_form_give_the_values_of_files(form: str, files: 
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", QRELS)
 def test_from_data__qrels_in_any_form_give_the_values_of_files(form: str, files: Files):
     store = irmeta.from_data(QRELS[form](files), files.dicts, track="qrels")
@@ -240,6 +242,7 @@ def test_from_data__fingerprint_depends_on_values_only(in_memory: Store, files: 
     assert other.fingerprint != in_memory.fingerprint
 
 
+@pytest.mark.exhaustive
 @given(tracks())
 @settings(max_examples=scaled(15))
 def test_from_data__random_track_gives_the_values_of_files(made: Track):
@@ -301,6 +304,7 @@ def test_from_data__own_tables_are_read(files: Files):
     )
 
 
+@pytest.mark.exhaustive
 def test_from_data__column_subtopic_makes_subtopics(collections: Path):
     web = collections / "web"
     theirs = irmeta.read(collections, track="web")

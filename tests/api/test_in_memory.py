@@ -39,6 +39,7 @@ def columns(text: str) -> dict[str, list[str]]:
     return dict(zip(head, map(list, zip(*rows, strict=True)), strict=True))
 
 
+@pytest.mark.exhaustive
 def test_read_files__values_equal_collection(collections: Path) -> None:
     news = collections / "news"
     (qrels,) = news.glob("qrels*")
@@ -181,6 +182,7 @@ def test_evaluate_command__runs_with_a_shared_tag_are_named_by_file(files: list[
     assert "Name systems by file: `--names file`" in done.err
 
 
+@pytest.mark.exhaustive
 def test_explain_and_info_commands__accept_files(files: list[Path], run) -> None:
     asked = ("-m", "AP", "--query", "1")
     assert "0.5" in run("explain", *files, *asked, "--system", "y").out

@@ -168,6 +168,7 @@ def test_leave_out__does_not_depend_on_workers_or_blocks(made_store: irmeta.Stor
     assert made_store.pools.leave_out("AP,nDCG@10", workers=3, **asked).equals(whole)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("measure", "choices", "error"),
     [

@@ -24,6 +24,7 @@ def test_frame__terms_add_up_to_the_value(x_over_y):
     assert x_over_y.value == pytest.approx(-5 / 9)
 
 
+@pytest.mark.exhaustive
 def test_show__an_arc_for_each_recall_level(x_over_y):
     rows = pl.DataFrame([row for row in drawn_rows(x_over_y.show()) if "arc" in row])
     ends = rows.sort("y").group_by("arc", maintain_order=True)

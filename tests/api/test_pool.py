@@ -23,6 +23,7 @@ def rankings(track: Track, systems: list[str], order: str) -> dict[str, dict[str
     return {s: {q: track.ranking(s, q, order) for q in track.qrels} for s in systems}
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(40))
 @given(
     tracks(),
@@ -67,6 +68,7 @@ def test_pool__of_a_depth_equals_twin(track: Track, depth: int, order: Any, is_o
     assert made["judged"].to_list() == [grade is not None and grade >= 0 for grade in grades]
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from(["unjudged", "nonrelevant"]))
 def test_pool__weights_and_tails_add_up_to_the_residual(track: Track, negative: Any):
@@ -89,6 +91,7 @@ def test_pool__equal_weights_of_different_ranks_are_ordered_by_doc():
     assert made["weight"][0] < made["weight"][1], "by rounding alone"
 
 
+@pytest.mark.exhaustive
 def test_pool__budget_does_not_depend_on_blocks(made_store: irmeta.Store, monkeypatch):
     asked: list[dict[str, Any]] = [
         {"budget": 7}, {"budget": 1}, {"system": "grebeQL"}, {"pool_depth": 5}, {},
@@ -101,6 +104,7 @@ def test_pool__budget_does_not_depend_on_blocks(made_store: irmeta.Store, monkey
         assert made_store.pools.to_judge("web", **one).equals(expected)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("is_read", [True, False])
 def test_pool__contributors_make_it_and_groups_select(tmp_path: Path, is_read: bool):
     runs = {
@@ -142,6 +146,7 @@ def test_pool__fully_judged_lists_leave_nothing_to_judge():
     assert made.schema == made.schema | {"doc": pl.String, "weight": pl.Float64, "grade": pl.Int8}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("choices", "error"),
     [

@@ -47,6 +47,7 @@ def test_prefer__other_orders_keep_the_win_rates(made_store, by):
     assert board.systems["score"].to_list() != board.systems["value"].to_list()
 
 
+@pytest.mark.exhaustive
 def test_prefer__majority_of_mc4_is_that_of_the_command(made_store, run):
     asked = {"track": "web", "by": "mc4", "resamples": 10}  # rel=2: many queries decide nothing
     orders = {}

@@ -23,6 +23,7 @@ def boards(made_store):
     return irmeta.prefer(made_store, track="web", segments=SEGMENTS, **CHOICES)
 
 
+@pytest.mark.exhaustive
 def test_prefer__a_segment_equals_a_track_of_its_queries(collections, boards, tmp_path):
     folder = collections / "web"
     (every, *parts) = boards

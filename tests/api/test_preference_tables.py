@@ -17,6 +17,7 @@ from irmeta.schema.result_tables import PREFERENCES, PREFERENCES_BY_QUERY, WIN_R
 EVERY = ["RPP", "RPP(p=dcg)", "LexiRecall", "LexiPrecision", "RRLexiPrecision", "OI"]
 
 
+@pytest.mark.exhaustive
 def test_preferences__is_the_mean_of_preferences_by_query(made_store):
     means = made_store.pairs.preferences(EVERY, track="news")
     assert means.columns == list(PREFERENCES.columns)
@@ -37,6 +38,7 @@ def test_preferences__all_tracks_in_order(made_store):
     assert found["track"].unique(maintain_order=True).to_list() == made_store.tracks
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("names", ["RPP(p=inverse)", "OI", "LexiRecall", "STRPP(p=dcg)"])
 def test_preferences__same_bits_for_any_number_of_workers_and_other_systems(made_store, names):
     one, two = (made_store.pairs.preferences(names, track="web", workers=w) for w in (1, 3))
@@ -48,6 +50,7 @@ def test_preferences__same_bits_for_any_number_of_workers_and_other_systems(made
     assert fewer.frame()["value"].to_list() == kept["value"].to_list()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", EVERY)
 def test_win_rates__is_the_mean_preference_over_other_systems(made_store, name):
     found = made_store.pairs.win_rates(name, track="news")
@@ -103,6 +106,7 @@ def test_preferences__invalid_argument_is_an_error(made_store, names, choices, e
     assert message in str(raised.value)
 
 
+@pytest.mark.exhaustive
 def test_strpp__background_of_another_set(made_store):
     other = made_store.pairs.preferences("STRPP(background=adhoc)", track="web")
     own, without = (

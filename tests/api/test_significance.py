@@ -114,6 +114,7 @@ def test_write_comparisons__tables_figures_and_provenance(results: Path, tmp_pat
         significance.write_comparisons(found, out, source, force=False)
 
 
+@pytest.mark.exhaustive
 def test_write_power__one_figure_per_track(results: Path, tmp_path: Path):
     found, curves = significance.power(results, "AP,P@10")
     assert found.select("track", "measure", "test", "level").is_unique().all()
@@ -178,6 +179,7 @@ def test_compare__top_group_has_no_significantly_better_system(tmp_path: Path):
     assert found.systems["queries"].to_list() == [10, 10, 10]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
 def test_compare__sign_based_tests_decide_the_better_system(test: str):
     """System x is slightly worse on 19 queries and much better on one, so its mean is larger."""
@@ -220,6 +222,7 @@ def test_compare__transposed_table_is_refused(tmp_path: Path):
         significance.compare(table(tmp_path, "system,q1,q2\na,1,2\nb,2,3\n"))
 
 
+@pytest.mark.exhaustive
 def test_write_comparisons__foreign_figure_is_kept_without_force(results: Path, tmp_path: Path):
     found = significance.compare(results, "AP", track="news")
     (tmp_path / "news.svg").write_text("mine")
@@ -247,6 +250,7 @@ def test_compare__row_of_means_is_no_query(tmp_path: Path):
         assert found.systems.equals(expected.systems)
 
 
+@pytest.mark.exhaustive
 def test_compare__store_in_memory_equals_store_on_disk(made_store: irmeta.Store, collections: Path):
     with pytest.warns(irmeta.SkippedRunWarning):
         held = irmeta.read(collections)
@@ -308,6 +312,7 @@ def test_power__accepts_single_values(results: Path):
     assert found.rows() == several.rows()[:1]
 
 
+@pytest.mark.exhaustive
 def test_write_comparisons__removes_figures_of_the_previous_comparison(
     results: Path, tmp_path: Path
 ):
@@ -329,6 +334,7 @@ def test_write_comparisons__removes_figures_of_the_previous_comparison(
         significance.write_comparisons(second, tmp_path, {}, force=False, formats=("pdf",))
 
 
+@pytest.mark.exhaustive
 def test_write_power__one_figure_per_test(results: Path, tmp_path: Path):
     found, curves = irmeta.power(results, "AP,P@10", tests=["t", "sign"], track=["news", "web"])
     written = significance.write_power(found, curves, tmp_path, {}, {}, force=False)
@@ -337,6 +343,7 @@ def test_write_power__one_figure_per_test(results: Path, tmp_path: Path):
     assert "Achieved significance levels on news: sign" in (tmp_path / "news.sign.svg").read_text()
 
 
+@pytest.mark.exhaustive
 def test_write_power__figure_with_many_curves(tmp_path: Path):
     """30 curves of 190 pairs exceed the row limit of Altair."""
     values = np.random.default_rng(0).random((9, 20))
@@ -356,6 +363,7 @@ def test_compare__equal_means_share_a_rank():
     irmeta.power(matrix, alpha=np.float32(0.05))
 
 
+@pytest.mark.exhaustive
 def test_compare_command__track_replaced_while_read_writes_nothing(
     collections: Path, tmp_path: Path, run, monkeypatch
 ):

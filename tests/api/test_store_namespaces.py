@@ -70,6 +70,7 @@ ASKED: dict[str, Callable[..., pl.DataFrame]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("space", ASKED)
 def test_namespaces__evaluate_by_the_policies_of_the_store(space: str, made_store: Store):
     """A store that is opened by results has the policies of these results."""

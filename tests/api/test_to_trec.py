@@ -24,6 +24,7 @@ def same(ours: Store, theirs: Store, *without: str) -> None:
         assert_frame_equal(*frames, check_exact=True)
 
 
+@pytest.mark.exhaustive
 def test_to_trec__round_trip_of_a_collection(made_store: Store, tmp_path: Path):
     again = irmeta.read(made_store.to_trec(tmp_path / "out"))
     # A dropped line shifts the positions of later lines, not their order.

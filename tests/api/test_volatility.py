@@ -49,6 +49,7 @@ def test_volatility__equals_kendalltau_of_scipy(means: np.ndarray, others: np.nd
         np.testing.assert_allclose(made, expected, atol=1e-12)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(10))
 @given(tracks())
 def test_volatility__orders_systems_by_means_at_each_cutoff(track):
@@ -62,6 +63,7 @@ def test_volatility__orders_systems_by_means_at_each_cutoff(track):
         np.testing.assert_allclose(made["value"].to_numpy(), expected, atol=1e-12)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::irmeta.errors.PoolDepthWarning")
 @settings(max_examples=scaled(15))
 @given(tracks(), st.sampled_from(["judged", "retrieved"]))

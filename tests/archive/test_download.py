@@ -77,6 +77,7 @@ def test_download__file_as_served(get, server: FileServer):
     assert "Range" not in headers
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("code", [500, 502, 429, 503, 408])
 def test_download__asks_again_after_passing_error(get, server: FileServer, code: int):
     server.faults[RUN_PATH] = [status(code), status(code)]
@@ -210,6 +211,7 @@ def test_download__gzip_bomb(get, server: FileServer, monkeypatch: pytest.Monkey
         get()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("path", "data", "reason"),
     [
@@ -249,6 +251,7 @@ def test_download__lines_of_runs_and_qrels(get, server: FileServer, kind: str, l
     assert get(TEXT_PATH, kind=kind) == line.encode()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "headers",
     [

@@ -96,6 +96,7 @@ def test_fetch__writes_lock_and_collection(server: FileServer, tmp_path: Path):
     assert table["qrels"] == [{"name": "qrels", "file": f"{TRACK}/qrels.gz"}]
 
 
+@pytest.mark.exhaustive
 def test_fetch__keeps_what_is_there(server: FileServer, tmp_path: Path):
     fetch(tmp_path, server.address)
     before = (tmp_path / "fetch.lock.json").read_bytes()
@@ -105,6 +106,7 @@ def test_fetch__keeps_what_is_there(server: FileServer, tmp_path: Path):
     assert (tmp_path / "fetch.lock.json").read_bytes() == before
 
 
+@pytest.mark.exhaustive
 def test_fetch__fetches_changed_and_removed_files_again(server: FileServer, tmp_path: Path):
     report = fetch(tmp_path, server.address)
     changed, removed = report.files.filter(status="fetched", kind="run")["path"].head(2)
@@ -116,6 +118,7 @@ def test_fetch__fetches_changed_and_removed_files_again(server: FileServer, tmp_
     }  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_fetch__empty_answer_is_a_failure(server: FileServer, tmp_path: Path):
     full = dict(server.files)
     run = next(path for path in full if path != QRELS)
@@ -130,6 +133,7 @@ def test_fetch__empty_answer_is_a_failure(server: FileServer, tmp_path: Path):
     }  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_fetch__files_of_earlier_checks_are_checked_again(server: FileServer, tmp_path: Path):
     """A fetch that believed an empty answer is mended by the next."""
     report = fetch(tmp_path, server.address)
@@ -155,6 +159,7 @@ def test_fetch__hostile_answer_is_a_failure_of_its_file(server: FileServer, tmp_
     assert statuses(report) == {"fetched": 3, "failed": 1, "missing": 41}
 
 
+@pytest.mark.exhaustive
 def test_fetch__without_qrels_is_not_a_track(server: FileServer, tmp_path: Path):
     qrels = server.files.pop(QRELS)
     report = fetch(tmp_path, server.address)
@@ -187,6 +192,7 @@ def test_fetch__from_a_folder(mirror: Path, tmp_path: Path, placement: str, run)
     assert statuses(fetch(to, mirror, placement=placement)) == {"up to date": 4, "missing": 41}
 
 
+@pytest.mark.exhaustive
 def test_fetch__refused_without_password(server: FileServer, tmp_path: Path, run, monkeypatch):
     server.always = with_password("me", "secret")
     monkeypatch.setenv("NETRC", str(tmp_path / "none"))
@@ -239,6 +245,7 @@ def test_fetch__command_interrupted(server: FileServer, tmp_path: Path, run, mon
     assert "run again to continue" in done.err
 
 
+@pytest.mark.exhaustive
 def test_fetch__killed_before_the_lock_was_written(server: FileServer, tmp_path: Path):
     """Files with the catalogue's MD5 need no record; others are fetched again."""
     fetch(tmp_path, server.address)

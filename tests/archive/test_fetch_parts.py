@@ -43,6 +43,7 @@ def made_plan(
     return track
 
 
+@pytest.mark.exhaustive
 def test_plan__all_ready_tracks():
     """Paths are distinct where case is ignored, stay below the folder, and give systems' names."""
     ready = irmeta.catalog(state="ready")

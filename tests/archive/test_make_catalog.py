@@ -37,6 +37,7 @@ def make(source: Path, out: Path) -> None:
     subprocess.run([sys.executable, script, source, "--out", out], check=True)
 
 
+@pytest.mark.exhaustive
 def test_make_catalog__keeps_facts_as_they_are(tmp_path: Path) -> None:
     for name, text in {"runs": RUNS, "qrels": QRELS, "published_scores": SCORES}.items():
         (tmp_path / f"trec_{name}.csv.gz").write_bytes(gzip.compress(text.encode()))

@@ -181,6 +181,7 @@ def test_catalog_values__names_of_session_runs_end_in_the_evaluator():
     assert set(rows["system"]) <= names
 
 
+@pytest.mark.exhaustive
 def test_verify__catalogue_of_a_track():
     scores = facts.published().filter(id="trec19/web", evaluator="ndeval")
     systems = scores["run"].unique().sort().to_list()
@@ -201,6 +202,7 @@ def test_verify__catalogue_of_a_track():
     assert found.provenance["published"] == {"name": "catalogue"}
 
 
+@pytest.mark.exhaustive
 def test_verify__reads_the_qrels_set_of_the_evaluator():
     runs = facts.published().filter(id="trec29/pm", evaluator="evidence-eval")["run"].to_list()
     lists = {name: {"1": {"a": 2.0, "b": 1.0}} for name in runs}

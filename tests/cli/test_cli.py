@@ -36,10 +36,12 @@ def test_reanalyze_command__prints_files_and_skipped_run(
     assert "://" not in page.replace("http://www.w3.org/", "")
 
 
+@pytest.mark.exhaustive
 def test_strict_option__skipped_run_gives_status_3(run, collections: Path, tmp_path: Path) -> None:
     assert run("ingest", collections, "--out", tmp_path / "s", "--strict").status == 3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_reanalyze_command__failed_track_gives_status_1(
     run, two_tracks: Path, tmp_path: Path
@@ -238,6 +240,7 @@ def test_diff_command__status_follows_diff(run, made_store: irmeta.Store, tmp_pa
     assert run("diff", one, tmp_path / "gone.csv").status == 2
 
 
+@pytest.mark.exhaustive
 def test_compare_and_power_commands__accept_a_csv_table(run, tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("topic,good,bad,same\n1,.9,.1,.9\n2,.8,.2,.8\n3,.7,.2,.7\n4,.9,.3,.9\n")
@@ -263,6 +266,7 @@ def test_compare_and_power_commands__accept_a_csv_table(run, tmp_path: Path) -> 
     assert run("compare", table, "--test", "tt").status == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_measure_option__is_repeatable(run, two_tracks: Path, tmp_path: Path) -> None:
     several = run("evaluate", two_tracks, "-m", "AP,P@5", "-m", "nDCG", "--wide").out
@@ -321,6 +325,7 @@ def test_evaluate_command__track_replaced_while_read_writes_nothing(
     assert not out.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_study_command__folder_of_a_stopped_study_is_refused(
     run, two_tracks: Path, tmp_path: Path

@@ -42,6 +42,7 @@ def test_commands__collection_gives_the_output_of_its_store(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "options",
     [("compare", "-m", "AP"), ("power", "-m", "infAP,AvgSL"),
@@ -128,6 +129,7 @@ TORN_RUN = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("command", TORN_RUN)
 def test_run_named_on_the_line__unreadable_gives_status_3_even_if_quiet(
     run, command: str, torn: list[Path]
@@ -151,6 +153,7 @@ def test_run_named_on_the_line__every_command_that_reads_it_has_no_strict() -> N
     assert [name for name in reading if "--no-strict" not in options_of(name)] == []
 
 
+@pytest.mark.exhaustive
 def test_ingest_command__dropped_malformed_lines_are_reported(
     run, collections: Path, tmp_path: Path
 ) -> None:
@@ -160,6 +163,7 @@ def test_ingest_command__dropped_malformed_lines_are_reported(
     assert done.err == f"irmeta: passage: {file}: 1 malformed lines dropped\n"
 
 
+@pytest.mark.exhaustive
 def test_commands__read_options_apply_to_files_but_not_to_a_store(run, tmp_path: Path) -> None:
     qrels, odd = tmp_path / "qrels", tmp_path / "odd"
     qrels.write_text("1 0 a 1\n")
@@ -180,6 +184,7 @@ def test_commands__read_options_apply_to_files_but_not_to_a_store(run, tmp_path:
     assert "reading options were fixed at ingest" in run("evaluate", store, "-m", "AP", *said).err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_commands__tracks_missing_from_config_are_reported(
     run, two_tracks: Path, tmp_path: Path
@@ -198,6 +203,7 @@ def test_commands__tracks_missing_from_config_are_reported(
     assert said in run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", "AP").err
 
 
+@pytest.mark.exhaustive
 def test_track_option__is_repeatable(run, made_store: irmeta.Store) -> None:
     some = ("--track", "web", "--track", "news")
     for command in (("evaluate",), ("power", "--resamples", "1"), ("compare", "--test", "sign")):
@@ -207,6 +213,7 @@ def test_track_option__is_repeatable(run, made_store: irmeta.Store) -> None:
         assert all(track in done.out for track in ("news", "web"))
 
 
+@pytest.mark.exhaustive
 def test_ingest_command__track_option_updates_selected_tracks(
     run, collections: Path, tmp_path: Path
 ) -> None:
@@ -272,6 +279,7 @@ def test_reanalyze_command__damaged_track_fails_alone(
     assert done.err.startswith("irmeta: failed: track ties: ")
 
 
+@pytest.mark.exhaustive
 def test_evaluate_command__measures_are_shown_as_written(made_store: irmeta.Store, run):
     asked = (made_store.path, "--track", "news", "--system", "aldBM25", "-m", "map,P@5")
     head, *rows = run("evaluate", *asked).out.splitlines()

@@ -53,6 +53,7 @@ def test_help_option__has_a_short_form(run, arguments: tuple[str, ...]) -> None:
     assert "Usage: irmeta" in done.out
 
 
+@pytest.mark.exhaustive
 def test_quiet_option__suppresses_notes_but_not_errors(run, two_tracks: Path) -> None:
     (two_tracks / "ties" / "runs" / "torn").write_text("1 Q0 a 1\n")
     command = ("evaluate", two_tracks, "-m", "AP")

@@ -46,6 +46,7 @@ def test_json__all_digits_and_null_for_undefined(run, made_store: irmeta.Store) 
     assert list(rows[0]) == expected.columns
 
 
+@pytest.mark.exhaustive
 def test_files__have_no_track_column(run, files: list[Path]) -> None:
     done = run("evaluate", *files, "-m", "AP")
     assert done.out.startswith("system,measure,value,")
@@ -54,6 +55,7 @@ def test_files__have_no_track_column(run, files: list[Path]) -> None:
     assert wide[0] == "system,AP"
 
 
+@pytest.mark.exhaustive
 def test_sort__systems_by_a_measure_best_first_within_tracks(run, made_store) -> None:
     tracks = ("--track", "web", "--track", "news")
     for measure, direction in (("AP", 1), ("ASL", -1)):
@@ -106,6 +108,7 @@ def test_depth__cuts_lists_of_files_but_not_of_a_store(run, files, made_store) -
     assert "A cutoff such as AP@100 needs no other depth." in done.err
 
 
+@pytest.mark.exhaustive
 def test_strict__skipped_run_gives_status_3(run, made_store, collections: Path) -> None:
     for source in (made_store.path, collections):
         some = ("evaluate", source, "-m", "AP", "--strict", "--track")
@@ -129,6 +132,7 @@ def test_table__is_printed_in_a_pipe_on_request(run, files) -> None:
     assert lines[1].split() == ["aldBM25", "AP", "0.284405", "25"]
 
 
+@pytest.mark.exhaustive
 def test_trec_eval_format__equals_the_trec_eval_command(run, files) -> None:
     asked = ("num_q", "num_rel_ret", "map", "Rprec", "iprec_at_recall.0.1", "P.10", "ndcg_cut.7")
     measures = [word for name in asked for word in ("-m", name)]
@@ -139,6 +143,7 @@ def test_trec_eval_format__equals_the_trec_eval_command(run, files) -> None:
     assert means == "".join(line for line in ours.out.splitlines(True) if "\tall\t" in line)
 
 
+@pytest.mark.exhaustive
 def test_trec_eval_format__own_names_and_one_track(run, files, made_store) -> None:
     done = run("evaluate", *files, "-m", "AP@7,ASL", "--format", "trec_eval", "--digits", 1)
     assert [line.split() for line in done.out.splitlines()] == [
@@ -160,6 +165,7 @@ def test_measures__five_by_default(run, files: list[Path]) -> None:
     assert run("evaluate", *files, "-m", "basic").out == run("evaluate", *files).out
 
 
+@pytest.mark.exhaustive
 def test_table__counts_of_lists_only_where_not_zero_or_verbose(run, files: list[Path]) -> None:
     def columns(*more: str, form: str = "table") -> set[str]:
         head = run("evaluate", *files, "-m", "AP,ASL", "--format", form, *more).out.splitlines()[0]
@@ -186,6 +192,7 @@ def test_table__counts_of_lists_that_are_not_zero(run, two_tracks: Path) -> None
     assert "lists without" not in out
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", ["latex", "markdown"])
 def test_format__paper_tables_of_evaluate_and_compare_have_the_same_headings(
     run, made_store: irmeta.Store, form: str

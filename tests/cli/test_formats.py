@@ -94,6 +94,7 @@ def test_json__has_version_provenance_and_all_tables(command: str, line, run) ->
     assert run(*line(command), "--format", "json").out == done.out
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("command", rest_in_ci(TABLES, QUICK))
 def test_files__have_the_rows_of_the_output_and_are_reported(
     command: str, line, run, tmp_path: Path
@@ -174,6 +175,7 @@ def test_options__that_contradict_are_refused(more, message: str, line, run) -> 
     assert message in done.err
 
 
+@pytest.mark.exhaustive
 def test_files__of_others_are_replaced_only_with_force(line, run, tmp_path: Path) -> None:
     for ending in (".json", ".md", ".tex"):
         file = tmp_path / f"x{ending}"

@@ -85,6 +85,7 @@ def test_study_commands__ctrl_c_gives_status_130(
     assert interrupt(begun, READY + "main()", *arguments) == (130, STOPPED)
 
 
+@pytest.mark.exhaustive
 def test_fetch_command__ctrl_c_does_not_wait_for_the_host(tmp_path: Path) -> None:
     with serving({}) as server:
         server.always = stall(9)

@@ -140,6 +140,7 @@ def test_compare_command__unjudged_docs_of_a_store(run, made_store: irmeta.Store
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_compare_command__unjudged_docs_under_the_policy_of_results(
     run, collection: Path, tmp_path: Path

@@ -41,6 +41,7 @@ def means(store: irmeta.Store, **choices: Any) -> list[float]:
     return store.means("AP", **choices)["value"].to_list()
 
 
+@pytest.mark.exhaustive
 def test_results__evaluate_power_and_compare_give_their_values(run, out: Path) -> None:
     made = pl.read_parquet(out / "means.parquet").filter(measure="AP")["value"].to_list()
     assert made == [0.75, 1.0]
@@ -57,6 +58,7 @@ def test_results__evaluate_power_and_compare_give_their_values(run, out: Path) -
     assert "store" not in run("evaluate", out / "store", "-m", "AP").err
 
 
+@pytest.mark.exhaustive
 def test_results__choices_on_the_line_differ_or_reset(run, out: Path) -> None:
     plain = run("evaluate", out / "store", "-m", "AP")
     reset = run("evaluate", out, "-m", "AP", "--queries", "judged", "--qrels", "first")
@@ -79,6 +81,7 @@ def test_results__choices_on_the_line_differ_or_reset(run, out: Path) -> None:
     assert means(opened, qrels=None) == [0.5, 0.5]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "command",
     [
@@ -114,6 +117,7 @@ def test_studies__use_the_recorded_policies(run, out: Path, tmp_path: Path) -> N
     assert pl.read_parquet(tmp_path / "r" / "means.parquet")["value"].to_list() == [0.75, 1.0]
 
 
+@pytest.mark.exhaustive
 def test_store_repr__names_policies_of_results(out: Path) -> None:
     policies = "qrels='second'"
     assert f"evaluated as the results in {out}: queries='retrieved', {policies}" in repr(
@@ -124,6 +128,7 @@ def test_store_repr__names_policies_of_results(out: Path) -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_results__damaged_record_is_an_error(out: Path) -> None:
     record = out / ".parts" / ".all" / "files.json"
     record.write_bytes(record.read_bytes().replace(b"second", b"fourth"))

@@ -34,6 +34,7 @@ def test_compare__robust_of_files_prints_what_undoes_conclusions(files: list[Pat
     assert "Systems that no other beats safely" in run(*line, "--format", "table").out
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", ["csv", "latex", "siunitx", "markdown", "parquet"])
 def test_compare__robust_in_formats_of_one_table_says_where_the_others_are(
     files: list[Path], run, tmp_path: Path, form: str

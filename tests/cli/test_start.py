@@ -54,6 +54,7 @@ def modules_after(line: list[str]) -> set[str]:
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("arguments", LOADED, ids=" ".join)
 def test_command__loads_only_what_it_uses(arguments: tuple[str, ...], worked_examples: Path):
     track = worked_examples / "ties"

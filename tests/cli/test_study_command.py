@@ -52,6 +52,7 @@ def test_study_command__excluded_and_failed_tracks_are_listed(
     assert (done.status, done.out) == (2, "")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -48,6 +48,7 @@ def assert_same(out: bytes, expected: bytes) -> None:
     assert [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b] == []
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("version", [9, 10])
 @pytest.mark.parametrize("out", OWN_TESTS)
 def test_trec_eval__own_tests_byte_for_byte(shared, capsysbinary, out, version):
@@ -61,6 +62,7 @@ def test_trec_eval__own_tests_byte_for_byte(shared, capsysbinary, out, version):
     assert_same(found, (folder / out).read_bytes())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("out", ["prefs", "qrels_jg"])
 def test_trec_eval__comments_among_judgments_of_groups(shared, capsysbinary, out):
     folder = shared / "oracles" / "trec_eval_tests"
@@ -210,6 +212,7 @@ FAULTY = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("faulty", rest_in_ci([None, *FAULTY], (None, "twice")))
 @pytest.mark.parametrize(
     "options",

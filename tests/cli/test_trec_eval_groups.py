@@ -40,6 +40,7 @@ def ranking(rng: Random) -> str:
     return "".join(lines)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork")
 @pytest.mark.parametrize("seed", rest_in_ci(range(6), [0]))
 def test_trec_eval__judgments_of_groups_byte_for_byte(tmp_path: Path, capsysbinary, seed):

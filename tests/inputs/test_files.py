@@ -56,11 +56,13 @@ def test_recognize__names_the_form(name: str):
     assert recognize(InputFile.at(MADE / name, name), kind) == FORMS[name]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("run", sorted((MADE / "runs").iterdir()), ids=lambda path: path.name)
 def test_read_files__runs_of_all_forms_have_the_same_values(run: Path):
     assert values(QRELS, run) == values(QRELS, RUN)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("qrels", sorted((MADE / "qrels").iterdir()), ids=lambda path: path.name)
 def test_read_files__qrels_of_all_forms_have_the_same_values(qrels: Path):
     assert values(qrels, RUN) == values(QRELS, RUN)
@@ -84,6 +86,7 @@ def test_read_files__info_names_the_forms():
     )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -154,6 +157,7 @@ def test_run_format__decides_between_ranks_and_scores(tmp_path: Path):
     assert values(qrels, run, run_format="scores")[0] == 0.5
 
 
+@pytest.mark.exhaustive
 def test_read_files__standard_input_and_pipes_are_read(monkeypatch: pytest.MonkeyPatch):
     for qrels, run, content in ((QRELS, "-", RUN), ("-", RUN, MADE / "qrels" / "ranx.json")):
         stdin = TextIOWrapper(BytesIO(content.read_bytes()), "utf-8")

@@ -63,6 +63,7 @@ def test_names__absorb_numbers_the_names_of_another(first: list[str], second: li
     assert names.strings().to_list() == list(dict.fromkeys([*first, *second]))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("count", [0, 10, 3_000, 60_000, 200_000])
 def test_name_sketch__count_is_within_four_percent(count: int):
     """Each name is in two of three parts."""
@@ -116,6 +117,7 @@ def intern_as(data, ends, hashed, table, content, state, found):
         start = ends[i]
 
 
+@pytest.mark.exhaustive
 @given(st.lists(st.text("ab", min_size=1, max_size=20), min_size=1, max_size=40))
 @example(["abc", "ab", "abcd", "abc", "a" * 8, "a" * 9, "a" * 16, "a" * 17])
 def test_find__distinguishes_names_with_equal_hashes(names: list[str]):

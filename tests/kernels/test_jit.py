@@ -380,6 +380,7 @@ def test_jit__warns_and_compiles_if_the_cache_cannot_be_written(cache_folder, mo
         assert jit.jit(twice)(2) == 4
 
 
+@pytest.mark.exhaustive
 def test_jit__numba_disable_jit_runs_plain_python():
     """NUMBA_DISABLE_JIT lets a debugger step through kernels."""
     code = "from irmeta.kernels.cutoff_sums import mean_of_first; print(mean_of_first.__name__)"

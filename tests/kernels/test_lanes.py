@@ -80,6 +80,7 @@ def add_weighted(blocks, near, far, first, stop, shift, weights, sums):
     lanes.add_weighted_signs(blocks, near, far, first, stop, shift, weights, sums)
 
 
+@pytest.mark.exhaustive
 @given(st.sampled_from(DTYPES), st.integers(0, 2**32), st.data())
 def test_add_weighted_signs__equals_plain_python(dtype, seed: int, data):
     rng = np.random.default_rng(seed)
@@ -97,6 +98,7 @@ def test_add_weighted_signs__equals_plain_python(dtype, seed: int, data):
     np.testing.assert_array_equal(sums, expected)
 
 
+@pytest.mark.exhaustive
 @given(st.sampled_from(DTYPES), st.integers(0, 2**32), st.data())
 def test_add_signs__equals_plain_python(dtype, seed: int, data):
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -94,6 +95,7 @@ def test_order_ties__sorts_tied_docs_in_descending_order(found: list, longest: i
             assert rows[list(at)].tolist() == best
 
 
+@pytest.mark.exhaustive
 @given(FALLING)
 def test_count_tied__equals_naive_implementation(found: list):
     starts, scores, _ = laid_out(found)

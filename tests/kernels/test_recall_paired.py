@@ -84,6 +84,7 @@ def test_preference_counts__equal_naive_implementation(
     assert_antisymmetric(out)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("systems", [31, 32, 33, 63, 64, 65, 130])
 @pytest.mark.parametrize(("dtype", "deepest"), [(np.uint16, 65534), (np.uint32, 70000)])
 def test_preference_counts__wide_blocks_and_deep_lists(systems, dtype, deepest):
@@ -210,6 +211,7 @@ def add_shares(counts, levels, shares, at):
     pair_preferences._add_shares(counts, levels, shares, at)
 
 
+@pytest.mark.exhaustive
 def test_add_shares__rounded_like_a_division():
     for levels in [*range(1, 700), 32767, 99991, 2**31 - 1]:
         every = np.unique(np.linspace(-levels, levels, 2048).astype(np.int32))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ BYTES = st.binary(min_size=64, max_size=64)
 NEAR = st.lists(st.sampled_from(b"\0\x08\t\n\v\f\r\x0e\x1f !0\x7f\x80\xff"), min_size=64).map(bytes)
 
 
+@pytest.mark.exhaustive
 @given(st.one_of(BYTES, NEAR), st.integers(0, 9))
 def test_masks__whitespace_newlines_and_non_ascii_bytes(found: bytes, offset: int):
     data = np.frombuffer(b"x" * offset + found + b" " * 64, np.uint8).copy()
@@ -84,6 +86,7 @@ def test_white_mask__same_bytes_as_isspace():
         assert bool(int(masks(data, 7)[0]) >> 63) is bytes([byte]).isspace(), byte
 
 
+@pytest.mark.exhaustive
 @given(BYTES, st.integers(0, 50), st.integers(0, 2**64 - 1))
 def test_words__load_and_store_little_endian(found: bytes, offset: int, word: int):
     data = np.frombuffer(found, np.uint8).copy()

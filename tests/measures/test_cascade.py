@@ -53,6 +53,7 @@ def test_err_residual__form_bound_with_stop_or_gmax_is_refused(extra: str):
         parse_measure(f"ERRResidual(form=bound,{extra})")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("run", ["run_plain", "run_ties"])
 @pytest.mark.parametrize(
     ("output", "qrels", "k", "queries"),
@@ -80,6 +81,7 @@ def test_err__equals_gdeval(
     assert found == pytest.approx(expected, abs=0.5e-5 + 1e-9)
 
 
+@pytest.mark.exhaustive
 def test_nerr__equals_ntcir_13(shared: Path, tmp_path: Path):
     folder = shared / "oracles" / "ntcir13_www"
     names = [f"RMIT-E-NU-Own-{number}" for number in range(1, 5)]

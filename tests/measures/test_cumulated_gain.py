@@ -38,6 +38,7 @@ def test_dcg__tied_docs_share_discounts(tmp_path: Path):
     assert close(value, 1 + 2 * (1 / 2 + 1 / 3) / 3)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("output", ["k20", "neg.k20", "c.k5"])
 @pytest.mark.parametrize("run", ["plain", "ties"])
 def test_ndcg__exponential_gain_equals_gdeval(shared: Path, tmp_path: Path, output: str, run: str):
@@ -52,6 +53,7 @@ def test_ndcg__exponential_gain_equals_gdeval(shared: Path, tmp_path: Path, outp
         assert close(found["s", row["topic"]], float(row[f"ndcg@{k}"]), 0.5e-5 + 1e-9)
 
 
+@pytest.mark.exhaustive
 def test_ndcg__equals_ntcir_13_msndcg(shared: Path, tmp_path: Path):
     folder, compared = shared / "oracles" / "ntcir13_www", 0
     names = [f"RMIT-E-NU-Own-{i}" for i in range(1, 5)]

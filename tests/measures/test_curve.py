@@ -50,6 +50,7 @@ def assert_one_by_one(store: irmeta.Store, frame: pl.DataFrame, measure: str, **
         assert found["queries"].to_list() == expected["queries"].to_list()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("measure", VARIANTS)
 def test_curve__value_equals_mean_at_cutoff(measure: str, made_store: irmeta.Store):
     by_subtopic = is_by_subtopic(registry()[measure.partition("(")[0]])
@@ -70,6 +71,7 @@ def test_curve__averages_the_queries_of_the_policy(queries: str, track: Track):
         assert_one_by_one(store, frame, measure, queries=queries)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(15))
 @given(track=tracks())
 def test_curve__pool_depth_drops_deeper_judgments(track: Track):
@@ -144,6 +146,7 @@ def test_curves__result_has_arrays_per_measure(made_store: irmeta.Store):
     assert found.pool is None
 
 
+@pytest.mark.exhaustive
 def test_curve__size_limit_evaluates_measures_one_by_one(
     made_store: irmeta.Store, monkeypatch: pytest.MonkeyPatch
 ):
@@ -164,6 +167,7 @@ def test_curves__pool_lists_pooled_systems(made_store: irmeta.Store):
     assert all(one.pool for one in curves(made_store.reader, "web", names, [1], [2], policy))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("measure", ["R", "AP", "P", "Success", "RR", "RelP", "DCG", "Q"])
 def test_curve__unretrieved_doc_never_counts_at_deep_cutoffs(measure: str, tmp_path):
     """65,535 is the rank of unretrieved docs."""
@@ -193,6 +197,7 @@ def test_ap__pool_norm_with_condensed_lists(tmp_path):
     assert curve["value"].to_list() == [1.0]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "ours"),
     [("map", "AP"), ("ndcg", "nDCG"), ("recip_rank", "RR"), ("MAP", "AP"), ("rbp", None)],

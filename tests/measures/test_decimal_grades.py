@@ -59,6 +59,7 @@ def test_measures__equal_values_of_int8_and_float64_grades(name):
             assert np.array_equal(found, expected, equal_nan=True), spec.name
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

@@ -35,6 +35,7 @@ def derived(name: str) -> str:
     return f"{measure.replace('(', '_IA(') if '(' in measure else measure + '_IA'}{at}{cut}"
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(20))
 @given(tracks())
 def test_intent_aware__one_subtopic_equals_measure(track: Track):
@@ -45,6 +46,7 @@ def test_intent_aware__one_subtopic_equals_measure(track: Track):
     np.testing.assert_allclose(aware[:, has_relevant], plain[:, has_relevant], rtol=1e-12)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(20))
 @given(described_tracks())
 def test_intent_aware__equals_mean_over_views_of_single_subtopics(track: Track):
@@ -66,6 +68,7 @@ def test_intent_aware__equals_mean_over_views_of_single_subtopics(track: Track):
     np.testing.assert_allclose(aware, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(described_tracks())
 def test_alpha_ndcg__without_novelty_equals_dndcg_of_binary_gains(track: Track):
@@ -75,6 +78,7 @@ def test_alpha_ndcg__without_novelty_equals_dndcg_of_binary_gains(track: Track):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(described_tracks())
 def test_err_ia__of_one_grade_is_proportional_to_ndevals(track: Track):
@@ -89,6 +93,7 @@ def test_err_ia__of_one_grade_is_proportional_to_ndevals(track: Track):
         np.testing.assert_allclose(graded, of_ndeval * perfect, rtol=1e-12)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(15))
 @given(described_tracks())
 def test_measures_by_subtopic__do_not_depend_on_other_systems(track: Track):
@@ -149,6 +154,7 @@ def test_measures_by_subtopic__hundreds_of_subtopics():
 DIVERSITY = {"q": {"1": {"a": 1}, "2": {"b": 1}, "never": {"a": 0}}}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("described", "found", "every"),
     [

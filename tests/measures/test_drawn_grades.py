@@ -35,6 +35,7 @@ SOURCES = st.sampled_from(["query", "run"])
 NEGATIVE = st.sampled_from(["unjudged", "nonrelevant"])
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks(), SOURCES, NEGATIVE)
 def test_draw_grades__draws_are_those_of_the_twin_with_their_chances(
@@ -68,6 +69,7 @@ RUNS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("source", ["query", "run"])
 def test_drawn__means_are_the_exact_expectation(source: Any):
     store = irmeta.from_data(QRELS, RUNS)
@@ -108,6 +110,7 @@ def web(made_store: irmeta.Store):
     return made_store.pools.drawn(names, "web", draws=50)
 
 
+@pytest.mark.exhaustive
 def test_drawn__stands_beside_the_values_of_evaluate(made_store: irmeta.Store, web):
     treatments = {
         "value": ("P@10", "AP", "nDCG@10", "Bpref"),
@@ -151,6 +154,7 @@ def test_drawn__wrong_calls_are_refused(made_store: irmeta.Store, asked: Any, sa
         made_store.pools.drawn(track="web", **asked)
 
 
+@pytest.mark.exhaustive
 def test_draw_option__prints_drawn_means(run, made_store: irmeta.Store):
     asked = ("evaluate", made_store.path, "-m", "P@10", "--track", "web")
     done = run(*asked, "--unjudged", "--draw", "run", "--draws", 20, "--seed", 3)
@@ -182,6 +186,7 @@ def test_draw_option__without_effect_is_refused(
     assert (done.status, said in done.err) == (2, True)
 
 
+@pytest.mark.exhaustive
 def test_draw_option__of_files_with_names_as_written(run, tmp_path: Path):
     (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 n 0\n")
     (tmp_path / "one.txt").write_text("q Q0 u 1 2 t\nq Q0 a 2 1 t\n")

@@ -108,6 +108,7 @@ def made(request: pytest.FixtureRequest, collections: Path) -> Track:
     return Track(runs, read_qrels(collections / MADE[request.param]), request.param)
 
 
+@pytest.mark.one_in(3)
 def test_evaluate__synthetic_tracks_equal_naive_implementation(
     made: Track, made_store: irmeta.Store
 ):
@@ -123,6 +124,7 @@ def test_evaluate__diversity_qrels_equal_naive_implementation(
     assert_equal(found, twin_values(track, TWINS))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", ORDERS)
 def test_evaluate__tie_orders_equal_naive_implementation(
     made: Track, made_store: irmeta.Store, order: str
@@ -151,6 +153,7 @@ PYTREC_EVAL = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rel", [1, 2])
 def test_evaluate__synthetic_tracks_equal_pytrec_eval(
     made: Track, made_store: irmeta.Store, rel: int
@@ -194,6 +197,7 @@ def test_evaluate__random_tracks_equal_pytrec_eval(track: Track):
                 assert close(cell, values[theirs], 1e-9), (system, query, theirs)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("p", [1e-310, 1e-20, 0.999999999999])
 def test_rbp__persistence_near_bounds_equals_naive_implementation(p: float, tmp_path: Path):
     track = Track({"s": {"q": down("a", "b", "x", "c")}}, {"q": {"a": 1, "c": 2}})
@@ -222,6 +226,7 @@ HIGHEST = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("names", "call"),
     [

@@ -33,6 +33,7 @@ STEPS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("names", STEPS.values(), ids=STEPS)
 @settings(max_examples=scaled(20))
 @given(track=tracks())
@@ -40,6 +41,7 @@ def test_events__sum_to_value_on_random_tracks(names: list[str], track: Track):
     assert_steps_add_up(track.read(), "t", names)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("family", ["ERR", "Q"])
 def test_events__sum_to_value_on_synthetic_tracks(family: str, made_store: irmeta.Store):
     for track in made_store.tracks:

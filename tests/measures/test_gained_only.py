@@ -53,6 +53,7 @@ def test_gained_only__not_of_names_that_read_other_docs(name: str):
 SPECS = parse_measures("AP(norm=min)@3,nDCG,Q@2,ERR@3,RR,RBP(p=0.8),P@2,AP(rel=2)")
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks())
 def test_reduced_pools__same_bits_as_by_all_judged_docs(track: Track):

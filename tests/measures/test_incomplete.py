@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ir_measures
+import pytest
 from hypothesis import given, settings
 
 from support.cells import close
@@ -10,6 +11,7 @@ from support.examples import scaled
 from support.making import Track, down, tracks
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(20))
 @given(tracks())
 def test_judged__equals_ir_measures(track: Track):

@@ -38,6 +38,7 @@ def at_cutoffs(store: irmeta.Store, measure: str, track: str) -> np.ndarray:
     return store.scores([measure.format(k) for k in KS], track=track).values
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("measure", MONOTONE)
 def test_monotone_measures__never_decrease_on_synthetic_tracks(
     measure: str, made_store: irmeta.Store
@@ -46,6 +47,7 @@ def test_monotone_measures__never_decrease_on_synthetic_tracks(
         assert (np.diff(at_cutoffs(made_store, measure, track), axis=0) >= -1e-12).all()
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(30))
 @given(tracks())
 def test_monotone_measures__never_decrease_on_random_tracks(track: Track):
@@ -55,6 +57,7 @@ def test_monotone_measures__never_decrease_on_random_tracks(track: Track):
     assert (np.diff(values, axis=1) >= -1e-12).all()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("measure", FALLING)
 def test_other_measures__decrease_on_a_counterexample(measure: str, tmp_path: Path):
     track = Track(

@@ -212,6 +212,7 @@ def test_parse_measure__invalid_cutoff_is_refused(written, said):
         parse_measure(written)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["AP@{}", "P@{}", "nDCG@{}", "RBP@{}", "ASL@g{}"])
 def test_scores__cutoff_may_exceed_list_length(name, made_store):
     deep, deepest = (

@@ -84,6 +84,7 @@ def case2(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("file", "order", "choices"),
     [
@@ -175,6 +176,7 @@ def renamed(measure: str) -> str:
     return parse_measure(measure.replace("aspects=", "subtopics=").replace("Dsharp", "DSharp")).name
 
 
+@pytest.mark.exhaustive
 def test_evaluate__case2_equals_independent_values(case2: Path, beyond):
     store = irmeta.read(case2, tie_order="rank", names="file")
     rows = [row for row in beyond if row["collection"] == "case2"]

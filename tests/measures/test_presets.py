@@ -20,6 +20,7 @@ def reciprocal_rank(store: irmeta.Store, measures: object, **choices: str) -> fl
     return store.means(measures, **choices).filter(measure="RR")["value"].item()
 
 
+@pytest.mark.exhaustive
 def test_trec_eval10_preset__breaks_ties_as_trec_eval_10(tmp_path: Path):
     store = TRACK.ingest(tmp_path)
     assert reciprocal_rank(store, "trec_eval") == 0.5
@@ -35,6 +36,7 @@ def test_trec_eval10_preset__breaks_ties_as_trec_eval_10(tmp_path: Path):
     assert record["tracks"]["t"]["tie_order"] == "trec_eval10"
 
 
+@pytest.mark.exhaustive
 def test_trec_eval10_preset__explicit_tie_order_takes_precedence(tmp_path: Path):
     store = TRACK.ingest(tmp_path)
     assert reciprocal_rank(store, "trec_eval10", tie_order="trec_eval") == 0.5
@@ -62,6 +64,7 @@ def test_evaluate_command__trec_eval10_preset_sets_tie_order(tmp_path: Path, run
     assert "--tie-order" in mixed.err
 
 
+@pytest.mark.exhaustive
 def test_reanalyze__trec_eval10_preset_sets_tie_order(tmp_path: Path, undrawn: None, run):
     source = TRACK.write(tmp_path / "collection")
     done = irmeta.reanalyze(source, tmp_path / "api", measures="trec_eval10")

@@ -53,6 +53,7 @@ def test_bpref__sums_in_the_order_of_trec_eval():
         assert found[query] == total / relevant
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "values"),
     [

@@ -24,6 +24,7 @@ def test_q__beta_zero_equals_ap(made_store: irmeta.Store):
         np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(20))
 @given(tracks())
 def test_q__norm_all_never_decreases_with_cutoff(track: Track):
@@ -67,6 +68,7 @@ def test_parse_measure__invalid_q_parameters_are_refused(name: str, said: str):
         parse_measure(name)
 
 
+@pytest.mark.exhaustive
 def test_q__equals_ntcir_13(shared: Path, tmp_path: Path):
     folder = shared / "oracles" / "ntcir13_www"
     names = [f"RMIT-E-NU-Own-{number}" for number in range(1, 5)]

@@ -28,6 +28,7 @@ def grouped(view: JudgedRanks) -> JudgedRanks:
     return replace(view, facts=replace(view.facts, groups=groups, pooled=pooled, pool_known=True))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", RARITIES)
 @settings(max_examples=scaled(10))
 @given(

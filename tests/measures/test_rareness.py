@@ -72,6 +72,7 @@ def name_of(row: dict[str, str], measure: str) -> str:
     return f"{measure}({settings})@{row['k']}"
 
 
+@pytest.mark.exhaustive
 def test_rareness__equals_reference_by_rarity_and_mix(case3, shared, worked_examples):
     rows = table(shared / "oracles/innovation/innovation_small.csv")
     store = irmeta.read(worked_examples)
@@ -201,6 +202,7 @@ def test_rareness__bounds_and_growth_with_alpha(track: Track):
             assert store.scores(convex, track="t").values.max() <= 1 + 1e-12
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from([0.1, 0.5, 0.9]))
 def test_rareness__convex_mix_is_a_scaled_sum(track: Track, alpha: float):
@@ -213,6 +215,7 @@ def test_rareness__convex_mix_is_a_scaled_sum(track: Track, alpha: float):
         np.testing.assert_allclose(convex, (1 - alpha) * added, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from(RARITIES))
 def test_rareness__run_without_relevant_docs_never_lowers_a_value(track: Track, kind: str):
@@ -224,6 +227,7 @@ def test_rareness__run_without_relevant_docs_never_lowers_a_value(track: Track, 
     assert (values >= irmeta.scores_of(before, names).values - 1e-12).all()
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks(), st.data())
 def test_rareness__clone_in_a_group_changes_no_value_by_groups(track: Track, data: st.DataObject):
@@ -321,6 +325,7 @@ def test_explain__rareness_shows_counts_of_each_term(made_store):
     assert all("S = 20" in term.arithmetic for term in found.trace.terms)
 
 
+@pytest.mark.exhaustive
 def test_curve__rareness_equals_means_at_each_cutoff(made_store):
     frame = made_store.curve("RareP,RareAP(counted=groups)", [1, 4, 30], track="news")
     for measure, k, of_cut in (

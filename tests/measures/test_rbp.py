@@ -17,6 +17,7 @@ from support.examples import scaled
 from support.making import Track, down, read_qrels, read_run, tracks
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(20))
 @given(track=tracks())
 def test_rbp_residual__value_and_residual_sum_to_one_if_all_are_relevant(track: Track):
@@ -28,6 +29,7 @@ def test_rbp_residual__value_and_residual_sum_to_one_if_all_are_relevant(track: 
         assert abs(value + residual - 1).max() < 1e-12
 
 
+@pytest.mark.exhaustive
 def test_rbp_residual__deep_judged_list_is_never_negative(tmp_path: Path):
     docs = [f"d{i}" for i in range(1000)]
     qrels = {f"q{i}": dict.fromkeys(docs, 1) for i in range(3)}
@@ -49,6 +51,7 @@ def test_rbp__shared_ties_cannot_be_combined_with_assumed_relevance(unjudged: st
 CASES = {"s": ("trec_eval10", "share"), "o": ("file", "order"), "r": ("rank", "order")}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("option", "depth"), [("s", 0), *product("or", (0, 3, 5))])
 def test_rbp__value_and_residual_equal_rbp_eval(
     shared: Path, tmp_path: Path, option: str, depth: int
@@ -76,6 +79,7 @@ def printed(folder: Path, option: str, depth: int) -> Iterator[tuple[float, str,
         yield float(p), query, float(value), float(residual)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("run", ["plain", "ties"])
 @pytest.mark.parametrize("qrels", ["qrels", "qrels_neg"])
 def test_rbp_residual__equals_trec_eval_10(shared: Path, tmp_path: Path, qrels: str, run: str):

@@ -128,6 +128,7 @@ QUICK = [name for name in FIRST_OF_FILES if name not in COSTLY]
 OTHERS = [name for name in CHECKED if name not in QUICK]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "name", [*QUICK, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in OTHERS)]
 )
@@ -185,6 +186,7 @@ SAID_ELSEWHERE = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", [n for n in CHECKED if not is_number(registry()[n].empty_list)])
 def test_empty_list__description_gives_score_of_absent_list(name: str):
     words = registry()[name].empty_list
@@ -229,6 +231,7 @@ def any_value(parameter: Parameter) -> st.SearchStrategy[object]:
     return numbers | choices if parameter.choices else numbers
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(400))
 @given(spellings())
 def test_parse_measure__canonical_name_round_trips(text: str):

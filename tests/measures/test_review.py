@@ -48,6 +48,7 @@ WORKED = {
 }
 
 
+@pytest.mark.exhaustive
 def test_review__values_equal_worked_numbers(tmp_path):
     store = Track(RUNS, QRELS).ingest(tmp_path)
     for (system, name), expected in WORKED.items():

@@ -71,6 +71,7 @@ def samples(draw: st.DrawFn) -> tuple[Track, Sampled]:
     return track, Sampled(prels=all_docs(track, lambda: draw(chances)))
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(30))
 @given(samples())
 def test_evaluate__values_of_samples_equal_naive_twins(drawn: tuple[Track, Sampled]):
@@ -115,6 +116,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, irmeta.Store]:
     return stores
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_store__sample_is_kept_in_folder_as_in_memory(kind: str, stored, tmp_path: Path):
     store, names = stored[kind], list(estimates(of_explained(kind)))

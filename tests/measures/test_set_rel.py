@@ -66,6 +66,7 @@ def test_rel_of_a_set__graded_gains_keep_every_grade(store: irmeta.Store):
     assert found["value"].to_list() == pytest.approx(expected["value"].to_list())
 
 
+@pytest.mark.exhaustive
 def test_rel_of_a_set__every_call_that_names_measures_means_it(store: irmeta.Store):
     qrels = "umbrela"
     names = {

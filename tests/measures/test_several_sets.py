@@ -29,6 +29,7 @@ def by_set(store: irmeta.Store, names: str, **given: bool) -> pl.DataFrame:
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("per_query", [False, True])
 def test_evaluate__several_sets_have_the_rows_of_each(store: irmeta.Store, per_query: bool):
     found = store.evaluate("AP,nDCG@10", qrels=SETS, per_query=per_query)
@@ -73,6 +74,7 @@ def test_compare_command__gate_and_differences_name_the_set(run, store: irmeta.S
     assert '"qrels":"umbrela"' in done.out
 
 
+@pytest.mark.exhaustive
 def test_evaluate_command__wide_columns_of_different_rel_keep_their_names(run, store: irmeta.Store):
     done = run("evaluate", store.path, "-m", "AP", "--qrels", SETS, "--wide", "--sort", "AP")
     assert [line.split(",")[1:] for line in done.out.splitlines()] == [

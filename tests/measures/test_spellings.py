@@ -166,6 +166,7 @@ def test_measure_objects__are_names():
         _ = irmeta.nDCGG
 
 
+@pytest.mark.exhaustive
 def test_measure_objects__are_accepted_wherever_a_name_is():
     store = Track({"s": {"q": [("a", 2), ("b", 1)]}}, {"q": {"b": 2}}).read()
     for measure in (irmeta.nDCG @ 10, ir_measures.nDCG @ 10, "ndcg@10"):

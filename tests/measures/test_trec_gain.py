@@ -69,6 +69,7 @@ OWN = [
 ]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("output", "qrels", "run"), [*CASE1, *OWN])
 def test_gain_measures__equal_trec_eval_output(
     shared: Path, tmp_path: Path, output: str, qrels: str, run: str

@@ -16,15 +16,18 @@ from twins.registry import FAMILIES, TWINS, Family
 families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
+@pytest.mark.exhaustive
 def test_registry__every_measure_has_a_naive_twin():
     assert {parse_measure(name).measure.name for name in TWINS} == registry().keys()
 
 
+@pytest.mark.one_in(4)
 @families
 def test_registry__names_are_canonical(family: Family):
     assert [parse_measure(name).name for name in family.twins] == list(family.twins)
 
 
+@pytest.mark.one_in(3)
 @families
 def test_evaluate__values_equal_naive_twins(family: Family):
     @settings(max_examples=scaled(family.examples))

@@ -33,6 +33,7 @@ def test_evaluate__equals_worked_examples(store, expected):
     assert not wrong
 
 
+@pytest.mark.exhaustive
 def test_worked_examples__cover_every_list_and_default_measure(store, expected):
     default = {name for name in PRESETS["default"] if "unretrieved=depth)@" not in name}
     assert default <= {row["measure"] for row in expected}

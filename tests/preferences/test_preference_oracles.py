@@ -80,6 +80,7 @@ CASES = ("case1_adhoc", "case1_neg", "case2_subtopics", "case3_innov", "negative
 EXAMPLES = ("paper4-same-first", "paper4-x-y", "ties", "unretrieved")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.filterwarnings("ignore::irmeta.QrelsWarning")
 @pytest.mark.parametrize("case", [*CASES, *EXAMPLES])
 def test_preferences__equal_independent_values(shared, worked_examples, small, case, tmp_path):
@@ -102,6 +103,7 @@ def pref_eval(file: Path) -> list[dict[str, Any]]:
     return [row for row in rows if row.get("type") == "preference"]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", PREF_EVAL)
 @pytest.mark.parametrize("case", ["case1_adhoc", "case3_innov"])
 def test_preferences__binary_values_equal_pref_eval(shared, worked_examples, tmp_path, case, name):

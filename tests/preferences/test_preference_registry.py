@@ -24,7 +24,7 @@ SUBJECTS = {name: PreferenceSubject(rule) for name, rule in preference_registry(
 
 
 COSTLY = {"trace", "sums", "dominance"}
-"""Checks that take every query and pair of systems; RPP and LexiRecall stand for all by default."""
+"""Checks that take every query and pair of systems; LexiRecall stands for all by default."""
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,7 @@ COSTLY = {"trace", "sums", "dominance"}
         pytest.param(
             name,
             check,
-            marks=pytest.mark.exhaustive
-            if check in COSTLY and name not in ("RPP", "LexiRecall")
-            else (),
+            marks=pytest.mark.exhaustive if check in COSTLY and name != "LexiRecall" else (),
         )
         for name in SUBJECTS
         for check in PREFERENCE_CHECKS
@@ -53,6 +51,7 @@ def test_check_preference__accepts_a_twin():
     check_preference(RPP, twin=twin, skip=COSTLY)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("wrong", [{"grades": "binary"}, {"k": None}])
 def test_check_preference__finds_a_wrong_twin(wrong):
     def twin(a, b, qrels, k):
@@ -104,6 +103,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("check", BROKEN)
 def test_check_preference__finds_a_broken_preference(check: str):
     with pytest.raises(AssertionError, match="RPP"):
@@ -142,6 +142,7 @@ def test_rpp__binary_equals_graded_with_a_single_grade(drawn):
     np.testing.assert_array_equal(graded, binary)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("p", ["uniform", "dcg", "inverse"])
 def test_strpp__equals_binary_rpp_with_a_single_subtopic(p: str):
     qrels = {query: dict(docs) for query, docs in crowd().qrels.items()}

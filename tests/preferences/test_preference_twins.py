@@ -77,6 +77,7 @@ def test_preferences__equal_naive_twins(track: Track):
         assert_twins(found, rankings, track.qrels, twin)
 
 
+@pytest.mark.exhaustive
 @given(tracks())
 def test_preferences__condensed_equal_twins_of_lists_without_unjudged_docs(track: Track):
     store, names = track.read(), ["RPP(unjudged=condensed)", "OI(unjudged=condensed)"]
@@ -88,6 +89,7 @@ def test_preferences__condensed_equal_twins_of_lists_without_unjudged_docs(track
         assert_twins(found, rankings, track.qrels, AD_HOC[name])
 
 
+@pytest.mark.exhaustive
 @given(diverse_tracks())
 def test_preferences__equal_naive_twins_by_subtopic(track: Track):
     store = track.read()
@@ -97,6 +99,7 @@ def test_preferences__equal_naive_twins_by_subtopic(track: Track):
         assert_twins(found, rankings, judged, twin)
 
 
+@pytest.mark.exhaustive
 @given(diverse_tracks())
 def test_preferences__background_of_another_qrels_set_equals_twin(track: Track):
     assume(track.qrels)

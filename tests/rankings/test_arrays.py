@@ -45,6 +45,7 @@ def test_from_arrays__same_values_as_a_store(track: Track):
     assert_equal_values(made, view, SPECS)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks())
 def test_from_arrays__rank_zero_means_not_retrieved(track: Track):
@@ -56,6 +57,7 @@ def test_from_arrays__rank_zero_means_not_retrieved(track: Track):
         assert made.ranks.dtype == np.uint16
 
 
+@pytest.mark.exhaustive
 def test_from_arrays__defaults_of_optional_arguments():
     view = JudgedRanks.from_arrays(RANKS, GRADES)
     assert view.queries == ("q0",)
@@ -162,6 +164,7 @@ def test_drop_relevant__keeps_ties_with_dropped_docs():
     assert [ends.ravel().tolist() for ends in view.ties] == [[1, 3], [2, 3]]
 
 
+@pytest.mark.exhaustive
 def test_only_systems__selects_from_200_000_systems():
     view = JudgedRanks.from_arrays(np.ones((1, 200_000), np.uint16), [1])
     names = [f"s{i:06}" for i in range(0, 200_000, 1000)]

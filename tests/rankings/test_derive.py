@@ -149,6 +149,7 @@ def test_derived_view__same_values_as_modified_files(change: Change, track: Trac
     assert_equal_values(view, expected, specs_without(*lacks))
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(12))
 @given(track=tracks(), depth=st.integers(1, 4))
 def test_cut_to__same_values_as_truncated_lists(track: Track, depth: int):
@@ -165,6 +166,7 @@ def test_cut_to__same_values_as_truncated_lists(track: Track, depth: int):
     assert_equal_values(view, expected, specs_without("pool", "retrieved"))
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(12))
 @given(track=tracks())
 def test_condense__same_values_as_lists_of_judged_docs(track: Track):
@@ -178,6 +180,7 @@ def test_condense__same_values_as_lists_of_judged_docs(track: Track):
     assert_equal_values(view, expected, specs_without("pool"), deepest_rank=view.facts.deepest_rank)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(track=tracks(), depth=st.one_of(st.none(), st.integers(1, 4)), n=st.integers(0, 3))
 def test_with_pool__removes_a_system_from_the_pool_only(track: Track, depth: int | None, n: int):
@@ -208,6 +211,7 @@ def test_with_pool__removes_a_system_from_the_pool_only(track: Track, depth: int
         assert (again.complete_depth <= depth).all()
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(12))
 @given(track=diverse_tracks())
 def test_one_subtopic__same_values_as_qrels_of_the_subtopic(track: Track):
@@ -221,6 +225,7 @@ def test_one_subtopic__same_values_as_qrels_of_the_subtopic(track: Track):
     assert_equal_values(view, expected, SPECS)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(track=diverse_tracks())
 def test_derived_view__changes_the_diversity_view_too(track: Track):
@@ -311,6 +316,7 @@ def test_require__error_explains_why_an_array_is_missing(tmp_path):
         view.one_subtopic("1")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("derive", "problem"),
     [

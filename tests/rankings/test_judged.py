@@ -90,6 +90,7 @@ def test_judged_ranks__deepest_rank_includes_unjudged_queries(view):
     assert view.facts.highest_grade == 3
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("low", "below", "expected"),
     [
@@ -242,6 +243,7 @@ def many(tmp_path, monkeypatch):
     return Track(runs, qrels).ingest(tmp_path)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("order", [None, "trec_eval10", "score-file", "file", "rank"])
 @pytest.mark.parametrize("max_rows", [1, 30, 50])
 def test_judged_ranks__independent_of_block_size(many, max_rows, order):
@@ -272,6 +274,7 @@ def test_judged_ranks__block_without_judged_queries(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.exhaustive
 def test_store__results_independent_of_block_size(many, monkeypatch):
     def tables_of(store: irmeta.Store) -> list[pl.DataFrame]:
         means = [store.means(queries=q) for q in ("judged", "relevant", "retrieved")]

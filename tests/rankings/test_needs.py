@@ -59,6 +59,7 @@ def test_ties__equal_naive_blocks_for_each_tie_order(track: Track):
             assert firsts[row, s] <= view.ranks[row, s] <= lasts[row, s]
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks())
 def test_pool_depth__smallest_rank_over_all_lists(track: Track):
@@ -73,6 +74,7 @@ def test_pool_depth__smallest_rank_over_all_lists(track: Track):
                 assert view.pool_depth[row] == (NOT_POOLED if depth == math.inf else depth)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks())
 def test_with_pool_and_pooled_at__equal_naive_implementation(track: Track):
@@ -94,6 +96,7 @@ def grades_of(view: JudgedRanks, q: int) -> dict[str, int]:
     return dict(zip(view.docs[rows], view.grades[rows].tolist(), strict=True))
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(30))
 @given(tracks())
 def test_complete_depths__equal_naive_implementation(track: Track):
@@ -145,6 +148,7 @@ def test_norm_pool__undefined_with_a_single_warning_for_an_incomplete_pool(tmp_p
     assert "complete at no depth" in explained.trace.divisor_is
 
 
+@pytest.mark.exhaustive
 def test_pool_depth__configured_depth_is_used(tmp_path: Path):
     lists = {"q": down("x", "a", "b")}
     Track({"s": lists}, {"q": {"a": 1, "b": 1}}).write(tmp_path)
@@ -228,6 +232,7 @@ def test_pool_order__rejected_if_the_store_is_truncated(tmp_path: Path):
     assert store.means("AP(norm=pool)@1", pool_order="trec_eval")["value"].to_list() == [1.0]
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks())
 def test_retrieved__counts_docs_of_all_lists(track: Track):
@@ -237,6 +242,7 @@ def test_retrieved__counts_docs_of_all_lists(track: Track):
         assert view.retrieved[q] == len(docs)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("negative", ["unjudged", "nonrelevant"])
 @settings(max_examples=scaled(25))
 @given(track=tracks())
@@ -264,6 +270,7 @@ def test_condense__equals_naive_condensed_lists(negative: str, track: Track):
     assert view_of(store, negative=negative).condense().ranks.tolist() == view.ranks.tolist()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("deepest", [1, 3, 100])
 @settings(max_examples=scaled(15))
 @given(track=tracks())

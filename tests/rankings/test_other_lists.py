@@ -51,6 +51,7 @@ def same_values(view: JudgedRanks, track: Track, deepest_rank: int) -> None:
     assert (view.lengths == expected.lengths).all()
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(12))
 @given(track=tracks())
 def test_cut_ends__same_values_as_lists_to_the_last_relevant_doc(track: Track):
@@ -58,6 +59,7 @@ def test_cut_ends__same_values_as_lists_to_the_last_relevant_doc(track: Track):
     same_values(cut_ends(view), edited(track, cut), view.facts.deepest_rank)
 
 
+@pytest.mark.exhaustive
 def test_pad_ends__same_values_as_lists_with_unjudged_docs():
     runs = {
         "s1": {"q1": down("r", "x"), "q2": down("x", "r", "y", "u", "z")},

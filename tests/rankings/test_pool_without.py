@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ def assert_pool_is_current(view: JudgedRanks, has_current_lists: bool) -> None:
         np.testing.assert_array_equal(view.complete_depth, complete)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(30))
 @given(tracks(), DEPTHS, DEPTHS, st.integers(0, 2**4 - 1))
 def test_with_pool__arrays_equal_those_of_the_docs_that_remain(
@@ -46,6 +48,7 @@ def test_with_pool__arrays_equal_those_of_the_docs_that_remain(
         assert len(made.grades) == is_kept.sum()
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(10))
 @given(tracks(), st.sampled_from([1, 4, 100]))
 def test_judged_under__equals_one_order_at_a_time(track: Track, rows: int):

@@ -52,6 +52,7 @@ def judged_pairs(track: Track) -> Pairs:
     return {(q, s, d): g for q, of in of_query for s, docs in of.items() for d, g in docs.items()}
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(40))
 @given(diverse_tracks())
 def test_subtopics__all_pairs_and_ad_hoc_grades(track: Track):
@@ -130,10 +131,12 @@ RECALL = Measure(
 )
 
 
+@pytest.mark.exhaustive
 def test_check_measure__accepts_a_measure_of_subtopics():
     check_measure(RECALL)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(diverse_tracks())
 def test_evaluate__reads_the_qrels_set_required_by_each_measure(track: Track):
@@ -226,6 +229,7 @@ def test_subtopics_file__notes_missing_judged_subtopics(tmp_path: Path):
     assert "t/topics.csv lacks 2 of 3 subtopics; the first is 'none' of query '1'" in notes
 
 
+@pytest.mark.exhaustive
 def test_subtopics_file__read_again_after_changes(tmp_path: Path):
     described(tmp_path, "query,subtopic,weight\n1,s1,1\n")
     (tmp_path / "c" / "t" / "topics.csv").write_text("query,subtopic,weight\n1,s1,0.5\n")

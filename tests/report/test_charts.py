@@ -88,6 +88,7 @@ ORANGE = {"arcs", "arcs, many", "search lengths", "differences", "rarity", "rari
           "surfaces", "scatter panes"}  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("is_wide", "pixels", "text"), [(True, TEXT_WIDTH, ">34.6%<"), (False, PRINT_WIDTH, ">35%<")]
 )
@@ -163,6 +164,7 @@ def test_chart__identical_in_another_process():
     assert other.stdout.decode() == to_svg(length_histogram(lengths(), "x"))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "draw",
     [
@@ -184,6 +186,7 @@ def test_chart__states_the_absence_of_data(draw: Callable[[], Any]):
     assert re.search(r"\b(no|none|nothing)\b", texts(to_svg(draw())).lower())
 
 
+@pytest.mark.exhaustive
 def test_chart__replaces_characters_invalid_in_xml():
     """Such characters would crash vl-convert; other non-ASCII characters stay."""
     odd = pl.DataFrame({"name": ["a\x01b", "\uffff", "c\U0001f600"], "value": [0.3, 0.2, 0.1]})
@@ -230,6 +233,7 @@ def test_length_differences__docs_that_neither_retrieves_are_no_wins():
     assert "median wins: 7 (70%)" in shown
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kinds", [{"both"}, {"both", "neither"}])
 def test_length_differences__legend_names_only_kinds_with_docs(kinds: set[str]):
     rows = [(0, 0, kind, 5) for kind in sorted(kinds)] + [(1, 1, "both", 0)]
@@ -271,6 +275,7 @@ def test_dumbbell__best_row_first_and_undefined_values_counted():
     assert shown.index("\na\n") < shown.index("\nb\n")
 
 
+@pytest.mark.exhaustive
 def test_strip__prints_mean_and_standard_deviation_of_each_row():
     frame = pl.DataFrame({"row": ["a"] * 3 + ["b"] * 3, "name": "n", "value": [0.25, 0.5, 0.75,
                           0.5, math.nan, None]})  # fmt: skip
@@ -292,6 +297,7 @@ def test_strip__axis_is_where_the_values_are(values: list[float], low: float, hi
     assert domain == [pytest.approx(low), pytest.approx(high)]
 
 
+@pytest.mark.exhaustive
 def test_strip__marks_deviations_beyond_the_axis():
     frame = pl.DataFrame({"row": ["a"] * 2 + ["b"] * 2, "name": "n", "value": [0.0, 1.0, 0.4, 0.6]})
     svg = to_svg(strip(frame, **STRIP, spread=True))
@@ -312,6 +318,7 @@ def test_heat_map__tells_zero_by_its_text_from_undefined():
     assert [text for text in shown if text in ("0", "0.00", "\u2014")] == ["0", "0.00", "\u2014"]
 
 
+@pytest.mark.exhaustive
 def test_heat_map__numbers_fit_narrow_cells_in_print():
     rows = [(f"m{i}", f"m{j}", -0.25 if i > j else -1.0) for i in range(16) for j in range(16)]
     frame = pl.DataFrame(rows, ["across", "down", "value"], orient="row").with_columns(name="down")

@@ -40,6 +40,7 @@ def test_offline__leaves_altair_as_it_is(made_store: irmeta.Store):
         assert "application/json" in chart._repr_mimebundle_()[0]
 
 
+@pytest.mark.exhaustive
 def test_offline__interactive_chart_is_html_without_a_network(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(charts, "_scripts", lambda: "scripts()")  # bundling takes seconds
     runs = {HOSTILE.replace("/", "|"): {"q": down("d", "n")}}

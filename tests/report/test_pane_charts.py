@@ -49,6 +49,7 @@ def test_curve_panes__of_many_names_the_quantiles_at_the_right_edge_are_named():
     assert shown.count("\nmax: ") == 2
 
 
+@pytest.mark.exhaustive
 def test_curve_panes__labels_at_the_right_edge_do_not_overlap():
     last = pl.when(pl.col("y") > 0.29).then(0.5).when(pl.col("y") > 0.01).then(0.25).otherwise(0)
     svg = to_svg(curve_panes(panes_of(30).with_columns(y=last), PANES, **WORDS))
@@ -61,6 +62,7 @@ def test_curve_panes__labels_at_the_right_edge_do_not_overlap():
     assert labels["Q3"] + 10 == labels["median"]
 
 
+@pytest.mark.exhaustive
 def test_curve_panes__of_few_names_each_has_a_colour_and_a_mark():
     svg = to_svg(CHARTS["curve panes"]())
     shown = texts(svg)
@@ -116,6 +118,7 @@ def test_linear_ticks__round_numbers_within_the_values(
     assert linear_ticks(low, high, whole) == expected
 
 
+@pytest.mark.exhaustive
 def test_banded_maps__cells_of_one_band_are_merged_and_undefined_ones_hatched():
     # 0.9 as a sum of rounding errors is still 0.9
     frame = cells(0.2, -1.0, 0.9 - 1e-15, 0.95, 0.95, None, 0.5, 0.8, math.nan)
@@ -146,6 +149,7 @@ def test_banded_maps__lines_only_where_the_axes_have_the_cutoff():
     assert (lines(3), lines(4)) == (2, 0)
 
 
+@pytest.mark.exhaustive
 def test_print_of__square_panes_remain_square():
     specs = []
 
@@ -184,6 +188,7 @@ def test_curve_panes__bands_within_the_axis_and_undefined_bounds_left_out():
     assert y == (pytest.approx(-0.295), pytest.approx(0.545))
 
 
+@pytest.mark.exhaustive
 def test_curve_panes__linear_axis_from_zero():
     frame = panes_of(1).with_columns(x=pl.Series([0.0, 0.5, 1.0] * 2))
     chart = curve_panes(frame, PANES, **WORDS, linear="%", rules=[(0, "none")])
@@ -205,6 +210,7 @@ def test_curve_panes__rank_one_at_the_top():
     assert [label for _, label in sorted(left)] == [1, 5, 10, 15]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("ranks", "shown"), [((123, 127), {124, 126}), ((126.5, 127), {127})])
 def test_curve_panes__far_ranks_are_labelled(ranks: tuple[float, float], shown: set[int]):
     frame = panes_of(1).with_columns(y=pl.Series([*ranks, ranks[0]] * 2))
@@ -279,6 +285,7 @@ def test_scatter_panes__points_are_not_joined():
         assert y == end_y
 
 
+@pytest.mark.exhaustive
 def test_curve_panes__headings_are_in_line():
     """A label of a tick at the upper edge would push the heading of its pane up."""
     tops = {"a": 1.0, "b": 0.944, "c": 0.9432, "d": 0.7}

@@ -35,6 +35,7 @@ def with_parameters() -> Any:
     return alt.concat(alt.layer(marks, rule), rule)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("build", [curves, heat, with_parameters])
 def test_plainly__same_spec(build):
     expected = build().to_dict()

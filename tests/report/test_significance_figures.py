@@ -26,6 +26,7 @@ def printed(chart: Any) -> list[str]:
     return texts(svg).split("\n")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("size", "named"), [(22, 21), (23, 23), (40, 40), (41, 20), (143, 20)])
 def test_pairwise_significance__names_of_all_or_of_the_best(size: int, named: int):
     chart = pairwise_significance(p_values(size), systems(size), "T", 0.05, "corrected by holm")
@@ -58,6 +59,7 @@ def against(size: int) -> pl.DataFrame:
     return frame.with_columns(**ends, interval=pl.lit("uncorrected"))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("size", [41, 143])
 def test_baseline_differences__names_the_best_and_the_neighbours(size: int):
     shown = printed(baseline_differences(against(size), f"s{size // 2}", "T", 0.05, "uncorrected"))
@@ -95,6 +97,7 @@ def test_achieved_significance__labels_in_the_order_of_the_curves():
     assert max(row["y"] for row in curves) == 0.15
 
 
+@pytest.mark.exhaustive
 def test_achieved_significance__of_many_curves_some_have_labels():
     shown = printed(achieved_significance(curves_of(60), [0.05], "T"))
     labels = [int(text[7:]) for text in shown if text.startswith("measure")]
@@ -110,6 +113,7 @@ def test_achieved_significance__without_small_p_values_shows_all():
     assert len(to_spec(chart)["datasets"]["curves"]) == frame.height
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("test", "correction", "words"),
     [
@@ -133,6 +137,7 @@ def test_compare__figure_and_table_name_the_kind_of_interval(
     assert kinds.to_list() == [words.split()[1] if words else None]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("test", "words"),
     [("t", "corrected by holm"), ("hsd", "(p <= 0.05);")],

@@ -129,6 +129,7 @@ def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(found.sort(keys), expected.sort(keys), check_exact=True)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(10))
 @given(seed=seeds)
 def test_curve__equals_means_at_each_cutoff_bit_for_bit(seed: int):

@@ -126,6 +126,7 @@ def test_rarity__counts_groups_and_pooled_systems(grouped):
         assert of("none", rarity=kind) == (0, 4, 1.0)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from(RARITIES), st.sampled_from([1, 3, 100]))
 def test_rarity__kinds_equal_naive_twins(track: Track, kind: str, depth: int):

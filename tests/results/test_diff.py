@@ -111,6 +111,7 @@ def test_diff__pairs_compare_systems_of_other_names(save):
         diff(save("a", a), save("b", b), pairs={"old": "nw"})
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("measure", "a", "b", "different"),
     [
@@ -146,6 +147,7 @@ def test_diff__compares_means_by_track_system_and_measure(save):
     assert [row[c] for c in ("track", "system", "query")] == ["t", "r", None]
 
 
+@pytest.mark.exhaustive
 def test_diff__csv_and_parquet_of_the_same_results_are_equal(
     made_store: irmeta.Store, tmp_path: Path
 ):
@@ -189,6 +191,7 @@ def test_diff__compares_provenance_field_by_field(made_store: irmeta.Store, tmp_
     }
 
 
+@pytest.mark.exhaustive
 def test_diff__reports_changed_fingerprint_and_read_policy(worked_examples: Path, tmp_path: Path):
     files = []
     for order in ("trec_eval", "file"):

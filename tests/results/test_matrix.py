@@ -224,6 +224,7 @@ def test_read_matrices__file_name_is_the_measure_of_a_plain_table(tmp_path):
         read(tmp_path, "a\n1\n", ("AP",))
 
 
+@pytest.mark.exhaustive
 def test_read_matrices__published_score_matrices(shared):
     """R writes headers with or without quotes, and no query column."""
     shapes = {}

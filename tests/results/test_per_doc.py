@@ -49,6 +49,7 @@ def twin_rarity(
             yield track.name, query, doc, qrels[doc], n, systems, 1 - n / systems
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(30))
 @given(tracks(), st.integers(1, 3), st.integers(1, 12), st.sampled_from(ORDERS))
 def test_search_lengths_and_rarity__equal_naive_implementation(
@@ -74,6 +75,7 @@ def made(request, collections) -> Track:
     return Track(lists, read_qrels(collections / MADE[request.param]), request.param)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("unretrieved", UNRETRIEVED)
 def test_search_lengths__equal_naive_implementation_on_generated_tracks(
     made, made_store, unretrieved
@@ -82,12 +84,14 @@ def test_search_lengths__equal_naive_implementation_on_generated_tracks(
     assert found.rows() == list(twin_lengths(made, unretrieved=unretrieved))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("depth", [1, 10, 100, 200, 1000])
 def test_rarity__equals_naive_implementation_on_generated_tracks(made, made_store, depth):
     found = made_store.per_doc.rarity(made.name, rarity_depth=depth)
     assert found.rows() == list(twin_rarity(made, depth))
 
 
+@pytest.mark.exhaustive
 def test_search_lengths_and_rarity__equal_naive_on_worked_examples(worked_examples, tmp_path):
     store = irmeta.ingest(worked_examples, tmp_path / "store")
     for name in store.tracks:

@@ -121,6 +121,7 @@ VALUES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, NAN])
 SHAPES = st.tuples(st.integers(2, 4), st.integers(2, 12))
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(100))
 @given(
     arrays.arrays(float, SHAPES, elements=VALUES), st.lists(st.sampled_from([1, -1]), min_size=4)

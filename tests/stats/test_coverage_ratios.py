@@ -65,6 +65,7 @@ def test_coverage__undefined_if_reference_has_no_significant_pair(values):
     assert np.isnan(ratios(frame)).all()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("test", "twin"),
     [

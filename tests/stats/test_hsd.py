@@ -75,6 +75,7 @@ def test_tukey_hsd__equals_scipy(queries: int, systems: int):
         np.testing.assert_allclose((difference + margin)[off], limits.high[off], atol=1e-7)
 
 
+@pytest.mark.exhaustive
 def test_tukey_hsd__equals_statsmodels():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # raised by imports of statsmodels
@@ -254,6 +255,7 @@ def enumerated(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found, counts / counts.sum()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("rows", "columns"), [(2, 4), (3, 3), (5, 3), (6, 2), (2, 5)])
 def test_permuted_ranges__every_permutation_equally_likely(rows: int, columns: int):
     """The sums of random values identify the permutation."""
@@ -338,6 +340,7 @@ def test_permuted_ranges__redraw_biased_draws():
     assert ranges_of(values, 1, 7, rare)[0] == pytest.approx(slow, rel=1e-12)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("design", ["one-way", "blocked"])
 def test_is_significant__as_p_up_to_the_level(design):
     test = {"one-way": hsd.tukey_hsd, "blocked": blocked_hsd}[design]

@@ -72,6 +72,7 @@ def test_agree__coefficients_equal_twins(rows: list[tuple[int, int, float, float
 METRICS = ("nominal", "ordinal", "interval")
 
 
+@pytest.mark.exhaustive
 @given(st.lists(ROWS, min_size=2, max_size=4))
 def test_agree__common_alpha_with_missing_labels_equals_twin(several):
     judges = {f"j{i}": sets_of(rows)[1] for i, rows in enumerate(several)}

@@ -53,6 +53,7 @@ def regret_of(reference: list[float], judge: list[float], size: int) -> tuple[fl
     return orders.regret_of_best(np.array(reference), np.array(judge), size)
 
 
+@pytest.mark.exhaustive
 @given(SIDES)
 def test_correlations__of_drawn_queries_equal_twins(sides):
     reference, judge = map(np.array, sides)

@@ -47,6 +47,7 @@ def expected(method: str, x: list[float], y: list[float]) -> float:
     return TWINS[method](a, b)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", TWINS)
 @given(
     x=arrays.arrays(
@@ -79,6 +80,7 @@ def test_orders__row_by_row_equals_all_pairs(method, x):
     np.testing.assert_allclose(function(x[0], x[1], True), np.diag(all_with_all), atol=1e-12)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("method", METHODS)
 def test_correlate__independent_of_block_size(method, monkeypatch):
     """Blocks of pairs of systems do not change the result."""

@@ -128,6 +128,7 @@ def naive_gain(
     return float(np.mean(widths)), float(np.mean(alone)), [one / draws for one in covered]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_correction_gain__equals_twin(method: Method):
     human, judge = made(0.5, 12)

@@ -145,6 +145,7 @@ def test_stability__draws_are_uniform_and_reproducible():
     assert (again[0] != again[2]).any()
 
 
+@pytest.mark.exhaustive
 def test_stability_and_swap_rates__independent_of_batch_size(monkeypatch: pytest.MonkeyPatch):
     whole, swaps = stability(made()), swap_rates(made())
     monkeypatch.setattr(sys.modules[stability.__module__], "_BATCH", 6 * 7)

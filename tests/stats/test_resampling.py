@@ -38,6 +38,7 @@ def made(queries: int = 20, systems: int = 8, seed: int = 1) -> Matrix:
 # Fewer queries: paper 4, Figure 6
 
 
+@pytest.mark.exhaustive
 def test_query_subsets__expected_tau_of_two_systems():
     # a is better on 7 of 10 queries and in the mean: tau is 1 with probability .7, else -1.
     values = np.array([[1.0, 0.0]] * 7 + [[0.0, 1.0]] * 3)
@@ -146,6 +147,7 @@ def test_query_subsets__tau_equals_kendall_tau_b(values):
         assert row["tau"] == pytest.approx(expected, nan_ok=True)
 
 
+@pytest.mark.exhaustive
 def test_query_subsets__tau_grows_with_size_on_trec_8(shared: Path):
     (whole,) = read_matrices(shared / "score-matrices" / "adhoc8_ap.csv")
     found = spread(query_subsets(whole, [5, 25, 45, 50], 100))

@@ -59,6 +59,7 @@ def test_plan__whole_keeps_all_queries_and_systems():
     assert whole.systems.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.exhaustive
 def test_plan__every_subset_equally_likely():
     plan = Plan("queries", (2,), 6000, queries=4, systems=1)
     seen = Counter(tuple(s.queries.tolist()) for s in plan.samples(11))

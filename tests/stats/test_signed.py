@@ -65,6 +65,7 @@ def test_sign_test_and_wilcoxon_test__equal_scipy(ours, right, kind, queries):
     agree(ours, right, values)
 
 
+@pytest.mark.one_in(3)
 @TESTS
 @pytest.mark.parametrize("name", ["adhoc8_ap", "adhoc5_ap", "web2014_p10", "web2013_err20"])
 def test_sign_test_and_wilcoxon_test__equal_scipy_on_real_tracks(ours, right, name, shared):

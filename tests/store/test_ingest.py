@@ -47,6 +47,7 @@ def test_ingest__touched_file_with_equal_content_is_unchanged(two, store):
     assert touched(store, but=".cache.json") == before
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("lost", [None, b"", b'{"a"', b"[]", b"null", b'{"a":[]}', b'{"a":5}'])
 def test_ingest__lost_or_damaged_cache_is_harmless(two, store, lost):
     states(two, store)
@@ -83,6 +84,7 @@ CONFIGURED = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "change",
     [
@@ -132,6 +134,7 @@ def test_ingest__tracks_removed_from_collection_stay_in_store(two, store):
     assert irmeta.open_store(store).tracks == ["a", "b"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("workers", [1, 2, 7])
 def test_ingest__bytes_do_not_depend_on_workers_or_path(made_store, collections, tmp_path, workers):
     elsewhere = tmp_path / "elsewhere"
@@ -209,6 +212,7 @@ def test_ingest__interrupted_ingest_keeps_complete_tracks_and_resumes(
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
 
+@pytest.mark.exhaustive
 def test_ingest__reader_of_all_tracks_never_misses_a_replaced_track(two, store, monkeypatch):
     """A reader looks after each rename of an ingest that replaces a track."""
     states(two, store)
@@ -269,6 +273,7 @@ def test_ingest__file_is_refused_as_store(two):
         irmeta.ingest(two, two / "a/qrels")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("hidden", [{}, {".DS_Store": "x"}, {".manifest.json.7.tmp": "{"}])
 def test_ingest__folder_without_visible_files_becomes_a_store(two, tmp_path, hidden):
     (tmp_path / "empty").mkdir()
@@ -282,6 +287,7 @@ def test_ingest__second_writer_is_refused(two, store):
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("damage", ["gone", "cut", "record cut"])
 def test_ingest__damaged_track_is_rewritten(two, store, damage):
     states(two, store)
@@ -332,6 +338,7 @@ def test_ingest__named_pipe_among_runs_is_skipped(two, store):
         irmeta.ingest(two, store)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("said", [b"{}", b"[]", b"null", b'{"files": {}}', b"{"])
 def test_ingest__invalid_record_is_rewritten(two, store, said):
     states(two, store)
@@ -341,6 +348,7 @@ def test_ingest__invalid_record_is_rewritten(two, store, said):
     assert content(store) == before
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("said", ["deepest_rank", "highest", "track"])
 def test_ingest__record_with_checksum_mismatch_is_rewritten(two, store, said):
     states(two, store)
@@ -356,6 +364,7 @@ def test_ingest__record_with_checksum_mismatch_is_rewritten(two, store, said):
     assert content(store) == before
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", FOLDERS)
 def test_ingest__damaged_footer_is_detected_and_rewritten(two, store, kind):
     """Checksums of pages do not cover the footer."""
@@ -396,6 +405,7 @@ def test_rehash__detects_change_with_equal_size_and_time(two, store):
     assert "c" in irmeta.open_store(store).runs("a").collect()["doc"].to_list()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", FOLDERS)
 def test_rehash__detects_damaged_page_in_store(two, store, kind):
     """The size and the footer of the file are unchanged."""

@@ -96,6 +96,7 @@ READERS = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("reader", READERS)
 def test_parquet_readers__names_of_runs_are_strings(store, reader: Callable):
     frame = reader(str(store / "runs"))
@@ -104,6 +105,7 @@ def test_parquet_readers__names_of_runs_are_strings(store, reader: Callable):
     assert sorted(found) == sorted((t, q, s, d) for t in TRACKS for q, s, d in ROWS)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("kind", ["qrels", "docs", "systems"])
 def test_parquet_readers__open_every_table(store, reader, kind):

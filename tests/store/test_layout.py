@@ -135,6 +135,7 @@ def run_lines(collections: Path, track: str, file: str) -> pl.DataFrame:
     return frame.with_columns(position=pl.int_range(1, pl.len() + 1, dtype=pl.Int32))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("track", TRACKS)
 def test_runs__equal_lines_of_run_files(made_store, collections, track):
     runs = made_store.runs(track).collect()
@@ -160,6 +161,7 @@ QRELS = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("track", "name", "file"), QRELS)
 def test_qrels__equal_lines_of_qrels_files(made_store, collections, track, name, file):
     found = made_store.qrels(track).filter(set=name).collect()
@@ -230,6 +232,7 @@ def row_groups(store: irmeta.Store, track: str, kind: str = "runs") -> list[pl.D
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("track", TRACKS)
 def test_ingest__row_groups_hold_complete_queries(parts, made_store, track):
     groups = row_groups(parts, track)
@@ -258,6 +261,7 @@ def test_layout__parts_are_sorted_by_number(tmp_path):
     assert names == [f"part-{n}.parquet" for n in (0, 1, 2, 9, 10)]
 
 
+@pytest.mark.exhaustive
 def test_evaluate__values_do_not_depend_on_parts(parts, made_store):
     measures = "AP,nDCG@10,ASL,Bpref"
     assert parts.evaluate(measures, per_query=True).equals(

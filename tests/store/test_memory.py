@@ -39,6 +39,7 @@ def held(collections: Path) -> Store:
         return irmeta.read(collections)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_read__tables_equal_store(held: Store, made_store: Store, kind: str):
     for name in [*made_store.tracks, None]:
@@ -54,6 +55,7 @@ def test_read__metadata_equals_store(held: Store, made_store: Store):
     assert "collections': 3 tracks, " in repr(held)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("order", [None, "trec_eval10", "score-file", "file"])
 def test_read__values_equal_store(held: Store, made_store: Store, order):
     ours, theirs = (s.evaluate(NEEDY, tie_order=order, per_query=True) for s in (held, made_store))
@@ -87,6 +89,7 @@ def test_read__all_methods_and_studies_equal_store(
         assert_frame_equal(ours.tables[table], theirs.tables[table], check_exact=True)
 
 
+@pytest.mark.exhaustive
 @given(tracks(), orders, st.none() | orders, orders)
 @settings(max_examples=scaled(40))
 def test_read__blocks_equal_store(
@@ -124,6 +127,7 @@ def test_read__result_does_not_depend_on_groups_and_workers(
         )
 
 
+@pytest.mark.exhaustive
 def test_read__tracks_option_selects_tracks(collections: Path, monkeypatch):
     assert irmeta.read(collections, track="web").tracks == ["web"]
     assert irmeta.read(collections, track=["web", "news", "web"]).tracks == ["news", "web"]
@@ -220,6 +224,7 @@ def test_memory_store__path_is_refused(held: Store):
         _ = held.path
 
 
+@pytest.mark.exhaustive
 def test_read__progress_counts_every_file(collections: Path):
     seen: list[tuple[str, int, int]] = []
     with pytest.warns(irmeta.SkippedRunWarning):

@@ -26,6 +26,7 @@ def test_read__link_to_an_outside_run_is_read(linked):
     assert irmeta.read(linked).systems()["system"].to_list() == ["r", "s"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -136,6 +137,7 @@ def test_evaluate_command__malformed_qrels_are_not_taken_for_a_run(tmp_path, run
     assert "q, line 1: 6 fields where trec qrels have 4" in done.err
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("qrels", "said"),
     [

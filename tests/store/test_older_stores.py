@@ -8,6 +8,7 @@ from irmeta.checksums import parse_record, to_json
 from support.ingesting import content, states
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "older", [lambda said: int(said.split()[0]), lambda said: said.rpartition(" ")[0]]
 )

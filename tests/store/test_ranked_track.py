@@ -121,6 +121,7 @@ def test_ranked_track__equals_complete_track(data):
         check_equal(source, EvalPolicy(tie_order=order, pool_order=pool_order))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("order", ["trec_eval", "score-file"])
 def test_ranked_track__equals_made_tracks(collections: Path, order, monkeypatch):
     """Several runs, gz files, archives, five columns, subtopics, pooled systems, a skipped run."""
@@ -161,6 +162,7 @@ WHOLE = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", [*CHUNKED, *WHOLE])
 def test_ranked_run__chunks_for_adjacent_queries_without_duplicates(name, tmp_path, monkeypatch):
     monkeypatch.setattr(list_chunks, "CHUNK", 16)

@@ -97,6 +97,7 @@ def test_name_systems__config_sets_names_per_track(tmp_path):
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::irmeta.NamesWarning")
 def test_name_systems__added_or_removed_run_equals_fresh_ingest(tmp_path, store):
     late = ALIKE.pop("t/runs/input.rm3.gz")

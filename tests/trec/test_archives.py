@@ -77,6 +77,7 @@ def read_all(path: Path) -> dict[str, bytes | str]:
     return found
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", KINDS)
 def test_members__archived_runs_are_read_like_files(tmp_path, name):
     store = irmeta.read(collection(tmp_path, name, KINDS[name](RUNS)))

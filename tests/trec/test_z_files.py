@@ -47,11 +47,13 @@ def test_z_file__nine_bits_at_most_are_ten() -> None:
     assert decoded(bytes(content)) == LINES
 
 
+@pytest.mark.exhaustive
 @given(st.text("ab", max_size=600), st.sampled_from([0, 1, 50]))
 def test_z_file__reverses_compress_of_short_texts(text: str, clear_after: int) -> None:
     assert decoded(compress(text.encode(), clear_after=clear_after)) == text.encode()
 
 
+@pytest.mark.exhaustive
 def test_open_stream__z_file_is_detected_by_content(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_bytes(compress(LINES))
     with open_stream(InputFile.at(tmp_path / "a.run", "a.run")) as stream:

@@ -73,6 +73,7 @@ def test_verify__names_the_reason_of_a_column(
     assert row["reproduced"] + row["differ"] == row["published"] == len(values)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
@@ -89,6 +90,7 @@ def test_verify__names_the_tie_order(lines, reason):
     assert reasons(irmeta.verify(store, published)) == {reason}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("second", "reason"), [(1.0, "tie order file"), (0.7, None)])
 def test_verify__tie_order_explains_a_value_if_another_agrees(second: float, reason: str | None):
     lists = {"a": {"q": [("r", 1.0), ("s", 1.0)]}, "b": {"q": [("r", 2.0), ("s", 1.0)]}}
@@ -97,6 +99,7 @@ def test_verify__tie_order_explains_a_value_if_another_agrees(second: float, rea
     assert dict(found.values.select("system", "reason").iter_rows())["a"] == reason
 
 
+@pytest.mark.exhaustive
 def test_verify__computes_each_measure_once_under_a_policy(
     made_store: irmeta.Store, monkeypatch: pytest.MonkeyPatch
 ):
@@ -115,6 +118,7 @@ def test_verify__computes_each_measure_once_under_a_policy(
     assert len(computed) > 20
 
 
+@pytest.mark.exhaustive
 def test_verify__value_without_known_reason_has_none(made_store: irmeta.Store):
     values = {name: value + 0.0007 for name, value in means(made_store, "ndcg", "news").items()}
     found = irmeta.verify(made_store, table("ndcg", values), track="news")
@@ -124,6 +128,7 @@ def test_verify__value_without_known_reason_has_none(made_store: irmeta.Store):
     assert without["values"].sum() > 10
 
 
+@pytest.mark.exhaustive
 def test_verify__cutoff_that_explains_few_values_is_no_reason(made_store: irmeta.Store):
     wrong = {name: value + 0.0123 for name, value in means(made_store, "P_10", "news").items()}
     first = next(iter(wrong))
@@ -132,6 +137,7 @@ def test_verify__cutoff_that_explains_few_values_is_no_reason(made_store: irmeta
     assert reasons(found) == {None}
 
 
+@pytest.mark.exhaustive
 def test_verify__value_alone_with_few_digits_tells_no_reading(made_store: irmeta.Store):
     ((name, value), *_) = means(made_store, "P_15", "news").items()
     alone = table("P_10", {name: value})
@@ -146,6 +152,7 @@ def test_verify__value_with_more_digits_than_a_float(made_store: irmeta.Store):
     assert found.agrees
 
 
+@pytest.mark.exhaustive
 def test_verify__equality_is_to_the_digits_of_the_column(made_store: irmeta.Store):
     one, two, *_ = values = means(made_store, "AP", "news")
     exact = {one: values[one], two: values[two]}
@@ -162,6 +169,7 @@ def test_verify__equality_is_to_the_digits_of_the_column(made_store: irmeta.Stor
     assert tiny.values.select("digits", "published").row(0) == (5, 0.00125)
 
 
+@pytest.mark.exhaustive
 def test_verify__missing_query_of_a_mean_is_found():
     queries = [f"q{i}" for i in range(7)]
     lists = {
@@ -182,6 +190,7 @@ def test_verify__missing_query_of_a_mean_is_found():
     assert "mean without query q4" not in reasons(single)  # any query may fit one value
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("mean", ["average", "Avg", "mean", "all"])
 def test_verify__a_column_per_measure_and_a_row_of_means(
     made_store: irmeta.Store, tmp_path: Path, mean: str
@@ -233,6 +242,7 @@ def test_verify__values_per_query_and_means(made_store: irmeta.Store):
     assert found.values["query"].null_count() == 4
 
 
+@pytest.mark.exhaustive
 def test_verify__what_has_no_measure_is_not_ours(made_store: irmeta.Store):
     asked = ["old_bpref", "P5", "R-prec", "ircl_prn.0.10", "gloss", "alpha-nDCG@10"]
     rows = pl.DataFrame({"system": "aldBM25", "measure": asked, "value": "0.5"})
@@ -245,6 +255,7 @@ def test_verify__what_has_no_measure_is_not_ours(made_store: irmeta.Store):
     assert "no qrels by subtopic" in others["reason"][1]
 
 
+@pytest.mark.exhaustive
 def test_verify__names_of_systems(made_store: irmeta.Store):
     first, second = "aldBM25", "doumMan1"
     twice = ["ALDBM25FB", "aldbm25fb"]
@@ -258,6 +269,7 @@ def test_verify__names_of_systems(made_store: irmeta.Store):
     assert found.unmatched.filter(absent_from="published").height == 18
 
 
+@pytest.mark.exhaustive
 def test_verify__tables_of_several_tracks(made_store: irmeta.Store):
     parts = [
         table("ndcg", means(made_store, "ndcg", track)).with_columns(track=pl.lit(track))
@@ -300,6 +312,7 @@ def test_verify__malformed_file_is_refused(
         irmeta.verify(made_store, file, track="news")
 
 
+@pytest.mark.exhaustive
 def test_verify__wrong_calls_are_refused(made_store: irmeta.Store, tmp_path: Path):
     rows = table("map", {"aldBM25": "0.2844"})
     with pytest.raises(irmeta.UsageError, match="no column track, and there are 3 tracks"):

@@ -188,6 +188,7 @@ def results(store: irmeta.Store, tmp_path: Path, undrawn: None):
     return irmeta.studies.claimed(store, tmp_path / "claimed", track=["a", "b"])
 
 
+@pytest.mark.exhaustive
 def test_study__claims_are_a_table_a_latex_table_and_the_first_part_of_the_page(results):
     frame = results.tables["claims"]
     over = frame.filter(pl.col("track").is_null())
@@ -217,6 +218,7 @@ def test_study__without_claims_has_neither_table_nor_section(store, tmp_path: Pa
         irmeta.studies.claims(tmp_path / "tiny")
 
 
+@pytest.mark.exhaustive
 def test_study__claims_are_made_anew_from_kept_tables(
     store, results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -241,6 +243,7 @@ def test_page__many_tracks_have_no_columns():
     assert "n: 4.000; holds for above 2.000" in line.tracks[0].title
 
 
+@pytest.mark.exhaustive
 def test_claims__of_several_studies_and_of_an_index(
     store, results, tmp_path: Path, monkeypatch, undrawn
 ):
@@ -258,6 +261,7 @@ def test_claims__of_several_studies_and_of_an_index(
         irmeta.studies.claims([tmp_path / "all", results.folder])
 
 
+@pytest.mark.exhaustive
 def test_claims__folder_without_results_or_of_an_earlier_version_is_refused(
     results, tmp_path: Path
 ):

@@ -36,6 +36,7 @@ def test_run__second_run_computes_nothing(store: irmeta.Store, tmp_path: Path):
     assert {p: p.stat().st_mtime_ns for p in times} == times, "unchanged charts are left alone"
 
 
+@pytest.mark.exhaustive
 def test_run__without_titles_draws_again_and_computes_nothing(store: irmeta.Store, tmp_path: Path):
     def recorded(out: Path) -> tuple[set[str], dict[str, str]]:
         found = files.RecordedFiles(out, files.folder_of("a")).recorded()
@@ -78,6 +79,7 @@ def test_run__without_figures_writes_tables_that_are_drawn_later(
     assert content(out, ".html").keys() == tables
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__other_formats_draw_again_and_compute_nothing(store: irmeta.Store, tmp_path: Path):
     def images() -> set[str]:

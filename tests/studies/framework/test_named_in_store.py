@@ -37,6 +37,7 @@ def test_study_options__texts_are_checked_by_a_parser_or_in_the_store():
     assert [o for s in study_modules() for o, names in text_options(s) if names is None] == []
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("study", "option", "names"), [(s, *one) for s in READING for one in text_options(s)]
 )

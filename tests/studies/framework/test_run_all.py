@@ -26,6 +26,7 @@ def _only_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     registry.study_modules.cache_clear()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_only_tiny")
 def test_run_all__one_folder_per_study_and_an_index(store: irmeta.Store, tmp_path: Path):
     done = irmeta.studies.run_all(store, tmp_path / "out", track="a", workers=1)
@@ -53,6 +54,7 @@ def test_run_all__failed_study_does_not_stop_the_others(store: irmeta.Store, tmp
     assert "irmeta: tiny: track b: no b today" in ran.err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_only_tiny")
 def test_run_all__same_processes_draw_for_all_studies(
     store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -96,6 +98,7 @@ def test_registry__study_of_another_package_runs(
         registry.find("other")
 
 
+@pytest.mark.exhaustive
 def test_registry__study_load_failure_does_not_stop_the_others(
     store: irmeta.Store, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
 ):

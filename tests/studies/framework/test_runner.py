@@ -50,6 +50,7 @@ def test_run__threads_and_processes_give_equal_bytes(store: irmeta.Store, tmp_pa
     assert content(tmp_path / "processes") == content(tmp_path / "threads")
 
 
+@pytest.mark.exhaustive
 def test_run__style_names_measures_in_figures_latex_and_page_alone(
     store: irmeta.Store, tmp_path: Path
 ):
@@ -72,12 +73,14 @@ def test_run__style_names_measures_in_figures_latex_and_page_alone(
     assert canonical[3] == parquet
 
 
+@pytest.mark.exhaustive
 def test_reanalyze__without_figures_has_a_page(store: irmeta.Store, tmp_path: Path):
     done = irmeta.reanalyze(store.path, tmp_path / "out", measures="AP", figures=False)
     assert "were not drawn" in done.results.report.read_text()
     assert not (tmp_path / "out" / "figures").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__stopped_run_resumes_to_the_same_bytes(
     store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -106,6 +109,7 @@ def test_run__stopped_run_resumes_to_the_same_bytes(
     assert content(out) == content(tmp_path / "whole")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__changed_options_leave_no_old_files(store: irmeta.Store, tmp_path: Path):
     run(store, tmp_path / "again", names="AP,P@5")
@@ -114,6 +118,7 @@ def test_run__changed_options_leave_no_old_files(store: irmeta.Store, tmp_path: 
     assert content(tmp_path / "again") == content(tmp_path / "fresh")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__removes_only_recorded_and_unchanged_files(store: irmeta.Store, tmp_path: Path):
     out = tmp_path / "out"
@@ -137,6 +142,7 @@ def test_run__removes_only_recorded_and_unchanged_files(store: irmeta.Store, tmp
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_write_page__refers_to_the_files_of_many_figures(
     store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -172,6 +178,7 @@ def test_run__failed_track_does_not_stop_the_others(store: irmeta.Store, tmp_pat
     assert content(out) == content(tmp_path / "fresh")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__track_replaced_during_computation_fails(
     store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -190,6 +197,7 @@ def test_run__track_replaced_during_computation_fails(
         run(store, tmp_path / "out", workers=1)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("only", [False, True])
 def test_run__tracks_and_only_options_select_results(
@@ -202,6 +210,7 @@ def test_run__tracks_and_only_options_select_results(
     assert (out / "docs" / "b.parquet").exists() != only
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__remaining_tracks_need_equal_options_and_input(store: irmeta.Store, tmp_path: Path):
     out = tmp_path / "out"
@@ -217,6 +226,7 @@ def test_run__remaining_tracks_need_equal_options_and_input(store: irmeta.Store,
     assert (again.batch.analysed, again.batch.unchanged) == (("b",), ("a", "c"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__track_removed_from_store_leaves_the_results(tmp_path: Path):
     folder = collection(tmp_path / "in", "a", "b")
@@ -252,6 +262,7 @@ def test_run__invalid_argument_creates_no_folder(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__folder_of_other_files_or_another_study_is_refused(
     store: irmeta.Store, tmp_path: Path
@@ -292,6 +303,7 @@ def test_run__damaged_record_is_rewritten(store: irmeta.Store, tmp_path: Path, d
     assert content(out) == before
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__tables_have_provenance(store: irmeta.Store, tmp_path: Path):
     done = run(store, tmp_path / "out", names="AP", rel=2)
@@ -320,6 +332,7 @@ def test_run__study_without_a_store_resumes(tmp_path: Path):
     assert "<h2" in done.report.read_text()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_run__store_may_be_optional(store: irmeta.Store, tmp_path: Path):
     alone = irmeta.studies.optional(None, tmp_path / "alone")
