@@ -142,7 +142,7 @@ def keywords_of(function: Callable[..., Any]) -> set[str]:
     return found
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", public_functions())
 def test_function__has_every_keyword_that_its_messages_advise(name: str):
     function = inspect.unwrap(public_functions()[name])

@@ -28,7 +28,6 @@ def assert_pool_is_current(view: JudgedRanks, has_current_lists: bool) -> None:
         np.testing.assert_array_equal(view.complete_depth, complete)
 
 
-@pytest.mark.exhaustive
 @settings(max_examples=scaled(30))
 @given(tracks(), DEPTHS, DEPTHS, st.integers(0, 2**4 - 1))
 def test_with_pool__arrays_equal_those_of_the_docs_that_remain(

@@ -51,7 +51,6 @@ def test_corrections__complete_and_unknown_name_rejected():
         adjusted(np.ones(2), "Holms")
 
 
-@pytest.mark.one_in(3)
 @corrections
 @pytest.mark.parametrize("alpha", ["0.1", "0.05", "0.01"])
 def test_adjusted__p_value_at_the_critical_value_is_significant(correction, alpha):

@@ -47,7 +47,6 @@ def expected(method: str, x: list[float], y: list[float]) -> float:
     return TWINS[method](a, b)
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", TWINS)
 @given(
     x=arrays.arrays(

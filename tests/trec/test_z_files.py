@@ -53,7 +53,6 @@ def test_z_file__reverses_compress_of_short_texts(text: str, clear_after: int) -
     assert decoded(compress(text.encode(), clear_after=clear_after)) == text.encode()
 
 
-@pytest.mark.exhaustive
 def test_open_stream__z_file_is_detected_by_content(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_bytes(compress(LINES))
     with open_stream(InputFile.at(tmp_path / "a.run", "a.run")) as stream:
