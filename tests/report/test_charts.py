@@ -27,6 +27,7 @@ from irmeta.report.charts.surface import surfaces
 from irmeta.report.figures.length_figures import length_differences, length_histogram
 from irmeta.report.figures.significance_figures import pairwise_significance
 from irmeta.report.theme import (
+    CONFIG,
     PRINT_WIDTH,
     TEXT_WIDTH,
     VERMILLION,
@@ -249,6 +250,30 @@ def test_length_histogram__says_that_buckets_differ_in_width(highs: tuple, widen
     frame = pl.DataFrame({"low": lows, "high": highs, "docs": [3, 2, 1]})
     shown = texts(to_svg(length_histogram(frame, "t")))
     assert ("wider buckets further out" in shown) == widens
+
+
+@pytest.mark.parametrize(
+    ("docs", "is_log"),
+    [((61, 10, 2, 300), True), ((60, 10, 2, 300), False), ((61, 0, 0, 300), False)],
+)
+def test_length_histogram__has_log_axis_where_one_bucket_has_nearly_all(docs: tuple, is_log: bool):
+    """Docs that are not retrieved do not matter, and no other bucket needs no such axis."""
+    lows = (1, 11, 21, None)
+    frame = pl.DataFrame({"low": lows, "high": (10, 20, 30, None), "docs": docs})
+    svg = to_svg(length_histogram(frame, "t"))
+    assert ("relevant docs, log scale" in texts(svg)) == is_log
+    heights = [float(h) for h in re.findall(r"<path d=\"M[\d.,]+h[\d.]+v([\d.]+)h-", svg)]
+    assert outside(svg) == []
+    if is_log:  # log(1 + docs): 2 docs are over a sixth as high as 300, rather than 0.7%
+        assert min(heights) > max(heights) / 6
+
+
+def test_figures__name_fonts_of_about_the_widths_that_were_measured():
+    """DejaVu Sans, which browsers use for sans-serif where nothing else is, is 15% wider."""
+    named = str(CONFIG["font"]).split(", ")
+    assert named[0] == "Liberation Sans"
+    assert named[-2:] == ["DejaVu Sans Condensed", "sans-serif"]
+    assert {"Arial", "Arimo", "Helvetica", "Nimbus Sans"} < set(named)
 
 
 def test_charts__number_that_rounds_to_zero_has_no_sign():

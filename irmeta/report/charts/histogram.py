@@ -11,6 +11,7 @@ from irmeta.report.theme import (
     BLUE,
     INK,
     NARROW,
+    axis_title,
     described,
     finish,
     nothing,
@@ -50,6 +51,7 @@ def histogram(
     kinds: Mapping[str, tuple[str, str]] | None = None,
     classes: Sequence[Class] = (),
     corners: tuple[Corner, Corner] | None = None,
+    log: bool = False,
 ) -> alt.LayerChart:
     """Draw counts by bucket, stacked by kind.
 
@@ -65,6 +67,8 @@ def histogram(
         Named ranges of buckets.
     corners
         Text in the upper left and right corners.
+    log
+        Whether the y axis is logarithmic, for bars that are not stacked.
     """
     import altair as alt
 
@@ -75,12 +79,16 @@ def histogram(
     room = NARROW / len(order)
     height = 1.35 if classes or corners else 1.12
     x = alt.X("bucket:N", title=x_title, scale=alt.Scale(domain=order), axis=_labels(order, room))
-    y = alt.Y(
-        "sum(count):Q",
-        title=y_title,
-        scale=alt.Scale(domain=[0, top * height], nice=False),
-        axis=alt.Axis(format=",d", values=whole_ticks(top)),
-    )
+    if log:
+        title_of_y = axis_title(y_title, "log scale")
+        # log(1 + count): a bucket without docs has no bar, and one with a single doc has one
+        scale = alt.Scale(type="symlog", domain=[0, (top + 1) ** height], nice=False)
+        ticks = [0, *(10**n for n in range(len(str(top))))]
+    else:
+        title_of_y, ticks = y_title, whole_ticks(top)
+        scale = alt.Scale(domain=[0, top * height], nice=False)
+    axis = alt.Axis(format=",d", values=ticks)
+    y = alt.Y("sum(count):Q", title=title_of_y, scale=scale, axis=axis)
     layers: list[Any] = [_stacks(bars, kinds or {}).encode(x, y)]
     if 5.5 * len(f"{top:,}") < room:
         counts = alt.Chart(totals).transform_filter("datum.count > 0").mark_text(dy=-6)

@@ -12,6 +12,8 @@ from irmeta.report.theme import BLUE, PALE_BLUE, PALE_GREY, PALE_RED, VERMILLION
 if TYPE_CHECKING:
     import altair as alt
 
+SATURATED = 6.0
+"""Ratio of the docs in the fullest bucket and the next above which their axis is logarithmic."""
 RARITY_BARS = 40  # largest number of systems with one bar each
 RETRIEVED = {"plain": (BLUE, ""), "missed": (VERMILLION, "")}
 
@@ -32,6 +34,8 @@ def length_histogram(frame: pl.DataFrame, title: str) -> alt.LayerChart:
     ]
     total = int(bars["docs"].sum())
     missed = int(bars.filter(pl.col("low").is_null())["docs"].sum())
+    retrieved = bars.drop_nulls("low")["docs"]
+    fullest = [*retrieved.sort(descending=True).head(2), 0, 0]
     kind = pl.when(pl.col("low").is_null()).then(pl.lit("missed")).otherwise(pl.lit("plain"))
     return histogram(
         bars.select(pl.Series("bucket", names), pl.col("docs").alias("count"), kind.alias("kind")),
@@ -40,6 +44,7 @@ def length_histogram(frame: pl.DataFrame, title: str) -> alt.LayerChart:
         + _widening(bars),
         x_title="search length (non-relevant docs above, plus 1)",
         kinds=RETRIEVED,
+        log=0 < fullest[1] < fullest[0] / SATURATED,
     )
 
 
