@@ -248,6 +248,6 @@ def minus(one: Number, other: Number, form: str = ".3f") -> Callable[[Tables], F
 
     def statistic(tables: Tables) -> Found:
         a, b = one(tables), other(tables)
-        return Found(a - b, f"{a:{form}} against {b:{form}}")
+        return Found(a - b, f"{a:{form}} against {b:{form}}".replace("-", "\u2212"))
 
     return statistic

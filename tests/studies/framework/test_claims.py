@@ -170,6 +170,8 @@ def test_statistics__numbers_of_rows_and_why_there_is_none():
         "3.000 against 1.000",
         "",
     )
+    below = minus(cell("t", "v", m="b"), lambda _: -1.0, ".1f")(tables)
+    assert below.why == "3.0 against \u22121.0"
     assert over_rows("t", "v", "mean", "none")(tables) == 2.0
     assert over_rows("t", "n", "max", "none", pl.col("v") < 2)(tables) == 2.0
     for column, row, why in (

@@ -122,7 +122,9 @@ def _headroom(rows: pl.DataFrame, options: Options) -> Any:
 def _depth(rows: pl.DataFrame, options: Options) -> Any:
     measure, tracks = rows["measure"][0], count(rows.height, "track")
     changed = rows.filter(pl.col("best") != pl.col("best_cut")).height
-    tau = pl.col("tau").map_elements(lambda t: f"{t:z.2f}", return_dtype=pl.String)
+    tau = pl.col("tau").map_elements(
+        lambda t: f"{t:z.2f}".replace("-", "\u2212"), return_dtype=pl.String
+    )
     columns = {
         "filled_name": pl.format("{}: {}", "track", "best"),
         "ring_name": pl.format("{}, cut at {}: {}", "track", "depth", "best_cut"),
