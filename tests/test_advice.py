@@ -104,6 +104,7 @@ def test_messages__complete_commands_have_their_options():
     assert [one for one in found if one[1] not in options_of(one[0])] == []
 
 
+@pytest.mark.exhaustive
 def test_library_messages__name_keywords_instead_of_options():
     """The library does not know who reads it; pages name options, since no function is called."""
     wrong = [

@@ -38,7 +38,7 @@ def test_replacing__full_disk_names_the_file(tmp_path: Path):
         fill(tmp_path / "report.html")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["measures", "trec_eval --help"])
 def test_commands__full_disk_names_standard_output(command: str):

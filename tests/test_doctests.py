@@ -49,12 +49,16 @@ def names(
     return names
 
 
-RUN_STUDIES = "irmeta.studies.framework.run_all"
+SLOW_EXAMPLES = {
+    "irmeta.studies.framework.run_all": pytest.mark.study,
+    "irmeta.stats.interval_coverage": pytest.mark.exhaustive,
+    "irmeta.api.namespaces.plot": pytest.mark.exhaustive,
+}
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=pytest.mark.study) if n == RUN_STUDIES else n for n in MODULES],
+    [pytest.param(name, marks=SLOW_EXAMPLES.get(name, ())) for name in MODULES],
 )
 def test_docstring_examples__output_is_correct(name: str, names: dict[str, Any]):
     assert not doctest.testmod(import_module(name), extraglobs=names).failed

@@ -167,6 +167,7 @@ def test_commands__output_has_no_control_characters(
         assert unsafe_in(file.read_text()) == set()
 
 
+@pytest.mark.exhaustive
 def test_csv_safe_option__escapes_formulas(collection: Path, tmp_path: Path, run):
     store, file = tmp_path / "store", tmp_path / "means.csv"
     assert run("ingest", collection, "--out", store).status == 0

@@ -39,6 +39,7 @@ def pipeline() -> Iterator[list[Any]]:
     providers[:] = before
 
 
+@pytest.mark.exhaustive
 def test_measures__have_the_values_of_irmeta():
     names = "map, ASL@g10, nDCG(gain=exp)@2, AP(average=geometric)"
     asked = pyterrier.measures(names)

@@ -68,6 +68,7 @@ def test_differences__unknown_system_is_named(store: irmeta.Store):
         store.pairs.differences("nw", "old", "RR")
 
 
+@pytest.mark.exhaustive
 def test_plot_differences__has_a_bar_per_query_and_counts_of_both_sides(store: irmeta.Store):
     svg = to_svg(store.plot.differences("new", "old", "RR"))
     texts = ("q1 (2)", "q3 (1)", "new better: 1", "old better: 1", "1 with equal values")
@@ -75,7 +76,7 @@ def test_plot_differences__has_a_bar_per_query_and_counts_of_both_sides(store: i
     assert "q1 (2): +0.5000" in svg
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("queries", [60, 500])
 def test_differences_chart__many_queries_have_some_labels(queries: int):
     names = [f"q{i:03d}" for i in range(queries)]

@@ -213,7 +213,7 @@ def test_search_lengths__policy_equals_store_means(made_store: irmeta.Store):
     )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.exhaustive
 def test_show__charts_have_track_and_system_titles(found: SearchLengths):
     for chart, title in (
         (found.show(), f"{found.track}: {found.best}"),

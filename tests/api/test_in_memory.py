@@ -160,6 +160,7 @@ def test_track_option__other_track_than_the_files_is_refused(files: list[Path], 
     assert "has no track 'other'" in done.err
 
 
+@pytest.mark.exhaustive
 def test_names_option__names_runs_by_file(files: list[Path], run) -> None:
     assert columns(run("evaluate", *files, "-m", "AP").out)["system"] == ["x", "y"]
     done = run("evaluate", *files, "-m", "AP", "--names", "file")

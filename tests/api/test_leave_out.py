@@ -161,6 +161,7 @@ def test_leave_out__zero_means_have_no_change_in_percent():
     assert made.filter(system="b").select("value_left_out", "delta_percent").row(0) == (0.0, -100.0)
 
 
+@pytest.mark.exhaustive
 def test_leave_out__does_not_depend_on_workers_or_blocks(made_store: irmeta.Store, monkeypatch):
     asked = {"track": "news", "pool_depth": 10}
     whole = made_store.pools.leave_out("AP,nDCG@10", workers=1, **asked)

@@ -216,6 +216,7 @@ def test_pool__weights_of_a_real_track_add_up_to_residuals(real_store: irmeta.St
     assert weights + tails == pytest.approx(values["RBPResidual(p=0.8)"].sum(), rel=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_unjudged__has_one_result_per_track(made_store: irmeta.Store):
     every = made_store.pools.unjudged()
     assert [one.unjudged["track"][0] for one in every] == made_store.tracks

@@ -153,6 +153,7 @@ def test_prefer__invalid_argument_is_an_error(made_store, choices, error, messag
         irmeta.prefer(made_store, **{"track": "news", **choices})
 
 
+@pytest.mark.exhaustive
 def test_prefer_command__prints_csv_and_writes_parquet(made_store, run, tmp_path):
     asked = ("prefer", made_store.path, "--track", "web", "-m", "STRPP", "--resamples", 200)
     done = run(*asked)

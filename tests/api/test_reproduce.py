@@ -57,6 +57,7 @@ def found(made_store: irmeta.Store):
     return irmeta.reproduce(made_store, "AP,nDCG@10", original=NAMES[:2], rerun=reruns, **chosen)
 
 
+@pytest.mark.exhaustive
 def test_reproduce__values_of_a_store(made_store: irmeta.Store, found):
     matrix = irmeta.matrices(made_store, "AP", track="news")[0]
     a, b, c, d = (matrix.values[:, matrix.systems.index(name)] for name in NAMES)
@@ -141,7 +142,7 @@ def test_reproduce__differs_from_repro_eval_as_documented(repro_eval: Any):
     assert ours.unpaired_p(np.array([0.5, 0.5]), np.array([0.5, 0.5])) == 1.0
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("order", [None, "file"])
 def test_reproduce__lists_are_in_the_tie_order_of_the_values(order: Any):
     qrels = {"q": {"a": 1}}
@@ -153,6 +154,7 @@ def test_reproduce__lists_are_in_the_tie_order_of_the_values(order: Any):
     assert irmeta.reproduce(store, "RR", **given).runs.equals(found)
 
 
+@pytest.mark.exhaustive
 def test_reproduce__another_track_has_effects_and_unpaired_tests(tmp_path: Path):
     drawn = np.random.default_rng(3)
     for track, queries in (("old", 12), ("new", 9)):
@@ -191,6 +193,7 @@ def test_reproduce__rerun_of_the_same_runs_is_perfect(found):
     assert effects.select("effect_ratio", "delta_ri").unique().rows() == [(1.0, 0.0)]
 
 
+@pytest.mark.exhaustive
 def test_reproduce__single_runs_in_memory_have_no_effects():
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     runs = {"old": {"q1": ["a", "x"], "q2": ["b"]}, "new": {"q1": ["x", "a"], "q2": ["b"]}}

@@ -264,6 +264,7 @@ def test_compare__store_in_memory_equals_store_on_disk(made_store: irmeta.Store,
     assert made_from(held, ["AP"], tracks) == held.provenance("AP", track=tracks)
 
 
+@pytest.mark.exhaustive
 def test_compare__measure_with_other_average_is_refused(made_store: irmeta.Store, tmp_path: Path):
     with pytest.raises(UsageError, match="name the measure without average="):
         irmeta.compare(made_store, "gm_map", track="news")

@@ -69,6 +69,7 @@ def get(server: FileServer, pauses: FakePauses, tmp_path: Path):
     return download
 
 
+@pytest.mark.exhaustive
 def test_download__file_as_served(get, server: FileServer):
     assert get() == ZIPPED
     headers = server.requests[0][2]
@@ -422,6 +423,7 @@ def test_download__password_goes_to_no_other_host(server: FileServer, tmp_path: 
     assert "Authorization" not in server.requests[1][2]
 
 
+@pytest.mark.exhaustive
 def test_download__leaves_a_host_that_refuses(get, server: FileServer):
     server.always = status(401)
     for _ in range(3):

@@ -151,6 +151,7 @@ def test_fetch__files_of_earlier_checks_are_checked_again(server: FileServer, tm
     assert all(one["checks"] == 1 for one in json.loads(file.read_bytes())["files"].values())
 
 
+@pytest.mark.exhaustive
 def test_fetch__hostile_answer_is_a_failure_of_its_file(server: FileServer, tmp_path: Path):
     run = next(path for path in server.files if path != QRELS)
     server.faults[run] = [sending(200, b"", Content_Length="9" * 5000)] * 5
@@ -228,6 +229,7 @@ def test_fetch__interrupted(server: FileServer, tmp_path: Path):
     assert statuses(report)["missing"] == 41
 
 
+@pytest.mark.exhaustive
 def test_fetch__command_interrupted(server: FileServer, tmp_path: Path, run, monkeypatch):
     left: list[int] = []
 
@@ -268,6 +270,7 @@ def test_fetch__damaged_lock(server: FileServer, tmp_path: Path, text: str, why:
         fetch(tmp_path, server.address)
 
 
+@pytest.mark.exhaustive
 def test_fetch__only_one_at_a_time(server: FileServer, tmp_path: Path):
     problems: list[str] = []
 
@@ -283,6 +286,7 @@ def test_fetch__only_one_at_a_time(server: FileServer, tmp_path: Path):
     assert "another process is writing" in problems[0]
 
 
+@pytest.mark.exhaustive
 def test_fetch__one_request_a_second_at_the_start(
     server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

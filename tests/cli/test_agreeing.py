@@ -48,6 +48,7 @@ def test_agree__missing_file_is_named(files, run):
         assert (done.status, done.err) == (2, "irmeta: no-judge.txt is not a file.\n")
 
 
+@pytest.mark.exhaustive
 def test_agree__sets_of_a_store(run, tmp_path: Path):
     folder = tmp_path / "c" / "t"
     (folder / "runs").mkdir(parents=True)

@@ -17,6 +17,7 @@ from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
 from support.undrawn import charts_are_built
 
 
+@pytest.mark.exhaustive
 def test_reanalyze_command__prints_files_and_skipped_run(
     run, collections: Path, tmp_path: Path
 ) -> None:
@@ -41,7 +42,6 @@ def test_strict_option__skipped_run_gives_status_3(run, collections: Path, tmp_p
     assert run("ingest", collections, "--out", tmp_path / "s", "--strict").status == 3
 
 
-@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_reanalyze_command__failed_track_gives_status_1(
     run, two_tracks: Path, tmp_path: Path
@@ -79,6 +79,7 @@ def test_evaluate_command__wide_has_one_column_per_measure(run, made_store: irme
     assert done.out.splitlines()[0] == "track,system,query,AP,P@20"
 
 
+@pytest.mark.exhaustive
 def test_out_option__writes_file_with_provenance(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:
@@ -95,6 +96,7 @@ def test_out_option__writes_file_with_provenance(
     assert run(*command).status == 0, "our own file is replaced"
 
 
+@pytest.mark.exhaustive
 def test_out_option__foreign_file_is_kept_without_force(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:
@@ -118,6 +120,7 @@ def test_reanalyze_command__folder_of_other_files_is_refused(
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+@pytest.mark.exhaustive
 def test_info_command__lists_notes_and_skipped_runs(run, made_store: irmeta.Store) -> None:
     said = run("info", made_store.path).out
     assert "lists for unjudged queries: 1" in said
@@ -187,6 +190,7 @@ def test_compare_and_power_commands__write_into_results_folder(
     assert not (results / "store" / "compare").exists()
 
 
+@pytest.mark.exhaustive
 def test_evaluate_command__notes_unknown_pooled_systems(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
@@ -305,6 +309,7 @@ def test_reanalyze_command__invalid_config_creates_no_folder(run, tmp_path: Path
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.exhaustive
 def test_evaluate_command__track_replaced_while_read_writes_nothing(
     run, two_tracks: Path, tmp_path: Path, monkeypatch
 ) -> None:

@@ -42,7 +42,7 @@ def test_commands__collection_gives_the_output_of_its_store(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "options",
     [("compare", "-m", "AP"), ("power", "-m", "infAP,AvgSL"),
@@ -78,6 +78,7 @@ def test_evaluate_command__reads_the_store_in_results(
     assert "results of a store in another folder: name the store" in found.err
 
 
+@pytest.mark.exhaustive
 def test_evaluate_command__store_inside_a_collection_is_not_read(run, two_tracks: Path) -> None:
     run("ingest", two_tracks, "--out", two_tracks / "store")
     shutil.rmtree(two_tracks / "ties")

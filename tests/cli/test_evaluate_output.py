@@ -30,6 +30,7 @@ def files(collections: Path) -> list[Path]:
     return [collections / "news" / "qrels.txt", runs / "aldBM25.gz", runs / "aldBM25fb.gz"]
 
 
+@pytest.mark.exhaustive
 def test_csv__six_digits_by_default_and_all_on_request(run, made_store: irmeta.Store) -> None:
     expected = made_store.means(["AP", "ASL"], track="web")
     for more, digits in (((), 6), (("--digits", 17), 17), (("--digits", 2), 2)):
@@ -87,6 +88,7 @@ def test_sort__queries_by_the_mean_of_their_system(run, files: list[Path]) -> No
     assert lines[-1].startswith("aldBM25,925,")
 
 
+@pytest.mark.exhaustive
 def test_paper_formats__one_column_per_measure_with_the_best_in_bold(run, files) -> None:
     command = ("evaluate", *files, "-m", "map,ASL,NumQ")
     assert run(*command, "--format", "markdown").out == (
@@ -100,6 +102,7 @@ def test_paper_formats__one_column_per_measure_with_the_best_in_bold(run, files)
     assert r"aldBM25fb & \textbf{0.42} & \textbf{73.23} & 25.00 \\" in latex
 
 
+@pytest.mark.exhaustive
 def test_depth__cuts_lists_of_files_but_not_of_a_store(run, files, made_store) -> None:
     cut = run("evaluate", *files, "-m", "AP", "--depth", 10).out
     assert cut == run("evaluate", *files, "-m", "AP@10").out.replace("@10", "")
@@ -127,6 +130,7 @@ def test_out__options_of_printed_output_are_refused(run, files, tmp_path: Path, 
     assert (done.status, list(tmp_path.iterdir())) == (2, [])
 
 
+@pytest.mark.exhaustive
 def test_table__is_printed_in_a_pipe_on_request(run, files) -> None:
     lines = run("evaluate", *files, "-m", "AP", "--format", "table").out.splitlines()
     assert lines[1].split() == ["aldBM25", "AP", "0.284405", "25"]
@@ -159,6 +163,7 @@ def test_trec_eval_format__own_names_and_one_track(run, files, made_store) -> No
     assert "name it with --track (news, passage, web)" in refused.err
 
 
+@pytest.mark.exhaustive
 def test_measures__five_by_default(run, files: list[Path]) -> None:
     frame = pl.read_csv(io.StringIO(run("evaluate", *files).out))
     assert frame["measure"].unique(maintain_order=True).to_list() == [*PRESETS["basic"]]
@@ -192,7 +197,7 @@ def test_table__counts_of_lists_that_are_not_zero(run, two_tracks: Path) -> None
     assert "lists without" not in out
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["latex", "markdown"])
 def test_format__paper_tables_of_evaluate_and_compare_have_the_same_headings(
     run, made_store: irmeta.Store, form: str

@@ -94,7 +94,7 @@ def test_json__has_version_provenance_and_all_tables(command: str, line, run) ->
     assert run(*line(command), "--format", "json").out == done.out
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("command", rest_in_ci(TABLES, QUICK))
 def test_files__have_the_rows_of_the_output_and_are_reported(
     command: str, line, run, tmp_path: Path
@@ -118,6 +118,7 @@ def test_files__have_the_rows_of_the_output_and_are_reported(
     assert r"\begin{" in (tmp_path / "x.tex").read_text()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("command", rest_in_ci(SIX, QUICK))
 def test_printed__six_digits_and_all_in_files(command: str, line, run, tmp_path: Path) -> None:
     run(*line(command), "--out", tmp_path / "x.csv")
@@ -186,6 +187,7 @@ def test_files__of_others_are_replaced_only_with_force(line, run, tmp_path: Path
         assert run(*line("evaluate"), "--out", file, "--force").status == 0
 
 
+@pytest.mark.exhaustive
 def test_compare__out_is_a_file_by_its_ending_or_a_folder(line, run, tmp_path: Path) -> None:
     done = run(*line("compare"), "--out", tmp_path / "x.csv", "--format", "csv")
     assert (done.status, done.out) == (0, "")

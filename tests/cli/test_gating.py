@@ -61,6 +61,7 @@ def test_max_drop__better_run_passes_even_if_nothing_may_drop(run, files):
     assert run("compare", qrels, new, old, "-m", "RR", "--max-drop", 0).status == 0
 
 
+@pytest.mark.exhaustive
 def test_max_drop__significant_drop_fails_with_alpha_alone(run, files):
     call = ("compare", *files, "-m", "RR", "--max-drop", 1, "--test", "permutation")
     assert run(*call).status == 0
@@ -70,6 +71,7 @@ def test_max_drop__significant_drop_fails_with_alpha_alone(run, files):
     assert "significant at 0.2 (p = 0.12, permutation, holm)" in done.err
 
 
+@pytest.mark.exhaustive
 def test_max_drop__first_file_of_values_is_the_baseline(run, files, tmp_path: Path):
     values = [tmp_path / "old.csv", tmp_path / "new.csv"]
     for file, text in zip(values, (run_text(BETTER), run_text(WORSE, tag="new")), strict=True):

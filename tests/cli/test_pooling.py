@@ -19,6 +19,7 @@ def collection(tmp_path: Path) -> Path:
     return Track(runs, {"1": {"x": 1, "y": 0, "v": -1}, "2": {"z": 1}}).write(tmp_path / "c")
 
 
+@pytest.mark.exhaustive
 def test_pool_command__prints_unjudged_docs_by_weight(run, collection: Path):
     done = run("pool", collection)
     assert done.status == 0
@@ -32,6 +33,7 @@ def test_pool_command__prints_unjudged_docs_by_weight(run, collection: Path):
     assert run("pool", collection, "--system", "good").out == ""
 
 
+@pytest.mark.exhaustive
 def test_pool_command__of_a_depth_is_sorted_by_doc(run, collection: Path):
     done = run("pool", collection, "--pool-depth", 2)
     assert done.out == "1 0 u\n1 0 x\n1 0 y\n2 0 w\n"
@@ -47,6 +49,7 @@ def test_pool_command__equals_the_frame_of_a_store(run, made_store: irmeta.Store
     assert done.out.splitlines() == [f"{q} 0 {d}" for q, d in docs.select("query", "doc").rows()]
 
 
+@pytest.mark.exhaustive
 def test_pool_command__replaces_only_pool_files(run, collection: Path, tmp_path: Path):
     out = tmp_path / "pools" / "pool.txt"
     done = run("pool", collection, "--pool-depth", 1, "--out", out)

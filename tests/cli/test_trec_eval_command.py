@@ -245,6 +245,7 @@ def test_trec_eval__several_runs_as_one_after_another(files, capsysbinary, optio
     assert (status == 0) == (faulty is None) or options == "-q --version=10"
 
 
+@pytest.mark.exhaustive
 def test_trec_eval__reads_the_qrels_once_for_runs_that_fit(files, capsysbinary, monkeypatch):
     from irmeta.api import trec_eval as module
     from irmeta.api import trec_eval_reading as reading
@@ -376,6 +377,7 @@ def lines_of_all(out: bytes) -> dict[str, str]:
     return {name: value for name, query, value in rows if query == "all"}
 
 
+@pytest.mark.exhaustive
 def test_trec_eval__means_over_groups_are_those_of_single_groups(files, capsysbinary):
     """Query 1 has AP 1/2 by person p and (1 + 2/3) / 2 by q, query 2 has 0 by p, 3 is missing."""
     qrels, run = files

@@ -172,6 +172,7 @@ def test_read_files__standard_input_and_pipes_are_read(monkeypatch: pytest.Monke
         irmeta.read_files("-", "-")
 
 
+@pytest.mark.exhaustive
 def test_drop_self__removes_docs_with_the_id_of_their_query():
     with pytest.warns(SelfRetrievalWarning, match=r"'run': 6 of 6\). `drop_self=True`"):
         store = irmeta.read_files(QRELS, MADE / "selves" / "run.json")

@@ -133,6 +133,7 @@ def test_from_data__unknown_form_is_refused(runs: object, said: str):
         irmeta.from_data(QRELS, runs)
 
 
+@pytest.mark.exhaustive
 def test_from_data__docs_of_a_query_may_be_a_list_or_a_set():
     ranked = {"none": [], "q": ["b", "a"], "p": (7,)}
     scored = {"q": {"b": -1, "a": -2}, "p": {7: -1}}

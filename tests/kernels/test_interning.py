@@ -31,6 +31,7 @@ def test_names__numbered_in_order_of_first_occurrence(batches: list[list[str]]):
     assert len(names) == len(set(every))
 
 
+@pytest.mark.exhaustive
 def test_names__table_and_content_grow():
     every = [f"name-{i * 7919 % 100_003}" for i in range(150_000)]
     names = Names()
@@ -85,6 +86,7 @@ def same(data, a, b, length):
     return interning.same_bytes(address(data) + a, address(data) + b, length)
 
 
+@pytest.mark.exhaustive
 @given(st.binary(min_size=1, max_size=40), st.binary(min_size=20, max_size=20), st.integers(0, 9))
 def test_hash_of__depends_on_the_bytes_of_the_name_only(name: bytes, around: bytes, before: int):
     spread = around[:before] + name + around
@@ -93,6 +95,7 @@ def test_hash_of__depends_on_the_bytes_of_the_name_only(name: bytes, around: byt
     assert hashed(one, before, len(name)) == hashed(other, 0, len(name))
 
 
+@pytest.mark.exhaustive
 @given(st.binary(min_size=1, max_size=40), st.integers(0, 39))
 def test_same_bytes__compares_all_bytes(name: bytes, at: int):
     other = bytearray(name)

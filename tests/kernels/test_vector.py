@@ -112,6 +112,7 @@ def test_high_product__upper_64_bits(a: int, b: int):
     assert int(high_product(np.uint64(a), np.uint64(b))) == a * b >> 64
 
 
+@pytest.mark.exhaustive
 @given(st.floats(allow_nan=False))
 def test_as_float__reinterprets_the_bits(value: float):
     (word,) = struct.unpack("Q", struct.pack("d", value))

@@ -32,6 +32,7 @@ def test_cooper_measures__unretrieved_docs_rank_last_in_corpus(figure):
     assert found["Y", "AvgSL"] == (1 + 3 + 8 + 9 + 10) / 5
 
 
+@pytest.mark.exhaustive
 def test_cooper_measures__missing_list_equals_worst_list(tmp_path):
     """No other system answers the query, so the corpus is the judged docs."""
     qrels = {"1": {"a": 1, "b": 1, "x": 0, "y": 0}, "2": {"a": 1, "x": 0}}

@@ -105,6 +105,7 @@ def _judged_to(track: Track, depth: dict[tuple[str, str], int], d: int) -> Track
     return Track(track.runs, qrels)
 
 
+@pytest.mark.exhaustive
 def test_curve__sorted_by_system_depth_and_cutoff(made_store: irmeta.Store):
     frame = made_store.curve(["AP", "P"], [1, 10], [1, 20], track="web")
     assert frame.columns == ["track", "system", "measure", "d", "k", "value", "queries"]

@@ -42,7 +42,7 @@ def quantity_of(name: str, quantity: str, bound: str = "lower") -> str:
     return parse_measure(joined(word, parameters, cut)).name
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("run", ["run_plain", "run_ties"])
 def test_evaluate__equals_cwl_eval_output(shared: Path, tmp_path: Path, run: str):
     folder = shared / "oracles" / "case1_adhoc"
@@ -96,7 +96,7 @@ def write_costs(folder: Path, lists: list[str]) -> str:
     return str(folder / "costs.txt")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("costs", ["1", "given"])
 def test_evaluate__equals_recorded_cwl_eval(recorded: pl.DataFrame, tmp_path: Path, costs: str):
     expected = recorded.filter(costs=costs)

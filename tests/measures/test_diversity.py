@@ -171,6 +171,7 @@ def test_subtopics_all__are_those_of_the_file_else_of_the_qrels(described, found
     assert means["value"].to_list() == pytest.approx([found, every])
 
 
+@pytest.mark.exhaustive
 def test_weights_given__are_normalised_over_the_subtopics_that_count():
     described = {"q": {"1": (3, None), "2": (1, None), "never": (4, None)}}
     track = Track({"s": {"q": down("a")}}, {}, diversity=DIVERSITY, described=described)
@@ -182,6 +183,7 @@ def test_weights_given__are_normalised_over_the_subtopics_that_count():
     assert track.read().means(names)["value"].to_list() == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.exhaustive
 def test_weights_given__subtopic_without_weight_is_refused():
     described = {"q": {"1": (3, "inf"), "2": (None, "inf")}}
     track = Track({"s": {"q": down("a")}}, {}, diversity=DIVERSITY, described=described)

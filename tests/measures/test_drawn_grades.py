@@ -69,7 +69,7 @@ RUNS = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("source", ["query", "run"])
 def test_drawn__means_are_the_exact_expectation(source: Any):
     store = irmeta.from_data(QRELS, RUNS)
@@ -132,6 +132,7 @@ def test_drawn__stands_beside_the_values_of_evaluate(made_store: irmeta.Store, w
     assert web.filter(measure="AP")["upper"].is_nan().all()
 
 
+@pytest.mark.exhaustive
 def test_drawn__a_list_has_its_own_draws(made_store: irmeta.Store, web):
     alone = made_store.pools.drawn("nDCG@10", "web", system="ibisBase", draws=50, workers=2)
     assert alone.equals(web.filter(system="ibisBase", measure="nDCG@10"))

@@ -108,7 +108,7 @@ def made(request: pytest.FixtureRequest, collections: Path) -> Track:
     return Track(runs, read_qrels(collections / MADE[request.param]), request.param)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.exhaustive
 def test_evaluate__synthetic_tracks_equal_naive_implementation(
     made: Track, made_store: irmeta.Store
 ):

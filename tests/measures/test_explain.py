@@ -119,7 +119,7 @@ def test_explain__every_measure_is_tested():
     assert {name.split("@")[0].split("(")[0] for name in names} == registry().keys()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("measure", [*MEASURES, *BY_SUBTOPIC])
 def test_explain__trace_value_equals_evaluate(made_store, evaluated, measure):
     for cell in (cell for *cell, named in NAMED if named == measure):

@@ -115,6 +115,7 @@ def test_registry__every_measure_of_ir_measures_is_compared(recorded: pl.DataFra
     assert shared == {parse_measure(name).measure.name for name in names} & shared
 
 
+@pytest.mark.exhaustive
 def test_reciprocal_rank__ir_measures_breaks_ties_differently_at_cutoff():
     """With a cutoff, ir_measures ranks the smaller doc ID first, unlike trec_eval and irmeta."""
     docs = [ir_measures.ScoredDoc("q", doc, 1.0) for doc in ("a", "b")]

@@ -17,6 +17,7 @@ from support.examples import scaled
 from support.making import Track, down, read_qrels, read_run, tracks
 
 
+@pytest.mark.exhaustive
 def test_q__beta_zero_equals_ap(made_store: irmeta.Store):
     cut = [(f"Q(beta=0,norm={n})@10", f"AP(norm={n})@10") for n in ("min", "pool")]
     for q, ap in [("Q(beta=0)", "AP"), ("Q(beta=0,rel=2)@7", "AP(rel=2)@7"), *cut]:

@@ -116,7 +116,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, irmeta.Store]:
     return stores
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", FORMATS)
 def test_store__sample_is_kept_in_folder_as_in_memory(kind: str, stored, tmp_path: Path):
     store, names = stored[kind], list(estimates(of_explained(kind)))
@@ -145,6 +145,7 @@ def test_stat_ap__smaller_pool_of_a_sample_is_refused(stored, name: str):
         stored["prels"].evaluate(name, pool_depth=1, per_query=True)
 
 
+@pytest.mark.exhaustive
 def test_ingest__sampled_track_of_an_earlier_version_is_read_again(tmp_path: Path):
     track = replace(EXPLAINED, diversity={}, described={})
     source = write(track, of_explained("prels"), tmp_path / "in")

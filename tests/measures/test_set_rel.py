@@ -39,6 +39,7 @@ def values(store: irmeta.Store, names: str, qrels: str) -> dict[str, float]:
     return dict(means.select("measure", "value").iter_rows())
 
 
+@pytest.mark.exhaustive
 def test_rel_of_a_set__is_meant_by_names_without_rel(store: irmeta.Store):
     assert values(store, "AP,RR", "human") == {"AP": 0.75, "RR": 0.75}
     found = values(store, "AP,map,RR", "umbrela")

@@ -29,7 +29,7 @@ def by_set(store: irmeta.Store, names: str, **given: bool) -> pl.DataFrame:
     )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("per_query", [False, True])
 def test_evaluate__several_sets_have_the_rows_of_each(store: irmeta.Store, per_query: bool):
     found = store.evaluate("AP,nDCG@10", qrels=SETS, per_query=per_query)
@@ -46,6 +46,7 @@ def test_evaluate__provenance_names_all_sets_and_their_facts(store: irmeta.Store
     assert (track["qrels"], track["highest_grade"]) == (SETS, {"human": 1, "umbrela": 3})
 
 
+@pytest.mark.exhaustive
 def test_compare__several_sets_are_compared_by_their_own_rel(store: irmeta.Store):
     found = store.compare("AP,nDCG@10", qrels=SETS)
     alone = [store.compare("AP,nDCG@10", qrels=name) for name in SETS.split(",")]
@@ -63,6 +64,7 @@ def test_compare__several_sets_are_compared_by_their_own_rel(store: irmeta.Store
     assert alone[0].frame().columns[:2] == ["track", "measure"]
 
 
+@pytest.mark.exhaustive
 def test_compare_command__gate_and_differences_name_the_set(run, store: irmeta.Store, tmp_path):
     file = tmp_path / "queries.csv"
     given = ("-m", "AP", "--qrels", SETS, "--baseline", "r", "--max-drop", "0.1")
@@ -88,6 +90,7 @@ def test_evaluate_command__wide_columns_of_different_rel_keep_their_names(run, s
     assert "name one with --qrels" in run("evaluate", store.path, "-m", "AP", *both).err
 
 
+@pytest.mark.exhaustive
 def test_compare__reads_values_of_several_sets_from_a_file(
     run, store: irmeta.Store, tmp_path: Path
 ):
@@ -125,6 +128,7 @@ def test_several_sets__calls_of_one_set_say_which_take_several(store: irmeta.Sto
         store.power("AP", qrels=SETS)
 
 
+@pytest.mark.exhaustive
 def test_evaluate__sets_in_memory_have_their_own_rel():
     qrels = {"human": {"1": {"a": 1, "b": 0}}, "judge": {"1": {"a": 1, "b": 3}}}
     runs = {"x": {"1": {"a": 2.0, "b": 1.0}}, "y": {"1": {"a": 1.0, "b": 2.0}}}

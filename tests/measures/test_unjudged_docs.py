@@ -52,6 +52,7 @@ def test_unjudged_docs__equals_twin(track: Track, k: int, negative: str):
 JUDGED = {"1": {"a": 1, "b": 1, "n": 0}}
 
 
+@pytest.mark.exhaustive
 def test_unjudged_docs__judged_lists_decide_and_an_unjudged_doc_does_not(tmp_path: Path):
     """RBP(0.8) is .36, .2, .16 and 0; the residuals are .512, .512, .84 and 1."""
     runs = {

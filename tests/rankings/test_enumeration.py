@@ -85,6 +85,7 @@ def test_score_rankings__equal_naive_measures(relevant: int):
         assert found[0, number] == reached / 2, name
 
 
+@pytest.mark.exhaustive
 def test_score_rankings__value_does_not_depend_on_the_chunk(monkeypatch: pytest.MonkeyPatch):
     space = RankingSpace(2, 3, relevant=11)
     names = "AP,Bpref,ASL(unretrieved=depth),AvgSL,AvgSL(corpus=relevant),TSL,alpha_nDCG@3,AP_IA"

@@ -130,6 +130,7 @@ def test_complete_depths__worked_examples(lists: list[list[str]], expected: int)
     assert incomplete.complete_depth(lists, dict.fromkeys(docs, 0)) == expected
 
 
+@pytest.mark.exhaustive
 def test_norm_pool__undefined_with_a_single_warning_for_an_incomplete_pool(tmp_path: Path):
     track = Track(
         {"s": {"q1": down("x", "a"), "q2": down("a", "b")}},
@@ -200,6 +201,7 @@ def test_complete_depths__real_tracks(real_store: irmeta.Store, shared: Path):
         assert np.isnan(values).all(axis=1).any()
 
 
+@pytest.mark.exhaustive
 def test_pool_of__uses_pooled_systems_if_known(tmp_path: Path):
     track = Track(
         {"in": {"q": down("a", "b")}, "out": {"q": down("c", "d", "a")}},
@@ -270,7 +272,7 @@ def test_condense__equals_naive_condensed_lists(negative: str, track: Track):
     assert view_of(store, negative=negative).condense().ranks.tolist() == view.ranks.tolist()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("deepest", [1, 3, 100])
 @settings(max_examples=scaled(15))
 @given(track=tracks())

@@ -206,6 +206,7 @@ def described(tmp_path: Path, text: str) -> irmeta.Store:
     return irmeta.ingest(folder, tmp_path / "s")
 
 
+@pytest.mark.exhaustive
 def test_subtopics_file__gives_weights_types_and_unjudged_subtopics(tmp_path: Path):
     text = "query,subtopic,weight,type\n1,s1,0.75,vital\n1,s2,,okay\n1,s10,.25,\n9,s1,1,vital\n"
     store = described(tmp_path, text)

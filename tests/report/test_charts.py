@@ -89,7 +89,7 @@ ORANGE = {"arcs", "arcs, many", "search lengths", "differences", "rarity", "rari
           "surfaces", "scatter panes"}  # fmt: skip
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("is_wide", "pixels", "text"), [(True, TEXT_WIDTH, ">34.6%<"), (False, PRINT_WIDTH, ">35%<")]
 )
@@ -234,7 +234,7 @@ def test_length_differences__docs_that_neither_retrieves_are_no_wins():
     assert "median wins: 7 (70%)" in shown
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kinds", [{"both"}, {"both", "neither"}])
 def test_length_differences__legend_names_only_kinds_with_docs(kinds: set[str]):
     rows = [(0, 0, kind, 5) for kind in sorted(kinds)] + [(1, 1, "both", 0)]
@@ -289,6 +289,7 @@ def test_charts__number_that_rounds_to_zero_has_no_sign():
         assert "\u22120.00" not in shown
 
 
+@pytest.mark.exhaustive
 def test_dumbbell__best_row_first_and_undefined_values_counted():
     frame = two_values(3).with_columns(
         row=pl.Series(["a", "b", "c"]), filled=pl.Series([0.0, 12.5, None])
@@ -360,6 +361,7 @@ def test_nothing__message_fits_a_column_of_print():
     assert " ".join(texts(svg).split()) == words.strip()
 
 
+@pytest.mark.exhaustive
 def test_print_of__breaks_a_long_title_and_a_long_heading():
     title = "search lengths of a system and of another by ASL(unretrieved=depth)"
     panes = [Pane("a", f"preferences, {title}"), Pane("b", "measures")]

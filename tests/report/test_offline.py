@@ -18,6 +18,7 @@ from support.making import Track, down
 HOSTILE = "</script><script>alert(1)"
 
 
+@pytest.mark.exhaustive
 def test_offline__bundle_has_every_form(made_store: irmeta.Store):
     chart = made_store.plot.rarity("web")
     bundle, metadata = chart._repr_mimebundle_()
@@ -92,6 +93,7 @@ def test_plot__refuses_an_unknown_width_or_track(made_store: irmeta.Store):
         made_store.plot.compare("AP")
 
 
+@pytest.mark.exhaustive
 def test_save__other_files_are_altairs(made_store: irmeta.Store, tmp_path: Path):
     chart = made_store.plot.rarity("web")
     chart.save(tmp_path / "chart.json")

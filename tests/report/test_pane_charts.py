@@ -34,6 +34,7 @@ from support.charting import (
 from support.text_boxes import text_boxes
 
 
+@pytest.mark.exhaustive
 def test_curve_panes__of_many_names_the_quantiles_at_the_right_edge_are_named():
     frame = panes_of(30).with_columns(
         name=pl.format("s{}", (pl.col("y") / pl.col("x") * 10_000).round())
@@ -84,6 +85,7 @@ def test_curve_panes__undefined_values_are_gaps():
     assert values == {(1, 0.0001), (10, None), (100, 0.01)}
 
 
+@pytest.mark.exhaustive
 def test_curve_panes__labels_above_do_not_overlap():
     labels = [(10, "d = 10"), (11, "d = 11"), (100, "d = 100")]
     shown = texts(to_svg(curve_panes(panes_of(1), PANES, **WORDS, labels=labels)))
@@ -139,6 +141,7 @@ def test_banded_maps__cells_of_one_band_are_merged_and_undefined_ones_hatched():
     )
 
 
+@pytest.mark.exhaustive
 def test_banded_maps__lines_only_where_the_axes_have_the_cutoff():
     def lines(rule: float) -> int:
         chart = banded_maps(
@@ -173,6 +176,7 @@ def test_banded_maps__one_map_has_the_full_width():
     assert one["width"] == one["height"] == 2 * two["width"] + 59
 
 
+@pytest.mark.exhaustive
 def test_curve_panes__bands_within_the_axis_and_undefined_bounds_left_out():
     frame = panes_of(1).with_columns(
         low=pl.when(pl.col("x") == 10).then(math.nan).otherwise(-0.25), high=pl.lit(0.5)
@@ -200,6 +204,7 @@ def test_curve_panes__linear_axis_from_zero():
         assert shown.count(f"\n{label}\n") == 2
 
 
+@pytest.mark.exhaustive
 def test_curve_panes__rank_one_at_the_top():
     frame = panes_of(1).with_columns(y=pl.Series([1.0, 9.0, 18.0] * 2))
     svg = to_svg(curve_panes(frame, PANES, **WORDS, ranks=True, linear="d"))
@@ -210,7 +215,7 @@ def test_curve_panes__rank_one_at_the_top():
     assert [label for _, label in sorted(left)] == [1, 5, 10, 15]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("ranks", "shown"), [((123, 127), {124, 126}), ((126.5, 127), {127})])
 def test_curve_panes__far_ranks_are_labelled(ranks: tuple[float, float], shown: set[int]):
     frame = panes_of(1).with_columns(y=pl.Series([*ranks, ranks[0]] * 2))
@@ -228,6 +233,7 @@ def test_curve_panes__marks_of_the_marked_points_only():
     ]  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_surfaces__antisymmetric_bands_with_signs_and_shares():
     chart = surfaces(signs(3), steps(("s", -1, 0.25), ("s", 1, 1)), {"s": "sign"}, **SURFACES)
     rows = drawn_rows(chart)

@@ -59,7 +59,7 @@ def against(size: int) -> pl.DataFrame:
     return frame.with_columns(**ends, interval=pl.lit("uncorrected"))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [41, 143])
 def test_baseline_differences__names_the_best_and_the_neighbours(size: int):
     shown = printed(baseline_differences(against(size), f"s{size // 2}", "T", 0.05, "uncorrected"))
@@ -82,6 +82,7 @@ def curves_of(number: int, pairs: int = 190) -> pl.DataFrame:
     return pl.concat(frames)
 
 
+@pytest.mark.exhaustive
 def test_achieved_significance__labels_in_the_order_of_the_curves():
     chart = achieved_significance(curves_of(12), [0.05, 0.01], "T", "uncorrected")
     shown = printed(chart)

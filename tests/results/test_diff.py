@@ -165,6 +165,7 @@ def test_diff__csv_and_parquet_of_the_same_results_are_equal(
         assert found.made.rows() == [("how it was made", "", "not recorded", "recorded")]
 
 
+@pytest.mark.exhaustive
 def test_diff__compares_provenance_field_by_field(made_store: irmeta.Store, tmp_path: Path):
     plain, other = tmp_path / "a.parquet", tmp_path / "b.parquet"
     choices: EvalChoices = {"queries": "relevant", "tie_order": "file", "qrels": "diversity"}

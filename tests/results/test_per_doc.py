@@ -129,6 +129,7 @@ def test_search_lengths_and_rarity__columns_of_the_schema(made_store):
     assert made_store.per_doc.rarity().columns == RARITY.arrow().names
 
 
+@pytest.mark.exhaustive
 def test_search_lengths__all_tracks_in_a_single_frame(made_store):
     whole = made_store.per_doc.search_lengths()
     parts = [made_store.per_doc.search_lengths(name) for name in made_store.tracks]

@@ -164,6 +164,7 @@ def test_store__scores_equal_evaluate_and_means(made_store):
     assert counted.to_list() == [15, 14]
 
 
+@pytest.mark.exhaustive
 def test_store_means__selects_systems_and_tracks(made_store):
     every = made_store.means("AP")
     assert every["track"].unique(maintain_order=True).to_list() == ["news", "passage", "web"]

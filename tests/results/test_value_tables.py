@@ -58,6 +58,7 @@ def test_agreement_and_stability__take_a_table_of_one_measure():
         irmeta.stats.stability(frame)
 
 
+@pytest.mark.exhaustive
 def test_compare_command__files_of_other_tools_and_standard_input(run, monkeypatch):
     expected = run("compare", LONG, "-m", "AP")
     assert expected.status == 0

@@ -340,7 +340,7 @@ def test_permuted_ranges__redraw_biased_draws():
     assert ranges_of(values, 1, 7, rare)[0] == pytest.approx(slow, rel=1e-12)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("design", ["one-way", "blocked"])
 def test_is_significant__as_p_up_to_the_level(design):
     test = {"one-way": hsd.tukey_hsd, "blocked": blocked_hsd}[design]

@@ -117,6 +117,7 @@ def test_ingest__change_rewrites_only_its_track(tmp_path, store, change):
     assert content(store) != old
 
 
+@pytest.mark.exhaustive
 def test_ingest__file_changed_during_ingest_is_read_again(two, store):
     def edit(track: str, done: int, files: int) -> None:
         if (track, done) == ("a", 1):  # the run is read, the track not yet written
@@ -134,7 +135,7 @@ def test_ingest__tracks_removed_from_collection_stay_in_store(two, store):
     assert irmeta.open_store(store).tracks == ["a", "b"]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("workers", [1, 2, 7])
 def test_ingest__bytes_do_not_depend_on_workers_or_path(made_store, collections, tmp_path, workers):
     elsewhere = tmp_path / "elsewhere"

@@ -135,7 +135,7 @@ def run_lines(collections: Path, track: str, file: str) -> pl.DataFrame:
     return frame.with_columns(position=pl.int_range(1, pl.len() + 1, dtype=pl.Int32))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("track", TRACKS)
 def test_runs__equal_lines_of_run_files(made_store, collections, track):
     runs = made_store.runs(track).collect()
@@ -232,7 +232,7 @@ def row_groups(store: irmeta.Store, track: str, kind: str = "runs") -> list[pl.D
     ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("track", TRACKS)
 def test_ingest__row_groups_hold_complete_queries(parts, made_store, track):
     groups = row_groups(parts, track)

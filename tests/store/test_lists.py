@@ -75,6 +75,7 @@ def test_ingest__lists_are_sorted_by_tie_order_before_depth_cut(
     assert opened.info()["deepest_rank"].item() == (depth or 200)
 
 
+@pytest.mark.exhaustive
 def test_ingest__track_options_override_store_options(collections, tmp_path, store):
     collection = passage_alone(collections, tmp_path, tie_order='"file"', depth="3")
     opened = irmeta.ingest(collection, store, tie_order="rank", depth=9)

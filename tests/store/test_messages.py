@@ -107,6 +107,7 @@ def test_read_files__messages_use_the_given_paths(tmp_path, monkeypatch):
         irmeta.read_files("qrels", given)
 
 
+@pytest.mark.exhaustive
 def test_skipped_run_warning__many_runs_are_abbreviated(tmp_path, run):
     files = {f"t/runs/bad{i:02}": "1\n" for i in range(20)}
     collection = put(tmp_path / "c", {**files, "t/runs/s": RUN, "t/qrels": QRELS})

@@ -155,7 +155,7 @@ def test_table__checksum_is_verified_once_per_process(store: irmeta.Store, monke
     assert len(read) == 3
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("other", ["part-1.parquet", "part-7.parquet"])
 def test_table__missing_or_additional_file_is_an_error(
     collections: Path, tmp_path: Path, monkeypatch, other: str

@@ -40,6 +40,7 @@ def complete(store: irmeta.Store) -> list[int]:
     return view.complete_depth.tolist()
 
 
+@pytest.mark.exhaustive
 def test_pool_depth_by_query__is_the_depth_of_each_query(collection: Path, tmp_path: Path):
     store = irmeta.ingest(collection, tmp_path / "store")
     assert complete(store) == [3, 2, 1]
@@ -91,6 +92,7 @@ def test_pool_depth_by_query__overrides_the_depth_of_the_track(collection: Path)
     )
 
 
+@pytest.mark.exhaustive
 def test_pool_depth_by_query__changed_file_is_read_again(collection: Path, tmp_path: Path):
     store = irmeta.ingest(collection, tmp_path / "store")
     before = store.fingerprint

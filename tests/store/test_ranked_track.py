@@ -121,7 +121,7 @@ def test_ranked_track__equals_complete_track(data):
         check_equal(source, EvalPolicy(tie_order=order, pool_order=pool_order))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("order", ["trec_eval", "score-file"])
 def test_ranked_track__equals_made_tracks(collections: Path, order, monkeypatch):
     """Several runs, gz files, archives, five columns, subtopics, pooled systems, a skipped run."""

@@ -95,7 +95,7 @@ def test_ingest__first_run_of_a_tag_is_kept_for_any_workers(tmp_path, store):
     assert said in opened.systems()["skip_reason"][29]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("bad", ["graded", "binary"])
 def test_ingest__unreadable_qrels_set_is_left_out_and_named(tmp_path, store, run, bad):
     config = "[tracks.t]\n" + "".join(

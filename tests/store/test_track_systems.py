@@ -79,6 +79,7 @@ def test_name_systems__runs_without_a_pattern_match_are_skipped(tmp_path, patter
     assert len(names_of(store)) == 1
 
 
+@pytest.mark.exhaustive
 def test_name_systems__config_sets_names_per_track(tmp_path):
     config = "".join(
         f'[tracks.{n}]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\nnames = "{n}"\n'
@@ -118,6 +119,7 @@ def test_name_systems__added_or_removed_run_equals_fresh_ingest(tmp_path, store)
     assert content(store) == before
 
 
+@pytest.mark.exhaustive
 def test_name_systems__changed_option_reads_track_again(tmp_path, store):
     collection = put(tmp_path / "c", {"t/runs/x.txt": RUN, "t/qrels": QRELS})
     assert names_of(irmeta.ingest(collection, store)) == ["s"]

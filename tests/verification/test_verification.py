@@ -90,7 +90,7 @@ def test_verify__names_the_tie_order(lines, reason):
     assert reasons(irmeta.verify(store, published)) == {reason}
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("second", "reason"), [(1.0, "tie order file"), (0.7, None)])
 def test_verify__tie_order_explains_a_value_if_another_agrees(second: float, reason: str | None):
     lists = {"a": {"q": [("r", 1.0), ("s", 1.0)]}, "b": {"q": [("r", 2.0), ("s", 1.0)]}}
@@ -146,6 +146,7 @@ def test_verify__value_alone_with_few_digits_tells_no_reading(made_store: irmeta
     assert reasons(irmeta.verify(made_store, short, track="news")) == {None}
 
 
+@pytest.mark.exhaustive
 def test_verify__value_with_more_digits_than_a_float(made_store: irmeta.Store):
     ((name, value), *_) = means(made_store, "ndcg", "news").items()
     found = irmeta.verify(made_store, table("ndcg", {name: f"{value:.300f}"}), track="news")

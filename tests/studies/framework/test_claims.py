@@ -212,6 +212,7 @@ def test_study__claims_are_a_table_a_latex_table_and_the_first_part_of_the_page(
     assert r"& at least 100\% & holds \\" in tex, "text keeps its sign of per cent"
 
 
+@pytest.mark.exhaustive
 def test_study__without_claims_has_neither_table_nor_section(store, tmp_path: Path, undrawn):
     made = irmeta.studies.tiny(store, tmp_path / "tiny", track="a")
     assert "claims" not in made.tables

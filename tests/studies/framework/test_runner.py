@@ -197,7 +197,7 @@ def test_run__track_replaced_during_computation_fails(
         run(store, tmp_path / "out", workers=1)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("only", [False, True])
 def test_run__tracks_and_only_options_select_results(
