@@ -367,7 +367,8 @@ MEASURES = (
         "docs (yaap)",
         compute=compute_yaap,
         trace=trace_yaap,
-        source="trec_eval 9.0.8, m_yaap.c; Robertson (2012), On Smoothing Average Precision, ECIR",
+        source="Robertson 2012, doi:10.1007/978-3-642-28997-2, pp. 158-169; trec_eval 9.0.8, "
+        "m_yaap.c",
         cutoff="none",
         bounds=(-math.inf, math.inf),
         empty_list="-log(1 + R)",
