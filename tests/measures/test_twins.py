@@ -13,10 +13,22 @@ from support.examples import scaled
 from support.making import Track
 from twins.registry import FAMILIES, TWINS, Family
 
+COSTLY = dict.fromkeys(
+    (
+        "D-measures",
+        "intent-aware",
+        "ERR_IA",
+        "cube tests",
+        "Q of pools",
+        "users",
+        "rareness of gains",
+    ),
+    pytest.mark.exhaustive,
+)
+"""Families of which each takes a second; novelty and DCG stand for them by default."""
 families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
-@pytest.mark.exhaustive
 def test_registry__every_measure_has_a_naive_twin():
     assert {parse_measure(name).measure.name for name in TWINS} == registry().keys()
 
@@ -27,8 +39,10 @@ def test_registry__names_are_canonical(family: Family):
     assert [parse_measure(name).name for name in family.twins] == list(family.twins)
 
 
-@pytest.mark.one_in(3)
-@families
+@pytest.mark.parametrize(
+    "family",
+    [pytest.param(FAMILIES[name], id=name, marks=COSTLY.get(name, ())) for name in FAMILIES],
+)
 def test_evaluate__values_equal_naive_twins(family: Family):
     @settings(max_examples=scaled(family.examples))
     @given(family.tracks())

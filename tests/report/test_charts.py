@@ -301,6 +301,13 @@ def test_dumbbell__best_row_first_and_undefined_values_counted():
     assert shown.index("\na\n") < shown.index("\nb\n")
 
 
+@pytest.mark.parametrize(("rows", "height"), [(12, 26), (13, 18), (30, 18), (31, 11)])
+def test_strip__rows_are_lower_where_there_are_many(rows: int, height: int):
+    names = [f"r{i}" for i in range(rows)]
+    frame = pl.DataFrame({"row": names, "name": names, "value": [0.5] * rows})
+    assert strip(frame, **STRIP).to_dict()["height"] == height * rows
+
+
 @pytest.mark.exhaustive
 def test_strip__prints_mean_and_standard_deviation_of_each_row():
     frame = pl.DataFrame({"row": ["a"] * 3 + ["b"] * 3, "name": "n", "value": [0.25, 0.5, 0.75,
