@@ -103,13 +103,14 @@ def layout(grid: Grid, columns: Sequence[int], *, in_column: bool = True) -> Lay
     in_column
         Whether the table may be as narrow as a column.
     """
-    normal, small = (_Columns(grid, columns, size) for size in SIZES)
+    normal = _Columns(grid, columns, SIZES[0])
     panel = normal.panel(columns, COLUMN, MOST_LINES) if in_column else None
     if panel is not None and panel.lines(grid, normal.size.font) <= MEAN_LINES * len(grid.rows):
         return Layout("column", normal.size, (panel,))
-    for sized in (normal, small):
+    for size in SIZES:
+        sized = normal if size is normal.size else _Columns(grid, columns, size)
         if panel := sized.panel(columns, TEXT):
-            return Layout("text", sized.size, (panel,))
+            return Layout("text", size, (panel,))
     return Layout("text", normal.size, tuple(normal.panels(columns)))
 
 
@@ -239,7 +240,12 @@ def _text_width(cell: Cell, font: float) -> float:
 
 def text_width(text: str, font: float) -> float:
     """Return about the points of a line of text, rather more than less."""
-    return font * sum(_WIDTHS.get(character, 0.53) for character in to_text(text))
+    return font * _ems(text)
+
+
+@lru_cache(maxsize=1 << 16)  # cells repeat names, and each is measured in several ways
+def _ems(text: str) -> float:
+    return sum(_WIDTHS.get(character, 0.53) for character in to_text(text))
 
 
 def widest(words: Iterable[str], font: float) -> float:
