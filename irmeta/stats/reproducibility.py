@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
@@ -149,11 +150,12 @@ def delta_relative_improvement(original: np.ndarray, rerun: np.ndarray) -> float
 
 
 def interval(
-    statistic: Callable[..., float],
+    statistic: Callable[..., Any],
     *samples: np.ndarray,
     resamples: int,
     rng: Rng,
     paired: bool = True,
+    at_once: bool = False,
 ) -> tuple[float, float]:
     """Return the 95 % percentile interval of a statistic over draws of queries.
 
@@ -163,6 +165,8 @@ def interval(
         Function of as many arrays as there are samples.
     samples
         Values [query, ...]; with `paired`, of the same queries, which are drawn together.
+    at_once
+        Whether the statistic takes all draws, [draw, query, ...], and returns an array.
 
     Returns
     -------
@@ -175,11 +179,9 @@ def interval(
         for one in samples[: 1 if paired else None]
     ]
     draws *= len(samples) if paired else 1
+    pairs = [draws] if at_once else zip(*draws, strict=True)
     found = np.array(
-        [
-            statistic(*(one[draw] for one, draw in zip(samples, by, strict=True)))
-            for by in zip(*draws, strict=True)
-        ]
+        [statistic(*(one[draw] for one, draw in zip(samples, by, strict=True))) for by in pairs]
     )
     if not np.isfinite(found).all():
         return float("nan"), float("nan")

@@ -47,19 +47,20 @@ def _mean(known: pl.DataFrame, criterion: str, options: TrustOptions) -> dict[st
     sums = parts.select(criterion, "n").to_numpy()
     low, high = np.nan, np.nan
     if parts.height > 1:
-        low, high = interval(_pooled_mean, sums, resamples=options.resamples, rng=options.seed)
+        drawn = options.resamples
+        low, high = interval(_pooled_mean, sums, resamples=drawn, rng=options.seed, at_once=True)
     return {
         "collections": parts.height,
-        "mean": _pooled_mean(sums),
+        "mean": float(_pooled_mean(sums)),
         "mean_low": low,
         "mean_high": high,
     }
 
 
-def _pooled_mean(parts: np.ndarray) -> float:
-    """Return the mean over all tracks of some collections: float64 [collection, (sum, tracks)]."""
-    total, tracks = parts.sum(axis=0)
-    return float(total / tracks)
+def _pooled_mean(parts: np.ndarray) -> np.ndarray:
+    """Return the mean over all tracks of collections: float64 [..., collection, (sum, tracks)]."""
+    total, tracks = np.moveaxis(parts.sum(axis=-2), -1, 0)
+    return total / tracks
 
 
 def safe_measures(tables: Tables, options: TrustOptions) -> pl.DataFrame:
