@@ -112,8 +112,15 @@ class RecordedFiles:
 
     def write(self, name: str, data: bytes, **facts: Any) -> None:
         """Write a file, and record `facts` beside its checksum."""
-        self._expect(name, _recordable(name, checksum_of_bytes(data)), facts)
-        write_bytes(self.root / name, data)
+        self.write_all({name: data}, **facts)
+
+    def write_all(self, contents: Mapping[str, bytes], **facts: Any) -> None:
+        """Write files by name, after one record of them all: each record lists every file."""
+        for name, data in contents.items():
+            self._expect(name, _recordable(name, checksum_of_bytes(data)), facts)
+        self._save()
+        for name, data in contents.items():
+            write_bytes(self.root / name, data)
 
     @contextmanager
     def parquet(self, table: Table, provenance: Mapping[str, Any]) -> Generator[ParquetFile]:
@@ -123,6 +130,7 @@ class RecordedFiles:
             with ParquetFile(temporary, table, provenance) as file:
                 yield file
             self._expect(name, content_checksum(temporary), {})
+            self._save()
 
     def has(self, name: str, **facts: Any) -> bool:
         """Check whether a file exists, undamaged, and was recorded with these facts."""
@@ -169,7 +177,6 @@ class RecordedFiles:
         checksums = [*(one for one in earlier if one != checksum), checksum]
         self._known[name] = {**facts, "checksums": checksums}
         self._written.add(name)
-        self._save()
 
     def _save(self) -> None:
         write_bytes(self.mark, add_checksum(to_json(self._record)))

@@ -74,9 +74,14 @@ def write_page(
         latex[CLAIMS.name] = claims_for_print(tables[CLAIMS.name])
     from_what = _provenance(study, options, made)
     comments = ["; ".join(f"{label}: {value}" for label, value in from_what.items())]
-    for name, part in _parts(latex):
-        tex = to_latex(part, label=f"{study.name}-{name}", made=comments)
-        files.write(f"latex/{name}.tex", tex.encode())
+    files.write_all(
+        {
+            f"latex/{name}.tex": to_latex(
+                part, label=f"{study.name}-{name}", made=comments
+            ).encode()
+            for name, part in _parts(latex)
+        }
+    )
     page = Page(
         title=study.title,
         lead=f"{study.gives} {study.paper}".strip(),

@@ -56,6 +56,16 @@ def test_run__damaged_file_is_rewritten(store: irmeta.Store, out: Path, file: st
     assert content(out) == before
 
 
+def test_recorded_files__are_recorded_together_before_the_first_is_written(tmp_path: Path):
+    files = RecordedFiles(tmp_path, ALL)
+    files.start()
+    (tmp_path / "b").mkdir()  # no file can replace it
+    with pytest.raises(IsADirectoryError):
+        files.write_all({"a": b"1", "b": b"2", "c": b"3"})
+    assert (tmp_path / "a").read_bytes() == b"1"
+    assert {*RecordedFiles(tmp_path, ALL).recorded()} == {"a", "b", "c"}
+
+
 def test_recorded_files__pdf_is_recorded_by_its_size(tmp_path: Path):
     """The order of objects in a PDF differs each time it is drawn."""
     records = set[bytes]()
