@@ -210,6 +210,7 @@ class TrackOptions(EvalPolicy):
             "qrels": "the first set of each track",
             "tie_order": "that of the lists",
             "pool_depth": "all judgments",
+            "pool_without": "all systems in the pool",
         }
 
     @property

@@ -294,10 +294,7 @@ class _Cells:
 
 def without_blanks(head: Sequence[Head], rows: Sequence[Sequence[Cell]]) -> list[Head]:
     """Leave columns without a value out of LaTeX, unless no other would remain."""
-    blank = {
-        i for i, one in enumerate(head)
-        if not one.is_key and all(row[i].text == ABSENT for row in rows)
-    }  # fmt: skip
+    blank = {i for i in range(len(head)) if all(row[i].text == ABSENT for row in rows)}
     if not rows or all(i in blank or one.is_key for i, one in enumerate(head)):
         return list(head)
     return [replace(one, on_page_only=one.on_page_only or i in blank)

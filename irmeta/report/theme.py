@@ -53,7 +53,7 @@ _UNDRAWABLE = re.compile(
 CONFIG: Mapping[str, Any] = {
     "font": FONT,
     "background": "white",
-    "padding": {"left": 0, "right": 4, "top": 4, "bottom": 4},
+    "padding": {"left": 4, "right": 4, "top": 4, "bottom": 4},  # for fonts wider than measured
     "view": {"stroke": None},
     "axis": {
         "labelColor": INK,

@@ -65,7 +65,7 @@ from support.charting import (
     two_values,
     values,
 )
-from support.text_boxes import collisions, outside
+from support.text_boxes import BESIDE, collisions, outside, text_boxes
 
 
 @pytest.mark.exhaustive
@@ -274,6 +274,9 @@ def test_figures__name_fonts_of_about_the_widths_that_were_measured():
     assert named[0] == "Liberation Sans"
     assert named[-2:] == ["DejaVu Sans Condensed", "sans-serif"]
     assert {"Arial", "Arimo", "Helvetica", "Nimbus Sans"} < set(named)
+    boxes = text_boxes(to_svg(CHARTS["dumbbell"]()))
+    edge = min(x for box in boxes for x, _ in box.corners)
+    assert edge >= 4 - BESIDE, "a label 3% wider than measured starts inside"
 
 
 def test_charts__number_that_rounds_to_zero_has_no_sign():

@@ -164,7 +164,7 @@ def test_print_of__square_panes_remain_square():
         print_of(to_spec(CHARTS[name]()), ["png"], draw=draw)
     sizes = [{(pane["width"], pane["height"]) for pane in spec["concat"]} for spec in specs]
     wide = to_spec(CHARTS["banded maps"]())["concat"][0]["width"]
-    assert sizes == [{(wide - 50, wide - 50)}, {(163, 190)}]
+    assert sizes == [{(wide - 50, wide - 50)}, {(161, 190)}]
 
 
 def test_banded_maps__one_map_has_the_full_width():

@@ -79,6 +79,21 @@ def test_grid__pivots_values_into_groups_of_columns():
     ]
 
 
+def test_grid__leaves_out_columns_of_dashes_even_of_keys():
+    table = Table("t", ("track", "kind"), {
+        "track": TRACK,
+        "kind": Column("yes", "", null=True),
+        "share": Column("real", ""),
+        "least": Column("real", ""),
+    })  # fmt: skip
+    rows = [{"track": one, "kind": None, "share": 0.5, "least": math.nan} for one in "ab"]
+    shown = [one.column for one in grid(table, table.frame(rows)).head if not one.on_page_only]
+    assert shown == ["track", "share"]
+    rows[0]["kind"] = True
+    shown = [one.column for one in grid(table, table.frame(rows)).head if not one.on_page_only]
+    assert shown == ["track", "kind", "share"]
+
+
 COUNTS = Table(
     "counts",
     ("track", "measure", "level"),

@@ -74,6 +74,15 @@ def test_search_length__tables_match_schema_and_have_provenance(whole: StudyResu
         assert record["eval_policy"]["queries"] == "judged"
 
 
+def test_search_length__latex_states_what_empty_options_stand_for(whole: StudyResults):
+    text = (whole.folder / "latex" / "table_1.tex").read_text()
+    comment = next(one for one in text.splitlines() if one.startswith("% irmeta"))
+    stated = dict(one.rsplit(": ", 1) for one in comment.removeprefix("% ").split("; "))
+    assert stated["at reading: depth"] == "whole lists"
+    assert stated["pool without"] == "all systems in the pool"
+    assert not {"none", "default", "None", ""} & set(stated.values())
+
+
 @pytest.mark.parametrize("table", JOINED)
 def test_search_length__rows_of_a_track_are_contiguous(whole: StudyResults, table: str):
     if "track" in STUDY.table(table).columns:

@@ -14,7 +14,8 @@ from irmeta.report.theme import BLUE, CONFIG, INK, LINES, MUTED, PRINT_WIDTH, fi
 if TYPE_CHECKING:
     import altair as alt
 
-WIDTH = PRINT_WIDTH - CONFIG["padding"]["right"]  # on the page too, so that arrows keep their angle
+# on the page too, so that arrows keep their angle
+WIDTH = PRINT_WIDTH - CONFIG["padding"]["left"] - CONFIG["padding"]["right"]
 LETTER = 6.4  # pixels, of a font of 11
 STEP, SMALL_STEP = 22, 14  # pixels from one row to the next
 ROOMY = 12  # largest number of rows with the larger step

@@ -29,7 +29,8 @@ ABOVE = 7  # pixels that a label of a tick may rise above a pane
 
 def pane_width(columns: int, room: int, total: int = WIDTH) -> int:
     """Return the width of each of some panes side by side, with `room` for each y axis."""
-    return (total - CONFIG["padding"]["right"] - columns * room - (columns - 1) * GAP) // columns
+    padding = CONFIG["padding"]["left"] + CONFIG["padding"]["right"]
+    return (total - padding - columns * room - (columns - 1) * GAP) // columns
 
 
 class Datasets:

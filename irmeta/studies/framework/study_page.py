@@ -36,6 +36,7 @@ FILES_NOTE = (
 NO_FIGURES_NOTE = (
     "The figures that the text refers to were not drawn: run the study again with figures."
 )
+WHOLE = "whole lists"  # of lists that were not cut at reading
 MOST_EMBEDDED = 8 * 2**20
 """Bytes of the tracks' SVG files up to which a page contains them."""
 
@@ -273,7 +274,10 @@ def _provenance(study: Study, options: Options, made: Mapping[str, Any]) -> dict
         **({"measures": ", ".join(made["measures"])} if made.get("measures") else {}),
         **({"tie order of lists": ", ".join(orders)} if orders else {}),
         **{
-            f"at reading: {name.replace('_', ' ')}": _values(policy[name] for policy in reading)
+            f"at reading: {name.replace('_', ' ')}": _values(
+                WHOLE if (name, policy[name]) == ("depth", None) else policy[name]
+                for policy in reading
+            )
             for name in (reading[0] if reading else ())
         },
         **{name.replace("_", " "): _written(asked[name]) for name in named},
