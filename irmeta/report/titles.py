@@ -8,7 +8,7 @@ from typing import Any
 from irmeta.report.text_width import wrapped
 
 Spec = dict[str, Any]
-ROOM = 0.97  # of the width; browsers that round the widths of letters draw longer lines
+ROOM = 0.95  # of the width; other fonts, and browsers that round the widths of letters, need more
 
 
 def subtitle_of(spec: Mapping[str, Any]) -> str:

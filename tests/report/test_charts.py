@@ -26,11 +26,13 @@ from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
 from irmeta.report.figures.length_figures import length_differences, length_histogram
 from irmeta.report.figures.significance_figures import pairwise_significance
+from irmeta.report.text_width import text_width
 from irmeta.report.theme import (
     CONFIG,
     PRINT_WIDTH,
     TEXT_WIDTH,
     VERMILLION,
+    WIDTH,
     fit_width,
     nothing,
     print_of,
@@ -38,6 +40,7 @@ from irmeta.report.theme import (
     to_spec,
     to_svg,
 )
+from irmeta.report.titles import wrap_titles
 from support.charting import (
     CHARTS,
     CLOUDS,
@@ -277,6 +280,15 @@ def test_figures__name_fonts_of_about_the_widths_that_were_measured():
     boxes = text_boxes(to_svg(CHARTS["dumbbell"]()))
     edge = min(x for box in boxes for x, _ in box.corners)
     assert edge >= 4 - BESIDE, "a label 3% wider than measured starts inside"
+
+
+def test_titles__have_room_for_a_font_that_is_4_percent_wider():
+    text = "1,502 relevant docs that a system retrieves; ties: 75 (5%); not counted: 2,021 that neither retrieves"  # noqa: E501
+    assert 0.95 * WIDTH < text_width(text, CONFIG["title"]["subtitleFontSize"]) < WIDTH
+    spec = {"title": {"subtitle": text}, "config": {"title": CONFIG["title"]}}
+    lines = wrap_titles(spec, WIDTH)["title"]["subtitle"]
+    assert all(1.04 * text_width(one, 11.5) + 4 < WIDTH for one in lines)
+    assert len(lines) == 2
 
 
 def test_charts__number_that_rounds_to_zero_has_no_sign():
