@@ -36,6 +36,7 @@ class PairedT:
         check_finite(matrix)
         self.direction: int = matrix.direction
         self.differences: Differences = paired_differences(matrix.values)
+        self._better = dict[float, np.ndarray]()
 
     @property
     def difference(self) -> np.ndarray:
@@ -61,4 +62,7 @@ class PairedT:
 
     def better(self, alpha: float = 0.05) -> np.ndarray:
         """Return whether the row is significantly better than the column: bool [system, system]."""
-        return self.separated(alpha) & (np.sign(self.difference) * self.direction > 0)
+        if alpha not in self._better:  # a reference is compared with many measures
+            is_greater = np.sign(self.difference) * self.direction > 0
+            self._better[alpha] = self.separated(alpha) & is_greater
+        return self._better[alpha]
