@@ -10,7 +10,7 @@ from hypothesis import HealthCheck
 
 EXAMPLES = os.environ.get("IRMETA_EXAMPLES", "")
 EVERY_EXAMPLE = EXAMPLES != ""  # of parameters
-PART = 5  # of all examples; mutations of ten lines across the package decided it
+PART = 6  # of all examples; mutations of ten lines across the package decided it
 
 UNCLOCKED = [HealthCheck.too_slow]
 """Health checks of the clock, which fail on a busy machine: to suppress."""
@@ -19,7 +19,7 @@ SHARED_FIXTURE = [*UNCLOCKED, HealthCheck.function_scoped_fixture]
 
 
 def scaled(examples: int, part: int = PART) -> int:
-    """Return `examples`; a fifth, but at least three, unless ``IRMETA_EXAMPLES=all``.
+    """Return `examples`; a sixth, but at least three, unless ``IRMETA_EXAMPLES=all``.
 
     `part` is larger for examples that take long. ``IRMETA_EXAMPLES=2`` draws half of all.
     """
