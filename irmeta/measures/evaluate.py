@@ -245,7 +245,7 @@ class SeenViews:
     def __init__(self, view: JudgedRanks) -> None:
         self._view = view
         # The last view with assumed docs, which measures one after another share. It is large.
-        self._assumed: tuple[tuple[int, str], JudgedRanks] | None = None
+        self._assumed: tuple[tuple[bool, int, str], JudgedRanks] | None = None
 
     def judged_for(self, spec: Spec) -> JudgedRanks:
         """Return the block under the qrels set that a measure reads."""
@@ -265,12 +265,10 @@ class SeenViews:
         deepest = view.facts.deepest_rank
         if spec.measure.cutoff_is == "rank" and None not in cutoffs:
             deepest = min(deepest, max(cutoffs))
-        key = deepest, ASSUMED_GAINS[spec.unjudged]
-        if self._assumed is None or self._assumed[0] != key or view is not self._view:
-            assumed = view.assume_relevant(*key)
-            if view is not self._view:
-                return assumed
-            self._assumed = key, assumed
+        gain = ASSUMED_GAINS[spec.unjudged]
+        key = view is self._view, deepest, gain
+        if self._assumed is None or self._assumed[0] != key:
+            self._assumed = key, view.assume_relevant(deepest, gain)
         return self._assumed[1]
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 import irmeta
 from irmeta.errors import UsageError
+from irmeta.rankings.arrays import count_by_query
 from irmeta.rankings.judged import JudgedRanks
 from support.examples import scaled
 from support.making import Track, tracks
@@ -193,3 +194,9 @@ def test_scores_of__includes_relevant_queries_only():
     view = JudgedRanks.from_arrays(RANKS, [1, 0, 0], offsets=[0, 1, 3])
     included = irmeta.scores_of(view, "AP", queries="relevant").included
     assert included.tolist() == [[[True, True], [False, False]]]
+
+
+def test_count_by_query__of_queries_without_rows():
+    marked = np.array([[True, False], [True, True], [False, True]])
+    counts = count_by_query(marked, np.array([0, 0, 2, 2, 3, 3]))
+    assert counts.tolist() == [[0, 0], [2, 1], [0, 0], [0, 1], [0, 0]]

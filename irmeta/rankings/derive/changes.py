@@ -71,14 +71,14 @@ def random_number(seed: int, *names: str) -> int:
 
 
 def hash_of(*names: str) -> int:
-    """Return a number from 0 to 2^64 - 1 that depends only on the names."""
+    """Hash names to a number from 0 to 2^64 - 1."""
     return int.from_bytes(hashlib.blake2b("\0".join(names).encode(), digest_size=8).digest())
 
 
 def random_numbers(seed: int, hashes: np.ndarray) -> np.ndarray:
-    """Return a number from 0 to 2^64 - 1 for each hash of names (uint64), by the seed.
+    """Draw a number from 0 to 2^64 - 1 for each hash of names: uint64, like `hashes`.
 
-    The hashes and that of the seed are mixed as SplitMix64 does (Steele, Lea, Flood 2014,
+    The hashes are mixed with that of the seed as SplitMix64 does (Steele, Lea, Flood 2014,
     doi:10.1145/2660193.2660195).
     """
     mixed = hashes ^ np.uint64(hash_of(str(seed)))

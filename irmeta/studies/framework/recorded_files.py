@@ -115,7 +115,7 @@ class RecordedFiles:
         self.write_all({name: data}, **facts)
 
     def write_all(self, contents: Mapping[str, bytes], **facts: Any) -> None:
-        """Write files by name, after one record of them all: each record lists every file."""
+        """Write several files, of contents by name, with one new record of all files."""
         for name, data in contents.items():
             self._expect(name, _recordable(name, checksum_of_bytes(data)), facts)
         self._save()
