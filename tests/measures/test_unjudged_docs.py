@@ -106,3 +106,13 @@ def test_unjudged_docs__rejects_missing_measures_and_cutoffs(made_store: irmeta.
         unjudged_docs(scores, facts)
     with pytest.raises(UsageError, match="k = 0 is not a whole number"):
         unjudged_measures(0)
+
+
+def test_evaluate__upper_bounds_at_several_cutoffs_equal_each_alone():
+    docs = {f"d{i}": 10.0 - i for i in range(6)}
+    store = irmeta.from_data({"q": {"d0": 0, "d4": 1}}, {"s": {"q": docs}})
+    (view,) = store.views(store.tracks[0])
+    names = ["P(unjudged=upper)@1", "RBP(unjudged=upper)@5", "RBP(unjudged=upper)@3"]
+    alone = [irmeta.scores_of(view, name).values[0, 0, 0] for name in names]
+    assert irmeta.scores_of(view, names).values[:, 0, 0].tolist() == alone
+    assert alone == sorted({*alone}, key=alone.index)  # each value once
