@@ -4,7 +4,9 @@ Plain loops over all pairs of systems make 0.9 G comparisons/s. These make 57 to
 ranks and 32 to 35 G/s of 32-bit ranks on one core with AVX-512, about half of what its inner loop
 makes on data in the first cache (benchmarks/README.md): most lists fit 16 bits.
 
-Vectors have 512 bits, which LLVM splits for processors with shorter vectors.
+Processors without AVX-512 have 16 registers of 256 bits, and sums that do not fit them are stored
+and loaded at every row: vectors are shorter there, and fewer systems are compared at once (with
+AVX2, 129 systems 1.2 to 1.5 times as fast; 2,000 systems of 32-bit ranks 0.7 times).
 tests/kernels/test_lanes.py has plain twins.
 """
 
@@ -12,18 +14,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import llvmlite.binding
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from irmeta.kernels.vector import emitted
 
-BITS = 512
-STEPS = 16
+try:
+    _IS_WIDE = llvmlite.binding.get_host_cpu_features().get("avx512bw", False)
+except RuntimeError:  # LLVM does not know the features of this platform
+    _IS_WIDE = False
+BITS = 512 if _IS_WIDE else 256
+STEPS = 16 if _IS_WIDE else 8
 """Number of following systems that `add_signs` compares at once. Their sums are in registers, of
-which AVX-512 has 32. 8 steps are 6 % slower, as near ranks are loaded twice as often; 20 gain 2 %.
+which AVX-512 has 32: 8 steps are 6 % slower there, as near ranks are loaded twice as often; 20 gain
+2 %.
 """
-WEIGHTED_STEPS = 4
+WEIGHTED_STEPS = 4 if _IS_WIDE else 2
 """Number of following systems that `add_weighted_signs` compares at once. Sums of float64 take four
 registers for 16-bit ranks.
 """

@@ -13,7 +13,7 @@ from irmeta.kernels import lanes
 from irmeta.kernels.jit import jit
 
 DTYPES = (np.uint16, np.uint32)
-LANES = {np.uint16: 32, np.uint32: 16}
+LANES = {np.uint16: lanes.BITS // 16, np.uint32: lanes.BITS // 32}
 
 
 @jit
