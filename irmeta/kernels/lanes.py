@@ -21,10 +21,15 @@ from numba.extending import intrinsic
 
 from irmeta.kernels.vector import emitted
 
-try:
-    _IS_WIDE = llvmlite.binding.get_host_cpu_features().get("avx512bw", False)
-except RuntimeError:  # LLVM does not know the features of this platform
-    _IS_WIDE = False
+
+def _has_avx512() -> bool:
+    try:
+        return llvmlite.binding.get_host_cpu_features().get("avx512bw", False)
+    except RuntimeError:  # LLVM does not know the features of this platform
+        return False
+
+
+_IS_WIDE = _has_avx512()
 BITS = 512 if _IS_WIDE else 256
 STEPS = 16 if _IS_WIDE else 8
 """Number of following systems that `add_signs` compares at once. Their sums are in registers, of
