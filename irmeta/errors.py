@@ -236,19 +236,19 @@ def nearest(given: object, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """Return a sentence with the nearest known name, or with the first known names.
+    """Suggest the nearest known name, or list the first known names, in a sentence.
 
     Examples
     --------
     >>> did_you_mean("robust4", ["robust04", "web-2012"])
     "Did you mean 'robust04'?"
     >>> did_you_mean("robust04,web-2012", ["robust04", "web-2012"])
-    "Give a list, or repeat the option: 'robust04', 'web-2012'."
+    "Give one name at a time: 'robust04', 'web-2012'."
     """
     names = sorted(set(known))
     several = _as_text(given).split(",")
     if len(several) > 1 and names and set(several) <= set(names):
-        return f"Give a list, or repeat the option: {', '.join(map(repr, several))}."
+        return f"Give one name at a time: {', '.join(map(repr, several))}."
     if (match := nearest(given, names)) is not None:
         return f"Did you mean {match!r}?"
     some = ", ".join(names[:_LISTED])

@@ -2,7 +2,7 @@
 
 Plain loops over all pairs of systems make 0.9 G comparisons/s. These make 57 to 70 G/s of 16-bit
 ranks and 32 to 35 G/s of 32-bit ranks on one core with AVX-512, about half of what its inner loop
-makes on data in the first cache (benchmarks/README.md): most lists fit 16 bits.
+makes on data in the first cache: most lists fit 16 bits (benchmarks/bench_kernels.py).
 
 Processors without AVX-512 have 16 registers of 256 bits, and sums that do not fit them are stored
 and loaded at every row: vectors are shorter there, and fewer systems are compared at once (with

@@ -13,8 +13,8 @@ retrieved. Rows are compared one by one, so a query may also have the concatenat
 grades or subtopics, which gives Eqs. 5 and 6.
 
 The systems form a circle, and each is compared with the following half of it. Every pair is thus
-compared once, and all lanes of a vector are used: 50 to 207 times as fast as a broadcast of numpy.
-benchmarks/README.md has the measured speed and the limit of the processor.
+compared once, and all lanes of a vector are used: with AVX-512, 50 to 207 times as fast as a
+broadcast of numpy. benchmarks/README.md has the measured speed and the limit of the processor.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ upper half of draw * n, and rows with a draw whose lower half is below 2^32 mod 
 (Lemire 2019, doi:10.1145/3230636): given random words, every permutation is equally likely.
 
 One loop without branches draws for four rows, which LLVM vectorises (32 words at a time). The test
-of 60 to 2,000 systems takes 0.87 to 1.01 ns a permuted value, and numpy's `permuted` 7 to 10 times
-as long (benchmarks/README.md).
+of 60 to 2,000 systems takes 0.87 to 1.01 ns a permuted value with AVX-512, and numpy's `permuted` 7
+to 10 times as long (benchmarks/bench_stats_hsd.py).
 """
 
 import numpy as np

@@ -2,7 +2,8 @@
 
 A single loop would wait for memory at every doc; separate loops process many lines in parallel. The
 reader parses 945 MB/s on one core, where splitting lines in Python makes 381 and copying the bytes
-2,114 (benchmarks/README.md). Normalising the text for a CSV reader took about four times as long.
+2,114 with AVX-512 (benchmarks/bench_read.py). Normalising the text for a CSV reader took about four
+times as long.
 """
 
 from __future__ import annotations

@@ -71,12 +71,12 @@ def random_number(seed: int, *names: str) -> int:
 
 
 def hash_of(*names: str) -> int:
-    """Hash names to a number from 0 to 2^64 - 1."""
+    """Hash names to an unsigned 64-bit number."""
     return int.from_bytes(hashlib.blake2b("\0".join(names).encode(), digest_size=8).digest())
 
 
 def random_numbers(seed: int, hashes: np.ndarray) -> np.ndarray:
-    """Draw a number from 0 to 2^64 - 1 for each hash of names: uint64, like `hashes`.
+    """Draw a random uint64 for each hash of names.
 
     The hashes are mixed with that of the seed as SplitMix64 does (Steele, Lea, Flood 2014,
     doi:10.1145/2660193.2660195).

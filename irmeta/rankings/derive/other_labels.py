@@ -71,7 +71,7 @@ def alter_labels(
 
 
 def _altered(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) -> JudgedRanks:
-    """Return the view with other labels, its rows sorted by them again."""
+    """Draw new labels for a view, and sort its rows by them."""
     drawn, subtopics = _draw(view, confusion, by_query, seed), view.subtopics
     labels = np.unique(drawn)
     if subtopics is not None:
@@ -113,7 +113,7 @@ def _draw(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) ->
 
 
 def _whole_numbers(grades: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Return grades as int8 if they fit and those of the view are int8, otherwise as float64."""
+    """Cast grades to int8 if they fit and `dtype` is int8, otherwise to float64."""
     is_whole = dtype == np.int8 and (grades == np.round(grades)).all()
     return grades.astype(np.int8 if is_whole and np.abs(grades).max(initial=0) < 127 else float)
 
@@ -144,7 +144,7 @@ class _Chances:
 
 
 def _chances(view: JudgedRanks, grades: np.ndarray, confusion: Confusion) -> _Chances:
-    """Return the distribution of the new grades of each present grade."""
+    """Return the distribution of new grades for each old grade."""
     if isinstance(confusion, pl.DataFrame):
         missing = [name for name in _COLUMNS if name not in confusion.columns]
         if missing:

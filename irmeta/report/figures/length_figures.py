@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 SATURATED = 6.0
-"""Least ratio of the fullest bucket to the next for which the axis of docs is logarithmic."""
+"""Ratio of the fullest bucket to the second fullest from which the axis of docs is logarithmic."""
 RARITY_BARS = 40  # largest number of systems with one bar each
 RETRIEVED = {"plain": (BLUE, ""), "missed": (VERMILLION, "")}
 

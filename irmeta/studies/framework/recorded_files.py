@@ -115,7 +115,7 @@ class RecordedFiles:
         self.write_all({name: data}, **facts)
 
     def write_all(self, contents: Mapping[str, bytes], **facts: Any) -> None:
-        """Write several files, of contents by name, with one new record of all files."""
+        """Write files, given their contents by name, and record all of them at once."""
         for name, data in contents.items():
             self._expect(name, _recordable(name, checksum_of_bytes(data)), facts)
         self._save()

@@ -58,7 +58,7 @@ def _mean(known: pl.DataFrame, criterion: str, options: TrustOptions) -> dict[st
 
 
 def _pooled_mean(parts: np.ndarray) -> np.ndarray:
-    """Return means over all tracks, of sums and counts [..., collection, (sum, tracks)]."""
+    """Return means over all tracks from the sums by collection [..., collection, (sum, tracks)]."""
     total, tracks = np.moveaxis(parts.sum(axis=-2), -1, 0)
     return total / tracks
 
