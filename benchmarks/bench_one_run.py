@@ -3,8 +3,9 @@
     python benchmarks/bench_one_run.py [--queries 7000] [--docs 1000] [--repeat 3]
 
 The run has the size of one of MS MARCO's development set: docs are drawn from 8.8 million, some
-scores are tied, and each query has about ten judged docs. pytrec_eval reads the same files with its
-own parser, in a process of its own.
+scores are tied, and each query has about ten judged docs. A second run, to compare
+it with, has the same lists in reverse order. pytrec_eval reads the same files with its own parser,
+in a process of its own.
 """
 
 from __future__ import annotations
@@ -65,7 +66,18 @@ def make(folder: Path, queries: int, docs: int) -> tuple[Path, Path]:
     return qrels, run
 
 
-def processes(qrels: str, run: str) -> dict[str, tuple[str, ...]]:
+def reversed_lists(run: Path) -> Path:
+    """Write a second run: the docs of each list in reverse order."""
+    second = run.with_name("second")
+    rows = pl.read_csv(run, separator=" ", has_header=False)
+    query, _, doc, _, _, tag = map(pl.col, rows.columns)
+    rows.with_columns(doc.reverse().over(query), tag + "-reversed").write_csv(
+        second, separator=" ", include_header=False
+    )
+    return second
+
+
+def processes(qrels: str, run: str, second: str) -> dict[str, tuple[str, ...]]:
     """Command lines by what they measure; that of pytrec_eval comes last."""
     irmeta = (sys.executable, "-c", "from irmeta.cli import main; main()")
     return {
@@ -75,6 +87,9 @@ def processes(qrels: str, run: str) -> dict[str, tuple[str, ...]]:
         ),
         "`irmeta trec_eval QRELS RUN`": (*irmeta, "trec_eval", qrels, run),
         "`irmeta trec_eval -M 100 QRELS RUN`": (*irmeta, "trec_eval", "-M", "100", qrels, run),
+        "`irmeta compare QRELS RUN SECOND -m AP`": (
+            *irmeta, "compare", qrels, run, second, "-m", "AP",
+        ),
         "pytrec_eval: its parsers, map and ndcg_cut_10": (
             sys.executable, "-c", PYTREC_EVAL, qrels, run,
         ),
@@ -89,15 +104,16 @@ def main() -> None:
     parser.add_argument("--make", type=Path, help="only write the files to this folder")
     chosen = parser.parse_args()
     if chosen.make is not None:
-        make(chosen.make, chosen.queries, chosen.docs)
+        _, run = make(chosen.make, chosen.queries, chosen.docs)
+        reversed_lists(run)
         return
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as folder:
         size = (f"--queries={chosen.queries}", f"--docs={chosen.docs}")
         # In another process, whose memory would count as that of the processes started from here.
         subprocess.run([sys.executable, __file__, "--make", folder, *size], check=True)
-        qrels, run = Path(folder, "qrels"), Path(folder, "run")
-        jobs = processes(str(qrels), str(run))
+        run = Path(folder, "run")
+        jobs = processes(*(str(Path(folder, name)) for name in ("qrels", "run", "second")))
         megabytes = run.stat().st_size / 1e6
         for command in [*jobs.values()][:-1]:
             spawn(*command)  # compiles kernels
