@@ -9,19 +9,17 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast
 
 import numpy as np
 
 from irmeta.errors import (
     BrokenMeasureError,
-    IrmetaError,
     MeasureError,
     UsageError,
     did_you_mean,
     nearest,
-    short,
     shown,
 )
 from irmeta.measures import (
@@ -55,10 +53,11 @@ from irmeta.naming.grammar import (
     texts_of,
 )
 from irmeta.naming.parameters import REL, printed
-from irmeta.naming.registry import NamedSpec, Registry
+from irmeta.naming.registry import NamedSpec, Registry, guarded
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.needs import Need, check_needs
+from irmeta.rankings.read_only import with_read_only_view
 from irmeta.schema.columns import Display
 
 FAMILIES = (
@@ -99,11 +98,53 @@ PRESETS: dict[str, tuple[str, ...]] = {
 """Names that stand for several measures; trec_eval stands for its all_trec."""
 
 
+def _adopt(measure: Measure) -> Measure:
+    """Check a measure of another package, and guard irmeta against its functions.
+
+    Raises
+    ------
+    MeasureError
+        If its name has a meaning here, a field is of another type, or a function fails.
+    """
+    if meant := _meaning(measure.name):
+        raise MeasureError(f"it registers {measure.name!r}, another name of {meant}")
+    named = partial(guarded, f"measure {measure.name}")
+    measure = replace(
+        measure,
+        compute=named(with_read_only_view(measure.compute)),
+        events=measure.events and named(with_read_only_view(measure.events)),
+        trace=named(measure.trace),
+        needs=named(measure.needs),
+        simplify=measure.simplify and named(measure.simplify),
+        printed=measure.printed and named(measure.printed),
+    )
+    settings: dict[str, Any] = {p.name: p.default for p in measure.all_parameters}
+    if measure.simplify is not None:
+        settings = measure.simplify(settings, 1 if measure.cutoff == "required" else None)
+    check_needs(measure.needs(settings))
+    low, high = measure.bounds
+    if not low < high:
+        raise MeasureError(f"bounds {low:g} and {high:g} of {measure.name} do not ascend")
+    value: Any = measure.no_relevant
+    if value is not None and not isinstance(value, float | int):
+        raise MeasureError(f"{measure.name}.no_relevant is no number: {shown(value)}")
+    return measure
+
+
+def _meaning(name: str) -> str | None:
+    """Return what a name means in irmeta's or another program's spelling; None if it is free."""
+    if name.lower() in PRESETS:
+        return "several measures"
+    words = {**aliases.SPELLINGS, **aliases.PLAIN, **FIELD, **BARE}
+    return next((ours for theirs, ours in words.items() if fold(theirs) == fold(name)), None)
+
+
 registry: Registry[Measure] = Registry(
     Measure,
     "measure",
     (measure for family in FAMILIES for measure in family.MEASURES),
     derive=intent_aware,
+    adopt=_adopt,
 )
 """All measures by name, when called; last are the intent-aware forms, such as AP_IA."""
 
@@ -129,15 +170,7 @@ class Spec(NamedSpec):
         BrokenMeasureError
             If a measure of another package fails, or returns another shape or type.
         """
-        try:
-            values = self.measure.compute(view, self.settings, ks)
-        except IrmetaError:
-            raise
-        except (Exception, SystemExit) as error:
-            if self.measure.compute.__module__.partition(".")[0] == "irmeta":
-                raise
-            reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
-            raise BrokenMeasureError(f"measure {self.name} failed: {reason}") from error
+        values = self.measure.compute(view, self.settings, ks)
         expected = (len(ks), *view.lengths.shape)
         shape, dtype = np.shape(values), getattr(values, "dtype", type(values).__name__)
         if shape != expected or dtype != np.float64:

@@ -7,16 +7,25 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import polars as pl
 
-from irmeta.errors import EntryPointWarning, MeasureError, short, shown, warn
+from irmeta.errors import (
+    BrokenMeasureError,
+    EntryPointWarning,
+    IrmetaError,
+    MeasureError,
+    short,
+    shown,
+    warn,
+)
 from irmeta.naming.grammar import Cutoff, Registration, format_name
 
 Kind = TypeVar("Kind", bound=Registration)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Registry(Generic[Kind]):
@@ -33,6 +42,9 @@ class Registry(Generic[Kind]):
         Registrations of irmeta, in listing order.
     derive
         Function from all registrations to further ones, which come last unless the name is used.
+    adopt
+        Function that checks a registration of another package, and returns it with functions that
+        cannot change the views that irmeta's own read.
     """
 
     def __init__(
@@ -41,11 +53,14 @@ class Registry(Generic[Kind]):
         noun: str,
         own: Iterable[Kind],
         derive: Callable[[Iterable[Kind]], Iterable[Kind]] | None = None,
+        *,
+        adopt: Callable[[Kind], Kind],
     ) -> None:
         self.kind = kind
         self.noun = noun
         self._own = {one.name: one for one in own}
         self._derive = derive
+        self._adopt = adopt
         self._registered: dict[str, Kind] | None = None
         self._problems: list[str] = []
 
@@ -81,7 +96,7 @@ class Registry(Generic[Kind]):
         entries = entry_points(group=f"irmeta.{self.noun}s")
         for entry in sorted(entries, key=lambda e: (e.name, e.value)):
             try:
-                registered |= _load(entry, self.kind, registered)
+                registered |= self._load(entry, registered)
             except (Exception, SystemExit) as error:  # another package may raise any exception
                 reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
                 problem = (
@@ -92,20 +107,57 @@ class Registry(Generic[Kind]):
         self._problems = problems
         return registered
 
+    def _load(self, entry: EntryPoint, known: Mapping[str, Kind]) -> dict[str, Kind]:
+        """Load the registrations of an entry point, all or none."""
+        loaded = entry.load()
+        registered: dict[str, Kind] = {}
+        for one in [loaded] if isinstance(loaded, self.kind) else loaded:
+            if not isinstance(one, self.kind):
+                raise MeasureError(f"it registers {shown(one)}, not a {self.kind.__name__}")
+            if not re.fullmatch(r"[A-Za-z]\w*[A-Za-z_]|[A-Za-z]", one.name, re.ASCII):
+                raise MeasureError(
+                    f"it registers {one.name!r}, not a word of letters, digits and underscores "
+                    "that begins and ends with a letter"
+                )
+            if one.name in known or one.name in registered:
+                raise MeasureError(f"it registers {one.name!r}, an existing name")
+            check_defaults(one)
+            registered[one.name] = self._adopt(one)
+        return registered
 
-def _load(entry: EntryPoint, kind: type[Kind], known: Mapping[str, Kind]) -> dict[str, Kind]:
-    """Load the registrations of an entry point, all or none."""
-    loaded = entry.load()
-    registered: dict[str, Kind] = {}
-    for one in [loaded] if isinstance(loaded, kind) else loaded:
-        if not isinstance(one, kind):
-            raise MeasureError(f"it registers {shown(one)}, not a {kind.__name__}")
-        if not re.fullmatch(r"\w+", one.name):
-            raise MeasureError(f"it registers {one.name!r}, not a word")
-        if {**known, **registered}.get(one.name, one) is not one:
-            raise MeasureError(f"it registers {one.name!r}, an existing name")
-        registered[one.name] = one
-    return registered
+
+def guarded(what: str, function: Function) -> Function:
+    """Wrap a function of another package: its exceptions become errors that name `what`."""
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except IrmetaError:
+            raise
+        except (Exception, SystemExit) as error:
+            reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
+            raise BrokenMeasureError(f"{what} failed: {reason}") from error
+
+    return cast(Function, call)
+
+
+def check_defaults(of: Registration) -> None:
+    """Check that a registration has a name with default parameters, and that it can be listed.
+
+    Raises
+    ------
+    MeasureError
+        If one of its fields is of another type.
+    Exception
+        Any exception of its functions.
+    """
+    for field in ("summary", "source"):
+        if not isinstance(getattr(of, field), str):
+            raise MeasureError(f"{of.name}.{field} is no text: {shown(getattr(of, field))}")
+    cut = {"none": None, "optional": None, "required": 0.5 if of.cutoff_is == "level" else 10}
+    parameter_table(of)
+    format_name(of, {p.name: p.default for p in of.all_parameters}, cut[of.cutoff])
 
 
 @dataclass(frozen=True, kw_only=True)

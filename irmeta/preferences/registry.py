@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -12,10 +13,11 @@ import polars as pl
 from irmeta.errors import MeasureError, did_you_mean
 from irmeta.naming.grammar import parse_settings, split_names, states_parameter, texts_of
 from irmeta.naming.parameters import REL
-from irmeta.naming.registry import NamedSpec, Registry, definition, parameter_table
+from irmeta.naming.registry import NamedSpec, Registry, definition, guarded, parameter_table
 from irmeta.preferences import interleaving, lexicographic, rpp
 from irmeta.preferences.spec import PreferenceRule
-from irmeta.rankings.needs import Need
+from irmeta.rankings.needs import Need, check_needs
+from irmeta.rankings.read_only import with_read_only_view
 
 FAMILIES = (rpp, lexicographic, interleaving)
 """Modules of preferences, in listing order."""
@@ -36,8 +38,28 @@ ALIASES = {
 """Names in the paper and in pref_eval, in lower case; ``@k`` may follow."""
 
 
+def _adopt(rule: PreferenceRule) -> PreferenceRule:
+    """Check a preference of another package, and guard irmeta against its functions."""
+    if rule.name.lower() in ALIASES:
+        known = ALIASES[rule.name.lower()]
+        raise MeasureError(f"it registers {rule.name!r}, another name of {known}")
+    named = partial(guarded, f"preference {rule.name}")
+    rule = replace(
+        rule,
+        compare=named(with_read_only_view(rule.compare)),
+        trace=named(rule.trace),
+        needs=named(rule.needs),
+        printed=rule.printed and named(rule.printed),
+    )
+    check_needs(rule.needs({p.name: p.default for p in rule.all_parameters}))
+    return rule
+
+
 preference_registry: Registry[PreferenceRule] = Registry(
-    PreferenceRule, "preference", (rule for family in FAMILIES for rule in family.RULES)
+    PreferenceRule,
+    "preference",
+    (rule for family in FAMILIES for rule in family.RULES),
+    adopt=_adopt,
 )
 """All preferences by name, when called."""
 

@@ -121,16 +121,36 @@ def test_registry__entry_point_preference_is_computed(installed):
     assert found.means().tolist() == [[0, 1], [-1, 0]]
 
 
+def test_registry__preferences_of_other_packages_cannot_change_a_view(installed):
+    def hostile(view, params, k):
+        view.sorted_ranks(1)[0][:] = 1
+
+    installed(Entry("mine", "their.module:MINE", replace(RULES[0], name="Mine", compare=hostile)))
+    view = irmeta.JudgedRanks.from_arrays(np.array([[1, 2], [3, 0]]), np.array([1, 1]))
+    before = irmeta.preferences_of(view, "RPP")[0].means().tolist()
+    with pytest.raises(MeasureError, match=r"preference Mine failed: ValueError: .*read-only"):
+        irmeta.preferences_of(view, "Mine")
+    assert irmeta.preferences_of(view, "RPP")[0].means().tolist() == before
+
+
 def test_registry__entry_point_that_cannot_be_loaded_is_warned_of(installed):
     taken = Entry("taken", "a:B", [replace(RULES[0], name="RPP")])
     wrong = Entry("wrong", "c:D", ["text"])
     absent = Entry("absent", "e:F", ImportError("no module"))
-    installed(taken, wrong, absent)
+    alias = Entry("alias", "g:H", replace(RULES[0], name="rpp"))
+    broken = Entry("broken", "i:J", replace(RULES[0], name="Broken", needs=lambda params: 1 / 0))
+    installed(taken, wrong, absent, alias, broken)
     with pytest.warns(EntryPointWarning) as warned:
         names = preference_registry().keys()
     assert {"RPP", "LexiRecall"} <= names
     messages = [str(one.message) for one in warned]
-    for text in ("an existing name", "not a PreferenceRule", "no module"):
+    for text in (
+        "an existing name",
+        "not a PreferenceRule",
+        "no module",
+        "'rpp', another name of RPP",
+        "preference Broken failed: ZeroDivisionError",
+    ):
         assert any(text in message for message in messages)
     with pytest.raises(MeasureError, match="Its package may be missing"):
         parse_preference("Mine")
