@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -47,6 +48,49 @@ def thread_count(workers: int | None) -> int:
         If `workers` is not a whole number, or below 1.
     """
     return usable_cores() if workers is None else check_whole("workers", workers)
+
+
+@dataclass
+class _Fork:
+    """Whether this process is a child whose parent had threads when it forked."""
+
+    may_hang: bool = False
+    is_unsafe: bool = False
+
+    def before(self) -> None:
+        """Note in the parent whether polars has started its threads."""
+        tasks = Path("/proc/self/task")  # of Linux; elsewhere processes are spawned by default
+        try:
+            names = [(task / "comm").read_text() for task in tasks.iterdir()]
+        except OSError:
+            names = []
+        self.may_hang = any(name.startswith("polars-") for name in names)
+
+    def in_child(self) -> None:
+        """Remember in the child that the threads of the parent are gone."""
+        self.is_unsafe = self.is_unsafe or self.may_hang
+
+
+_fork = _Fork()
+if hasattr(os, "register_at_fork"):  # Windows cannot fork
+    os.register_at_fork(before=_fork.before, after_in_child=_fork.in_child)
+
+
+def check_not_forked() -> None:
+    """Check that the threads of polars, which a fork does not copy, are there.
+
+    Raises
+    ------
+    UsageError
+        In a process forked after irmeta or polars ran threads: locks held by them stay closed, so
+        that the next query of polars would wait forever.
+    """
+    if _fork.is_unsafe:
+        raise UsageError(
+            "this process was forked after irmeta or polars had started threads, and would hang: "
+            "start processes by multiprocessing.get_context('spawn'), fork before the first "
+            "call, or use threads."
+        )
 
 
 LEAST_OPEN_FILES = 64
@@ -221,10 +265,11 @@ def ordered_map(
     ExecutorError
         If the executor has lost its workers.
     UsageError
-        If its workers run another irmeta, or are forked processes.
+        If its workers run another irmeta, or are forked processes, or this process is one.
 
     If the generator may be left early, close it to end its threads.
     """
+    check_not_forked()
     if isinstance(executor, ProcessPoolExecutor):
         _check_start(executor)
     is_unlimited = executor is not None and workers is None

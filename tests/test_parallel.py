@@ -295,3 +295,43 @@ def test_check_open_files__low_limit_is_an_error(two_tracks: Path, tmp_path: Pat
         "raise the limit, such as by `ulimit -n 256`.\n"
     )
     assert not out.exists()
+
+
+FORKED = """
+import os, signal, sys, warnings
+import polars, irmeta
+warnings.simplefilter("ignore", DeprecationWarning)
+qrels, runs = {"q": {"a": 1, "b": 0}}, {"s": {"q": {"a": 1.0, "b": 2.0}}, "t": {"q": {"a": 1.0}}}
+store = None
+
+def child(call):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(20)  # a child that hangs is killed
+        try:
+            call()
+            said = "ran"
+        except irmeta.UsageError as error:
+            said = str(error)
+        print(said, flush=True)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0, "the child hung"
+
+child(lambda: irmeta.evaluate(qrels, runs, "map"))
+store = irmeta.from_data(qrels, runs)
+frame = store.evaluate("AP", per_query=True)
+child(lambda: irmeta.evaluate(qrels, runs, "map"))
+child(lambda: store.means("AP"))
+child(lambda: irmeta.compare(frame))
+child(lambda: irmeta.prefer(store))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forking is the default on Linux alone")
+def test_fork__child_after_threads_gets_an_error_and_before_runs():
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *others = done.stdout.splitlines()
+    assert first == "ran"
+    assert len(others) == 4
+    assert all("forked after irmeta or polars had started threads" in said for said in others)

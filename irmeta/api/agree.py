@@ -25,6 +25,7 @@ from irmeta.errors import (
 from irmeta.inputs.files import qrels_text, read_qrels
 from irmeta.inputs.given import GivenQrels, given_qrels, name_of
 from irmeta.locations import AnyLocation, location
+from irmeta.parallel import check_not_forked
 from irmeta.phrases import listed
 from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs, common_alpha
@@ -208,6 +209,7 @@ def agree(
     >>> found.judges.select("judge", "docs", "kappa", "recall").rows()
     [('model', 6, 0.25, 0.5)]
     """
+    check_not_forked()
     if isinstance(source, AnyLocation) and location(source).is_dir():
         source = open_store(source)
     options = AgreementOptions(

@@ -13,6 +13,7 @@ from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
 from irmeta.measures.set_rel import relevant_in_set
 from irmeta.naming.grammar import split_names
+from irmeta.parallel import check_not_forked
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.set_rel import policies_of_sets
@@ -76,6 +77,7 @@ def matrices(
     >>> [matrix.values.shape for matrix in irmeta.matrices(store, "AP", track=["news", "web"])]
     [(25, 20), (20, 12)]
     """
+    check_not_forked()
     path = opened(results, choices)
     if isinstance(path, OpenedStore):
         return _of_store(path, measures, track, workers, choices)

@@ -9,6 +9,7 @@ import polars as pl
 
 from irmeta.archive import facts
 from irmeta.archive.choices import choices
+from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.summaries import Summarized, Summary
 
@@ -186,6 +187,7 @@ def catalog(
     │ trec14/robust ┆ 74   ┆ 17     │
     └───────────────┴──────┴────────┘
     """
+    check_not_forked()
     patterns = [tracks] if isinstance(tracks, str) else list(tracks)
     wanted = [one.strip() for one in has.split(",")] if isinstance(has, str) else has
     found = facts.find(patterns, year=year, track=track, task=task, has=wanted, state=state)

@@ -27,6 +27,7 @@ from irmeta.inputs.file_tables import (
 )
 from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.inputs.recognition import FORMS, Form, recognize
+from irmeta.parallel import check_not_forked
 from irmeta.trec.grades import grade_column
 from irmeta.trec.qrels import SUBTOPICS_FIX, QrelsFormat, QrelsText, once_each, parse_qrels
 from irmeta.trec.streams import InputFile
@@ -98,6 +99,7 @@ def read_qrels(
     DataError
         If the file is malformed.
     """
+    check_not_forked()
     try:
         return parse_qrels(file, form, subtopics=subtopics, grade_digits=grade_digits)
     except DataError:

@@ -9,6 +9,7 @@ from typing import Any
 from irmeta._version import __version__
 from irmeta.errors import UsageError
 from irmeta.naming.parameters import REL
+from irmeta.parallel import check_not_forked
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.registry import PreferenceSpec, parse_preferences
 from irmeta.preferences.spec import PairTrace
@@ -124,6 +125,7 @@ def preferences_of(
     >>> rpp.means().tolist()
     [[0.0, 1.0], [-1.0, 0.0]]
     """
+    check_not_forked()
     specs = parse_preferences(preferences)
     return join_blocks(view.facts, specs, [(view.queries, compare_block(view, specs))])
 

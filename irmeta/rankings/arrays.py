@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
+from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.policies import ReadPolicy
 from irmeta.rankings.pool import PooledLists
@@ -72,6 +73,7 @@ def view_arrays(
     track: str,
 ) -> dict[str, Any]:
     """Return the fields of a view except `negative`: see `JudgedRanks.from_arrays`."""
+    check_not_forked()
     ranks = rank_array("ranks", ranks)
     rows, count = ranks.shape
     offsets = _offsets([0, rows] if offsets is None else offsets, rows)

@@ -11,6 +11,7 @@ import polars as pl
 
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, location, readable
+from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.summaries import Summarized, Summary
@@ -69,6 +70,7 @@ def compare_files(
 
     `directions` returns 1 or -1 for the name of a measure; with it, only worse values count.
     """
+    check_not_forked()
     if not 0 <= tolerance < float("inf"):
         raise UsageError(f"tolerance = {tolerance!r} is not a number of at least 0.")
     first, second = _opened(location(a)), _opened(location(b))

@@ -14,6 +14,7 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.locations import Location, is_stream
+from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.tidy_files import read_parquet
@@ -157,6 +158,7 @@ def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
     >>> irmeta.matrix_of(frame, "AP").means.tolist()
     [0.75, 0.25]
     """
+    check_not_forked()
     names = None
     if (index := _query_column(frame)) is not None:
         names = tuple(frame.to_series(index).cast(pl.String).fill_null("").to_list())

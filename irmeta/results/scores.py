@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, did_you_mean
+from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.results.averages import average
 from irmeta.results.matrix import Matrix
@@ -152,6 +153,7 @@ class Scores(Summarized):
         >>> store.scores("map", track="news").to_frame().row(0)
         ('aldBM25', 'AP', 'map', 0.2844052544141275, 25)
         """
+        check_not_forked()
         found = _with_asked(self.per_query() if per_query else self.means(), self.asked)
         keys = ("system", "query") if per_query else ("system",)
         return found.select(
@@ -232,6 +234,7 @@ class Scores(Summarized):
 
     def means(self) -> pl.DataFrame:
         """Return one row per system and measure, sorted by system: see irmeta.schema, `means`."""
+        check_not_forked()
         counted = self.included & ~np.isnan(self.values)
         no_list = (counted & self.no_list).sum(axis=1)
         lists_without_nonrelevant = np.zeros(no_list.shape, np.int64)

@@ -34,6 +34,7 @@ from irmeta.checksums import (
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.files import write_bytes
 from irmeta.locations import AnyLocation, Location, local, location, read_recent, version_of
+from irmeta.parallel import check_not_forked
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
 from irmeta.schema.arrow import DAMAGED
@@ -215,6 +216,7 @@ class Layout:
             If the store has no such track, an ingest is replacing the track, or the record was
             changed after it was written.
         """
+        check_not_forked()
         try:
             record = parse_record(read_recent(self.record(track)))
             if record.get(IS_REPLACED):

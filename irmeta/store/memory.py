@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from irmeta.checksums import to_json
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
-from irmeta.parallel import ordered_map, thread_count, usable_memory
+from irmeta.parallel import check_not_forked, ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
 from irmeta.store.groups import Group
 from irmeta.store.ingest import Outcome, failed, failures
@@ -147,6 +147,7 @@ class MemoryStore:
 
     def read_record(self, track: str) -> dict[str, Any]:
         """Return a track's record; raise `UsageError` for an unknown track."""
+        check_not_forked()
         return json.loads(to_json(self._held(track).record))
 
     def fingerprint(self, track: str | None = None) -> str:

@@ -14,7 +14,7 @@ from irmeta.errors import DataError, UsageError, did_you_mean, of_track
 from irmeta.inputs.columns import QrelsColumns, RunColumns
 from irmeta.inputs.files import qrels_text, read_qrels
 from irmeta.inputs.given import GivenQrels, GivenRun
-from irmeta.parallel import ordered_map, thread_count
+from irmeta.parallel import check_not_forked, ordered_map, thread_count
 from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import Outcome
 from irmeta.store.memory import MemoryStore, hold
@@ -61,6 +61,7 @@ def read_data(
     DataError
         If the qrels, a run in memory, or all run files cannot be read.
     """
+    check_not_forked()
     workers, policy = thread_count(workers), replace(policy, names="tag")
     rels = _rels(rel, [one.name for one in qrels])
     sets = [_judged(one, subtopics, policy.grade_digits, rels.get(one.name)) for one in qrels]

@@ -12,6 +12,7 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError
 from irmeta.locations import RemotePath, location
+from irmeta.parallel import check_not_forked
 from irmeta.policies import ReadPolicy
 from irmeta.schema.arrow import DAMAGED
 
@@ -256,6 +257,7 @@ def read_table(
     DataError
         If the table is damaged.
     """
+    check_not_forked()
     with _readable(store, track):
         return store.read(kind, track, where)
 

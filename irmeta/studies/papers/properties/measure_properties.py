@@ -11,6 +11,7 @@ from irmeta.measures.evaluate import dependence, score_rankings
 from irmeta.measures.names import Spec, parse_measures, registry
 from irmeta.measures.spec import Measure
 from irmeta.naming.grammar import split_names, texts_of
+from irmeta.parallel import check_not_forked
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import properties_for
 from irmeta.studies.papers.properties.compute import (
@@ -94,6 +95,7 @@ def measure_properties(
     >>> frame.filter(~pl.col("holds")).select("measure", "property", "lower", "upper").rows()
     [('AP_IA', 'redundancy', 'aa', 'ab'), ('AP_IA', 'induction', 'aa', 'ab')]
     """
+    check_not_forked()
     texts = texts_of(kinds, "kinds")
     asked = properties_for([name for text in texts for name in split_names(text)])
     docs = 0 if relevant is None else check_whole("relevant", relevant)
