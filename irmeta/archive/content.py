@@ -65,7 +65,18 @@ class WebPageError(DataError):
     """A file that is a web page instead of a run or qrels."""
 
 
-def check_content(path: Path, name: str, *, md5: bool = False, kind: str | None = None) -> Content:
+class TooLargeError(DataError):
+    """A file whose decompressed content exceeds a limit."""
+
+
+def check_content(
+    path: Path,
+    name: str,
+    *,
+    md5: bool = False,
+    kind: str | None = None,
+    most: int | None = None,
+) -> Content:
     """Read a file, decompress it, and return its size and checksums.
 
     Parameters
@@ -76,11 +87,15 @@ def check_content(path: Path, name: str, *, md5: bool = False, kind: str | None 
         ``run`` or ``qrels``: the text must have a line of one, unless the file is an archive.
     md5
         Whether the MD5 is computed, which takes as long as all else.
+    most
+        Bytes to which the content may expand, besides the limit of every file.
 
     Raises
     ------
     WebPageError
         If the file is a web page.
+    TooLargeError
+        If the compressed data expand beyond a limit.
     DataError
         If it is empty, is not compressed as its name says or has no line of its kind, or if its
         compressed data are damaged, cut short, or expand beyond the limit.
@@ -90,7 +105,7 @@ def check_content(path: Path, name: str, *, md5: bool = False, kind: str | None 
     expanded = hashlib.md5(usedforsecurity=False)
     with open_stream(InputFile.at(path, name), is_text=False) as stream:
         size = path.stat().st_size
-        limited = Limited(stream, size, name)
+        limited = Limited(stream, size, name, most)
         buffer = bytearray(_PIECE)
         is_first = True
         while count := limited.readinto(buffer):
@@ -152,24 +167,29 @@ class Limited:
     ----------
     stored
         Size of the compressed file in bytes.
+    most
+        Bytes to which it may expand, if that is less than the limit of every file.
     """
 
-    def __init__(self, stream: TextStream, stored: int, name: str) -> None:
+    def __init__(self, stream: TextStream, stored: int, name: str, most: int | None = None) -> None:
         self._stream, self._name = stream, name
         self._left = max(ALWAYS_EXPANDED, EXPANSION * stored)
+        self._limit = f"{EXPANSION} times its size"
+        if most is not None and most < self._left:
+            self._left, self._limit = most, f"{most / 1e9:g} GB (`max_gb=`)"
 
     def readinto(self, buffer: bytearray) -> int:
         """Fill the start of a buffer; return the number of bytes, 0 at the end.
 
         Raises
         ------
-        DataError
+        TooLargeError
             If the content is larger than the limit.
         """
         count = self._stream.readinto(memoryview(buffer))
         self._left -= count
         if self._left < 0:
-            raise DataError(f"expands to more than {EXPANSION} times its size", file=self._name)
+            raise TooLargeError(f"expands to more than {self._limit}", file=self._name)
         return count
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import json
+import math
 import os
 import shutil
 import sys
@@ -18,13 +19,14 @@ from typing import IO, TYPE_CHECKING, Any
 from irmeta.archive.content import (
     REJECTED,
     Content,
+    TooLargeError,
     WebPageError,
     check_content,
     has_md5,
     is_web_page,
 )
 from irmeta.archive.fetch_options import DownloadLimits
-from irmeta.archive.http_client import HostLimits, Pauses, host_of
+from irmeta.archive.http_client import HostLimits, Pauses, host_of, within
 from irmeta.errors import DataError, IrmetaError
 from irmeta.files import FULL_DISK, write_bytes
 
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
     import tenacity
 
 ATTEMPTS = 5
-LONGEST_WAIT = 600.0  # seconds of a Retry-After that is obeyed; a longer one ends the attempts
+LONGEST_WAIT = 600.0  # seconds of a Retry-After that is obeyed; after a longer one the host is left
+ANSWER_SECONDS = 120.0  # in which the headers of an answer must be complete
 _LARGE = 1 << 24  # bytes of a file whose part is worth a record before it breaks off
 _LONGEST_HEADER = 1000
 _OVERLOADED = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -118,10 +121,12 @@ class Downloader:
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         part = _Part(path)
+        longest = self.file_limits.max_minutes
+        end = math.inf if longest is None else self.pauses.now() + 60 * longest
         try:
-            for attempt in self._attempts():
+            for attempt in self._attempts(end):
                 with attempt:
-                    self._transfer(address, part)
+                    self._transfer(address, part, end)
                     return self._finish(address, part, path, md5, kind)
         except _RetryError as error:
             if error.of_host:
@@ -135,7 +140,7 @@ class Downloader:
 
         self._check_host(address)
         try:
-            with self.limits.turn(address):
+            with self.limits.turn(address), within(ANSWER_SECONDS):
                 response = self.client.head(address)
         except httpx.HTTPError:
             return None
@@ -145,7 +150,7 @@ class Downloader:
             raise _refusal(status, address)
         return _length(response.headers) if status == HTTPStatus.OK else None
 
-    def _attempts(self) -> tenacity.Retrying:
+    def _attempts(self, end: float) -> tenacity.Retrying:
         import tenacity
 
         backoff = tenacity.wait_exponential(multiplier=1, max=60)
@@ -157,7 +162,8 @@ class Downloader:
         def is_final(state: tenacity.RetryCallState) -> bool:
             error: Any = state.outcome.exception() if state.outcome is not None else None
             most = self.attempts if error.most is None else error.most
-            return state.attempt_number >= most or (error.wait or 0.0) > LONGEST_WAIT
+            is_late = self.pauses.now() + wait(state) > end
+            return state.attempt_number >= most or (error.wait or 0.0) > LONGEST_WAIT or is_late
 
         return tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_RetryError),
@@ -171,16 +177,22 @@ class Downloader:
         if (reason := self.limits.left(address)) is not None:
             raise FetchError("failed", f"not asked, since {reason}")
 
-    def _transfer(self, address: str, part: _Part) -> None:
-        """Receive the missing bytes of a part."""
+    def _transfer(self, address: str, part: _Part, end: float) -> None:
+        """Receive the missing bytes of a part until the clock shows `end`."""
         import httpx
 
         self._check_host(address)
         start, headers = part.resume(address)
         try:
-            with self.limits.turn(address), self._answer(address, headers) as response:
-                self._receive(address, part, start, response)
+            with (
+                self.limits.turn(address),
+                within(end - self.pauses.now()),
+                self._answer(address, headers) as response,
+            ):
+                self._receive(address, part, start, response, end)
         except httpx.TimeoutException as error:
+            if self.pauses.now() >= end:
+                raise self._late() from None
             raise _RetryError(f"timed out ({type(error).__name__})", of_host=True) from None
         except (httpx.ConnectError, httpx.ProxyError) as error:
             raise _RetryError(_text(error), of_host=True) from None
@@ -204,7 +216,8 @@ class Downloader:
         auth: Any = httpx.USE_CLIENT_DEFAULT
         for _ in range(self.client.max_redirects + 1):
             assert request is not None
-            response = self.client.send(request, stream=True, auth=auth, follow_redirects=False)
+            with within(ANSWER_SECONDS):
+                response = self.client.send(request, stream=True, auth=auth, follow_redirects=False)
             with closing(response):
                 if (request := response.next_request) is None:
                     yield response
@@ -212,7 +225,13 @@ class Downloader:
             auth = None
         raise FetchError("failed", f"more than {self.client.max_redirects} redirects")
 
-    def _receive(self, address: str, part: _Part, start: int, response: httpx.Response) -> None:
+    def _late(self) -> _RetryError:
+        longest = self.file_limits.max_minutes
+        return _RetryError(f"took more than {longest:g} minutes (`max_minutes=`)", most=1)
+
+    def _receive(
+        self, address: str, part: _Part, start: int, response: httpx.Response, end: float
+    ) -> None:
         status = response.status_code
         self._record(address, status, response)
         if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and start:
@@ -222,6 +241,9 @@ class Downloader:
             if not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
                 part.remove()
                 raise _RetryError("the host sent another range than requested")
+            if not part.is_of(response.headers):
+                part.remove()
+                raise _RetryError("the host sent the rest of another version of the file")
         elif status == HTTPStatus.OK:
             start = 0
         elif status in _OVERLOADED or status >= 500 or status == HTTPStatus.REQUEST_TIMEOUT:
@@ -233,11 +255,13 @@ class Downloader:
             raise _page()
         meter = _Meter(self.file_limits, self.pauses, part, start, _length(response.headers))
         with (
-            part.receiving(address, response.headers),
+            part.receiving(address, response.headers, start),
             part.path.open("ab" if start else "wb") as file,
         ):
-            for piece in response.iter_raw():  # pieces of a fixed size would be lost in a cut
+            for piece in _pieces(response):
                 self.pauses.pause(0)  # before it is written: nobody waits for a stopped download
+                if self.pauses.now() > end:
+                    raise self._late()
                 meter.count(len(piece))
                 _write(file, piece, part)
                 self.received(len(piece))
@@ -245,8 +269,14 @@ class Downloader:
     def _record(self, address: str, status: int, response: httpx.Response) -> None:
         """Adapt the limits of the host to its answer."""
         if status in _OVERLOADED:
-            wait = _retry_after(response)
-            self.limits.overloaded(address, min(wait or 0.0, LONGEST_WAIT))
+            wait = _retry_after(response) or 0.0
+            if wait > LONGEST_WAIT:
+                asks = (
+                    f"{host_of(address)} asks to wait for more than {LONGEST_WAIT / 60:g} minutes"
+                )
+                self.limits.leave(address, asks)
+            else:
+                self.limits.overloaded(address, wait)
         elif status in _REFUSED:
             self.limits.failed(address, f"{host_of(address)} asks for a password: {_PASSWORD}")
         elif status in _MISSING:
@@ -257,10 +287,14 @@ class Downloader:
     ) -> Content:
         """Check a complete part, and give the file its name."""
         try:
-            content = check_content(part.path, address, md5=md5 is not None, kind=kind)
+            most = int(self.file_limits.max_gb * 1e9)
+            content = check_content(part.path, address, md5=md5 is not None, kind=kind, most=most)
         except WebPageError:
             part.remove()
             raise _page() from None
+        except TooLargeError as error:
+            part.remove()
+            raise FetchError("failed", error.problem) from None
         except DataError as error:
             part.remove()
             raise _RetryError(error.problem, most=2) from None
@@ -270,6 +304,17 @@ class Downloader:
         os.replace(part.path, path)
         part.remove()
         return content
+
+
+def _pieces(response: httpx.Response) -> Generator[bytes]:
+    """Yield the pieces of a body as they come; those of a fixed size would be lost in a cut."""
+    pieces = response.iter_raw()
+    while True:
+        with within(ANSWER_SECONDS):  # headers of chunks may drip too
+            piece = next(pieces, None)
+        if piece is None:
+            return
+        yield piece
 
 
 class _Meter:
@@ -286,7 +331,7 @@ class _Meter:
     ) -> None:
         self._limits, self._pauses, self._part = limits, pauses, part
         self._size = start
-        self._begun = self._minute = pauses.now()
+        self._minute = pauses.now()
         self._in_minute = 0
         self._room = start + shutil.disk_usage(part.path.parent).free
         if length is not None:
@@ -305,10 +350,6 @@ class _Meter:
         now = self._pauses.now()
         self._size, self._in_minute = self._size + received, self._in_minute + received
         self._check_size(self._size)
-        longest = self._limits.max_minutes
-        if longest is not None and now - self._begun > 60 * longest:
-            reason = f"took more than {longest:g} minutes (`max_minutes=`)"
-            raise _RetryError(reason, most=1)
         if now - self._minute >= 60:
             rate = self._in_minute / (now - self._minute)
             if rate < self._limits.min_rate:
@@ -361,13 +402,26 @@ class _Part:
             return 0, {}
         return size, {"Range": f"bytes={size}-", "If-Range": version}
 
+    def is_of(self, headers: Any) -> bool:
+        """Check whether the rest of a file is of the version that the part is of.
+
+        An answer to ``If-Range`` repeats the ``ETag`` (RFC 9110, section 15.3.7); it may omit
+        ``Last-Modified``.
+        """
+        known = json.loads(self._version.read_bytes())
+        total = headers.get("Content-Range", "").rpartition("/")[2]
+        is_as_long = known.get("length") is None or total in ("*", str(known["length"]))
+        version, other = known["version"], _version(headers)
+        is_tag = version[:1] == '"'
+        return is_as_long and (other == version or (other is None and not is_tag))
+
     @contextmanager
-    def receiving(self, address: str, headers: Any) -> Generator[None]:
+    def receiving(self, address: str, headers: Any, start: int) -> Generator[None]:
         """Record the version of the file if receiving it ends early; at once if it is large."""
-        tag = headers.get("ETag", "")
-        version = _sendable(headers.get("Last-Modified") if not tag or tag[:2] == "W/" else tag)
-        record = json.dumps({"address": address, "version": version}).encode()
         length = _length(headers)
+        total = None if length is None else start + length
+        facts = {"address": address, "version": _version(headers), "length": total}
+        record = json.dumps(facts).encode()
         try:
             if length is None or length > _LARGE:  # the process may be killed
                 write_bytes(self._version, record)
@@ -381,6 +435,12 @@ class _Part:
         """Remove the part and its version."""
         self.path.unlink(missing_ok=True)
         self._version.unlink(missing_ok=True)
+
+
+def _version(headers: Any) -> str | None:
+    """Return the version of a file that an answer states: its strong ETag, else its date."""
+    tag = headers.get("ETag", "")
+    return _sendable(headers.get("Last-Modified") if not tag or tag[:2] == "W/" else tag)
 
 
 def _sendable(version: object) -> str | None:

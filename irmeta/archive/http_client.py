@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -12,8 +13,8 @@ from functools import lru_cache
 from ipaddress import ip_address
 from netrc import NetrcParseError
 from pathlib import Path
-from threading import Event, Lock, Semaphore
-from typing import TYPE_CHECKING
+from threading import Event, Lock, Semaphore, local
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from irmeta._version import __version__
@@ -113,7 +114,14 @@ class HostLimits:
         """Record a file that a host refused, or for which it could not be reached."""
         with self._lock:
             host = self._hosts[host_of(address)]
-            host.answers, host.failures, host.reason = 0, host.failures + 1, reason
+            if host.failures < FAILURES_TO_LEAVE:  # else the first reason stays
+                host.answers, host.failures, host.reason = 0, host.failures + 1, reason
+
+    def leave(self, address: str, reason: str) -> None:
+        """End all further requests to the host of an address."""
+        with self._lock:
+            host = self._hosts[host_of(address)]
+            host.failures, host.reason = FAILURES_TO_LEAVE, reason
 
     def left(self, address: str) -> str | None:
         """Return why requests to a host have ended, or None if they go on."""
@@ -181,7 +189,7 @@ def open_client(
         import httpx
     except ImportError:
         raise UsageError(f"fetching needs httpx and tenacity: {_INSTALL}") from None
-    return httpx.Client(
+    client = httpx.Client(
         auth=_auth(domain, user, password),
         # Files are stored as served: a compressed answer would be neither resumable nor countable.
         headers={"User-Agent": USER_AGENT, "Accept-Encoding": "identity"},
@@ -189,6 +197,66 @@ def open_client(
         follow_redirects=True,
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=4 * CONNECTIONS),
     )
+    _keep_deadlines(client)
+    return client
+
+
+_deadline = local()
+
+
+@contextmanager
+def within(seconds: float) -> Generator[None]:
+    """End all reading of this thread's connections after some seconds in all, by a time-out.
+
+    The time-out of httpx is for each piece that comes, so a host that sends a byte of its headers
+    now and then, or ``100 Continue`` again and again, would hold a connection forever.
+    """
+    outer = getattr(_deadline, "end", math.inf)
+    _deadline.end = min(outer, time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.end = outer
+
+
+def _keep_deadlines(client: httpx.Client) -> None:
+    """Make the connections of a client end at the deadline of their thread.
+
+    httpx has no option for the network backend of httpcore, which has one.
+    """
+    import httpcore
+
+    class Stream(httpcore.NetworkStream):
+        def __init__(self, stream: httpcore.NetworkStream) -> None:
+            self._stream = stream
+
+        def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+            left = getattr(_deadline, "end", math.inf) - time.monotonic()
+            if left <= 0:
+                raise httpcore.ReadTimeout("the deadline has passed")
+            shortest = left if timeout is None else min(timeout, left)
+            return self._stream.read(max_bytes, None if math.isinf(shortest) else shortest)
+
+        def write(self, buffer: bytes, timeout: float | None = None) -> None:
+            self._stream.write(buffer, timeout)
+
+        def close(self) -> None:
+            self._stream.close()
+
+        def start_tls(self, *arguments: Any, **options: Any) -> httpcore.NetworkStream:
+            return Stream(self._stream.start_tls(*arguments, **options))
+
+        def get_extra_info(self, info: str) -> Any:
+            return self._stream.get_extra_info(info)
+
+    class Backend(httpcore.SyncBackend):
+        def connect_tcp(self, *arguments: Any, **options: Any) -> httpcore.NetworkStream:
+            return Stream(super().connect_tcp(*arguments, **options))
+
+    held: Any = client
+    for transport in (held._transport, *held._mounts.values()):
+        if transport is not None:  # None: no proxy for some hosts
+            transport._pool._network_backend = Backend()
 
 
 def _auth(domain: str, user: str | None, password: str | None) -> httpx.Auth | None:

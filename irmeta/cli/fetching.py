@@ -18,6 +18,7 @@ from irmeta.cli.app import STRICT
 from irmeta.cli.archive import HasOption, NameOption, TaskOption, TracksArgument, YearOption
 from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
+from irmeta.errors import UsageError
 from irmeta.show.display import Display
 from irmeta.show.notes import LEVEL
 
@@ -71,6 +72,11 @@ def _password(user: str) -> str:
     """Return the password of the environment, or ask for it."""
     if (given := os.environ.get(PASSWORD)) is not None:
         return given
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"the password of {user} cannot be asked for without a terminal: set {PASSWORD}, or "
+            "omit `user` and use a netrc file."
+        )
     if sys.platform != "win32":  # polars makes the system read on after Ctrl-C
         signal.siginterrupt(signal.SIGINT, True)
     return typer.prompt(f"Password of {user}", hide_input=True, err=True)

@@ -16,10 +16,10 @@ from types import SimpleNamespace
 import pytest
 
 from irmeta import UsageError
-from irmeta.archive import content
+from irmeta.archive import content, download
 from irmeta.archive.download import Downloader, FetchError
 from irmeta.archive.fetch_options import DownloadLimits
-from irmeta.archive.http_client import HostLimits, StoppedError, check_address, open_client
+from irmeta.archive.http_client import HostLimits, Pauses, StoppedError, check_address, open_client
 from support.serving import (
     Answer,
     FakePauses,
@@ -135,6 +135,99 @@ def test_download__starts_anew_where_the_file_changed(get, server: FileServer):
     assert server.requests[-1][2]["Range"] == "bytes=1000-"
 
 
+def rest(content: bytes, start: int, total: int | None = None, **headers: str) -> Answer:
+    """Send the rest of a file from a byte, whatever version was asked for."""
+    span = f"bytes {start}-{len(content) - 1}/{len(content) if total is None else total}"
+    return sending(206, content[start:], Content_Range=span, **headers)
+
+
+@pytest.mark.parametrize(
+    ("other", "headers"),
+    [
+        (gzip.compress(RUN + b"1 Q0 d 5001 -1 tag\n"), {"ETag": '"other"'}),
+        (ZIPPED[:2000] + ZIPPED[2000:], {}),  # without an ETag nothing says that it is the same
+        (ZIPPED, {"ETag": f"W/{etag_of(ZIPPED)}"}),
+    ],
+    ids=["other", "none", "weak"],
+)
+def test_download__does_not_join_two_versions(get, server: FileServer, other: bytes, headers):
+    server.faults[RUN_PATH] = [cut(1000), rest(other, 1000, **headers)]
+    assert get() == ZIPPED
+    assert [h.get("Range") for *_, h in server.requests] == [None, "bytes=1000-", None]
+
+
+def test_download__does_not_join_files_of_two_lengths(get, server: FileServer):
+    tag = etag_of(ZIPPED)
+    server.faults[RUN_PATH] = [cut(1000), rest(ZIPPED, 1000, len(ZIPPED) + 1, ETag=tag)]
+    assert get() == ZIPPED
+    assert "Range" not in server.requests[-1][2]
+
+
+def dripping_headers(handler: Handler, content: bytes) -> None:
+    """Send a byte of a header now and then."""
+    handler.close_connection = True
+    with suppress(OSError):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Header: ")
+        for _ in range(200):
+            handler.wfile.write(b"a")
+            handler.wfile.flush()
+            time.sleep(0.02)
+
+
+def endless_continue(handler: Handler, content: bytes) -> None:
+    """Say 100 Continue again and again."""
+    handler.close_connection = True
+    with suppress(OSError):
+        for _ in range(200):
+            handler.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            handler.wfile.flush()
+            time.sleep(0.02)
+
+
+def dripping_chunk(handler: Handler, content: bytes) -> None:
+    """Send the size of a chunk without end."""
+    handler.close_connection = True
+    with suppress(OSError):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;")
+        for _ in range(200):
+            handler.wfile.write(b"a")
+            handler.wfile.flush()
+            time.sleep(0.02)
+
+
+@pytest.mark.parametrize("fault", [dripping_headers, endless_continue, dripping_chunk])
+def test_download__every_phase_has_a_deadline(
+    get, server: FileServer, fault: Answer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(download, "ANSWER_SECONDS", 0.2)
+    server.faults[RUN_PATH] = [fault]
+    with pytest.raises(FetchError, match=r"timed out \(ReadTimeout\)"):
+        get(attempts=1)
+    assert get() == ZIPPED
+
+
+@pytest.mark.parametrize("fault", [dripping_headers, endless_continue, dripping_chunk])
+def test_download__longest_duration_of_all_attempts(server: FileServer, tmp_path: Path, fault):
+    server.always = fault
+    pauses, begun = Pauses(), time.monotonic()
+    with open_client("127.0.0.1") as client:
+        limits = DownloadLimits(max_minutes=0.3 / 60)
+        downloader = Downloader(client, pauses, HostLimits(pauses), file_limits=limits)
+        with pytest.raises(FetchError, match=r"took more than 0\.005 minutes \(`max_minutes=`"):
+            downloader.download(server.address + RUN_PATH, tmp_path / "file")
+    assert time.monotonic() - begun < 3
+
+
+@pytest.mark.parametrize("wait", ["99999999999999999999", "Wed, 21 Oct 2099 07:28:00 GMT"])
+def test_download__leaves_a_host_that_asks_to_wait_too_long(get, server: FileServer, wait: str):
+    server.always = status(429, Retry_After=wait)
+    with pytest.raises(FetchError, match="429 Too Many Requests"):
+        get()
+    with pytest.raises(FetchError, match=r"not asked, since 127.* asks to wait for more than 10"):
+        get()
+    assert len(server.requests) == 1
+
+
 def test_download__starts_anew_where_the_host_ignores_ranges(get, server: FileServer):
     server.faults[RUN_PATH] = [cut(1000), sending(200, ZIPPED)]
     assert get() == ZIPPED
@@ -210,6 +303,9 @@ def test_download__gzip_bomb(get, server: FileServer, monkeypatch: pytest.Monkey
     server.files[RUN_PATH] = gzip.compress(bytes(8 << 20))
     with pytest.raises(FetchError, match="expands to more than 200 times its size"):
         get()
+    with pytest.raises(FetchError, match=r"expands to more than 0.001 GB \(`max_gb=`\)"):
+        get(file_limits=DownloadLimits(max_gb=0.001))
+    assert len(server.requests) == 2  # not asked again
 
 
 @pytest.mark.one_in(3)

@@ -201,6 +201,9 @@ def test_fetch__refused_without_password(server: FileServer, tmp_path: Path, run
     assert statuses(report)["refused"] >= 3
     assert len(server.requests) < 12  # the host is not asked for all files
     assert report.lost["reason"].str.contains("not asked, since").any()
+    asked = run("fetch", "trec8/adhoc", "--out", tmp_path, "--user", "me")
+    assert asked.status == 2
+    assert "password of me cannot be asked for without a terminal: set IRMETA_PASSWORD" in asked.err
     monkeypatch.setenv("IRMETA_PASSWORD", "secret")
     done = run("fetch", "trec8/web", "--out", tmp_path / "t", "--mirror", server.address,
                "--user", "me")  # fmt: skip
