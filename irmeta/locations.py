@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
-from irmeta.errors import DataError, UsageError
+from irmeta.errors import DataError, UsageError, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,12 +70,20 @@ def local(path: AnyLocation, doing: str | None = None) -> Path:
     Raises
     ------
     UsageError
-        If the path is a URL.
+        If the path is a URL, or one to write to that is not UTF-8, which pyarrow cannot open.
     """
     found = location(path)
     if isinstance(found, Path):
+        if doing is None:
+            check_utf8(found)
         return found
     raise UsageError(f"{found}: {doing or _WRITING}")
+
+
+def check_utf8(path: Location) -> None:
+    """Raise `UsageError` for a path that is not UTF-8, where pyarrow can open no file."""
+    if any("\ud800" <= letter <= "\udfff" for letter in str(path)):
+        raise UsageError(f"the path {printable(str(path))} is not UTF-8: rename it.")
 
 
 _WRITING = (

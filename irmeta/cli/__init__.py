@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ _NEW_OBJECTS = 10_000
 
 def main() -> NoReturn:
     """Run the command line; `irmeta trec_eval` without loading the other commands."""
+    _open_streams()
     is_trec_eval = sys.argv[1:2] == ["trec_eval"]
     message = "" if is_trec_eval else STOPPED
     try:
@@ -32,6 +34,25 @@ def main() -> NoReturn:
             run_app()
     except KeyboardInterrupt:  # before the block
         stop(message)
+    except Exception as error:
+        from irmeta.show.notes import fail_internally
+
+        fail_internally(error)
+
+
+def _open_streams() -> None:
+    """Give closed standard streams a file, which files opened later would take the number of.
+
+    A command whose output nobody can read fails at once.
+    """
+    is_closed = sys.stdout is None
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)  # the lowest free number, if that is closed
+            setattr(sys, name, os.fdopen(descriptor, "w" if number else "r", encoding="utf-8"))
+    if is_closed:
+        sys.stderr.write("irmeta: standard output is closed: redirect it, as by > /dev/null.\n")
+        raise SystemExit(2)
 
 
 @contextmanager

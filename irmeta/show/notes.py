@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
 from time import perf_counter
+from typing import NoReturn
 
+from irmeta.errors import short
 from irmeta.escapes import print_line
 from irmeta.show.advice import in_options
 
@@ -38,6 +41,18 @@ LEVEL = Notes()
 def error_line(line: str) -> None:
     """Print a line on stderr, even if the command is quiet."""
     print_line(in_options(line), sys.stderr)
+
+
+def fail_internally(error: Exception) -> NoReturn:
+    """Print an error that irmeta did not expect as one line, and end with status 1."""
+    if LEVEL.verbose:
+        traceback.print_exception(error)
+    problem = " ".join(f"{type(error).__name__}: {error}".split())
+    error_line(
+        f"irmeta: internal error ({short(problem)}): this is a bug. Run again with --verbose and "
+        "report what it prints."
+    )
+    raise SystemExit(1) from None
 
 
 def note(line: str) -> None:

@@ -176,7 +176,7 @@ def _slices(number: int, width: int) -> Iterator[slice]:
 
 def is_enumerated(queries: int, resamples: int) -> bool:
     """Check whether all sign flips of the queries are enumerated."""
-    return queries <= EXACT or 2.0**queries <= resamples
+    return queries <= max(EXACT, resamples.bit_length() - 1)  # 2 ** queries <= resamples
 
 
 def sign_flips(

@@ -33,7 +33,15 @@ from irmeta.checksums import (
 )
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.files import write_bytes
-from irmeta.locations import AnyLocation, Location, local, location, read_recent, version_of
+from irmeta.locations import (
+    AnyLocation,
+    Location,
+    check_utf8,
+    local,
+    location,
+    read_recent,
+    version_of,
+)
 from irmeta.parallel import check_not_forked
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
@@ -72,6 +80,7 @@ def manifest(policy: ReadPolicy) -> dict[str, Any]:
 def store_folder(path: AnyLocation) -> Location:
     """Return the folder of a store, given itself or the results of `reanalyze` around it."""
     folder = location(path)
+    check_utf8(folder)
     if is_store(folder) or not (folder / ".parts").is_dir():
         return folder
     return folder / "store" if is_store(folder / "store") else folder

@@ -140,7 +140,7 @@ class _Config:
         self.outside = set[str]()
         try:
             content = tomllib.loads((root / CONFIG).read_bytes().decode("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # numbers of 5,000 digits, deep arrays
             raise DataError(f"cannot be read as TOML ({error})", file=self.file) from None
         self.content = self._parse("", content, _CollectionTable)
 
@@ -225,8 +225,8 @@ class _Config:
             self._check_inside(key, pattern)
             try:
                 files = expand(self.root, pattern)
-            except ValueError:
-                raise self._error(key, pattern, "is not a file pattern", "") from None
+            except ValueError as error:
+                raise self._error(key, pattern, str(error), "") from None
             except DataError as error:
                 problem = f"{key} = {pattern!r}: {error.file} {error.problem}"
                 raise DataError(problem, file=self.file) from None

@@ -10,6 +10,8 @@ MOST_LEVELS = 255
 """Largest number of distinct grades of a set that has other grades than `WHOLE`."""
 WHOLE = (-128, 127)
 """Range of whole grades that are kept as int8, however many a set has."""
+GREATEST_GRADE = 2**31 - 1
+"""Greatest size of a grade: tables hold the highest grade of a track as a 32-bit number."""
 GRADES_FIX = "Grades are numbers, 1 and above relevant by default: translate the file's own labels."
 
 
@@ -28,10 +30,14 @@ def grade_column(grades: pl.Series, place: str, digits: int | None) -> pl.Series
     Raises
     ------
     DataError
-        If a set of other grades than whole numbers of -128 to 127 has more than `MOST_LEVELS`.
+        If a grade is beyond `GREATEST_GRADE`, or if a set of other grades than whole numbers of
+        -128 to 127 has more than `MOST_LEVELS`.
     """
     if grades.dtype == pl.Int8:
         return grades
+    if (largest := grades.abs().arg_max()) is not None and abs(grades[largest]) > GREATEST_GRADE:
+        problem = f"grade {grades[largest]:g} is beyond {GREATEST_GRADE:,}"
+        raise DataError(problem, file=place, fix="Map the grades to smaller numbers.")
     grades = narrowed(_rounded(grades, digits))
     if grades.dtype == pl.Int8:
         return grades

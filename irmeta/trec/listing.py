@@ -12,6 +12,8 @@ from pathlib import Path
 from irmeta.errors import DataError, printable
 
 _MAGIC = re.compile(r"[*?\[]")
+MOST_FOLDERS = 100_000
+"""Number of folders in which one pattern may look for files; a whole disk has more."""
 
 
 def list_folder(root: Path, folder: str) -> list[str]:
@@ -58,26 +60,32 @@ def expand(root: Path, pattern: str) -> set[str]:
     DataError
         If a folder in which files may match cannot be opened.
     ValueError
-        If `pattern` is malformed.
+        If `pattern` is malformed, or matches in more than `MOST_FOLDERS` folders.
     """
-    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    given = [part for part in pattern.split("/") if part not in ("", ".")]
+    # Adjacent ** match the same folders as one, in exponentially many ways.
+    pairs = zip(given, ["", *given], strict=False)
+    parts = [part for part, before in pairs if not part == before == "**"]
     if not parts or parts[-1] == "**" or any("**" in part and part != "**" for part in parts):
-        raise ValueError(f"{pattern!r} is not a file pattern")
-    paths = _matches(root, "/" if pattern.startswith("/") else "", parts)
+        raise ValueError("is not a file pattern")
+    budget = iter(range(MOST_FOLDERS))
+    paths = _matches(root, "/" if pattern.startswith("/") else "", parts, budget)
     return {path for path in paths if not path.rsplit("/", 1)[-1].startswith(".")}
 
 
-def _matches(root: Path, folder: str, parts: list[str]) -> Iterator[str]:
+def _matches(root: Path, folder: str, parts: list[str], budget: Iterator[int]) -> Iterator[str]:
     if not parts:
         yield folder.removesuffix("/")
         return
+    if next(budget, None) is None:
+        raise ValueError(f"matches files in more than {MOST_FOLDERS:,} folders")
     first, *remaining = parts
     if first == "**":
-        yield from _matches(root, folder, remaining)
+        yield from _matches(root, folder, remaining, budget)
         for name in list_folder(root, folder):
             path = root / folder / name
             if path.is_dir() and not path.is_symlink():
-                yield from _matches(root, f"{folder}{name}/", parts)
+                yield from _matches(root, f"{folder}{name}/", parts, budget)
         return
     if _MAGIC.search(first):
         names = [name for name in list_folder(root, folder) if fnmatchcase(name, first)]
@@ -85,7 +93,7 @@ def _matches(root: Path, folder: str, parts: list[str]) -> Iterator[str]:
         names = [first] if _exists(root, folder + first) else []
     for name in names:
         if not remaining or is_folder(root, folder + name):
-            yield from _matches(root, f"{folder}{name}/", remaining)
+            yield from _matches(root, f"{folder}{name}/", remaining, budget)
 
 
 def _exists(root: Path, path: str) -> bool:

@@ -141,3 +141,9 @@ def test_permutation_p_and_bootstrap__unused_value_affects_no_rounding(test):
     other = values.copy()
     other[0, 0] = 0.5
     assert test(values)[0, 1] == test(other)[0, 1] < 1
+
+
+def test_is_enumerated__more_queries_than_a_float_has_powers_of_two():
+    assert permutation_bootstrap.is_enumerated(17, 1 << 17)
+    assert not permutation_bootstrap.is_enumerated(17, (1 << 17) - 1)
+    assert not permutation_bootstrap.is_enumerated(200_000, 10_000)

@@ -254,6 +254,15 @@ def test_depth__only_relevant_docs_judged_leaves_residuals_out(tmp_path: Path):
     assert "first unjudged ranks and residuals mean nothing here" in notes(results)
 
 
+def test_depth__track_without_relevant_docs(tmp_path: Path):
+    lists = LISTS | dict.fromkeys("defg", LISTS["c"])
+    track = Track(lists, {q: dict.fromkeys(docs, 0) for q, docs in TRACK.qrels.items()})
+    claims = studied(track, tmp_path).tables["claims"]
+    assert claims.filter(verdict="holds").is_empty()
+    said = "the mean score is 0, so that no residual is a share of it"
+    assert said in claims["why"].to_list()
+
+
 def test_depth__sampled_judgments_have_no_pool_of_a_depth(tmp_path: Path):
     folder = TRACK.write(tmp_path)
     lines = [f"{q} {d} {g} 1 0.5" for q, docs in TRACK.qrels.items() for d, g in docs.items()]

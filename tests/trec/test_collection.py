@@ -265,6 +265,21 @@ def test_expand__patterns_match_as_in_a_shell(tmp_path):
         assert listing.expand(tmp_path, pattern) == files, pattern
 
 
+def test_expand__several_stars_in_a_row_are_one(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    place(tmp_path, *(f"{'a/' * depth}f" for depth in range(1, 30)))
+    monkeypatch.setattr(listing, "MOST_FOLDERS", 100)  # in exponentially many ways, millions
+    assert len(listing.expand(tmp_path, "/".join(["**"] * 14) + "/f")) == 29
+
+
+def test_read_collection__pattern_of_a_whole_disk_is_refused(
+    configured, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(listing, "MOST_FOLDERS", 20)
+    config = 'allow_outside = true\n[tracks.t]\nruns = ["/**/*.run"]\nqrels = "q.txt"\n'
+    said = problem(configured(config))
+    assert "tracks.t.runs = '/**/*.run' matches files in more than 20 folders" in said
+
+
 def test_read_collection__path_must_be_a_folder(tmp_path):
     for path in (tmp_path / "none", place(tmp_path, "file") / "file"):
         with pytest.raises(UsageError, match="is not a folder: a collection is a folder"):
@@ -377,6 +392,14 @@ def test_read_collection__invalid_toml_names_the_line(configured):
         configured("[tracks.t]\nruns = [a/*]\n")
     with pytest.raises(DataError, match=r"collection.toml: cannot be read as TOML"):
         configured('[tracks.t]\nruns = "é"\n'.encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    "value", ["[" * 3000 + "]" * 3000, "{a=" * 3000 + "1" + "}" * 3000, "9" * 5000]
+)
+def test_read_collection__deep_or_huge_toml_is_one_error(configured, value: str):
+    with pytest.raises(DataError, match=r"collection.toml: cannot be read as TOML"):
+        configured(f"x = {value}\n")
 
 
 @pytest.mark.parametrize("path", ["{}/q.txt", "../c/q.txt", "a/../../c/q.txt"])

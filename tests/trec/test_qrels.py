@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from irmeta.errors import DataError
 from irmeta.trec import qrels as room
+from irmeta.trec.grades import grade_column
 from irmeta.trec.qrels import QrelsText, parse_qrels
 from irmeta.trec.streams import InputFile
 from support.parsing import file_of
@@ -273,3 +274,9 @@ def test_parse_qrels__real_qrels_follow_their_format(shared):
         qrels = parse_qrels(file, "prels" if prels else "trec", subtopics=not prels)
         assert qrels.frame.height == gzip.decompress(path.read_bytes()).count(b"\n")
         assert qrels.notes == ()
+
+
+@pytest.mark.parametrize("grade", ["9" * 300, "-2147483648", "3e9"])
+def test_read__grade_that_no_table_holds_is_an_error(grade: str):
+    with pytest.raises(DataError, match=r"is beyond 2,147,483,647. Map the grades"):
+        grade_column(pl.Series([1.0, float(grade)]), "q", None)

@@ -142,6 +142,8 @@ def _residual(tables: Tables) -> Found:
     if rows.is_empty():
         raise CannotBeSaid("no doc is judged non-relevant, so that residuals mean nothing")
     k, score, residual = rows.select("k", "score", "residual").row(-1)
+    if not score or residual is None:
+        raise CannotBeSaid("the mean score is 0, so that no residual is a share of it")
     return Found(residual / score, f"{score:.3f} + {residual:.3f} at k = {k}")
 
 
