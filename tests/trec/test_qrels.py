@@ -106,7 +106,7 @@ def test_parse_qrels__malformed_grade_error_names_line_and_field(head, grade):
 
 
 @FAST_AND_SLOW
-@pytest.mark.parametrize("grade", ["-129", "128", "99999999999", "0.05", "1.7", "-.5", "1e-3"])
+@pytest.mark.parametrize("grade", ["-129", "128", "2147483647", "0.05", "1.7", "-.5", "1e-3"])
 def test_parse_qrels__other_grades_than_int8_are_read_as_float64(head, grade):
     frame = parse(f"{head}1 0 a {grade}\n1 0 b 1\n").frame
     assert frame["grade"].dtype == pl.Float64
