@@ -44,7 +44,8 @@ class Comparison(Summarized):
         The test's result for every tested pair.
     systems : DataFrame
         rank (equal means share one), system, mean, queries (number that the mean and, for a test
-        of all systems at once, the test used); best mean first. Then better_than, worse_than
+        of all systems at once, the test used), no_list (of these, queries without a list of the
+        system; null: values without lists); best mean first. Then better_than, worse_than
         (number of systems), top (whether it has a mean and is worse than none); or with a baseline
         difference (the system's mean minus the baseline's), effect, low, high, interval
         (simultaneous or uncorrected: see `Pairs.interval`), p, verdict (better, worse, not
@@ -332,10 +333,18 @@ def comparison(
             "system": pl.Series(list(matrix.systems), dtype=pl.String),
             "mean": means,
             "queries": used.astype(np.int32),
+            "no_list": _without_list(seen),
             **facts,
         }
     )
     return Comparison(pairs, frame[order.tolist()], alpha, settings)
+
+
+def _without_list(matrix: Matrix) -> pl.Series:
+    """Count for each system the queries of its mean without a list; null where unknown."""
+    if matrix.no_list is None:
+        return pl.Series([None] * len(matrix.systems), dtype=pl.Int32)
+    return pl.Series((matrix.no_list & ~np.isnan(matrix.values)).sum(axis=0), dtype=pl.Int32)
 
 
 def _counts(pairs: Pairs, means: np.ndarray, alpha: float) -> dict[str, np.ndarray]:

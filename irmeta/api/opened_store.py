@@ -12,9 +12,10 @@ from irmeta.api.trec_files import write_collection
 from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.phrases import count
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
 from irmeta.rankings.track_facts import track_facts
 from irmeta.store.layout import Layout, store_folder
+from irmeta.store.run_notes import notes_on_runs
 from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import MOST_ROWS, Summarized, Summary
@@ -210,6 +211,28 @@ class OpenedStore(Summarized):
         {}
         """
         return self.reader.read_record(track).get("warnings", {})
+
+    def run_notes(self, track: Tracks = None, *, tie_order: TieOrder | None = None) -> list[str]:
+        """Return notes on runs that values do not show, one for each kind.
+
+        Notes are on judged queries without a list, lists for unjudged queries, systems that
+        retrieve no judged doc or have the ranks of another, rank columns that contradict the
+        scores, scores that are equal only as float32, and systems that divide the queries.
+
+        Parameters
+        ----------
+        track : str or iterable of str, optional
+            Only these tracks.
+        tie_order : str, optional
+            The tie order of the lists; default that of the store.
+
+        Examples
+        --------
+        >>> store.run_notes("news")
+        []
+        """
+        order = tie_order or self.eval_policy.tie_order or self.policy.tie_order
+        return notes_on_runs(self.systems(track), order)
 
     @property
     def failures(self) -> dict[str, str]:

@@ -29,6 +29,7 @@ from irmeta.cli.sources import (
     report_ignored_folders,
     report_kept_tracks,
     report_policies,
+    run_notes,
 )
 from irmeta.locations import location
 from irmeta.policies import ReadPolicy
@@ -145,4 +146,4 @@ def info(
     from irmeta.show.batches import print_info
 
     with open_source(source, reading, strict=strict) as store:
-        print_info(store, display)
+        print_info(store, display, run_notes(store, None))

@@ -24,7 +24,7 @@ from irmeta.cli.declared import Given, with_options
 from irmeta.cli.gating import MaxDropOption, finish_gate, first_system, parse_pairs
 from irmeta.cli.registered import command
 from irmeta.cli.significance_options import PairTesting, PowerTesting
-from irmeta.cli.sources import READING, ResultsArgument, open_results
+from irmeta.cli.sources import READING, ResultsArgument, open_results, run_notes
 from irmeta.errors import UsageError
 from irmeta.locations import Location, local, location
 from irmeta.policies import EvalPolicy, ReadPolicy
@@ -185,6 +185,7 @@ def compare(
                 workers=None if isinstance(source, Location | list) else workers,
                 **choices,
             )
+            notes = run_notes(source, tracks, choices)
             names = list(dict.fromkeys(one.pairs.measure for one in comparisons))
             compared = list(dict.fromkeys(one.pairs.track for one in comparisons))
             made = made_from(source, measures or names, compared, **choices)
@@ -207,7 +208,7 @@ def compare(
         gate = None
         if max_drop is not None:
             gate = comparisons.gate(max_drop, significant=testing.alpha is not None)
-        print_comparisons(comparisons, record, display, gate)
+        print_comparisons(comparisons, record, display, gate, notes)
         print_unjudged(found, at_least)
         against = "" if baseline is None else f".{baseline}"
         checked = ".robust" if robust else ""

@@ -15,6 +15,7 @@ from irmeta.cli.declared import Given
 from irmeta.errors import IrmetaError, UsageError, first_few
 from irmeta.locations import Location, is_stream, location
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.show.advice import in_options
 from irmeta.show.notes import error_line, note
 
 if TYPE_CHECKING:
@@ -187,8 +188,11 @@ def open_source(
         store = open_store(first)
         report_policies(store.results, store.eval_policy, choices)
         yield store
+        used = tracks_of(store.reader, tracks)
         if strict:
-            finish(store, (), strict, tracks=tracks_of(store.reader, tracks))
+            finish(store, (), strict, tracks=used, choices=choices)
+        else:
+            report_runs(store, used, choices)
         return
     if dask is not None:
         raise UsageError(f"{first} is not a store: for --dask, make one by irmeta ingest.")
@@ -213,7 +217,7 @@ def open_source(
     except IrmetaError:  # an unreadable track or run may be the cause
         report_problems(store, outcomes)
         raise
-    finish(store, outcomes, bool(runs) if strict is None else strict)
+    finish(store, outcomes, bool(runs) if strict is None else strict, choices=choices)
 
 
 def _store_in(source: Location) -> Location | None:
@@ -229,15 +233,39 @@ def _store_in(source: Location) -> Location | None:
     return None
 
 
+def report_runs(
+    store: Store, tracks: Sequence[str], choices: Mapping[str, Any] | None = None
+) -> None:
+    """Report on stderr the notes on runs of some tracks, see `OpenedStore.run_notes`."""
+    for text in run_notes(store, tracks, choices):
+        place = f"{tracks[0]}: " if len(tracks) == 1 else ""
+        note(f"irmeta: {place}{text}")
+
+
+def run_notes(
+    source: object, tracks: Tracks, choices: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Return the notes on runs of a store; a source of values has none."""
+    from irmeta.api.opened_store import OpenedStore
+
+    if not isinstance(source, OpenedStore) or not source.tracks or tracks == []:
+        return []
+    notes = source.run_notes(tracks, tie_order=(choices or {}).get("tie_order"))
+    return [in_options(text) for text in notes]
+
+
 def finish(
     store: Store,
     outcomes: Sequence[Outcome],
     strict: bool | None = None,
     lost: Sequence[tuple[str, str]] = (),
     tracks: Collection[str] = (),
+    choices: Mapping[str, Any] | None = None,
 ) -> None:
-    """Report problems, and exit with status FAILED or STRICT if there are any."""
+    """Report problems and notes on runs, and exit with status FAILED or STRICT for problems."""
     skipped = report_problems(store, outcomes, lost, tracks, are_errors=bool(strict))
+    read = {outcome.track for outcome in outcomes if outcome.error is None} | {*tracks}
+    report_runs(store, sorted(read), choices)
     if lost or any(outcome.error is not None for outcome in outcomes):
         raise typer.Exit(FAILED)
     if strict and skipped:

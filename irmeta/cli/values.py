@@ -23,7 +23,7 @@ from irmeta.cli.app import (
 )
 from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import EXAMPLES, command, epilog_of
-from irmeta.cli.sources import READING, SourceArgument, open_source
+from irmeta.cli.sources import READING, SourceArgument, open_source, run_notes
 from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.display import Display, ReportDisplay, ScoreDisplay
@@ -104,7 +104,13 @@ def evaluate(
     from irmeta.results.scores import show_asked
     from irmeta.results.scores import wide as spread
     from irmeta.show.frame_output import Result
-    from irmeta.show.score_output import print_scores, print_trec_eval, sort_key, sort_scores
+    from irmeta.show.score_output import (
+        print_scores,
+        print_trec_eval,
+        sort_key,
+        sort_scores,
+        wide_with_counts,
+    )
     from irmeta.show.unjudged_output import print_unjudged
 
     asked, at_least = measures or "basic", judged_share(judged_at_least, unjudged)
@@ -141,6 +147,7 @@ def evaluate(
             else:
                 frame = store.pools.drawn(asked, source=draw, **drawing, **given)
                 made |= {"drawn": {"source": draw, "draws": 200, "rng": 0, **drawing}}
+            notes = run_notes(store, tracks, choices)
             is_trec_eval = display.format == "trec_eval"
             summary = store.means(asked, **sent) if per_query and is_trec_eval else frame
             found = store.pools.unjudged(**given) if unjudged else []
@@ -158,7 +165,8 @@ def evaluate(
             print_unjudged(found, at_least)
             return
         if draw is None and (wide or display.is_paper):
-            frame = spread(frame)
+            counted = wide and not (per_query or display.is_paper)
+            frame = wide_with_counts(frame) if counted else spread(frame)
         is_printed = display.file is None
         if is_printed and measure_names == "asked":
             frame = show_asked(frame, written)
@@ -170,10 +178,11 @@ def evaluate(
         if (is_printed and len(source) > 1) or (display.is_paper and one_track):
             frame = frame.drop("track")
         if draw is None:
-            print_scores(frame, display, directions, made)
+            print_scores(frame, display, directions, made, notes)
         else:
             caption = "Means over queries, with drawn grades of unjudged docs."
-            display.write(Result("evaluate", {"scores": frame}, caption, made))
+            facts = {"notes": notes}
+            display.write(Result("evaluate", {"scores": frame}, caption, made, facts))
         print_unjudged(found, at_least)
 
 

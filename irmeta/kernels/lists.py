@@ -121,20 +121,67 @@ def _sort_block(docs, top, end, block):
 
 
 @jit
-def count_tied(starts, which, scores, tied):
+def count_tied(starts, which, scores, tied, rounded):
     """Count the rows of some lists that share their score, as float32, with an adjacent row.
 
-    The counts of the lists in int64 `which` are written into int64 `tied`, by list.
+    The counts of the lists in int64 `which` are written into int64 `tied`, by list, and into int64
+    `rounded` those of blocks whose float64 scores differ.
     """
     for i in which:
-        count, top = 0, starts[i]
+        count = differing = 0
+        top, differs = starts[i], False
         for row in range(starts[i] + 1, starts[i + 1] + 1):
             if row < starts[i + 1] and np.float32(scores[row]) == np.float32(scores[top]):
+                differs = differs or scores[row] != scores[top]
                 continue
             if row - top > 1:
                 count += row - top
-            top = row
-        tied[i] = count
+                differing += (row - top) * differs
+            top, differs = row, False
+        tied[i], rounded[i] = count, differing
+
+
+@inner
+def _mixed(value):
+    """Return the finalizer of SplitMix64 of a uint64."""
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@jit
+def summarize_judged(query, place, starts, doc_id, firsts, primary, no_grade, judged, hashes):
+    """Count and hash the judged docs of each list.
+
+    Equal hashes mean, up to chance, a query's judged docs at the same ranks of lists of one length.
+
+    Parameters
+    ----------
+    query, place
+        int64 [lists]: number of the query, and its index in `firsts`; -1: it is not judged.
+    firsts, primary
+        int64 [queries + 1] and int16 [judged docs]: the first judged doc of each query, and the
+        grade of each in the primary set, or `no_grade`. Docs are judged if their number in the
+        int32 `doc_id` is below the number of the query's judged docs.
+    judged, hashes
+        int64 and uint64 [lists], written: docs judged in the primary set; and the hash, 0 for a
+        query that is not judged.
+    """
+    for i in range(len(query)):
+        judged[i], hashes[i] = 0, 0
+        first = firsts[place[i]] if place[i] >= 0 else 0
+        width = firsts[place[i] + 1] - first if place[i] >= 0 else 0
+        if width == 0:
+            continue
+        found = np.uint64(0)
+        for row in range(starts[i], starts[i + 1]):
+            number = doc_id[row]
+            if number < width:
+                judged[i] += primary[first + number] != no_grade
+                found += _mixed(np.uint64(row - starts[i] + 1) << np.uint64(32) | np.uint64(number))
+        length = np.uint64(starts[i + 1] - starts[i])
+        found ^= np.uint64(query[i] + 1) << np.uint64(32) | length
+        hashes[i] = _mixed(found)
 
 
 @jit

@@ -139,7 +139,7 @@ def _keys(path: Location, rows: Callable[..., pl.LazyFrame]) -> list[str]:
 
 
 def _is_wide(columns: pl.Schema) -> bool:
-    values = [dtype for name, dtype in columns.items() if name not in KEYS]
+    values = [dtype for name, dtype in columns.items() if name not in (*KEYS, "no_list")]
     return bool(values) and all(dtype.is_float() for dtype in values)
 
 

@@ -52,6 +52,8 @@ class Matrix(Summarized):
         1: greater is better; -1: less is better.
     qrels : str
         Name of the qrels set by which values of a store were computed.
+    no_list : ndarray of bool, shape (queries, systems), optional
+        Whether the system has no list for the query; None: unknown, as in files of values.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Matrix(Summarized):
     track: str = ""
     direction: Literal[1, -1] = 1
     qrels: str = ""
+    no_list: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -112,12 +115,14 @@ class Matrix(Summarized):
     def only_queries(self, places: np.ndarray) -> Matrix:
         """Select queries by index, in the order given."""
         names = tuple(self.queries[i] for i in places)
-        return replace(self, values=self.values[places], queries=names)
+        no_list = None if self.no_list is None else self.no_list[places]
+        return replace(self, values=self.values[places], queries=names, no_list=no_list)
 
     def only_systems(self, places: np.ndarray) -> Matrix:
         """Select systems by index, in the order given."""
         names = tuple(self.systems[i] for i in places)
-        return replace(self, values=self.values[:, places], systems=names)
+        no_list = None if self.no_list is None else self.no_list[:, places]
+        return replace(self, values=self.values[:, places], systems=names, no_list=no_list)
 
 
 def qrels_of(matrices: Sequence[Matrix]) -> list[str]:

@@ -108,8 +108,8 @@ class Scores(Summarized):
         index = self.measures.index(measure)
         values = np.where(self.included[index], self.values[index], np.nan)
         direction = -1 if self.directions.get(measure, 1) < 0 else 1
-        systems = tuple(self.systems)
-        return Matrix(values, self.queries, systems, measure, self.track, direction, self.qrels)
+        names = self.queries, tuple(self.systems), measure, self.track
+        return Matrix(values, *names, direction, self.qrels, self.no_list)
 
     def per_query(self) -> pl.DataFrame:
         """Return one row per included cell: track, system, query, measure, value.

@@ -32,6 +32,17 @@ SYSTEMS = Table(
         "unjudged_queries": Column("count", "queries with a list that no qrels set has"),
         "deepest_rank": Column("count", "length of the longest list"),
         "tied_rows": Column("big", "rows whose score another row of the list shares"),
+        "rounded_rows": Column("big", "of these, rows whose scores are equal only as float32"),
+        "judged_rows": Column("big", "rows whose doc the primary qrels judge"),
+        "contradicting_lists": Column("count", "lists whose rank column contradicts the scores"),
+        "equal_to": Column(
+            "text",
+            "first system that ranks the judged docs the same; null: none",
+            null=True,
+        ),
+        "part": Column(
+            "count", "of systems with disjoint judged queries, the set of queries; null: none", True
+        ),
         "duplicates": Column("count", "rows dropped as duplicate docs of a list"),
         "malformed": Column("count", "malformed lines dropped"),
         "notes": Column("text", "further notes of reading", null=True),

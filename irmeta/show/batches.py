@@ -134,8 +134,8 @@ def print_reanalysis(done: Reanalysis) -> None:
     print_line("irmeta study trust says which measures, depths and differences can be trusted.")
 
 
-def print_info(store: Store, display: Display) -> None:
-    """Print or write the tracks and systems; as text with notes of reading."""
+def print_info(store: Store, display: Display, notes: Sequence[str]) -> None:
+    """Print or write the tracks and systems; as text and JSON with notes of reading."""
     frame = store.info()
     tables = {"tracks": frame, "systems": store.systems() if frame.height else pl.DataFrame()}
     tables["qrels"] = store.qrels_sets() if frame.height else pl.DataFrame()
@@ -144,7 +144,7 @@ def print_info(store: Store, display: Display) -> None:
         if display.form == "table"
         else how_made(store.reader, [], EvalPolicy(**store.merged({})), store.tracks)
     )
-    facts: dict[str, object] = {"failed": store.failures}
+    facts: dict[str, object] = {"failed": store.failures, "notes": list(notes)}
     display.write(Result("info", tables, "Tracks.", made, facts, show=partial(_show_info, store)))
 
 

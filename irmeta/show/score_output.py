@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,6 +13,7 @@ from irmeta.measures.names import parse_measures
 from irmeta.measures.trec_eval_names import SUMMARY_ONLY, line_of, trec_eval_name
 from irmeta.report.plain_tables import score_grid
 from irmeta.report.table_grid import Grid
+from irmeta.results.scores import wide
 from irmeta.show.console import write_to_pipe
 from irmeta.show.display import Display
 from irmeta.show.frame_output import PAPER_DIGITS, Result
@@ -117,7 +118,11 @@ def print_trec_eval(
 
 
 def print_scores(
-    frame: pl.DataFrame, display: Display, directions: Mapping[str, int], made: Mapping[str, Any]
+    frame: pl.DataFrame,
+    display: Display,
+    directions: Mapping[str, int],
+    made: Mapping[str, Any],
+    notes: Sequence[str],
 ) -> None:
     """Print or write values; a printed table without `COUNTS` that are 0, unless verbose.
 
@@ -129,14 +134,27 @@ def print_scores(
         1 (greater is better) or -1 for each measure, by the names in the frame.
     made
         Provenance of the values.
+    notes
+        Notes on the runs, for JSON.
     """
     if display.form == "table" and not LEVEL.verbose:
-        frame = frame.drop(
-            name for name in COUNTS if name in frame.columns and not frame[name].sum()
-        )
+        frame = without_zero_counts(frame)
     subject = "Values of each query" if "query" in frame.columns else "Means over queries"
 
     def grid(digits: int) -> Grid:
         return score_grid(frame, directions, caption=f"{subject}.", digits=digits)
 
-    display.write(Result("evaluate", {"scores": frame}, f"{subject}.", made, grid=grid))
+    facts = {"notes": list(notes)}
+    display.write(Result("evaluate", {"scores": frame}, f"{subject}.", made, facts, grid=grid))
+
+
+def without_zero_counts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Drop the columns of `COUNTS` that are 0 or unknown for all systems."""
+    return frame.drop(name for name in COUNTS if name in frame.columns and not frame[name].sum())
+
+
+def wide_with_counts(means: pl.DataFrame) -> pl.DataFrame:
+    """Pivot means to one column per measure, and a last column `no_list`, the largest of them."""
+    keys = [key for key in ("track", "qrels", "system") if key in means.columns]
+    largest = means.group_by(keys).agg(pl.col("no_list").max())
+    return wide(means).join(largest, on=keys, how="left", maintain_order="left")

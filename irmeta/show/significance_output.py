@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,6 +12,7 @@ from irmeta.show.console import open_console, print_table, print_table_of, print
 from irmeta.show.display import Display
 from irmeta.show.frame_output import Result
 from irmeta.show.notes import note
+from irmeta.show.score_output import without_zero_counts
 
 if TYPE_CHECKING:
     from irmeta.api.comparisons import Comparison, Comparisons
@@ -26,19 +27,23 @@ _HEADINGS = {
 
 
 def print_comparisons(
-    comparisons: Comparisons, made: Mapping[str, Any], display: Display, gate: Gate | None = None
+    comparisons: Comparisons,
+    made: Mapping[str, Any],
+    display: Display,
+    gate: Gate | None = None,
+    notes: Sequence[str] = (),
 ) -> None:
     """Print or write the systems, best first, with the results of the tests.
 
-    LaTeX and Markdown have systems by measures. JSON also has the rows of a gate and the tables of
-    robust comparisons.
+    LaTeX and Markdown have systems by measures. JSON also has the rows of a gate, the tables of
+    robust comparisons, and the notes on runs.
     """
     robust = comparisons.robust_tables()
 
     def show(digits: int) -> None:
         for one in comparisons:
             console = open_console()
-            print_table(console, starred(one.systems), digits=digits)
+            print_table(console, starred(without_zero_counts(one.systems)), digits=digits)
             more = "" if one.pairs.baseline is not None else "; * none is better by the test"
             print_text(console, f"{_summary(one)}{more}", "bold")
         for name, frame in robust.items():
@@ -53,7 +58,7 @@ def print_comparisons(
             | ({} if gate is None else {"gate": gate.rows}),
             "Systems with the results of tests.",
             made,
-            {} if gate is None else {"passed": gate.passed},
+            {"notes": list(notes)} | ({} if gate is None else {"passed": gate.passed}),
             show=show,
             grid=comparisons.table,
             comment=comparisons.made_text(),

@@ -27,8 +27,9 @@ class Lists:
         int64 [lists + 1]: where the rows of each list begin.
     columns
         By row: doc (index into the track's docs), score, position, rank_given.
-    tied
-        int64: each list's number of rows that share their score, as float32, with another row.
+    tied, rounded
+        int64: each list's number of rows that share their score, as float32, with another row; and
+        of those whose score as given differs from one that it shares.
     """
 
     query: np.ndarray
@@ -36,6 +37,7 @@ class Lists:
     starts: np.ndarray
     columns: dict[str, np.ndarray]
     tied: np.ndarray
+    rounded: np.ndarray
 
 
 class TrackLists(Generic[AnyRun]):
@@ -159,5 +161,5 @@ def cut_lists(
         columns = {name: values[within] for name, values in columns.items()}
         lengths = np.minimum(lengths, policy.depth)
         starts = np.r_[0, np.cumsum(lengths)]
-    tied = tied_rows(policy.tie_order, starts, states, columns["score"])
-    return Lists(query, system, starts, columns, tied)
+    tied, rounded = tied_rows(policy.tie_order, starts, states, columns["score"])
+    return Lists(query, system, starts, columns, tied, rounded)

@@ -13,6 +13,7 @@ import numpy as np
 from irmeta.kernels.lists import collect, number
 from irmeta.parallel import ObjectPool
 from irmeta.store.assemble import Lists, TrackRows
+from irmeta.store.judged_names import list_summaries
 from irmeta.store.readers import Judgments, TrackNames
 from irmeta.trec.ordering import rows_of
 
@@ -36,6 +37,8 @@ class Group:
     numbers, grades
         int32 and int16, by row of `lists`: the number of its doc, and its value in
         `Judgments.primary`.
+    judged, hashes
+        By list, see `irmeta.kernels.lists.summarize_judged`.
     """
 
     queries: np.ndarray
@@ -44,11 +47,8 @@ class Group:
     lists: Lists | None
     numbers: np.ndarray
     grades: np.ndarray
-
-    @property
-    def judged_rows(self) -> int:
-        """Count the rows whose doc the primary set judges."""
-        return int(np.count_nonzero(self.grades != Judgments.NO_GRADE))
+    judged: np.ndarray
+    hashes: np.ndarray
 
 
 class Groups:
@@ -80,15 +80,21 @@ class Groups:
         judged = _Judged(self._pool.docs(bounds), bounds - bounds[0], primary)
         if not np.isin(queries, self._rows.queries).any():
             none = np.empty(0, np.int32)
-            return Group(
-                queries, np.diff(judged.starts), judged.docs, None, none, none.astype(np.int16)
-            )
+            counts = none.astype(np.int64), none.astype(np.uint64)
+            lengths, grades = np.diff(judged.starts), none.astype(np.int16)
+            return Group(queries, lengths, judged.docs, None, none, grades, *counts)
         lists = self._rows.lists(int(queries[0]), int(queries[-1]) + 1)
         starts = lists.starts[np.searchsorted(lists.query, np.append(queries, queries[-1] + 1))]
         with self._spaces.borrow() as space:
             rows = space.number(lists.columns["doc"], starts, judged)
         lengths = np.diff(judged.starts) + np.diff(rows.ends, prepend=0)
-        return Group(queries, lengths, _merge(judged, rows), lists, rows.numbers, rows.grades)
+        place = np.searchsorted(queries, lists.query)
+        query = lists.query.astype(np.int64)
+        found = list_summaries(
+            query, place, lists.starts, rows.numbers, judged.starts, judged.grades
+        )
+        docs = _merge(judged, rows)
+        return Group(queries, lengths, docs, lists, rows.numbers, rows.grades, *found)
 
     def distinct(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct docs, sorted, and the index of each doc in them: int32."""

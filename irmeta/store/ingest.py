@@ -272,7 +272,7 @@ def _build(
     write_samples(stage / "samples", source.name, read.pool)
     write_subtopics(stage / "subtopics", read)
     noticed = write_docs_and_runs(stage, names, groups, read.workers)
-    write_systems(stage / "systems", read, noticed.tied)
+    write_systems(stage / "systems", read, noticed)
     files = file_checksums({kind: stage / kind for kind in KINDS})
     return read.record(noticed) | {"files": files}
 

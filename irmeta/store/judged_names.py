@@ -8,6 +8,7 @@ import numpy as np
 
 from irmeta.inputs.columns import bounds_and_bytes, large_strings
 from irmeta.kernels.interning import number_judged
+from irmeta.kernels.lists import summarize_judged
 from irmeta.store.readers import Judgments, TrackNames
 from irmeta.trec.numbered_names import SLACK, Names
 
@@ -67,9 +68,27 @@ class JudgedNames:
         number_judged(docs, starts, queries, *table, names.table, names.content, seen, numbers)
         return numbers
 
-    def count_judged(self, queries: np.ndarray, starts: np.ndarray, numbers: np.ndarray) -> int:
-        """Count the rows of lists whose doc is judged in the primary set, see `number`."""
-        lengths, known = np.diff(starts), np.where(queries < 0, 0, np.diff(self.firsts)[queries])
-        rows = np.flatnonzero(numbers < np.repeat(known, lengths))
-        pairs = np.repeat(self.firsts[queries], lengths)[rows] + numbers[rows]
-        return int(np.count_nonzero(self.primary[pairs] != Judgments.NO_GRADE))
+    def summarize(
+        self, queries: np.ndarray, starts: np.ndarray, numbers: np.ndarray
+    ) -> tuple[int, int]:
+        """Count the rows of lists whose doc the primary set judges, and hash the lists."""
+        judged, hashes = list_summaries(
+            queries, queries, starts, numbers, self.firsts, self.primary
+        )
+        return int(judged.sum()), int(hashes.sum())
+
+
+def list_summaries(
+    query: np.ndarray,
+    place: np.ndarray,
+    starts: np.ndarray,
+    numbers: np.ndarray,
+    firsts: np.ndarray,
+    primary: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the counts and hashes of `irmeta.kernels.lists.summarize_judged`, by list."""
+    judged, hashes = np.empty(len(query), np.int64), np.empty(len(query), np.uint64)
+    summarize_judged(
+        query, place, starts, numbers, firsts, primary, Judgments.NO_GRADE, judged, hashes
+    )
+    return judged, hashes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -44,23 +44,27 @@ class Noticed:
 
     Attributes
     ----------
-    tied
+    tied, rounded
         int64: each system's number of rows that share their score, as float32, with another row
-        of their list.
+        of their list; and of those whose score as given differs from one that it shares.
     selves
         int64: each system's number of lists whose first doc has the id of their query.
-    judged_rows
-        Number of rows of docs judged in the primary qrels.
+    judged
+        int64: each system's number of rows of docs judged in the primary qrels.
+    hashes
+        uint64: hash of each system's judged docs and their ranks.
     """
 
     tied: np.ndarray
+    rounded: np.ndarray
     selves: np.ndarray
-    judged_rows: int = 0
+    judged: np.ndarray
+    hashes: np.ndarray
 
     @classmethod
     def none(cls, systems: int) -> Noticed:
         """Return counts of 0."""
-        return cls(np.zeros(systems, np.int64), np.zeros(systems, np.int64))
+        return cls(*np.zeros((4, systems), np.int64), np.zeros(systems, np.uint64))
 
     @classmethod
     def of(cls, group: Group, names: Names) -> Noticed:
@@ -75,15 +79,17 @@ class Noticed:
             rows = np.flatnonzero(is_self)
             same = names.docs.gather(firsts[rows]) == names.queries.gather(lists.query[rows])
             counts.selves = np.bincount(lists.system[rows], same.to_numpy(), systems).astype(int)
-            counts.tied = np.bincount(lists.system, lists.tied, systems).astype(np.int64)
-        counts.judged_rows = group.judged_rows
+            np.add.at(counts.tied, lists.system, lists.tied)
+            np.add.at(counts.rounded, lists.system, lists.rounded)
+            np.add.at(counts.judged, lists.system, group.judged)
+            np.add.at(counts.hashes, lists.system, group.hashes)
         return counts
 
     def add(self, other: Noticed) -> None:
         """Add the counts of a group."""
-        self.tied += other.tied
-        self.selves += other.selves
-        self.judged_rows += other.judged_rows
+        for one in fields(self):
+            counts = getattr(self, one.name)
+            counts += getattr(other, one.name)
 
 
 def write_docs_and_runs(stage: Path, names: Names, groups: Groups, workers: int) -> Noticed:

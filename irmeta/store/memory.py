@@ -255,7 +255,7 @@ def hold(read: ReadTrack, workers: int) -> HeldTrack:
     noticed = Noticed.none(len(names.systems))
     for group in read_groups:
         noticed.add(Noticed.of(group, names))
-    frames = small_frames(read, noticed.tied)
+    frames = small_frames(read, noticed)
     return HeldTrack(read.record(noticed), names, read_groups, frames)
 
 

@@ -51,17 +51,22 @@ class RankedLists:
         int64, by list.
     columns
         By row: doc_id, and the columns that evaluation compares.
-    tied, judged, selves
-        Number of rows that share their score with another row of their list, of rows whose doc is
-        judged, and of lists whose first doc has the id of the query.
+    tied, rounded, judged, selves
+        Number of rows that share their score with another row of their list, of those whose score
+        as given differs from one that it shares, of rows whose doc is judged, and of lists whose
+        first doc has the id of the query.
+    hashed
+        Hash of the judged docs and their ranks, a sum over lists of uint64.
     """
 
     queries: list[str]
     lengths: np.ndarray
     columns: dict[str, np.ndarray]
     tied: int
+    rounded: int
     judged: int
     selves: int
+    hashed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +125,8 @@ class RankReader:
         queries = [names[number] for number in run.queries.tolist()]
         columns = run.columns.rows(0, run.rows)
         lists = self._ranked(queries, run.starts, run.states, columns, reader.docs)
-        notes, counts = run.notes, (run.malformed, run.duplicates)
-        return _run(file, run.sha256, run.tag, notes, lists, *counts)
+        counts = run.malformed, run.duplicates, run.contradicting
+        return _run(file, run.sha256, run.tag, run.notes, lists, *counts)
 
     def _in_chunks(self, file: InputFile, workers: int) -> RankedRun | None:
         """Read a run in TREC form whose queries are adjacent and whose lists have no duplicates.
@@ -155,7 +160,8 @@ class RankReader:
         notes = reading_notes(tags, noticed["commas"], noticed["ranks"])
         notes += contradiction_notes(noticed["contradicting"])
         lists = _joined([chunk.lists for chunk in chunks])
-        return _run(file, sha256, tags[0] if tags else None, notes, lists)
+        tag, counts = tags[0] if tags else None, (0, 0, noticed["contradicting"])
+        return _run(file, sha256, tag, notes, lists, *counts)
 
     def _chunk(self, width: int, text: bytes) -> _Chunk | None:
         with self._readers.borrow() as reader:
@@ -195,12 +201,13 @@ class RankReader:
         states = order_lists_by_name(policy.tie_order, starts, states, columns, docs)
         lists, lengths = np.arange(len(queries), dtype=np.int32), np.diff(starts)
         found = cut_lists(policy, lists, lists, lengths, states, columns)
-        judged = self.judged.count_judged(indices, found.starts, found.columns["doc_id"])
+        judged, hashed = self.judged.summarize(indices, found.starts, found.columns["doc_id"])
         first_docs = found.columns["doc"][found.starts[:-1]]
         selves = np.count_nonzero(first_docs == docs.numbers_of_texts(queries))
         kept = {name: found.columns[name] for name in ("doc_id", *self.columns)}
-        tied, lengths = int(found.tied.sum()), np.diff(found.starts)
-        return RankedLists(queries, lengths, kept, tied, judged, int(selves))
+        tied, rounded = int(found.tied.sum()), int(found.rounded.sum())
+        lengths = np.diff(found.starts)
+        return RankedLists(queries, lengths, kept, tied, rounded, judged, int(selves), hashed)
 
 
 def _joined(parts: list[RankedLists]) -> RankedLists:
@@ -214,8 +221,10 @@ def _joined(parts: list[RankedLists]) -> RankedLists:
         np.concatenate([part.lengths for part in parts]),
         columns,
         sum(part.tied for part in parts),
+        sum(part.rounded for part in parts),
         sum(part.judged for part in parts),
         sum(part.selves for part in parts),
+        sum(part.hashed for part in parts) % 2**64,
     )
 
 
@@ -227,6 +236,7 @@ def _run(
     lists: RankedLists,
     malformed: int = 0,
     duplicates: int = 0,
+    contradicting: int = 0,
 ) -> RankedRun:
     starts = np.append(0, np.cumsum(lists.lengths))
     return RankedRun(
@@ -237,6 +247,7 @@ def _run(
         starts=starts,
         malformed=malformed,
         duplicates=duplicates,
+        contradicting=contradicting,
         notes=notes,
         lists=lists,
     )

@@ -39,6 +39,8 @@ class RunFacts:
         int64 [lists + 1]: the first row of each list.
     malformed, duplicates
         Number of lines, and of rows, that were dropped.
+    contradicting
+        Number of lists whose rank column contradicts the scores.
     system
         The system's name, which may depend on the other runs of the track.
     """
@@ -51,6 +53,7 @@ class RunFacts:
     malformed: int
     duplicates: int
     notes: list[str]
+    contradicting: int = 0
     system: str = ""
 
     @property
@@ -213,9 +216,8 @@ def run_of_rows(
         notes.append(f"{selves:,} docs dropped that have the id of their query")
     states = np.empty(len(starts) - 1, np.uint8)
     score_states(starts, columns["score"], states)
-    notes += contradiction_notes(
-        contradicting(starts, states, columns["score"], columns["rank_given"])
-    )
+    lists = contradicting(starts, states, columns["score"], columns["rank_given"])
+    notes += contradiction_notes(lists)
     return Run(
         file=name,
         sha256=parsed.sha256,
@@ -227,6 +229,7 @@ def run_of_rows(
         columns=InMemory(columns),
         malformed=parsed.malformed,
         duplicates=dropped,
+        contradicting=lists,
         notes=notes,
     )
 

@@ -148,10 +148,11 @@ def track_record(
 
     `left_out` names the qrels sets that cannot be read.
     """
+    judged_rows = int(noticed.judged.sum())
     warnings = {
         "names": named.note,
         "qrels_sets": left_out,
-        "qrels": _qrels_warning(rows, pool, noticed.judged_rows),
+        "qrels": _qrels_warning(rows, pool, judged_rows),
         "pool_depth": without_depth(source, pool_depths, set(sets[0][1].frame["query"].unique())),
         "self_retrieval": _self_warning(rows, noticed.selves.tolist()),
     }
@@ -163,7 +164,7 @@ def track_record(
         "named_by": named.by,
         "skipped_runs": len(named.skipped),
         "rows": int(rows.rows.sum()),
-        "judged_rows": noticed.judged_rows,
+        "judged_rows": judged_rows,
         "deepest_rank": max(rows.deepest(run) for run in rows.runs),
         "queries_in_runs": len(rows.queries),
         "judged_pairs": len(pool.pairs),

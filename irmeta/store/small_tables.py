@@ -14,9 +14,11 @@ from irmeta.errors import printable
 from irmeta.schema import TABLES
 from irmeta.schema.arrow import as_frame, constant, encoded, text
 from irmeta.store.facts import Facts
+from irmeta.store.long_table import Noticed
 from irmeta.store.read_run import RunFacts, SkippedRun
 from irmeta.store.read_track import ReadTrack
 from irmeta.store.readers import Judgments
+from irmeta.store.run_notes import disjoint_parts, equal_systems
 from irmeta.store.writing import part_writer, stored_schema
 
 _TYPES: dict[pa.DataType, Any] = {
@@ -79,34 +81,37 @@ def subtopics_columns(read: ReadTrack) -> dict[str, pa.Array]:
     return {"track": constant(read.source.name, frame.height), **columns}
 
 
-def write_systems(folder: Path, read: ReadTrack, tied: np.ndarray) -> None:
+def write_systems(folder: Path, read: ReadTrack, noticed: Noticed) -> None:
     """Write the systems table; for the arguments see `systems_columns`."""
     with part_writer("systems", folder) as writer:
-        writer.write(systems_columns(read, tied))
+        writer.write(systems_columns(read, noticed))
 
 
-def systems_columns(read: ReadTrack, tied: np.ndarray) -> dict[str, pa.Array]:
-    """Return all columns of the systems table: notes of reading, and why runs are skipped.
-
-    `tied` is each system's number of rows that share their score with another row of their list.
-    """
+def systems_columns(read: ReadTrack, noticed: Noticed) -> dict[str, pa.Array]:
+    """Return all columns of the systems table: notes of reading, and why runs are skipped."""
     track, rows, judged = read.source.name, read.rows, read.pool.queries()
     is_judged = np.zeros(len(read.names.queries), bool)
     is_judged[judged] = True
     counts = [int(is_judged[queries].sum()) for queries in rows.queries_of_run]
+    names = [run.system for run in rows.runs]
+    equal_to = equal_systems(names, noticed.hashes, noticed.judged)
+    parts = disjoint_parts([queries[is_judged[queries]] for queries in rows.queries_of_run], judged)
     records = [
         _system_record(track, run, read.facts)
         | {
             "rows": rows.kept(run),
             "lists": len(queries),
-            "missing_queries": len(judged) - common,
-            "unjudged_queries": len(queries) - common,
+            "missing_queries": len(judged) - counts[i],
+            "unjudged_queries": len(queries) - counts[i],
             "deepest_rank": rows.deepest(run),
-            "tied_rows": count,
+            "tied_rows": int(noticed.tied[i]),
+            "rounded_rows": int(noticed.rounded[i]),
+            "judged_rows": int(noticed.judged[i]),
+            "contradicting_lists": run.contradicting,
+            "equal_to": equal_to[i],
+            "part": parts[i],
         }
-        for run, queries, common, count in zip(
-            rows.runs, rows.queries_of_run, counts, tied.tolist(), strict=True
-        )
+        for i, (run, queries) in enumerate(zip(rows.runs, rows.queries_of_run, strict=True))
     ]
     records += [_skipped_record(track, skipped) for skipped in read.skipped]
     records.sort(key=lambda r: (str(r["system"] or ""), str(r["file"])))
@@ -124,11 +129,11 @@ def table_frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataF
     return pl.concat([as_frame(pa.Table.from_batches([], schema)), *frames])
 
 
-def small_frames(read: ReadTrack, tied: np.ndarray) -> dict[str, pl.DataFrame]:
+def small_frames(read: ReadTrack, noticed: Noticed) -> dict[str, pl.DataFrame]:
     """Return the tables as frames; for the arguments see `systems_columns`."""
     return {
         "qrels": table_frame("qrels", qrels_columns(read.source.name, read.pool)),
-        "systems": table_frame("systems", [systems_columns(read, tied)]),
+        "systems": table_frame("systems", [systems_columns(read, noticed)]),
         "samples": table_frame("samples", samples_columns(read.source.name, read.pool)),
         "subtopics": table_frame("subtopics", [subtopics_columns(read)]),
     }

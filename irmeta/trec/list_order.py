@@ -149,16 +149,17 @@ def _move(columns: dict[str, np.ndarray], rows: np.ndarray, source_index: np.nda
 
 def tied_rows(
     order: TieOrder, starts: np.ndarray, states: np.ndarray, score: np.ndarray
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """Count each list's rows that share their score, as float32, with another row of the list.
 
-    Rows are in the tie order `order`, `score` is float64 by row; returns int64 [lists].
+    Rows are in the tie order `order`, `score` is float64 by row. Returns int64 [lists] twice: all
+    such rows, and those whose score differs, as float64, from one that it shares.
     """
-    tied = np.zeros(len(starts) - 1, np.int64)
+    tied, rounded = np.zeros((2, len(starts) - 1), np.int64)
     may_tie = np.flatnonzero(states != FALLS)
     if TIE_RULES[order].column != "score":  # tied docs may not be adjacent
         score = score.copy()
         for index in may_tie:
             score[starts[index] : starts[index + 1]].sort()
-    count_tied(starts, may_tie, score, tied)
-    return tied
+    count_tied(starts, may_tie, score, tied, rounded)
+    return tied, rounded

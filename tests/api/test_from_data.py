@@ -182,6 +182,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "runs": lambda s: s.runs(),
     "scores": lambda s: s.scores("AP,RR", track="qrels").to_frame(per_query=True),
     "per_doc.search_lengths": lambda s: s.per_doc.search_lengths(),
+    "run_notes": lambda s: s.run_notes(),
     "samples": lambda s: s.samples(),
     "subtopics": lambda s: s.subtopics(),
     "systems": lambda s: s.systems().drop("file", "sha256"),

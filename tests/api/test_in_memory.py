@@ -176,6 +176,8 @@ def test_evaluate_command__runs_with_a_shared_tag_are_named_by_file(files: list[
     assert done.err == (
         "irmeta: qrels.made: 2 of 2 runs share a tag with another run (such as 'x'): "
         "all systems are named by file\n"
+        "irmeta: qrels.made: 1 of 2 systems has the same judged docs at the same ranks as another: "
+        "second (as first). Equal systems raise numbers of systems and ties, and agreement.\n"
     )
     done = run("evaluate", *files, "-m", "AP", "--names", "tag")
     assert columns(done.out)["system"] == ["x"]

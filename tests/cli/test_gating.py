@@ -52,7 +52,11 @@ def test_max_drop__json_has_the_rows_of_the_gate(run, files):
     done = run("compare", *files, "-m", "RR", "--max-drop", 0.5, "--format", "json")
     made = json.loads(done.out)
     (row,) = made["tables"]["gate"]
-    assert (made["facts"], row["passed"], row["max_drop"]) == ({"passed": False}, False, 0.5)
+    assert (made["facts"], row["passed"], row["max_drop"]) == (
+        {"notes": [], "passed": False},
+        False,
+        0.5,
+    )
     assert row["reason"] in done.err
 
 

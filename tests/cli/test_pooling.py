@@ -103,7 +103,7 @@ def test_unjudged_option__reports_systems_and_pairs(run, collection: Path):
     done = run("evaluate", collection, "-m", "AP", "--unjudged")
     assert done.out == plain.out
     listed = "new 0.167, good 0.500"
-    assert done.err == plain.err + (
+    assert done.err.replace(plain.err, "") == (
         "irmeta: t: 2 of 2 systems have a mean Judged@10 below 0.9; 1 of 1 pairs are undecided: "
         f"{UNDECIDED}; fewest judged (Judged@10): {listed}\n"
     )
@@ -136,7 +136,8 @@ def test_compare_command__unjudged_docs_of_a_store(run, made_store: irmeta.Store
     command = ("compare", made_store.path, "-m", "AP", "--track", "web")
     plain, done = run(*command), run(*command, "--unjudged", "--judged-at-least", 0.75)
     assert done.out == plain.out
-    assert done.err.removeprefix(plain.err) == (
+    added = [line for line in done.err.splitlines() if line not in plain.err.splitlines()]
+    assert "".join(f"{line}\n" for line in added) == (
         "irmeta: web: 3 of 12 systems have a mean Judged@10 below 0.75; "
         f"25 of 66 pairs are undecided: {UNDECIDED}; fewest judged (Judged@10): ibisBase 0.430, "
         "grebeQL 0.685, finchSpamOK 0.735, grebeBM25 0.785, grebeAnchor 0.810\n"

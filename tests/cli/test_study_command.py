@@ -19,7 +19,10 @@ def test_study_command__prints_counts_and_files(
         *("study", "search-length", made_store.path, "--out", out, "--resamples", 20),
         *("--min-systems", 10, "--contender", "doumMan1", "--qrels", "binary", "--track", "news"),
     )
-    assert (done.status, done.err) == (0, "")
+    assert (done.status, [line[:20] for line in done.err.splitlines()]) == (
+        0,
+        ["irmeta: news: 2 of 2", "irmeta: news: 1 of 2"],  # notes on runs
+    )
     said = done.out.splitlines()
     assert said[0] == "tracks 1, systems 20, queries 25; tracks left out: 0"
     for line in said[1:]:

@@ -99,8 +99,14 @@ def test_order_ties__sorts_tied_docs_in_descending_order(found: list, longest: i
 @given(FALLING)
 def test_count_tied__equals_naive_implementation(found: list):
     starts, scores, _ = laid_out(found)
-    which, tied = np.arange(len(found))[::2], np.zeros(len(found), np.int64)
-    kernels.count_tied(starts, which, scores, tied)
+    which, (tied, rounded) = np.arange(len(found))[::2], np.zeros((2, len(found)), np.int64)
+    kernels.count_tied(starts, which, scores, tied, rounded)
     known = [[naive.float32(score) for score, _ in rows] for rows in found]
     right = [sum(own.count(s) > 1 for s in own) for own in known]
     assert tied.tolist() == [count * (i % 2 == 0) for i, count in enumerate(right)]
+    as_given = [[score for score, _ in rows] for rows in found]
+    differing = [
+        sum(len({b for b in own if naive.float32(b) == naive.float32(a)}) > 1 for a in own)
+        for own in as_given
+    ]
+    assert rounded.tolist() == [count * (i % 2 == 0) for i, count in enumerate(differing)]

@@ -168,7 +168,7 @@ def test_tie_rule__any_declared_rule_equals_naive_order(rule, lists, longest_tie
         permutation = np.array([position - 1 for *_, position in in_order])
         first, last = tie_blocks(made, starts, columns, permutation)
         order_lists(made, starts, states, columns)
-        tied = tied_rows(made, starts, states, columns["score"])
+        tied, _ = tied_rows(made, starts, states, columns["score"])
     for name, values in arrays(in_order)[1].items():
         assert columns[name].tolist() == values.tolist()
     for i, listed in enumerate(expected):
@@ -188,6 +188,6 @@ def test_tie_order_functions__accept_zero_lists(order):
     states = np.empty(0, np.uint8)
     order_lists(order, starts, states, columns)
     assert ranks_under(order, starts, columns).tolist() == []
-    assert tied_rows(order, starts, states, columns["score"]).tolist() == []
+    assert [x.tolist() for x in tied_rows(order, starts, states, columns["score"])] == [[], []]
     blocks = tie_blocks(order, starts, columns, np.empty(0, np.int64))
     assert [block.tolist() for block in blocks] == [[], []]
