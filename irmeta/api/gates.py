@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.errors import UsageError
 from irmeta.phrases import count
 from irmeta.stats.pairs import Pairs
 from irmeta.summaries import Summarized, Summary
 
-_ROUNDING = 1e-12  # 0.3 - 0.29 is more than 0.01
 _SCHEMA = {
     "track": pl.String,
     "qrels": pl.String,
@@ -90,11 +90,11 @@ def _rows(one: Tested, max_drop: float, significant: bool) -> Iterator[tuple[obj
             continue
         drop = -pairs.direction * float(pairs.difference[place, base])
         p, queries = float(pairs.p[place, base]), int(pairs.queries[place, base])
-        change = f"worse by {drop:.4f}" if drop > _ROUNDING else "not worse"
+        change = f"worse by {drop:.4f}" if drop > TIE else "not worse"
         faults = []
         if not queries:
             change, faults = "undefined", ["no query in common"]
-        elif drop > max_drop + _ROUNDING:
+        elif drop > max_drop + TIE:
             faults = [f"more than {max_drop:g}"]
         if significant and is_worse[place]:
             faults.append(f"significant at {one.alpha:g} (p = {p:.2g}, {pairs.test_text})")

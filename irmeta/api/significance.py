@@ -309,6 +309,7 @@ def comparison_record(found: Sequence[Comparison], source: Mapping[str, Any]) ->
         "correction": found[0].pairs.correction,
         "alpha": found[0].alpha,
         "baseline": found[0].pairs.baseline,
+        "tolerance": max(one.pairs.tolerance for one in found),
         **found[0].settings,
     }
     return {"irmeta": __version__, "compare": {"source": source, **asked}}

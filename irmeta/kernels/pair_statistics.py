@@ -5,9 +5,9 @@ computes several pairs in parallel.
 
 In the kernels of moments, `values` is float64 [query, system], NaN where undefined. `mean` and
 `deviation` are float64 [system, system], `number` is int32 of the same shape and zero; the upper
-triangle with the diagonal is written. A deviation up to the share `rounding` of the pair's largest
-value is rounding error and becomes 0, like a mean that small. The deviation of fewer than two
-queries and the mean of no query are NaN.
+triangle with the diagonal is written. A mean or deviation up to the larger `tolerance`, float64
+[system], of a pair is rounding error and becomes 0. The deviation of fewer than two queries and the
+mean of no query are NaN.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from irmeta.kernels.jit import inner, jit
 
 
 @inner
-def _write_deviations(a, freedom, squares, largest, rounding, mean, deviation, number):
+def _write_deviations(a, freedom, squares, tolerance, mean, deviation, number):
     """Write the deviations of the pairs of system `a` from their sums of squares."""
     for b in range(a, len(squares)):
+        within = max(tolerance[a], tolerance[b])
+        if abs(mean[a, b]) <= within:
+            mean[a, b] = 0.0
         if number[a, b] < 2:
             deviation[a, b] = np.nan
             continue
         deviation[a, b] = np.sqrt(squares[b] / (freedom * (number[a, b] - 1)))
-        if deviation[a, b] <= rounding * largest[b]:
+        if deviation[a, b] <= within:
             deviation[a, b] = 0.0
-            if abs(mean[a, b]) <= rounding * largest[b]:
-                mean[a, b] = 0.0
 
 
 @jit
-def paired_moments(values, rounding, mean, deviation, number):
+def paired_moments(values, tolerance, mean, deviation, number):
     """Compute mean and standard deviation of the differences, in two passes."""
     queries, systems = values.shape
-    total, squares, largest = np.empty((3, systems))
+    total, squares = np.empty((2, systems))
     for a in range(systems):
         total[:] = 0.0
         squares[:] = 0.0
-        largest[:] = 0.0
         for q in range(queries):
             value = values[q, a]
             for b in range(a, systems):
@@ -47,8 +47,6 @@ def paired_moments(values, rounding, mean, deviation, number):
                 known = difference == difference
                 number[a, b] += known
                 total[b] += difference if known else 0.0
-                size = max(abs(value), abs(values[q, b]))
-                largest[b] = max(largest[b], size if known else 0.0)
         for b in range(a, systems):
             mean[a, b] = total[b] / number[a, b] if number[a, b] > 0 else np.nan
         for q in range(queries):
@@ -56,19 +54,18 @@ def paired_moments(values, rounding, mean, deviation, number):
             for b in range(a, systems):
                 off = value - values[q, b] - mean[a, b]
                 squares[b] += off * off if off == off else 0.0
-        _write_deviations(a, 1, squares, largest, rounding, mean, deviation, number)
+        _write_deviations(a, 1, squares, tolerance, mean, deviation, number)
 
 
 @jit
-def pooled_moments(values, rounding, mean, deviation, number):
+def pooled_moments(values, tolerance, mean, deviation, number):
     """Compute the difference of the means and the pooled standard deviation, in two passes."""
     queries, systems = values.shape
-    first, second, squares, largest = np.empty((4, systems))
+    first, second, squares = np.empty((3, systems))
     for a in range(systems):
         first[:] = 0.0
         second[:] = 0.0
         squares[:] = 0.0
-        largest[:] = 0.0
         for q in range(queries):
             value_a = values[q, a]
             for b in range(a, systems):
@@ -77,7 +74,6 @@ def pooled_moments(values, rounding, mean, deviation, number):
                 number[a, b] += known
                 first[b] += value_a if known else 0.0
                 second[b] += value_b if known else 0.0
-                largest[b] = max(largest[b], max(abs(value_a), abs(value_b)) if known else 0.0)
         for b in range(a, systems):
             first[b] = first[b] / number[a, b] if number[a, b] > 0 else np.nan
             second[b] = second[b] / number[a, b] if number[a, b] > 0 else np.nan
@@ -88,7 +84,7 @@ def pooled_moments(values, rounding, mean, deviation, number):
                 off, other_off = value_a - first[b], values[q, b] - second[b]
                 square = off * off + other_off * other_off
                 squares[b] += square if square == square else 0.0
-        _write_deviations(a, 2, squares, largest, rounding, mean, deviation, number)
+        _write_deviations(a, 2, squares, tolerance, mean, deviation, number)
 
 
 @jit
@@ -100,19 +96,59 @@ def mirror(square, sign):
 
 
 @jit
-def count_signs(values, tie, plus, minus):
+def count_signs(values, tolerance, plus, minus):
     """Count for each pair of systems the queries with a larger or smaller value of the first.
 
-    `values` is float64 [query, system]; NaN and differences up to `tie` are not counted. `plus` and
-    `minus` are int32 [system, system], zero, written above the diagonal.
+    `values` is float64 [query, system]; NaN and differences up to the larger `tolerance` of the
+    pair, float64 [system], are not counted. `plus` and `minus` are int32 [system, system], zero,
+    written above the diagonal.
     """
     for a in range(values.shape[1]):
         for q in range(values.shape[0]):
             value = values[q, a]
             for b in range(a + 1, values.shape[1]):
                 difference = value - values[q, b]
-                plus[a, b] += difference > tie
-                minus[a, b] += difference < -tie
+                within = max(tolerance[a], tolerance[b])
+                plus[a, b] += difference > within
+                minus[a, b] += difference < -within
+
+
+@jit
+def tie_magnitudes(differences, order, within, noise):
+    """Set the magnitudes of differences that are equal but for rounding to the least of them.
+
+    In ascending order, magnitudes are linked that are at most `within` apart. Of linked magnitudes
+    that span more than `within` not all can be equal: then only those at most `noise` apart are.
+
+    Parameters
+    ----------
+    differences
+        float64 [pair, query]; NaN: zero or undefined. Changed in place.
+    order
+        int64 [pair, query]: the queries by ascending magnitude, NaN last.
+    within, noise
+        float64 [pair]: tolerances, of values as they were printed and of floats.
+    """
+    for i in range(differences.shape[0]):
+        row, places = differences[i], order[i]
+        end = len(row)
+        while end > 0 and row[places[end - 1]] != row[places[end - 1]]:
+            end -= 1
+        low = 0
+        while low < end:
+            high = low + 1
+            while high < end and abs(row[places[high]]) - abs(row[places[high - 1]]) <= within[i]:
+                high += 1
+            span = abs(row[places[high - 1]]) - abs(row[places[low]])
+            link = noise[i] if span > within[i] else within[i]
+            size = last = abs(row[places[low]])
+            for k in range(low, high):
+                magnitude = abs(row[places[k]])
+                if magnitude - last > link:
+                    size = magnitude
+                last = magnitude
+                row[places[k]] = np.copysign(size, row[places[k]])
+            low = high
 
 
 @jit

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.errors import MeasureError, UsageError
 from irmeta.kernels.cutoff_sums import add_curves
 from irmeta.measures.evaluate import SeenViews, evaluate_block, included, warn_above_highest_grade
@@ -28,7 +29,6 @@ from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.averages import sum_over_queries
 from irmeta.results.curve_means import Curve
-from irmeta.results.verdicts import TIE
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
 SUMS = 1 << 26  # points of curves summed at a time, 16 bytes each

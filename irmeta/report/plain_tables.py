@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.escapes import escape_name
 from irmeta.report.table_grid import ABSENT, BEST, Cell, Grid, Head
 
@@ -70,7 +71,6 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 _KEYS = ("track", "qrels", "system", "query")
-_TIE = 1e-12  # largest difference of equal values, as in irmeta.results.verdicts
 
 
 def score_grid(
@@ -130,7 +130,7 @@ def _is_best(measure: str, direction: int, keys: list[str]) -> pl.Expr:
     value = pl.col(measure).fill_nan(None) * direction
     inside = [key for key in keys if key != "system"] or [pl.lit(1)]
     best, worst = value.max().over(inside), value.min().over(inside)
-    return ((best - value <= _TIE) & (best - worst > _TIE)).fill_null(False)
+    return ((best - value <= TIE) & (best - worst > TIE)).fill_null(False)
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -12,11 +12,13 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from irmeta.equality import tolerances
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.locations import Location, is_stream
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.results.averages import mean_over_queries
+from irmeta.results.printed_units import decimals, unit_of
 from irmeta.results.tidy_files import read_parquet
 from irmeta.results.value_tables import (
     MEANS,
@@ -54,6 +56,10 @@ class Matrix(Summarized):
         Name of the qrels set by which values of a store were computed.
     no_list : ndarray of bool, shape (queries, systems), optional
         Whether the system has no list for the query; None: unknown, as in files of values.
+    units : tuple of float
+        Unit of the last printed digit of each system's values that were read as rounded decimals,
+        0 for floats; empty: all are floats. Values within one unit are equal: see
+        `irmeta.equality`.
 
     Examples
     --------
@@ -70,6 +76,7 @@ class Matrix(Summarized):
     direction: Literal[1, -1] = 1
     qrels: str = ""
     no_list: np.ndarray | None = None
+    units: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -84,6 +91,8 @@ class Matrix(Summarized):
                 f"values of shape {self.values.shape} do not fit {len(self.queries)} queries and "
                 f"{len(self.systems)} systems."
             )
+        if self.units and len(self.units) != len(self.systems):
+            raise UsageError(f"units = {self.units!r} are not one for each system.")
         for what, names in (("query", self.queries), ("system", self.systems)):
             if len(set(names)) != len(names):
                 again = next(n for n in names if names.count(n) > 1)
@@ -108,6 +117,16 @@ class Matrix(Summarized):
         """Values, negated where less is better."""
         return self.values * self.direction
 
+    @property
+    def tolerances(self) -> np.ndarray:
+        """Largest difference of each system's values that is a tie: float64 [system]."""
+        return tolerances(self.values, self.printed)
+
+    @property
+    def printed(self) -> float | np.ndarray:
+        """The `units` of all systems: 0.0, or float64 [system]."""
+        return np.array(self.units) if any(self.units) else 0.0
+
     def complete(self) -> Matrix:
         """Select the queries on which every system has a value."""
         return self.only_queries(np.flatnonzero(~np.isnan(self.values).any(axis=1)))
@@ -122,7 +141,9 @@ class Matrix(Summarized):
         """Select systems by index, in the order given."""
         names = tuple(self.systems[i] for i in places)
         no_list = None if self.no_list is None else self.no_list[:, places]
-        return replace(self, values=self.values[:, places], systems=names, no_list=no_list)
+        units = tuple(self.units[i] for i in places) if self.units else ()
+        values = self.values[:, places]
+        return replace(self, values=values, systems=names, no_list=no_list, units=units)
 
 
 def qrels_of(matrices: Sequence[Matrix]) -> list[str]:
@@ -175,8 +196,9 @@ def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
         fix = "A table has a column for each system, with commas between them."
         raise DataError("no column of numbers", fix=fix)
     values = np.column_stack([_numbers(column) for column in frame.iter_columns()])
-    numbers = tuple(str(i) for i in range(1, frame.height + 1))
-    return Matrix(values, numbers if names is None else names, tuple(frame.columns), measure)
+    units = tuple(unit_of(decimals(column)) for column in frame.iter_columns())
+    names = tuple(str(i) for i in range(1, frame.height + 1)) if names is None else names
+    return Matrix(values, names, tuple(frame.columns), measure, units=units)
 
 
 def _query_column(frame: pl.DataFrame) -> int | None:
@@ -287,11 +309,13 @@ def _tidy_of(path: Location, is_measure: IsMeasure) -> pl.DataFrame | None:
     with _in_file(path):
         tidy = tidy_values(_read_frame(path, is_measure), _stem(path), is_measure)
         keys = [key for key in _KEYS if tidy is not None and key in tidy.columns]
-        return None if tidy is None else tidy.select(pl.col(keys).cast(pl.String), _values(tidy))
+        return None if tidy is None else tidy.select(pl.col(keys).cast(pl.String), *_values(tidy))
 
 
-def _values(frame: pl.DataFrame) -> pl.Series:
-    return pl.Series("value", _numbers(frame["value"]))
+def _values(frame: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """Return the values, and their decimals where they were printed."""
+    numbers = frame["decimals"] if "decimals" in frame.columns else decimals(frame["value"])
+    return pl.Series("value", _numbers(frame["value"])), pl.Series("decimals", numbers)
 
 
 @contextmanager
@@ -372,8 +396,10 @@ def _tidy_matrix(frame: pl.DataFrame, track: str, measure: str, qrels: str) -> M
     values = np.full((len(queries), len(systems)), np.nan)
     q = frame["query"].replace_strict(queries, range(len(queries)), return_dtype=pl.Int64)
     s = frame["system"].replace_strict(systems, range(len(systems)), return_dtype=pl.Int64)
-    values[q.to_numpy(), s.to_numpy()] = _numbers(frame["value"])
-    return Matrix(values, tuple(queries), tuple(systems), measure, track, qrels=qrels)
+    column, numbers = _values(frame)
+    values[q.to_numpy(), s.to_numpy()] = column.to_numpy()
+    units = tuple(unit_of(numbers.filter(s == place).to_numpy()) for place in range(len(systems)))
+    return Matrix(values, tuple(queries), tuple(systems), measure, track, qrels=qrels, units=units)
 
 
 def _read_csv(content: bytes) -> pl.DataFrame:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
+from irmeta.equality import tolerances
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.results.matrix import Matrix
-
-_SAME = 1e-12
 
 
 def query_differences(matrix: Matrix, system: str, baseline: str) -> pl.DataFrame:
@@ -17,7 +17,7 @@ def query_differences(matrix: Matrix, system: str, baseline: str) -> pl.DataFram
     -------
     DataFrame
         track, measure, query, system, baseline, value, baseline_value, difference, better (name of
-        the better of the two; null: values are within 1e-12 or undefined): the queries where the
+        the better of the two; null: values are equal or undefined): the queries where the
         system is better first, by the size of the difference; NaN is last.
 
     Raises
@@ -29,6 +29,7 @@ def query_differences(matrix: Matrix, system: str, baseline: str) -> pl.DataFram
         if name not in matrix.systems:
             raise UsageError(f"no system {name!r}. {did_you_mean(name, matrix.systems)}")
     value, other = (matrix.values[:, matrix.systems.index(one)] for one in (system, baseline))
+    within = tolerances(np.concatenate([value, other])[:, None], max(matrix.units, default=0.0))[0]
     labels = {"track": matrix.track, "measure": matrix.measure}
     frame = pl.DataFrame({"query": pl.Series(list(matrix.queries), dtype=pl.String)}).select(
         *(pl.lit(text).alias(name) for name, text in labels.items()),
@@ -40,6 +41,6 @@ def query_differences(matrix: Matrix, system: str, baseline: str) -> pl.DataFram
         pl.Series("difference", value - other),
     )
     gain = matrix.direction * pl.col("difference")
-    better = pl.when(gain.is_nan()).then(None).when(gain > _SAME).then(pl.lit(system))
-    better = better.when(gain < -_SAME).then(pl.lit(baseline)).alias("better")
+    better = pl.when(gain.is_nan()).then(None).when(gain > within).then(pl.lit(system))
+    better = better.when(gain < -within).then(pl.lit(baseline)).alias("better")
     return frame.with_columns(better).sort(-gain, maintain_order=True)  # polars sorts NaN last

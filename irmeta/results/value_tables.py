@@ -133,7 +133,8 @@ def values_of_text(
     """
     start = content.lstrip()[:1]
     if start in (b"{", b"["):
-        return _json_values(as_text(content, file), name, file, is_measure)
+        found = _json_values(as_text(content, file), name, file, is_measure)
+        return found.with_columns(pl.col("value").cast(pl.String))  # which shows its decimals
     if not _is_line(first_fields(content)):
         return None
     return _line_values(as_text(content, file), name, file, is_measure)

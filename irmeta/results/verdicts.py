@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from irmeta import equality
+from irmeta.equality import TIE, of_pairs
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
-
-TIE = 1e-12
-"""Largest difference of two values that tie."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,8 @@ class Verdicts:
         value. One query is computed at a time: 2,000 systems x 50 queries would take 0.2 GB.
     values
         If verdicts compare values, these: float64 [query, system], greater is better.
+    tolerances
+        Largest difference of these values that is a tie: see `Matrix.tolerances`.
     """
 
     queries: tuple[str, ...]
@@ -34,6 +35,7 @@ class Verdicts:
     name: str = ""
     track: str = ""
     values: np.ndarray | None = field(default=None, compare=False, repr=False)
+    tolerances: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.sign(q) for q in range(len(self.queries)))
@@ -41,13 +43,14 @@ class Verdicts:
     @classmethod
     def of(cls, matrix: Matrix) -> Verdicts:
         """Compare the values of a matrix, in the measure's direction."""
-        values = matrix.oriented
+        values, within = matrix.oriented, of_pairs(matrix.tolerances)
 
         def sign(query: int) -> np.ndarray:
             with np.errstate(invalid="ignore"):  # of two infinities
-                return _signs(values[query][:, None] - values[query])
+                return equality.signs(values[query][:, None] - values[query], within)
 
-        return cls(matrix.queries, matrix.systems, sign, matrix.measure, matrix.track, values)
+        names = (matrix.measure, matrix.track)
+        return cls(matrix.queries, matrix.systems, sign, *names, values, matrix.tolerances)
 
     @classmethod
     def from_signs(
@@ -64,13 +67,8 @@ class Verdicts:
         fits = signs.shape == (len(queries), size, size)
         if not fits or (signs + signs.transpose(0, 2, 1)).any():
             raise UsageError("signs must be an antisymmetric array [query, system, system].")
-        verdicts = _signs(signs)
+        verdicts = equality.signs(signs)
         return cls(queries, systems, lambda query: verdicts[query], name)
-
-
-def _signs(differences: np.ndarray) -> np.ndarray:
-    # NaN compares false both ways, so an undefined value ties with every other.
-    return (differences > TIE).astype(np.int8) - (differences < -TIE).astype(np.int8)
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,8 @@ class Preference:
         Parameters
         ----------
         source : Matrix, Verdicts or Preference
-            A matrix gives the differences of its values, in the direction that is better; verdicts
+            A matrix gives the differences of its values, in the direction that is better, 0 where
+            these are equal by `irmeta.equality`; verdicts
             give their signs; preferences are returned as they are.
 
         Returns
@@ -119,11 +118,13 @@ class Preference:
             return cls(
                 source.name, source.queries, source.systems, lambda q: signs(q).astype(np.float64)
             )
-        values = source.oriented
+        values, within = source.oriented, of_pairs(source.tolerances)
 
         def difference(query: int) -> np.ndarray:
             with np.errstate(invalid="ignore"):  # infinity minus infinity is undefined too
-                return values[query][:, None] - values[query]
+                found = values[query][:, None] - values[query]
+            found[np.abs(found) <= within] = 0.0
+            return found
 
         return cls(source.measure, source.queries, source.systems, difference)
 

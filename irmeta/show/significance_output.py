@@ -87,5 +87,6 @@ def _summary(comparison: Comparison) -> str:
     against = "" if pairs.baseline is None else f" against {pairs.baseline}"
     return (
         f"{pairs.subject}, {pairs.test_text}{against}: {pairs.separated_text(comparison.alpha)}; "
-        f"{'greater' if pairs.direction > 0 else 'less'} is better"
+        f"{'greater' if pairs.direction > 0 else 'less'} is better; "
+        f"values within {pairs.tolerance:.2g} are equal"
     )

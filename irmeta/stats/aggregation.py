@@ -21,12 +21,13 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
+from irmeta.equality import tolerances
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.pair_statistics import count_signs
 from irmeta.kernels.rank_agreement import settle
 from irmeta.policies import Majority
 from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import TIE, Verdicts
+from irmeta.results.verdicts import Verdicts
 from irmeta.stats.permutation_bootstrap import bootstrap_means
 
 _EQUAL = 1e-9
@@ -208,7 +209,8 @@ def wins(verdicts: Verdicts) -> np.ndarray:
     out = np.zeros((size, size), np.int32)
     if verdicts.values is not None:
         losses = np.zeros_like(out)
-        count_signs(np.ascontiguousarray(verdicts.values), TIE, out, losses)
+        values, within = np.ascontiguousarray(verdicts.values), verdicts.tolerances
+        count_signs(values, tolerances(values) if within is None else within, out, losses)
         return out + losses.T
     for sign in verdicts:
         out += sign > 0

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from irmeta.equality import Units, sum_tolerances, tolerances
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.results.matrix import Matrix
 from irmeta.stats.permutation_bootstrap import is_enumerated, sign_flips
-
-SAME = 1e-12
-"""Largest |difference| of values that counts as 0."""
 
 
 def max_t_test(
@@ -20,6 +18,7 @@ def max_t_test(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
     confidence: float = 0.95,
+    units: Units = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Test every system against a baseline, with control of the family-wise error rate.
 
@@ -43,6 +42,8 @@ def max_t_test(
         Random seed.
     confidence : float, default 0.95
         Confidence level of the intervals.
+    units : float or ndarray of float64, shape (systems,), default 0.0
+        Unit of the last printed digit: see `Matrix.units`.
 
     Returns
     -------
@@ -56,9 +57,9 @@ def max_t_test(
 
     Notes
     -----
-    Differences of at most 1e-12 are zeros. The sum of squares of a system's differences is the same
-    for every flip, so ``|t|`` increases with ``u = |sum of differences| / sqrt(sum of squares)``,
-    which is compared instead: ``t^2 = (n - 1) u^2 / (n - u^2)``.
+    Differences of equal values are zeros: see `irmeta.equality`. The sum of squares of a system's
+    differences is the same for every flip, so ``|t|`` increases with ``u = |sum of differences| /
+    sqrt(sum of squares)``, which is compared instead: ``t^2 = (n - 1) u^2 / (n - u^2)``.
 
     References
     ----------
@@ -81,14 +82,15 @@ def max_t_test(
         p[baseline] = 1.0
         return p, np.full(systems, np.nan)
     differences = values - values[:, [baseline]]
-    differences[np.abs(differences) <= SAME] = 0.0
+    within, slack = (of(values, units) for of in (tolerances, sum_tolerances))
+    differences[np.abs(differences) <= np.maximum(within, within[baseline])] = 0.0
     norm = np.sqrt((differences**2).sum(axis=0))
     unit = np.divide(differences, norm, out=np.zeros_like(differences), where=norm > 0)
     observed = np.abs(unit.sum(axis=0))
     flips = sign_flips(queries, systems, resamples, rng)
     largest = np.sort(np.concatenate([np.abs(signs @ unit).max(axis=1) for signs in flips]))
-    # Sums of the same terms differ in the last bits.
-    slack = 4 * queries * np.finfo(np.float64).eps * np.sqrt(queries)
+    slack = np.maximum(slack, slack[baseline])
+    slack = np.divide(slack, norm, out=np.zeros_like(norm), where=norm > 0)
     reached = len(largest) - np.searchsorted(largest, observed - slack)
     enumerated = is_enumerated(queries, resamples)
     p = reached / len(largest) if enumerated else (1 + reached) / (1 + len(largest))

@@ -102,11 +102,12 @@ def separation(found: Iterable[Pairs], *, alpha: float | Iterable[float] = LEVEL
     Returns
     -------
     DataFrame
-        track, measure, test, correction, level, pairs, separated, share, median_p, queries: one row
-        per test and level. `separated` counts the pairs with p <= level, and `pairs` all unordered
-        pairs. Pairs with an undefined p are not in `separated` and not in the median; share is NaN
-        without pairs, median_p without a defined p. `queries` is the smallest number that a pair
-        used, 0 without pairs.
+        track, measure, test, correction, level, pairs, separated, share, median_p, queries,
+        tolerance: one row per test and level. `separated` counts the pairs with p <= level, and
+        `pairs` all unordered pairs. Pairs with an undefined p are not in `separated` and not in the
+        median; share is NaN without pairs, median_p without a defined p. `queries` is the smallest
+        number that a pair used, 0 without pairs; `tolerance` the largest difference of two values
+        that counted as 0.
 
     Raises
     ------
@@ -130,11 +131,13 @@ def separation(found: Iterable[Pairs], *, alpha: float | Iterable[float] = LEVEL
         for level in checked:
             separated = int((known <= level).sum())
             share = separated / len(p) if len(p) else np.nan
-            rows.append((*name, float(level), len(p), separated, share, median, fewest))
+            numbers = (separated, share, median, fewest, pairs.tolerance)
+            rows.append((*name, float(level), len(p), *numbers))
     text, number, count = pl.String, pl.Float64, pl.Int64
     schema = {"track": text, "measure": text, "test": text, "correction": text, "level": number}
     schema |= {"pairs": count, "separated": count, "share": number, "median_p": number}
-    return pl.DataFrame(rows, schema=schema | {"queries": count}, orient="row")
+    schema |= {"queries": count, "tolerance": number}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def asp(pairs: Pairs) -> pl.DataFrame:

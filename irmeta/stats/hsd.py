@@ -33,6 +33,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import lambertw, log_ndtr
 
+from irmeta.equality import Units, sum_tolerances, tolerance
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.permutation import permuted_ranges
 from irmeta.parallel import ordered_map
@@ -40,10 +41,6 @@ from irmeta.results.averages import mean_over_queries
 
 Design = Literal["one-way", "blocked"]
 
-ROUNDING = 16 * np.finfo(np.float64).eps
-"""A spread or a difference of at most this share of the greatest value counts as 0."""
-SAME = 1e-12
-"""Ranges and differences that differ by at most this share of the values' size are equal."""
 _PART = 1 << 22  # values permuted in one task
 
 
@@ -69,7 +66,7 @@ def mean_square_error(values: np.ndarray, design: Design) -> tuple[float, int]:
     if design == "blocked":
         residuals -= residuals.mean(axis=1, keepdims=True)
     error = float(np.vdot(residuals, residuals)) / df
-    return (0.0 if error <= (ROUNDING * np.abs(values).max()) ** 2 else error), df
+    return (0.0 if error <= tolerance(np.abs(values).max()) ** 2 else error), df
 
 
 def tukey_hsd(values: np.ndarray, design: Design = "one-way") -> np.ndarray:
@@ -184,7 +181,7 @@ def permuted(
     return np.divide(found, len(table), out=found)
 
 
-def range_p(values: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+def range_p(values: np.ndarray, ranges: np.ndarray, units: Units = 0.0) -> np.ndarray:
     """Compute p [system, system] of randomised Tukey HSD: see `mean_ranges`.
 
     The share of permuted tables whose range of means is at least the pair's |difference| counts the
@@ -193,15 +190,15 @@ def range_p(values: np.ndarray, ranges: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    A range also counts if it is smaller than the difference by at most `SAME` of the values' size
-    (the mean over queries of the greatest |value|), because sums of the same values differ in the
-    last bits. One query gives p = 1 for the two systems farthest apart; no query gives NaN.
+    A range also counts if it is smaller than the difference only by rounding: see
+    `irmeta.equality.sum_tolerances`. `units` are those of `Matrix.units`. One query gives p = 1 for
+    the two systems farthest apart; no query gives NaN.
     """
     if len(values) == 0:
         p = np.full((values.shape[1],) * 2, np.nan)
         np.fill_diagonal(p, 1.0)
         return p
-    slack = SAME * np.abs(values).max(axis=1, initial=0.0).mean()
+    slack = sum_tolerances(values, units).max(initial=0.0) / len(values)
     return reached_p(_distances(values) - slack, ranges)
 
 
@@ -232,7 +229,7 @@ def _distances(values: np.ndarray) -> np.ndarray:
     means = mean_over_queries(values)
     distance = means[:, None] - means
     np.abs(distance, out=distance)
-    distance[distance <= ROUNDING * np.abs(values).max(initial=0.0)] = 0.0
+    distance[distance <= tolerance(np.abs(values).max(initial=0.0))] = 0.0
     return distance
 
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import stdtrit
 
+from irmeta.equality import signs, tolerance
 from irmeta.kernels.pair_statistics import weighted_sums
-from irmeta.results.verdicts import TIE
 from irmeta.stats.orders import kendall_tau_b, round_means, spearman, tau_ap, tie_groups
 from irmeta.stats.paired import Differences, paired_differences
 
@@ -149,7 +149,7 @@ def regret_of_best(reference: np.ndarray, judge: np.ndarray, size: int) -> tuple
         float((shares_of_best(means, size) * reference).sum() / size)
         for means in (reference, judge)
     )
-    return best, 0.0 if abs(best - chosen) <= TIE * max(abs(best), 1.0) else best - chosen
+    return best, 0.0 if abs(best - chosen) <= tolerance(abs(best)) else best - chosen
 
 
 def places(means: np.ndarray) -> np.ndarray:
@@ -242,7 +242,7 @@ def count_conclusions(
         lost=int(cells[0, 1] + cells[2, 1]),
         new=int(cells[1, 0] + cells[1, 2]),
         neither=int(cells[1, 1]),
-        new_agree=int((is_new & (np.sign(difference) == judge)).sum()),
+        new_agree=int((is_new & (signs(difference) == judge)).sum()),
     )
 
 

@@ -12,10 +12,10 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.errors import UsageError
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import TIE
 from irmeta.stats.correlation import in_common
 from irmeta.stats.orders import kendall_tau_b, over_common, settled_each
 from irmeta.stats.paired_t import PairedT
@@ -24,7 +24,6 @@ from irmeta.summaries import Summarized, Summary
 
 Tested = Pairs | PairedT
 """Finished tests of all pairs."""
-_ROUNDING = 1e-12  # 0.11 is 1.1 times 0.10, though not as floats
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,7 +158,8 @@ def better(
         larger, smaller = mean, mean.T
     else:
         larger, smaller = mean.T, mean
-    return significant & (larger > smaller) & (larger >= ratio * smaller * (1 - _ROUNDING))
+    least = ratio * smaller * (1 - TIE)  # 0.11 is 1.1 times 0.10, though not as floats
+    return significant & (larger > smaller) & (larger >= least)
 
 
 def delta_value(

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr, stdtrit
 
+from irmeta.equality import Units, tolerance, tolerances
 from irmeta.kernels.pair_statistics import (
     count_signs,
     mirror,
@@ -16,11 +17,11 @@ from irmeta.kernels.pair_statistics import (
     pooled_moments,
     signed_rank_tails,
     signed_ranks,
+    tie_magnitudes,
 )
-from irmeta.results.verdicts import TIE
 
 ROUNDING = 16 * np.finfo(np.float64).eps
-"""A spread of differences of at most this share of the greatest value counts as 0."""
+"""A residual spread of at most this share of the whole counts as 0."""
 
 NEAR = 1e-4
 """Relative distance from a critical value within which a p-value is computed."""
@@ -208,7 +209,7 @@ def column_means(values: np.ndarray, scale: float) -> Differences:
     if queries > 1:
         deviation = values.std(axis=0, ddof=1)
     for one in (mean, deviation):
-        one[np.abs(one) <= ROUNDING * scale] = 0.0
+        one[np.abs(one) <= tolerance(scale)] = 0.0
     return Differences(mean, deviation, np.full(columns, queries, np.int32))
 
 
@@ -235,7 +236,7 @@ def _upper_moments(
     """Return means, deviations and numbers of queries, written above the diagonal alone."""
     mean, deviation = np.empty((2, values.shape[1], values.shape[1]))
     queries = np.zeros(mean.shape, np.int32)
-    moments(np.ascontiguousarray(values, np.float64), ROUNDING, mean, deviation, queries)
+    moments(np.ascontiguousarray(values, np.float64), tolerances(values), mean, deviation, queries)
     return mean, deviation, queries
 
 
@@ -246,7 +247,7 @@ EXACT_SIGNS = 13
 _CHUNK = 2**20  # differences held at once
 
 
-def sign_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sign_test(values: np.ndarray, units: Units = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Run the two-sided sign test on all pairs of systems.
 
     With k the smaller number of wins among the n queries on which the systems differ,
@@ -256,6 +257,8 @@ def sign_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ----------
     values
         float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
+    units
+        Unit of the last printed digit, of all values or [system]: see `Matrix.units`.
 
     Returns
     -------
@@ -266,11 +269,12 @@ def sign_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Notes
     -----
-    Differences of at most 1e-12 are ties, as in `Verdicts`, and excluded.
+    Values that are equal by `irmeta.equality` are ties, as in `Verdicts`, and excluded.
     """
     systems = values.shape[1]
     plus, minus = np.zeros((2, systems, systems), np.int32)
-    count_signs(np.ascontiguousarray(values, np.float64), TIE, plus, minus)
+    within = tolerances(values, units)
+    count_signs(np.ascontiguousarray(values, np.float64), within, plus, minus)
     upper = np.triu(np.ones((systems, systems), bool), 1)
     less = np.minimum(plus, minus)[upper].astype(np.float64)
     p = np.minimum(1.0, 2 * bdtr(less, (plus + minus)[upper], 0.5))
@@ -285,11 +289,11 @@ def _lead(signs: np.ndarray, upper: np.ndarray) -> np.ndarray:
     return lead - lead.T
 
 
-def wilcoxon_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def wilcoxon_test(values: np.ndarray, units: Units = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Run the two-sided Wilcoxon signed-rank test on all pairs of systems.
 
-    Equal to ``scipy.stats.wilcoxon(a, b)``: zeros are dropped, equal magnitudes share their mean
-    rank, and the null distribution is
+    Zeros are dropped, equal magnitudes share their mean rank, and the null distribution is, as in
+    ``scipy.stats.wilcoxon(a, b)``,
 
     - exact for n <= 50 queries without ties and zeros;
     - enumerated over all signs for n <= 13 with ties or zeros;
@@ -299,6 +303,8 @@ def wilcoxon_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ----------
     values
         float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
+    units
+        Unit of the last printed digit, of all values or [system]: see `Matrix.units`.
 
     Returns
     -------
@@ -309,28 +315,43 @@ def wilcoxon_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Notes
     -----
-    As in scipy, magnitudes tie only where they are equal to the last bit: where 0.3 - 0.1 and 0.2
-    should tie, round the values to fractions of a power of two or scale them to integers. Unlike
-    in scipy, a pair whose differences are all 0 has p = 1 for any n (scipy: NaN above 13).
+    Unlike in scipy, differences that are equal but for rounding tie, so that P@20 and the number of
+    relevant docs in 20 have one p. A difference is 0 within the tolerance of `irmeta.equality`:
+    1e-12 of the larger of 1 and the greatest value, and one unit of values that were printed.
+    Magnitudes are sorted, and neighbours within the tolerance tie. Of neighbours that together span
+    more than the tolerance not all can be equal: of these, only those within 1e-12 tie.
+    A pair whose differences are all 0 has p = 1 for any n (scipy: NaN above 13).
     """
     queries, systems = values.shape
     upper = np.triu(np.ones((systems, systems), bool), 1)
     first, second = np.nonzero(upper)
     p, leads = np.empty(len(first)), np.empty(len(first), np.int8)
     by_system = np.ascontiguousarray(values.T, np.float64)
+    within, noise = tolerances(values, units), tolerances(values)
     step = max(1, _CHUNK // max(queries, 1))
     for start in range(0, len(first), step):
         part = slice(start, start + step)
-        p[part], leads[part] = _wilcoxon(by_system[first[part]] - by_system[second[part]])
+        a, b = first[part], second[part]
+        p[part], leads[part] = _wilcoxon(
+            by_system[a] - by_system[b],
+            np.maximum(within[a], within[b]),
+            np.maximum(noise[a], noise[b]),
+        )
     return square(p, upper), _lead(leads, upper)
 
 
-def _wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute p and lead for the rows of `differences` [pair, query]; overwrites zeros by NaN."""
+def _wilcoxon(
+    differences: np.ndarray, within: np.ndarray, noise: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute p and lead for the rows of `differences` [pair, query]; overwrites these.
+
+    `within` and `noise` are tolerances [pair]: see `tie_magnitudes`.
+    """
     pairs, queries = differences.shape
     shared = queries - np.isnan(differences).sum(axis=1)
-    differences[differences == 0] = np.nan
+    differences[np.abs(differences) <= within[:, None]] = np.nan
     order = np.argsort(np.abs(differences), axis=1)
+    tie_magnitudes(differences, order, within, noise)
     plus, ties = np.empty(pairs), np.empty(pairs)
     number = np.empty(pairs, np.int64)
     signed_ranks(differences, order, plus, number, ties)

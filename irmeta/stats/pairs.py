@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE, Units, tolerance
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
@@ -70,6 +71,9 @@ class Pairs(Summarized):
         pairs were tested.
     qrels
         Name of the qrels set, where several are compared; else empty.
+    tolerance
+        Largest difference of two values that the test counts as 0: see `irmeta.equality`. The
+        greatest of all systems, where these have their own.
     """
 
     test: str
@@ -88,6 +92,7 @@ class Pairs(Summarized):
     lead: np.ndarray | None = None
     baseline: str | None = None
     qrels: str = ""
+    tolerance: float = TIE
 
     def _summary(self) -> Summary:
         facts = [count(int(self.upper.sum()), "pair"), self.test_text]
@@ -261,6 +266,7 @@ def pairwise(
     _check(matrix, test, correction, confidence, resamples)
     _check_baseline(matrix, test, baseline)
     values = (matrix.complete() if test in COMPLETE_TESTS else matrix).values
+    units = matrix.printed
     tested = _tested_pairs(matrix.systems, baseline)
     level = confidence
     if correction in SIMULTANEOUS:
@@ -268,14 +274,14 @@ def pairwise(
     # The bootstrap needs the most memory, so it runs before the differences are held.
     result: _TestResult | None = None
     if test == "bootstrap":
-        result = _bootstrapped(values, level, resamples, rng, joint=level > confidence)
+        result = _bootstrapped(values, level, resamples, rng, units, joint=level > confidence)
     is_pooled = test in ("t-unpaired", "hsd")
     differences = unpaired_differences(values) if is_pooled else paired_differences(values)
     if test in BASELINE_TESTS:
         place = matrix.systems.index(str(baseline))
-        result = _against(place, values, differences, confidence, resamples, rng)
+        result = _against(place, values, differences, confidence, resamples, rng, units)
     elif result is None:
-        result = _tested(test, values, differences, level, resamples, rng)
+        result = _tested(test, values, differences, level, resamples, rng, units)
     p, low, high, lead = result
     if baseline is not None:
         p = np.where(tested | tested.T | np.eye(len(p), dtype=bool), p, np.nan)
@@ -297,6 +303,7 @@ def pairwise(
         high=high,
         lead=lead,
         baseline=baseline,
+        tolerance=max(tolerance(np.nanmax(np.abs(values), initial=0.0)), *matrix.units, 0.0),
     )
 
 
@@ -373,11 +380,12 @@ def _bootstrapped(
     confidence: float,
     resamples: int,
     rng: int | np.random.Generator,
+    units: Units,
     *,
     joint: bool,
 ) -> _TestResult:
     """Run the bootstrap; simultaneous limits beyond its outermost resample are infinite."""
-    p, low, high = bootstrap(values, resamples, rng, confidence)
+    p, low, high = bootstrap(values, resamples, rng, confidence, units)
     if joint and (1.0 - confidence) / 2 * (1 + resamples) < 1:
         is_defined = ~(np.isnan(low) | np.eye(len(low), dtype=bool))
         low[is_defined], high[is_defined] = -np.inf, np.inf
@@ -391,9 +399,10 @@ def _against(
     confidence: float,
     resamples: int,
     rng: int | np.random.Generator,
+    units: Units,
 ) -> _TestResult:
     """Run the max-t test; p and intervals of other pairs are NaN."""
-    found = max_t_test(values, baseline, resamples, rng, confidence)
+    found = max_t_test(values, baseline, resamples, rng, confidence, units)
     p, margin = (
         cross(column, baseline, here) for column, here in zip(found, (1.0, 0.0), strict=True)
     )
@@ -407,16 +416,17 @@ def _tested(
     confidence: float,
     resamples: int,
     rng: int | np.random.Generator,
+    units: Units,
 ) -> _TestResult:
     """Run any test except the bootstrap."""
     if test in ("t", "t-unpaired"):
         return differences.p(), *differences.limits(confidence), None
     if test in ("sign", "wilcoxon"):
-        p, lead = (sign_test if test == "sign" else wilcoxon_test)(values)
+        p, lead = (sign_test if test == "sign" else wilcoxon_test)(values, units)
         return p, None, None, lead
     if test == "permutation":
-        return permutation_p(values, resamples, rng), None, None, None
-    p, margin = _family(test, values, confidence, resamples, rng)
+        return permutation_p(values, resamples, rng, units), None, None, None
+    p, margin = _family(test, values, confidence, resamples, rng, units)
     return p, differences.mean - margin, differences.mean + margin, None
 
 
@@ -426,6 +436,7 @@ def _family(
     confidence: float,
     resamples: int,
     rng: int | np.random.Generator,
+    units: Units,
 ) -> tuple[np.ndarray, float]:
     """Compute p of an hsd test, and half the width of every pair's interval."""
     from irmeta.stats import hsd  # imported late: only these tests need its kernel and tables
@@ -434,4 +445,4 @@ def _family(
         design = "one-way" if test == "hsd" else "blocked"
         return hsd.tukey_hsd(values, design), hsd.tukey_margin(values, confidence, design)
     ranges = hsd.mean_ranges(values, resamples, rng)
-    return hsd.range_p(values, ranges), hsd.range_margin(ranges, confidence)
+    return hsd.range_p(values, ranges, units), hsd.range_margin(ranges, confidence)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from irmeta.equality import Units, of_pairs, pair_sum_tolerances, sum_tolerances
 from irmeta.errors import check_share, check_whole
 from irmeta.kernels.pair_statistics import count_as_far, resampled_means, weighted_sums
 from irmeta.stats.paired import square
@@ -16,7 +17,10 @@ _CHUNK = 2**21  # numbers held at once
 
 
 def permutation_p(
-    values: np.ndarray, resamples: int = 10_000, rng: int | np.random.Generator = 0
+    values: np.ndarray,
+    resamples: int = 10_000,
+    rng: int | np.random.Generator = 0,
+    units: Units = 0.0,
 ) -> np.ndarray:
     """Compute two-sided p-values of the sign-flip permutation test [system, system].
 
@@ -29,23 +33,24 @@ def permutation_p(
     ----------
     values
         float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
+    units
+        Unit of the last printed digit, of all values or [system]: see `Matrix.units`.
 
     Notes
     -----
-    Sums that differ only by rounding are equal. Identical systems have p = 1, as has every pair on
-    a single query; a pair that shares no query has NaN. Whether all flips are enumerated depends on
-    the number of queries of the matrix on which any system has a value; a pair that ignores some of
-    them uses the same flips for the others.
+    Sums that differ only by rounding are equal: see `irmeta.equality.sum_tolerances`. Identical
+    systems have p = 1, as has every pair on a single query; a pair that shares no query has NaN.
+    Whether all flips are enumerated depends on the number of queries of the matrix on which any
+    system has a value; a pair that ignores some of them uses the same flips for the others.
     """
     values = _used(values)
     check_whole("resamples", resamples)
     queries, systems = values.shape
     x = np.nan_to_num(values, nan=0.0)
-    slack = _slack(x)
+    slack = sum_tolerances(values, units)
     complete, first, second = _parts(values)
     totals = x.sum(axis=0)[complete]
-    slacks = np.add.outer(slack[complete], slack[complete])
-    limit = np.abs(np.subtract.outer(totals, totals)) - slacks
+    limit = np.abs(np.subtract.outer(totals, totals)) - of_pairs(slack[complete])
     complete_count = np.zeros(limit.shape, np.int64)
     partial_count = np.zeros(len(first), np.int64)
     exact = is_enumerated(queries, resamples)
@@ -53,7 +58,8 @@ def permutation_p(
         count_as_far(np.ascontiguousarray(x[:, complete].T @ signs.T), limit, complete_count)
         for part in _slices(len(first), max(len(signs), queries)):
             pairs = np.nan_to_num(values.T[first[part]] - values.T[second[part]], nan=0.0)
-            bar = np.abs(pairs.sum(axis=1)) - _slack_of_pairs(values, first[part], second[part])
+            slacks = pair_sum_tolerances(values, units, first[part], second[part])
+            bar = np.abs(pairs.sum(axis=1)) - slacks
             partial_count[part] += (np.abs(pairs @ signs.T) >= bar[:, None]).sum(axis=1)
     counts = np.zeros((systems, systems), np.int64)
     counts[np.ix_(complete, complete)] = complete_count
@@ -70,6 +76,7 @@ def bootstrap(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
     confidence: float = 0.95,
+    units: Units = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the paired bootstrap of the mean difference: p, low, high, each [system, system].
 
@@ -86,6 +93,8 @@ def bootstrap(
     ----------
     values
         float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
+    units
+        Unit of the last printed digit, of all values or [system]: see `Matrix.units`.
 
     Notes
     -----
@@ -112,7 +121,7 @@ def bootstrap(
         shared = (~np.isnan(differences)).sum(axis=1)
         number = np.maximum(shared, 1)
         observed = np.nan_to_num(differences, nan=0.0).sum(axis=1) / number
-        least = np.abs(observed) - _slack_of_pairs(values, a, b) / number
+        least = np.abs(observed) - pair_sum_tolerances(values, units, a, b) / number
         resampled = means[a] - means[b]
         gaps = np.flatnonzero(~(is_complete[a] & is_complete[b]))
         gap_means = np.zeros((len(gaps), resamples))
@@ -143,22 +152,6 @@ def _is_complete(values: np.ndarray) -> np.ndarray:
 def _shared(values: np.ndarray) -> np.ndarray:
     known = (~np.isnan(values)).astype(np.float64)
     return known.T @ known
-
-
-def _slack(x: np.ndarray) -> np.ndarray:
-    """Bound the rounding error of the sum of each system's values [system]."""
-    return np.abs(x).sum(axis=0) * _rounding(x)
-
-
-def _slack_of_pairs(values: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Bound the rounding error of the sum of each pair's differences [pair]."""
-    sizes = np.abs(values.T[first]) + np.abs(values.T[second])
-    return np.nansum(sizes, axis=1) * _rounding(values)
-
-
-def _rounding(values: np.ndarray) -> float:
-    """Bound the rounding error of a sum over all queries, relative to the sum of |terms|."""
-    return 2 * len(values) * float(np.finfo(np.float64).eps)
 
 
 def _parts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

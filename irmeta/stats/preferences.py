@@ -9,15 +9,16 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE, tolerance
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.permutation import permuted_preferences
 from irmeta.policies import Majority
 from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import TIE, Preference, Source, Verdicts
+from irmeta.results.verdicts import Preference, Source, Verdicts
 from irmeta.stats.aggregation import loses, power_steps, rank_intervals, rank_rows, summarise_ranks
 from irmeta.stats.corrections import adjusted, interval_confidence
-from irmeta.stats.hsd import SAME, permuted, range_margin, reached_p
-from irmeta.stats.paired import ROUNDING, Differences, square
+from irmeta.stats.hsd import permuted, range_margin, reached_p
+from irmeta.stats.paired import Differences, square
 from irmeta.stats.pairs import Pairs
 from irmeta.stats.permutation_bootstrap import query_counts
 from irmeta.stats.resampling import Plan, correlate_samples
@@ -381,7 +382,8 @@ def _moments(preference: Preference) -> tuple[Differences, float]:
     else:
         squares[:] = np.nan
     deviation = np.sqrt(squares, out=squares)
-    largest *= ROUNDING
+    np.maximum(largest, 1.0, out=largest)
+    largest *= TIE
     deviation[deviation <= largest] = 0.0
     np.fill_diagonal(deviation, 0.0)
     mean[np.abs(mean, out=scratch) <= largest] = 0.0
@@ -416,5 +418,5 @@ def _randomised(
     for query, values in enumerate(_defined(preference)):
         table[query] = values
     found = permuted(permuted_preferences, table, resamples, rng, workers=workers)
-    p = reached_p(np.abs(differences.mean) - SAME * size, found)
+    p = reached_p(np.abs(differences.mean) - tolerance(size), found)
     return p, range_margin(found, confidence)

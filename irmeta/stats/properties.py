@@ -27,10 +27,10 @@ from typing import Literal
 
 import numpy as np
 
+from irmeta.equality import TIE
 from irmeta.errors import UsageError, check_choice
 from irmeta.kernels.rank_agreement import count_drops
 from irmeta.naming.numbered_rankings import NumberedRankings
-from irmeta.results.verdicts import TIE
 
 Pairs = Iterator[tuple[int, np.ndarray, np.ndarray]]
 """Pairs in pieces: the length of the longer ranking, the numbers of lower rankings, int64 [n], and

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.errors import check_whole
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import TIE
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import pair_moments
 from irmeta.stats.pairs import check_alpha, check_finite

@@ -9,10 +9,11 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from irmeta.equality import signs
 from irmeta.errors import UsageError
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import TIE, Preference, Source, Verdicts
+from irmeta.results.verdicts import Preference, Source, Verdicts
 from irmeta.stats.tables import as_matrix
 from irmeta.summaries import Summarized, Summary
 
@@ -275,20 +276,15 @@ def _cosine(products: np.ndarray) -> float:
         return float(np.clip(ab / np.sqrt(aa) / np.sqrt(bb), -1.0, 1.0))
 
 
-def _sign(difference: np.ndarray) -> np.ndarray:
-    """Return the sign of a difference as int8; 0 within `TIE` and for NaN."""
-    return (difference > TIE).astype(np.int8) - (difference < -TIE).astype(np.int8)
-
-
 def _marked(difference: np.ndarray) -> np.ndarray:
-    sign = _sign(difference)
+    sign = signs(difference)
     sign[np.isnan(difference)] = _UNDEFINED
     return sign
 
 
 def _outcomes(x: np.ndarray, y: np.ndarray) -> list[int]:
     """Count the points of each of `OUTCOMES`."""
-    a, b = _sign(x), _sign(y)
+    a, b = signs(x), signs(y)
     product = a * b
     same, opposite = int((product > 0).sum()), int((product < 0).sum())
     untied = same + opposite

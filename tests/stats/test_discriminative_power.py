@@ -81,8 +81,8 @@ def test_power__without_queries_or_pairs(shape):
             {
                 "t": (5981, 5216),
                 "t-unpaired": (4164, 3437),
-                "wilcoxon": (6055, 5356),
-                "sign": (5470, 4742),
+                "wilcoxon": (6058, 5335),
+                "sign": (5480, 4758),
                 "hsd": (1786, 1543),
                 "hsd-blocked": (3423, 3188),
             },
@@ -92,8 +92,8 @@ def test_power__without_queries_or_pairs(shape):
             {
                 "t": (1164, 969),
                 "t-unpaired": (667, 442),
-                "wilcoxon": (1260, 1077),
-                "sign": (1153, 966),
+                "wilcoxon": (1259, 1076),
+                "sign": (1152, 964),
                 "hsd": (115, 83),
                 "hsd-blocked": (537, 444),
             },

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from irmeta.results.matrix import Matrix
 from irmeta.stats import judged_orders as orders
-from irmeta.stats.paired import paired_differences
+from irmeta.stats.paired import paired_differences, unpaired_differences
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.resampling import draw_query_sets
 from twins import judging as twin
@@ -122,6 +122,16 @@ def test_conclusions__equal_the_counts_of_pairs(drawn):
     assert found.new_agree == int(((mine == 0) & (theirs != 0) & (sign == theirs) & upper).sum())
     total = found.kept + found.reversed + found.lost
     assert math.isnan(found.survived) if not total else found.survived == found.kept / total
+
+
+def test_conclusions__rounding_error_of_equal_means_is_no_direction():
+    """Of two systems with equal sums of P@10, no judge agrees with the order."""
+    a, b = np.array([[9, 2, 1, 3, 4], [1, 9, 4, 3, 2]]) / 10
+    assert sum(a - b) != 0
+    signs = np.array([0], np.int8), np.array([np.sign(sum(a - b))], np.int8)
+    assert orders.count_conclusions(*signs, np.array([sum(a - b)])).new_agree == 0
+    for moments in (paired_differences, unpaired_differences):
+        assert moments(np.column_stack([a, b])).mean[0, 1] == 0
 
 
 def _antisymmetric(signs: np.ndarray) -> np.ndarray:

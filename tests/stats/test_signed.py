@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from irmeta.stats.paired import sign_test, wilcoxon_test
+from irmeta.stats.permutation_bootstrap import permutation_p
 from twins import significance as naive
 
 
@@ -38,8 +41,8 @@ TESTS = pytest.mark.parametrize(
 )
 
 
-def agree(ours, right, values: np.ndarray) -> None:
-    p = ours(values)
+def agree(ours, right, values: np.ndarray, scale: float = 1.0) -> None:
+    p = ours(values / scale)
     first, second = np.triu_indices(values.shape[1], 1)
     for a, b in zip(first, second, strict=True):
         known = ~np.isnan(values[:, a] + values[:, b])
@@ -71,7 +74,8 @@ def test_sign_test_and_wilcoxon_test__equal_scipy(ours, right, kind, queries):
 def test_sign_test_and_wilcoxon_test__equal_scipy_on_real_tracks(ours, right, name, shared):
     path = shared / "score-matrices" / f"{name}.csv"
     values = np.loadtxt(path, delimiter=",", skiprows=1)
-    agree(ours, right, values[:, ::3][:, :24])
+    # whole numbers, of which equal differences are equal floats
+    agree(ours, right, np.rint(values[:, ::3][:, :24] * 1e6), scale=1e6)
 
 
 @given(st.data())
@@ -103,6 +107,54 @@ def test_sign_test__rounding_error_is_a_tie():
     values = np.array([[0.1 + 0.2, 0.3]] * 9 + [[0.0, 1.0]])
     assert sign_p(values)[0, 1] == 1.0  # the systems differ on one query of ten
     assert sign_p(np.array([[1e-11, 0.0]] * 6))[0, 1] == 2 / 2**6
+
+
+HITS = (  # of 20 docs; each pair of numbers differs by 1
+    [[11, 10], [3, 2], [5, 4], [16, 17], [13, 12], [11, 10], [20, 19]],
+    [[1, 0], [2, 0], [3, 5], [9, 4], [20, 7], [6, 6], [0, 3], [11, 9]],
+)
+
+
+@pytest.mark.parametrize("hits", HITS)
+def test_wilcoxon_test__equal_differences_of_decimals_tie(hits):
+    """P@k and the number of relevant docs have one p-value, which exact fractions give."""
+    counts = np.array(hits, float)
+    for depth in (3, 7, 15, 20, 30):
+        pairs = [[Fraction(v, depth) for v in row] for row in hits]
+        right = naive.wilcoxon(*zip(*pairs, strict=True))[1]
+        assert wilcoxon_p(counts)[0, 1] == pytest.approx(right)
+        assert wilcoxon_p(counts / depth)[0, 1] == pytest.approx(right)
+        printed, units = np.round(counts / depth, 4), np.array([1e-4, 0.0])
+        assert wilcoxon_test(printed, units)[0][0, 1] == pytest.approx(right)
+        assert sign_test(printed, units)[0][0, 1] == sign_p(counts)[0, 1]
+        permuted = permutation_p(printed, units=units)[0, 1]
+        assert permuted == permutation_p(counts)[0, 1]
+
+
+def test_wilcoxon_test__seven_equal_hits():
+    assert wilcoxon_p(np.array(HITS[0]) / 20)[0, 1] == 0.125
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=14))
+def test_wilcoxon_test__printed_decimals_equal_exact_fractions(hits):
+    counts = np.array(hits, float)
+    for depth in (15, 30):
+        exact = naive.wilcoxon(*([Fraction(row[i], depth) for row in hits] for i in (0, 1)))[1]
+        assert wilcoxon_p(counts / depth)[0, 1] == pytest.approx(exact, rel=1e-9)
+        printed = np.array([[float(f"{v / depth:.4f}") for v in row] for row in hits])
+        assert wilcoxon_test(printed, 1e-4)[0][0, 1] == pytest.approx(exact, rel=1e-9)
+
+
+def test_wilcoxon_test__neighbours_that_span_more_than_a_unit_are_not_all_equal():
+    """Differences .01, .02, ... of values with two decimals are distinct."""
+    steps = np.arange(1, 9)
+    values = np.column_stack([50 + steps * np.array([1, 1, -1, 1, 1, -1, 1, 1]), np.full(8, 50)])
+    whole = wilcoxon_p(values.astype(float))
+    np.testing.assert_array_equal(
+        wilcoxon_test(np.round(values[1:] / 100, 2), 0.01)[0][0, 1],
+        wilcoxon_p(values[1:].astype(float))[0, 1],
+    )
+    assert whole[0, 1] == pytest.approx(wilcoxon_p(values / 100)[0, 1])
 
 
 @pytest.mark.parametrize("ours", [wilcoxon_p, sign_p])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from irmeta.equality import TIE
 from irmeta.errors import IrmetaError
 from irmeta.schema.columns import Column, Table, stored
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from irmeta.studies.framework.study import Tables
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be said"
-TOLERANCE = 1e-12
-"""Distance up to which a number counts as equal to a bound."""
 FEWEST = 5
 """Systems below which neither the best system nor an order of systems says much."""
 
@@ -116,7 +115,7 @@ class Condition:
 
     def __call__(self, number: float) -> bool:
         """Check whether a number is in the interval, but for rounding errors."""
-        slack = -TOLERANCE if self.strict else TOLERANCE
+        slack = -TIE if self.strict else TIE
         return self.low - slack <= number <= self.high + slack
 
     def text(self, written: Callable[[float], str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
+from irmeta.equality import TIE
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import round_means
@@ -58,7 +59,7 @@ class Missed(Mapping[str, float]):
 
     def is_short(self, system: str) -> bool:
         """Check whether a system misses more relevant docs than the median system."""
-        return self[system] > self.median + 1e-12
+        return self[system] > self.median + TIE
 
     def row(self, system: str) -> dict[str, float | bool]:
         """Return the columns missed, median_missed and short of a system."""

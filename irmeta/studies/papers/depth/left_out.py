@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from irmeta.equality import TIE
 from irmeta.errors import UsageError
 from irmeta.measures.names import parse_measures
 from irmeta.measures.reduced_pools import LEVELS, ReducedPool, parts_of, reduced_pools
-from irmeta.results.verdicts import TIE
 from irmeta.stats.contributors import left_out_rows
 from irmeta.stats.correlation import volatility
 from irmeta.stats.new_measure import covered_pairs

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from irmeta.equality import TIE
 from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import TIE
 from irmeta.stats.corrections import LEVELS
 from irmeta.stats.hsd import Design, is_significant
 from irmeta.stats.orders import kendall_tau_b, round_means, tau_ap_b

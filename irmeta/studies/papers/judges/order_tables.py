@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.results.verdicts import TIE
+from irmeta.equality import TIE
 from irmeta.stats import judged_orders as orders
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import paired_differences

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.kernels.rank_agreement import count_level_pairs
 from irmeta.measures.search_length import corpus_sizes
 from irmeta.preferences.levels import graded_sets, stack_levels
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.results.verdicts import TIE, Preference, Source
+from irmeta.results.verdicts import Preference, Source
 from irmeta.stats.verdict_agreement import agreement
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView

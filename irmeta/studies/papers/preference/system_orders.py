@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.policies import Majority
@@ -19,7 +20,7 @@ from irmeta.rankings.derive.fewer_judgments import DropOrder, drop_relevant_shar
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
-from irmeta.results.verdicts import TIE, Preference, Verdicts
+from irmeta.results.verdicts import Preference, Verdicts
 from irmeta.stats.aggregation import borda, mc4, mc4_ranks, rank_rows
 from irmeta.stats.correlation import correlate, in_common
 from irmeta.stats.orders import kendall_tau_b, over_common

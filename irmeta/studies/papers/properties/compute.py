@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from irmeta.equality import TIE
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate_block, oriented, rank_cutoff, score_rankings
 from irmeta.measures.explain import trace_value
@@ -18,7 +19,6 @@ from irmeta.parallel import usable_memory
 from irmeta.phrases import count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
-from irmeta.results.verdicts import TIE
 from irmeta.stats.properties import (
     CASES,
     FURTHER,

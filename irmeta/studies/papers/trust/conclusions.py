@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import TIE
 from irmeta.stats.orders import round_means, tie_groups
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.studies.framework.study import TableRows

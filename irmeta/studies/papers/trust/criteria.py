@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from irmeta.equality import TIE
 from irmeta.errors import MeasureError, UsageError
 from irmeta.measures.curve import curves_of, spec_without_cutoff
 from irmeta.measures.evaluate import evaluate_block
@@ -18,7 +19,6 @@ from irmeta.measures.reduced_pools import ReducedPool, parts_of, reduced_pools
 from irmeta.rankings.derive.other_lists import cut_ends
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
-from irmeta.results.verdicts import TIE
 from irmeta.stats.contributors import leave_out_effects
 from irmeta.stats.correlation import volatility
 from irmeta.stats.discriminative_power import detectable_difference, separation
@@ -117,7 +117,7 @@ def _rate_curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str
 def _of_curve(orders: np.ndarray, ks: Sequence[int], pool: int | None, least_tau: float) -> Row:
     """Return the least cutoff, and tau-b at the cutoff `ks[pool]`."""
     taus = kendall_tau_b(orders, np.broadcast_to(orders[-1], orders.shape).copy(), True)
-    low = np.flatnonzero(~(taus >= least_tau - 1e-12))
+    low = np.flatnonzero(~(taus >= least_tau - TIE))
     first = int(low[-1]) + 1 if len(low) else 0
     row: Row = {"least_k": ks[first] if first < len(ks) else None}
     return row if pool is None else row | {"depth_tau": float(taus[pool])}

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.errors import MeasureError
 from irmeta.measures.evaluate import dependence, score_rankings
 from irmeta.measures.names import Spec, parse_measure
 from irmeta.rankings.enumeration import RankingSpace
-from irmeta.results.verdicts import TIE
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.papers.properties.measure_properties import measure_properties
 from irmeta.studies.papers.trust.options import TrustOptions
