@@ -24,7 +24,7 @@ Majority = Literal["queries", "decided"]
 Correction = Literal["none", "bonferroni", "holm", "benjamini-hochberg"]
 Test = Literal[
     "t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap",
-    "hsd", "hsd-blocked", "hsd-randomised",
+    "hsd", "hsd-blocked", "hsd-randomised", "bootstrap-max-t",
 ]  # fmt: skip
 
 

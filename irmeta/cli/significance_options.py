@@ -25,12 +25,12 @@ class PairTesting(Resampling):
 
     test: str = option(
         "t",
-        "Test of the difference of two systems; hsd tests compare all pairs at once, max-t all "
-        "systems with --baseline.",
+        "Test of the difference of two systems; hsd tests and bootstrap-max-t compare all pairs at "
+        "once, max-t all systems with --baseline.",
         choices=(*get_args(Test), "max-t"),
     )
     correction: Correction | None = option(
-        None, f"{CORRECTION} Default holm; none for hsd tests and max-t, which need no correction."
+        None, f"{CORRECTION} Default holm; none for tests of all systems at once, which need none."
     )
     alpha: float | None = option(
         None, "Significance level, default 0.05; with --max-drop, a significant drop fails too."

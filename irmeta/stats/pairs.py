@@ -26,7 +26,7 @@ from irmeta.summaries import Summarized, Summary
 
 PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap")
 """Tests of two systems at a time."""
-FAMILY_TESTS = ("hsd", "hsd-blocked", "hsd-randomised")
+FAMILY_TESTS = ("hsd", "hsd-blocked", "hsd-randomised", "bootstrap-max-t")
 """Tests that control the family-wise error rate over all pairs and need no correction."""
 BASELINE_TESTS = ("max-t",)
 """Tests of all systems against a baseline, which need no correction either."""
@@ -35,6 +35,8 @@ TESTS = PLAIN_TESTS + FAMILY_TESTS
 COMPLETE_TESTS = FAMILY_TESTS + BASELINE_TESTS
 """Tests on the queries where every system has a value."""
 Interval = Literal["simultaneous", "uncorrected"]
+LEAST_PERCENTILE = 100
+"""Fewest queries of a pair for which percentile intervals with Bonferroni's level hold together."""
 _TestResult = tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]
 """p, low, high and lead of `Pairs`."""
 
@@ -118,7 +120,8 @@ class Pairs(Summarized):
         """Kind of the intervals; None for a test without intervals.
 
         ``simultaneous``: they hold for all tested pairs at once, at level `confidence` (correction
-        bonferroni, max-t and the hsd tests). ``uncorrected``: each holds for its pair alone.
+        bonferroni, max-t, bootstrap-max-t and the hsd tests). ``uncorrected``: each holds for its
+        pair alone.
         """
         if self.low is None:
             return None
@@ -223,17 +226,20 @@ def pairwise(
 
         Tests of all systems at once, on the queries where every system has a value: ``hsd``
         (Tukey's, one-way), ``hsd-blocked`` (by query), ``hsd-randomised`` (values permuted within
-        each query). Test of all systems against `baseline`, on the same queries: ``max-t`` (sign
-        flips, as Dunnett's): see `max_t_test`.
+        each query), ``bootstrap-max-t`` (bootstrap of the greatest studentised difference; with at
+        least 50 queries by standard errors of the sample, converted to Student's t; with fewer by
+        those of each resample, which is conservative). Test of all systems against `baseline`,
+        on the same queries: ``max-t`` (sign flips, as Dunnett's): see `max_t_test`.
     correction : {'none', 'bonferroni', 'holm', 'benjamini-hochberg'}, default 'none'
-        Correction over the tested pairs with a defined p: see `adjusted`; only none for an hsd
-        test and max-t.
+        Correction over the tested pairs with a defined p: see `adjusted`; only none for a test of
+        all systems at once and max-t. ``bonferroni`` of the bootstrap needs 100 queries.
     confidence : float, default 0.95
-        Confidence level of the intervals, for t, t-unpaired, bootstrap, max-t and the hsd tests:
-        of all tested pairs together for max-t, the hsd tests and correction bonferroni, else of
-        each pair alone. Limits of the bootstrap are infinite where it has too few resamples.
+        Confidence level of the intervals, for t, t-unpaired, bootstrap, max-t and the tests of all
+        systems at once: of all tested pairs together for max-t, those tests and correction
+        bonferroni, else of each pair alone. Limits of a bootstrap are infinite where it has too few
+        resamples, and of ``bootstrap-max-t`` where a pair's differences are all equal.
     resamples : int, default 10,000
-        Number of resamples, for permutation, bootstrap, max-t and hsd-randomised.
+        Number of resamples, for permutation, hsd-randomised, max-t and the bootstraps.
     rng : int or Generator, default 0
         Random seed. The same seed gives the same numbers.
     baseline : str, optional
@@ -250,8 +256,14 @@ def pairwise(
     ------
     UsageError
         For an unknown test, correction or baseline, a test of all systems with a correction, an
-        hsd test with a baseline, max-t without one, a confidence outside (0, 1), fewer than one
-        resample, or an infinite value.
+        hsd test with a baseline, max-t without one, the bootstrap with bonferroni for a pair of
+        fewer than 100 queries, a confidence outside (0, 1), fewer than one resample, or an infinite
+        value.
+
+    References
+    ----------
+    .. [1] Romano, J. P. and Wolf, M. (2005). Exact and approximate stepdown methods for multiple
+       hypothesis testing (``bootstrap-max-t``, single step). doi:10.1198/016214504000000539
 
     Examples
     --------
@@ -271,10 +283,12 @@ def pairwise(
     level = confidence
     if correction in SIMULTANEOUS:
         level = interval_confidence(confidence, correction, _defined_tests(values, tested))
+        _check_percentiles(test, values, tested)
     # The bootstrap needs the most memory, so it runs before the differences are held.
     result: _TestResult | None = None
     if test == "bootstrap":
-        result = _bootstrapped(values, level, resamples, rng, units, joint=level > confidence)
+        joint = level > confidence
+        result = *bootstrap(values, resamples, rng, level, units, joint=joint), None
     is_pooled = test in ("t-unpaired", "hsd")
     differences = unpaired_differences(values) if is_pooled else paired_differences(values)
     if test in BASELINE_TESTS:
@@ -375,21 +389,19 @@ def _defined_tests(values: np.ndarray, tested: np.ndarray) -> int:
     return int(((known.T @ known)[tested] > 1).sum())
 
 
-def _bootstrapped(
-    values: np.ndarray,
-    confidence: float,
-    resamples: int,
-    rng: int | np.random.Generator,
-    units: Units,
-    *,
-    joint: bool,
-) -> _TestResult:
-    """Run the bootstrap; simultaneous limits beyond its outermost resample are infinite."""
-    p, low, high = bootstrap(values, resamples, rng, confidence, units)
-    if joint and (1.0 - confidence) / 2 * (1 + resamples) < 1:
-        is_defined = ~(np.isnan(low) | np.eye(len(low), dtype=bool))
-        low[is_defined], high[is_defined] = -np.inf, np.inf
-    return p, low, high, None
+def _check_percentiles(test: str, values: np.ndarray, tested: np.ndarray) -> None:
+    """Refuse percentile intervals of all pairs at once by few queries: they are too narrow."""
+    if test != "bootstrap":
+        return
+    known = (~np.isnan(values)).astype(np.float64)
+    shared = (known.T @ known)[tested]
+    least = int(shared[shared > 1].min(initial=LEAST_PERCENTILE))
+    if least < LEAST_PERCENTILE:
+        raise UsageError(
+            f"bootstrap with bonferroni needs {LEAST_PERCENTILE} queries, and a pair of systems has"
+            f" {least}: its percentile intervals would be too narrow. Use test 't' with bonferroni,"
+            " or 'bootstrap-max-t'."
+        )
 
 
 def _against(
@@ -426,6 +438,11 @@ def _tested(
         return p, None, None, lead
     if test == "permutation":
         return permutation_p(values, resamples, rng, units), None, None, None
+    if test == "bootstrap-max-t":
+        from irmeta.stats.pair_bootstrap import max_t_pairs  # imported late, as in `_family`
+
+        p, margin = max_t_pairs(values, resamples, rng, confidence)
+        return p, differences.mean - margin, differences.mean + margin, None
     p, margin = _family(test, values, confidence, resamples, rng, units)
     return p, differences.mean - margin, differences.mean + margin, None
 

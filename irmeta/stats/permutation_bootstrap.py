@@ -77,6 +77,8 @@ def bootstrap(
     rng: int | np.random.Generator = 0,
     confidence: float = 0.95,
     units: Units = 0.0,
+    *,
+    joint: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the paired bootstrap of the mean difference: p, low, high, each [system, system].
 
@@ -95,6 +97,9 @@ def bootstrap(
         float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
     units
         Unit of the last printed digit, of all values or [system]: see `Matrix.units`.
+    joint
+        Whether `confidence` is that of one of many intervals: quantiles far in the tails then count
+        the sample as a resample, as p does, and are infinite with too few resamples.
 
     Notes
     -----
@@ -129,7 +134,10 @@ def bootstrap(
         resampled[gaps] = gap_means
         is_far = np.abs(resampled - observed[:, None]) >= least[:, None]
         p[part] = np.where(shared > 1, (1 + is_far.sum(axis=1)) / (1 + resamples), np.nan)
-        interval = np.quantile(resampled, tails, axis=1, overwrite_input=True)
+        method = "weibull" if joint else "linear"
+        interval = np.quantile(resampled, tails, axis=1, overwrite_input=True, method=method)
+        if joint and tails[0] * (1 + resamples) < 1:
+            interval[0], interval[1] = -np.inf, np.inf
         low[part], high[part] = np.where(shared > 1, interval, np.nan)
     del means, first, second
     limits = np.zeros((2, systems, systems))

@@ -253,7 +253,7 @@ def search_length(
     cut_depth: int = 100,
     ratio: float = 1.1,
     alpha: float = 0.05,
-    test: Literal["t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap", "hsd", "hsd-blocked", "hsd-randomised"] = "t",
+    test: Literal["t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap", "hsd", "hsd-blocked", "hsd-randomised", "bootstrap-max-t"] = "t",
     resamples: int = 10000,
     confidence: float = 0.95,
     seed: int = 0,
