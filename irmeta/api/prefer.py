@@ -19,7 +19,8 @@ from irmeta.policy_keywords import DataPolicies
 from irmeta.results.pair_preferences import Opponents, check_opponents
 from irmeta.results.segments import Segments
 from irmeta.stats.leaderboards import Leaderboard, On, Rules
-from irmeta.stats.preferences import By, preference_order, preference_pairs
+from irmeta.stats.preferences import By, order_and_sets, preference_pairs
+from irmeta.stats.rank_confidence import rank_sets
 from irmeta.store.scan import Tracks, lazy, tracks_of
 from irmeta.summaries import SummaryList
 
@@ -80,7 +81,7 @@ def prefer(
     alpha : float, default 0.05
         Significance level; intervals have the confidence level 1 - alpha.
     rank_resamples : int, default 1,000
-        Number of bootstrap resamples of the queries, for intervals of ranks.
+        Number of bootstrap resamples of the queries, for rank sets.
     rng : int, default 0
         Random seed.
 
@@ -121,14 +122,8 @@ def prefer(
         raise UsageError("no store: pass a store or its folder; or qrels, runs and preferences.")
     opened = source if isinstance(source, OpenedStore) else OpenedStore(source)
     asked = "RPP" if names is None else names
-    order = partial(
-        preference_order,
-        by=by,
-        majority=majority,
-        resamples=rank_resamples,
-        confidence=1 - alpha,
-        rng=rng,
-    )
+    ranked = partial(rank_sets, resamples=rank_resamples, confidence=1 - alpha, rng=rng)
+    order = partial(order_and_sets, by=by, majority=majority, ranked=ranked)
     tested = partial(
         preference_pairs,
         test=test,

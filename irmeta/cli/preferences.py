@@ -73,12 +73,12 @@ def prefer(
     ] = "preference",
     track: TracksOption = None,
     rank_resamples: Annotated[
-        int, typer.Option(min=1, help="Resamples of the queries, for intervals of ranks.")
+        int, typer.Option(min=1, help="Resamples of the queries, for rank sets.")
     ] = 1000,
     workers: WorkersOption = None,
     strict: StrictOption = None,
 ) -> None:
-    """Order systems by preferences between all pairs, with intervals and tests."""
+    """Order systems by preferences between all pairs, with rank sets and tests."""
     from irmeta.api.matrices import consistent_read
     from irmeta.api.prefer import prefer as compute
     from irmeta.preferences.registry import parse_preferences

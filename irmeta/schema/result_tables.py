@@ -142,8 +142,8 @@ WIN_RATES = Table(
             "real", "mean preference over all other systems and queries; NaN: none", format=".4f"
         ),
         "rank": Column("count", "rank by value, equal values share the smallest", null=True),
-        "rank_low": Column("count", "lower bound of its bootstrap interval", null=True),
-        "rank_high": Column("count", "upper bound", null=True),
+        "rank_low": Column("count", "least rank of its simultaneous rank set", null=True),
+        "rank_high": Column("count", "greatest rank of the set", null=True),
         "queries": Column("count", "number of queries in the mean"),
     },
     caption="Mean preference of every system over the field, and its rank.",

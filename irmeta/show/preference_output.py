@@ -32,6 +32,7 @@ def print_boards(boards: Sequence[Leaderboard], made: Mapping[str, Any], display
             frame = board.systems if board.baseline is None else board.baseline
             print_table(console, starred(frame), digits=digits)
             print_text(console, f"{_summary(board)}; * none is better by the test", "bold")
+            print_text(console, f"rank_low, rank_high: {_sets_text(board)}")
 
     frame = pl.concat(board.frame() for board in boards)
     caption = "Systems by preference."
@@ -56,6 +57,13 @@ def _summary(board: Leaderboard) -> str:
         f"{subject}, {board.pairs.test}: {board.pairs.separated_text(board.alpha)}; "
         f"{board.first_text()}{cycles}{_turned(board)}"
     )
+
+
+def _sets_text(board: Leaderboard) -> str:
+    """Return how the rank sets were computed, or why there are none."""
+    if board.rank_sets is None:
+        return "cannot be said by mc4, whose scores are no means over queries"
+    return board.rank_sets.text
 
 
 def _turned(board: Leaderboard) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 # Public names by module, loaded at first use, so that an import stays quick.
 _NAMES = {
     "irmeta.results.verdicts": ("Verdicts",),
-    "irmeta.stats.aggregation": ("borda", "mc4", "rank_intervals", "win_rate"),
+    "irmeta.stats.aggregation": ("borda", "mc4", "win_rate"),
     "irmeta.stats.baselines": ("max_t_test", "reduction_in_error", "risk"),
     "irmeta.stats.bias": ("JudgeBias", "judge_bias"),
     "irmeta.stats.contributors": ("cluster_order", "greedy_cover", "jaccard", "leave_out_effects"),
@@ -43,6 +43,7 @@ _NAMES = {
     ),
     "irmeta.stats.properties": ("Property", "PropertyCounts", "count_violations", "properties_for"),
     "irmeta.stats.query_halves": ("half_orders",),
+    "irmeta.stats.rank_confidence": ("RankSets", "rank_sets"),
     "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
     "irmeta.stats.reproducibility": (
         "delta_relative_improvement", "effect_ratio", "tau_union",
@@ -54,8 +55,8 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Agreement", "Bootstrap", "Correlations", "GStudy", "JudgeBias", "Overlap", "Pairs",
-    "Plan", "Property", "PropertyCounts", "Reordering", "Sample", "Stability", "Verdicts",
-    "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation", "borda",
+    "Plan", "Property", "PropertyCounts", "RankSets", "Reordering", "Sample", "Stability",
+    "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation", "borda",
     "cluster_order", "corrected_differences", "corrected_means", "correction_gain",
     "correlate", "count_violations", "coverage", "d_study", "delta_relative_improvement",
     "detectable_difference", "effect_ratio", "g_study",
@@ -63,14 +64,14 @@ __all__ = [
     "jaccard", "judge_bias", "least_labelled", "leave_out_effects", "max_t_test", "mc4",
     "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
     "preference_pairs", "preference_subsets", "properties_for", "queries_for", "query_subsets",
-    "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample", "risk",
+    "rank_sets", "rbo", "reduction_in_error", "reordering", "resample", "risk",
     "separation", "stability", "swap_rates", "system_subsets", "tau_union", "unanimity",
     "volatility", "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from irmeta.results.verdicts import Verdicts
-    from irmeta.stats.aggregation import borda, mc4, rank_intervals, win_rate
+    from irmeta.stats.aggregation import borda, mc4, win_rate
     from irmeta.stats.baselines import max_t_test, reduction_in_error, risk
     from irmeta.stats.bias import JudgeBias, judge_bias
     from irmeta.stats.contributors import cluster_order, greedy_cover, jaccard, leave_out_effects
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     )
     from irmeta.stats.properties import Property, PropertyCounts, count_violations, properties_for
     from irmeta.stats.query_halves import half_orders
+    from irmeta.stats.rank_confidence import RankSets, rank_sets
     from irmeta.stats.ranking_stability import Stability, stability, swap_rates
     from irmeta.stats.reproducibility import (
         delta_relative_improvement,

@@ -16,6 +16,7 @@ from irmeta.results.segments import Segments, usable_segments
 from irmeta.results.verdicts import Preference
 from irmeta.stats.pairs import Pairs
 from irmeta.stats.preferences import intransitive_triples
+from irmeta.stats.rank_confidence import RankSets
 from irmeta.summaries import Summarized, Summary
 
 On = Literal["preference", "win-rate"]
@@ -31,7 +32,7 @@ class Leaderboard(Summarized):
         Canonical name of the preference, and the track.
     systems : DataFrame
         One row per system, best first: rank, system, value (mean preference over the other
-        systems), score (by the rule of the order), rank_low, rank_high, p_first (see
+        systems), score (by the rule of the order), rank_low, rank_high (see
         `irmeta.stats.preference_order`), better_than, worse_than (number of systems, by the test),
         top (worse than none), queries.
     baseline : DataFrame or None
@@ -48,6 +49,8 @@ class Leaderboard(Summarized):
         Share of intransitive triples of systems, by the mean preference and by single queries.
     alpha : float
         The significance level.
+    rank_sets : RankSets or None
+        The rank sets of `systems`, and how they were computed; None by MC4.
     segment : str or None
         The segment of the queries; None: all queries.
     by_segment : bool
@@ -63,6 +66,7 @@ class Leaderboard(Summarized):
     cycles: float
     cycles_by_query: float
     alpha: float
+    rank_sets: RankSets | None = None
     segment: str | None = None
     by_segment: bool = False
 
@@ -108,12 +112,12 @@ class Rules:
     Attributes
     ----------
     order
-        Function from win rates to `irmeta.stats.preference_order`'s frame.
+        Function from win rates to the result of `order_and_sets`.
     test
         Function from preferences or win rates to the result of a test.
     """
 
-    order: Callable[[Matrix], pl.DataFrame]
+    order: Callable[[Matrix], tuple[pl.DataFrame, RankSets | None]]
     test: Callable[[Preference | Matrix], Pairs]
     opponents: Opponents
     on: On
@@ -134,13 +138,14 @@ class Rules:
         """Order and test the systems of one track, or of some queries of it."""
         rates = rates_of(found, self.opponents)
         tested = found.preference() if self.on == "preference" else rates
-        return _board(found, rates, self.order(rates), self.test(tested), self.against, self.alpha)
+        return _board(found, rates, *self.order(rates), self.test(tested), self.against, self.alpha)
 
 
 def _board(
     found: TrackPreferences,
     rates: Matrix,
     ordered: pl.DataFrame,
+    sets: RankSets | None,
     pairs: Pairs,
     against: str | None,
     alpha: float,
@@ -158,7 +163,7 @@ def _board(
             "queries": np.full(len(values), found.defined.sum(), np.int32),
         }
     )
-    columns = ["rank", "system", "value", "score", "rank_low", "rank_high", "p_first"]
+    columns = ["rank", "system", "value", "score", "rank_low", "rank_high"]
     systems = ordered.join(facts, on="system", maintain_order="left").select(
         *columns, "better_than", "worse_than", "top", "queries"
     )
@@ -175,6 +180,7 @@ def _board(
         cycles=intransitive_triples([means]),
         cycles_by_query=intransitive_triples(values for _, values in found.differences()),
         alpha=alpha,
+        rank_sets=sets,
     )
 
 

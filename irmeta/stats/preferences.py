@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Literal, get_args
 
@@ -15,12 +15,12 @@ from irmeta.kernels.permutation import permuted_preferences
 from irmeta.policies import Majority
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Preference, Source, Verdicts
-from irmeta.stats.aggregation import loses, power_steps, rank_intervals, rank_rows, summarise_ranks
+from irmeta.stats.aggregation import loses, power_steps, rank_rows
 from irmeta.stats.corrections import adjusted, interval_confidence
 from irmeta.stats.hsd import permuted, range_margin, reached_p
 from irmeta.stats.paired import Differences, square
 from irmeta.stats.pairs import Pairs
-from irmeta.stats.permutation_bootstrap import query_counts
+from irmeta.stats.rank_confidence import RankSets, rank_sets
 from irmeta.stats.resampling import Plan, correlate_samples
 
 By = Literal["win-rate", "borda", "mc4"]
@@ -38,7 +38,7 @@ def preference_order(
     confidence: float = 0.95,
     rng: int | np.random.Generator = 0,
 ) -> pl.DataFrame:
-    """Rank systems by their win rates on each query, with bootstrap intervals over queries.
+    """Rank systems by their win rates on each query, with rank sets over queries.
 
     Parameters
     ----------
@@ -52,18 +52,19 @@ def preference_order(
     majority : {'queries', 'decided'}, default 'queries'
         Majority of MC4: of all queries (ties count against moving), or of those that decide.
     resamples, confidence, rng
-        See `rank_intervals`.
+        See `rank_sets`.
 
     Returns
     -------
     DataFrame
-        system, score (by the rule; greater is better), rank, rank_low, rank_high, p_first: see
-        `rank_intervals`. Equal scores share the smallest rank.
+        system, score (by the rule; greater is better), rank, rank_low and rank_high (the ends of
+        its simultaneous rank set: see `rank_sets`). Equal scores share the smallest rank. Sets are
+        null by MC4, whose scores are no means over queries.
 
     Raises
     ------
     UsageError
-        If `by` or `majority` is unknown, `by` has no majority, or as `rank_intervals`.
+        If `by` or `majority` is unknown, `by` has no majority, or as `rank_sets`.
 
     References
     ----------
@@ -74,46 +75,44 @@ def preference_order(
     >>> irmeta.stats.preference_order(ap, "borda").select("system", "score", "rank").rows()
     [('a', 7.0, 1), ('b', 5.0, 2), ('c', 0.0, 3)]
     """
+    ranked = partial(rank_sets, resamples=resamples, confidence=confidence, rng=rng)
+    return order_and_sets(win_rates, by, majority, ranked)[0]
+
+
+def order_and_sets(
+    win_rates: Matrix, by: By, majority: Majority, ranked: Callable[[Matrix], RankSets]
+) -> tuple[pl.DataFrame, RankSets | None]:
+    """Return the frame of `preference_order`, and the rank sets; None by MC4."""
     check_choice("by", by, get_args(By))
     check_choice("majority", majority, get_args(Majority))
     if majority != "queries" and by != "mc4":
         raise UsageError(f"majority = {majority!r} is for by = 'mc4', not {by!r}.")
-    check_whole("resamples", resamples)
-    check_share("confidence", confidence)
-    ranked = partial(rank_intervals, resamples=resamples, confidence=confidence, rng=rng)
-    if by == "win-rate":
-        return ranked(win_rates).rename({"mean": "score"})
-    complete = win_rates.complete()
-    verdicts = Verdicts.of(complete)
+    if by == "mc4":
+        return _by_mc4(Verdicts.of(win_rates.complete()), majority), None
+    matrix, factor = win_rates, 1
     if by == "borda":
+        complete = win_rates.complete()
+        verdicts = Verdicts.of(complete)
         counts = [(sign.sum(axis=1) + len(sign) - 1.0) / 2.0 for sign in verdicts]
         values = np.reshape(counts, complete.values.shape)
-        found = ranked(Matrix(values, complete.queries, complete.systems))
-        score = pl.col("mean") * len(complete.queries)
-        return found.select("system", score.alias("score"), *found.columns[2:])
-    return _by_mc4(verdicts, majority, resamples, confidence, rng)
+        matrix, factor = Matrix(values, complete.queries, complete.systems), len(values)
+    sets = ranked(matrix)
+    score = (pl.col("mean") * factor).alias("score")
+    return sets.systems.select("system", score, "rank", "rank_low", "rank_high"), sets
 
 
-def _by_mc4(
-    verdicts: Verdicts,
-    majority: Majority,
-    resamples: int,
-    confidence: float,
-    rng: int | np.random.Generator,
-) -> pl.DataFrame:
+def _by_mc4(verdicts: Verdicts, majority: Majority) -> pl.DataFrame:
     queries, systems = len(verdicts.queries), len(verdicts.systems)
-    wins = _wins_by_query(verdicts)
-    draws = np.random.default_rng(rng).random((resamples, queries), np.float32)
-    score = _mc4_scores(wins, np.ones((1, queries), np.int64), majority)[0]
-    score = score if queries else np.full(systems, np.nan)
-    return summarise_ranks(
-        verdicts.systems,
-        score,
-        lambda part: _mc4_scores(wins, query_counts(draws[part]), majority),
-        (resamples, queries),
-        confidence,
-        relative=True,
-    )
+    score = np.full(systems, np.nan)
+    if queries:
+        times = np.ones((1, queries), np.int64)
+        score = _mc4_scores(_wins_by_query(verdicts), times, majority)[0]
+    undefined = pl.lit(None, pl.Int32)
+    ranks = rank_rows(score[None], True)[0]
+    frame = pl.DataFrame({"system": verdicts.systems, "score": score, "rank": ranks})
+    known = pl.when(pl.col("score").is_not_nan()).then("rank").alias("rank")
+    frame = frame.sort(pl.col("score").is_nan(), "rank", "system").with_columns(known)
+    return frame.with_columns(rank_low=undefined, rank_high=undefined)
 
 
 def preference_subsets(

@@ -31,7 +31,7 @@ from irmeta.results.pair_preferences import (
 )
 from irmeta.results.verdicts import Preference
 from irmeta.schema.result_tables import TIES, WIN_RATES
-from irmeta.stats.aggregation import rank_intervals
+from irmeta.stats.rank_confidence import rank_sets
 from irmeta.store.scan import Tracks, only_track, tracks_of
 from irmeta.summaries import SummaryList
 
@@ -147,14 +147,14 @@ class StorePairs:
         opponents : {'systems', 'groups'}, default 'systems'
             ``groups``: the systems of a group weigh together as much as one opponent.
         resamples, confidence, rng
-            Bootstrap over queries of the intervals: see `irmeta.stats.rank_intervals`.
+            Bootstrap over queries of the rank sets: see `irmeta.stats.rank_sets`.
 
         Returns
         -------
         DataFrame
             track, system, preference, value (win rate divided by the number of other systems), rank
-            (equal values share the smallest), rank_low, rank_high (null for fewer than two
-            queries), queries: by track and preference, best system first. value is NaN and rank
+            (equal values share the smallest), rank_low, rank_high (the simultaneous
+            rank set), queries: by track and preference, best system first. value is NaN and rank
             null without a query or without another system.
 
         Raises
@@ -179,8 +179,8 @@ class StorePairs:
         for found in self._compared(preferences, track, workers, choices):
             for one in found:
                 rates = rates_of(one, opponents)
-                ranked = rank_intervals(rates, resamples=resamples, confidence=confidence, rng=rng)
-                rows = ranked.rename({"mean": "value"}).drop("p_first")
+                ranked = rank_sets(rates, resamples=resamples, confidence=confidence, rng=rng)
+                rows = ranked.systems.rename({"mean": "value"}).drop("tier", "queries_to_next")
                 number = pl.lit(int(one.defined.sum()), pl.Int32).alias("queries")
                 named = rows.with_columns(number, preference=pl.lit(one.name))
                 frames.append(WIN_RATES.frame(named, one.track))
