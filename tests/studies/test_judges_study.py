@@ -100,14 +100,17 @@ def test_judge__constant_orders_nothing(tmp_path: Path):
     assert only(results, "verdicts")["orders_as"] is None
 
 
-def test_judge__of_few_queries_and_docs_counts_0_there_and_is_noted(tmp_path: Path):
+def test_judge__of_few_queries_and_docs_is_compared_on_them_and_noted(tmp_path: Path):
     some = {"q0": {"d0": 1, "d1": 3}, "q1": HUMAN["q1"]}
     results = studied(tmp_path, {"few": some}, measures=["AP", "RPP"])
     row = only(results, "leaderboards", measure="AP")
-    assert (row["queries"], row["undefined"]) == (8, 6)
+    assert (row["queries"], row["undefined"]) == (2, 0)
     assert only(results, "judges", judge="few")["reference_alone"] == 160 - 22
     assert only(results, "judges", judge="few")["queries"] == 2
-    assert only(results, "judges", judge="few")["unjudged"] > 0.7
+    assert only(results, "judges", judge="few")["unjudged"] == pytest.approx(0.4, abs=0.06)
+    kept = results.tables["conclusions"]
+    assert kept["queries"].unique().to_list() == [2]
+    assert results.tables["queries"]["query"].unique().sort().to_list() == ["q0", "q1"]
     notes = results.tables["studied_tracks"]["notes"][0]
     assert "no label by few of 138 docs and 6 queries of the reference" in notes
 

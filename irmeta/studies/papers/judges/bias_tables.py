@@ -18,12 +18,9 @@ def bias_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the tables `scales`, `systems` and `groups`."""
     groups, facts = groups_of(judged), facts_of(judged)
     for scores in judged.scores.measures:
-        if not scores.queries:
-            continue
-        own = scores.matrices[judged.reference]
-        for judge in judged.judges:
-            bias = judge_bias(own, scores.matrices[judge])
-            key = [pl.lit(judge).alias("judge"), pl.lit(scores.measure).alias("measure")]
+        for sides in scores.sides:
+            bias = judge_bias(sides.reference, sides.judged)
+            key = [pl.lit(sides.judge).alias("judge"), pl.lit(scores.measure).alias("measure")]
             scale = pl.DataFrame({name: [getattr(bias, name)] for name in _SCALE})
             yield "scales", scale.select(*key, pl.all())
             yield "systems", _placed(bias).join(facts, on="system").select(*key, pl.all())

@@ -24,8 +24,10 @@ def compute(track: TrackView, options: Options) -> TableRows:
     judged = JudgedTrack.of(track, options)
     if judged is None:
         return
-    if not judged.scores.measures[0].queries:
-        track.leave_out(f"no query has a value of {options.measures[0]} for every system")
+    if not any(True for _ in judged.scores.measures[0].sides):
+        track.leave_out(
+            f"no query that a judge labelled has a value of {options.measures[0]} for every system"
+        )
     yield "judges", list(judges(judged))
     yield from agreement(judged)
     made = {

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from irmeta.results.matrix import Matrix
 from irmeta.stats.judged_orders import (
-    Conclusions,
     conclusions_of_halves,
     count_conclusions,
     of_pairs,
     pair_signs,
 )
 from irmeta.stats.pairs import Pairs, pairwise
-from irmeta.studies.papers.judges.judged_track import JudgedTrack, MeasureScores
+from irmeta.studies.papers.judges.judged_track import JudgedTrack
 from irmeta.studies.papers.judges.options import HALVED, Test
 from irmeta.studies.papers.judges.order_tables import splits_of
 
@@ -26,29 +26,26 @@ NOT_HALVED: Halves = {"survived_halves": None, "false_halves": None}
 
 def conclusions(judged: JudgedTrack) -> Iterator[Row]:
     """Yield the rows of the table `conclusions`."""
-    alpha = judged.options.alpha
     for scores in judged.scores.measures:
-        halves = _halves(judged, scores)
-        for test in judged.options.run_tests:
-            own = _tested(judged, scores, judged.reference, test)
-            difference = of_pairs(own.difference) * scores.direction
-            signs = pair_signs(own.better(alpha))
-            for judge in judged.judges:
-                other = _tested(judged, scores, judge, test)
-                found = count_conclusions(signs, pair_signs(other.better(alpha)), difference)
-                yield {
-                    "judge": judge,
-                    "measure": scores.measure,
-                    "test": test.name,
-                    **_counted(found),
-                    **halves.get(test.name, NOT_HALVED),
-                }
+        for reference, judges in scores.by_queries:
+            halves = _halves(judged, reference)
+            for test in judged.options.run_tests:
+                own = _tested(judged, reference, test)
+                for judge, values in judges.items():
+                    yield {
+                        "judge": judge,
+                        "measure": scores.measure,
+                        "test": test.name,
+                        "queries": len(reference.queries),
+                        **_counted(judged, own, _tested(judged, values, test)),
+                        **halves.get(test.name, NOT_HALVED),
+                    }
 
 
-def _tested(judged: JudgedTrack, scores: MeasureScores, name: str, test: Test) -> Pairs:
+def _tested(judged: JudgedTrack, values: Matrix, test: Test) -> Pairs:
     """Test all pairs of systems by one set of labels; all sets share the random numbers."""
     return pairwise(
-        scores.matrices[name],
+        values,
         test.test,
         correction=test.correction,
         resamples=judged.options.resamples,
@@ -56,20 +53,22 @@ def _tested(judged: JudgedTrack, scores: MeasureScores, name: str, test: Test) -
     )
 
 
-def _counted(found: Conclusions) -> Row:
+def _counted(judged: JudgedTrack, own: Pairs, other: Pairs) -> Row:
+    signs, judge = (pair_signs(one.better(judged.options.alpha)) for one in (own, other))
+    found = count_conclusions(signs, judge, of_pairs(own.difference) * own.direction)
     names = ("kept", "reversed", "lost", "new", "new_agree", "neither", "survived", "false")
     return {name: getattr(found, name) for name in names}
 
 
-def _halves(judged: JudgedTrack, scores: MeasureScores) -> dict[str, Halves]:
+def _halves(judged: JudgedTrack, reference: Matrix) -> dict[str, Halves]:
     """Return the shares of conclusions of a half of the queries that the other keeps, by test."""
-    options = judged.options
+    options, queries = judged.options, len(reference.queries)
     tests = [test for test in options.run_tests if test.name in HALVED]
-    if not tests or len(scores.queries) < 4:
+    if not tests or queries < 4:
         return {}
     found = conclusions_of_halves(
-        scores.values[judged.reference],
-        splits_of(len(scores.queries), options.splits, options.seed),
+        reference.oriented,
+        splits_of(queries, options.splits, options.seed),
         options.alpha,
         [test.correction == "holm" for test in tests],
     )

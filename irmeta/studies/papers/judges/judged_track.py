@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +171,43 @@ def common_docs(reference: pl.DataFrame, judge: pl.DataFrame) -> tuple[pl.DataFr
 
 
 @dataclass(frozen=True)
+class Sides:
+    """Values of one measure by the reference and by a judge, on the queries that both labelled.
+
+    Attributes
+    ----------
+    docs
+        all: docs of each set; common: docs that both judged.
+    reference, judged
+        Values of the same queries, on which the reference has a value of every system. Of a query
+        whose value by the judge is undefined, 0.
+    undefined
+        Number of these queries.
+    """
+
+    judge: str
+    docs: str
+    reference: Matrix
+    judged: Matrix
+    undefined: int
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The queries."""
+        return self.reference.queries
+
+    @property
+    def direction(self) -> int:
+        """1: greater is better; -1: less is better."""
+        return self.reference.direction
+
+    @cached_property
+    def values(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values [query, system] by the reference and by the judge, negated if less is better."""
+        return self.reference.oriented, self.judged.oriented
+
+
+@dataclass(frozen=True)
 class MeasureScores:
     """Values of the systems by one measure.
 
@@ -177,35 +215,29 @@ class MeasureScores:
     ----------
     measure
         The measure, as in the options: each set has its own relevant grade.
-    matrices
-        Values by set, of the queries on which the reference has a value of every system. Of a
-        query without a defined value by a judge, 0.
-    undefined
-        Number of these queries without a value by a judge, by set.
+    every
+        Values by the reference and each judge, by judge: by all docs of each set.
+    common
+        The same by the docs that both judged; empty without the option.
     """
 
     measure: str
-    matrices: Mapping[str, Matrix]
-    undefined: Mapping[str, int]
+    every: Mapping[str, Sides]
+    common: Mapping[str, Sides]
 
     @property
-    def _first(self) -> Matrix:
-        return next(iter(self.matrices.values()))
+    def sides(self) -> Iterator[Sides]:
+        """Values by the reference and each judge that have a query: by common docs if asked."""
+        return (one for one in (self.common or self.every).values() if one.queries)
 
     @property
-    def direction(self) -> int:
-        """1: greater is better; -1: less is better."""
-        return self._first.direction
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """The queries."""
-        return self._first.queries
-
-    @cached_property
-    def values(self) -> dict[str, np.ndarray]:
-        """Values [query, system] by set, negated where less is better."""
-        return {name: matrix.oriented for name, matrix in self.matrices.items()}
+    def by_queries(self) -> Iterator[tuple[Matrix, dict[str, Matrix]]]:
+        """The reference's values, and those by the judges with which it has just these queries."""
+        groups = dict[int, list[Sides]]()
+        for one in self.sides:
+            groups.setdefault(id(one.reference), []).append(one)
+        for several in groups.values():
+            yield several[0].reference, {one.judge: one.judged for one in several}
 
 
 @dataclass(frozen=True)
@@ -214,31 +246,46 @@ class TrackScores:
 
     Attributes
     ----------
-    unjudged
-        Mean share of unjudged docs in the first ten ranks, by set.
+    judged_shares
+        Values of Judged@10 by set.
     """
 
     systems: tuple[str, ...]
     measures: tuple[MeasureScores, ...]
-    unjudged: Mapping[str, float]
+    judged_shares: Mapping[str, Matrix]
 
     @classmethod
     def of(cls, judged: JudgedTrack) -> TrackScores:
         """Score all systems, once by each set."""
-        names = list(judged.labels)
-        if judged.options.common:
-            names += [name for judge in judged.judges for name in common_names(judge)]
-        found = {name: _matrices(judged, name) for name in names}
-        first = found[judged.reference]
+        pairs = {judge: (judged.reference, judge) for judge in judged.judges}
+        common = {judge: common_names(judge) for judge in pairs if judged.options.common}
+        sets = [*judged.labels, *chain.from_iterable(common.values())]
+        found = {name: _matrices(judged, name) for name in sets}
+        queries = {name: frozenset(rows["query"]) for name, rows in judged.labels.items()}
+        made = dict[tuple[int, tuple[str, ...]], Matrix]()
+
+        def sides(measure: str, docs: str, sets: Mapping[str, tuple[str, str]]) -> dict[str, Sides]:
+            return {
+                judge: _aligned(
+                    (judge, docs),
+                    (found[one][measure], found[other][measure]),
+                    queries[judge],
+                    made,
+                )
+                for judge, (one, other) in sets.items()
+            }
+
         measures = tuple(
-            _aligned(measure, {name: found[name][measure] for name in names}, judged.reference)
-            for measure in judged.options.measures
+            MeasureScores(one, sides(one, "all", pairs), sides(one, "common", common))
+            for one in judged.options.measures
         )
-        unjudged = {
-            name: 1.0 - float(np.nan_to_num(_on(found[name][JUDGED], first[JUDGED].queries)).mean())
-            for name in judged.labels
-        }
-        return cls(first[JUDGED].systems, measures, unjudged)
+        shares = {name: one[JUDGED] for name, one in found.items()}
+        return cls(shares[judged.reference].systems, measures, shares)
+
+    def unjudged(self, name: str, queries: Iterable[str]) -> float:
+        """Return the mean share of docs in the first ten ranks that a set does not judge."""
+        rows = _on(self.judged_shares[name], tuple(sorted({*queries})))
+        return 1.0 - float(np.nan_to_num(rows).mean())
 
 
 def _matrices(judged: JudgedTrack, qrels: str) -> dict[str, Matrix]:
@@ -256,15 +303,19 @@ def _matrices(judged: JudgedTrack, qrels: str) -> dict[str, Matrix]:
     return found | rates
 
 
-def _aligned(measure: str, found: Mapping[str, Matrix], reference: str) -> MeasureScores:
-    own = found[reference].complete()
-    matrices, undefined = dict[str, Matrix](), dict[str, int]()
-    for name, matrix in found.items():
-        rows = _on(matrix, own.queries)
-        undefined[name] = int(np.isnan(rows).any(axis=1).sum())
-        filled = np.nan_to_num(rows, nan=0.0)
-        matrices[name] = replace(own, values=filled, measure=name, qrels=name)
-    return MeasureScores(measure, matrices, undefined)
+def _aligned(
+    key: tuple[str, str],
+    both: tuple[Matrix, Matrix],
+    labelled: frozenset[str],
+    made: dict[tuple[int, tuple[str, ...]], Matrix],
+) -> Sides:
+    """Return the values on the queries that both labelled; equal ones of the reference once."""
+    own = both[0].complete()
+    own = own.only_queries(np.array([i for i, q in enumerate(own.queries) if q in labelled], int))
+    own = made.setdefault((id(both[0]), own.queries), own)
+    rows = _on(both[1], own.queries)
+    undefined = int(np.isnan(rows).any(axis=1).sum())
+    return Sides(*key, own, replace(own, values=np.nan_to_num(rows, nan=0.0)), undefined)
 
 
 def _on(matrix: Matrix, queries: tuple[str, ...]) -> np.ndarray:

@@ -10,7 +10,7 @@ import polars as pl
 from irmeta.stats.interval_coverage import correction_gain
 from irmeta.stats.mixed_judgments import least_labelled, mixtures
 from irmeta.stats.prediction_powered import LEAST_LABELLED
-from irmeta.studies.papers.judges.judged_track import JudgedTrack, MeasureScores
+from irmeta.studies.papers.judges.judged_track import JudgedTrack
 
 MOST_SIZES = 60
 """Largest number of sizes of mixtures; of more queries, these are evenly spaced."""
@@ -22,19 +22,18 @@ def mixture_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the tables `mixtures` and `least_labelled`."""
     options = judged.options
     for scores in judged.scores.measures:
-        if not scores.queries:
-            continue
-        found = mixtures(
-            scores.matrices[judged.reference],
-            {judge: scores.matrices[judge] for judge in judged.judges},
-            sizes=mixture_sizes(len(scores.queries)),
-            repeats=options.repeats,
-            rng=options.seed,
-        )
         measure = pl.lit(scores.measure).alias("measure")
-        yield "mixtures", found.select("judge", measure, pl.exclude("judge"))
-        least = least_labelled(found)
-        yield "least_labelled", least.select("judge", measure, pl.exclude("judge"))
+        for reference, judges in scores.by_queries:
+            found = mixtures(
+                reference,
+                judges,
+                sizes=mixture_sizes(len(reference.queries)),
+                repeats=options.repeats,
+                rng=options.seed,
+            )
+            yield "mixtures", found.select("judge", measure, pl.exclude("judge"))
+            least = least_labelled(found)
+            yield "least_labelled", least.select("judge", measure, pl.exclude("judge"))
 
 
 def mixture_sizes(queries: int) -> list[int]:
@@ -48,24 +47,24 @@ def corrected_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the rows of the table `corrected`, by measure."""
     options = judged.options
     for scores in judged.scores.measures:
-        sizes = labelled_sizes(scores, options.labelled)
-        if not sizes:
-            continue
-        found = correction_gain(
-            scores.matrices[judged.reference],
-            {judge: scores.matrices[judge] for judge in judged.judges},
-            sizes,
-            draws=options.resamples,
-            pair_draws=max(1, options.resamples // PAIR_DRAWS),
-            rng=options.seed,
-        )
         measure = pl.lit(scores.measure).alias("measure")
-        yield "corrected", found.select("judge", measure, pl.exclude("judge"))
+        for reference, judges in scores.by_queries:
+            sizes = labelled_sizes(len(reference.queries), options.labelled)
+            if not sizes:
+                continue
+            found = correction_gain(
+                reference,
+                judges,
+                sizes,
+                draws=options.resamples,
+                pair_draws=max(1, options.resamples // PAIR_DRAWS),
+                rng=options.seed,
+            )
+            yield "corrected", found.select("judge", measure, pl.exclude("judge"))
 
 
-def labelled_sizes(scores: MeasureScores, asked: tuple[int, ...]) -> list[int]:
-    """Return the numbers of labelled queries that the track has room for, or half of all."""
-    queries = len(scores.queries)
+def labelled_sizes(queries: int, asked: tuple[int, ...]) -> list[int]:
+    """Return the numbers of labelled queries that there is room for, or half of all."""
     fitting = [size for size in sorted({*asked}) if LEAST_LABELLED <= size < queries]
     half = queries // 2
     return fitting or [half] * (LEAST_LABELLED <= half < queries)

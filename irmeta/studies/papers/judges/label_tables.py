@@ -30,7 +30,7 @@ def judges(judged: JudgedTrack) -> Iterator[Row]:
             "relevant": int((rows["grade"] >= rel).sum()),
             "grades": rows["grade"].n_unique(),
             "mean_grade": rows["grade"].mean(),
-            "unjudged": judged.scores.unjudged[name],
+            "unjudged": judged.scores.unjudged(name, rows["query"]),
             "common": both,
             "reference_alone": own.height - both,
         }

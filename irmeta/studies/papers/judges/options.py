@@ -76,7 +76,8 @@ class JudgesOptions(TrackOptions):
         flag="--size",
     )  # fmt: skip
     common: bool = option(
-        False, "Also compare leaderboards by the docs that both the reference and a judge judged."
+        False,
+        "Compare by the docs that both the reference and a judge judged; leaderboards also by all.",
     )
     same_scale: bool = option(
         False, "Treat all sets as on one scale, even if some never use one of its grades."

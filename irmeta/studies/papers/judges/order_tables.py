@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,15 +13,9 @@ from irmeta.stats import judged_orders as orders
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import paired_differences
 from irmeta.stats.resampling import draw_query_sets
-from irmeta.studies.papers.judges.judged_track import (
-    JudgedTrack,
-    MeasureScores,
-    common_names,
-)
+from irmeta.studies.papers.judges.judged_track import JudgedTrack, Sides
 
 Row = dict[str, Any]
-DOCS = ("all", "common")
-"""Docs by which leaderboards are made: those of each set, or those that both judged."""
 COMPARED = (5, 10, 20)
 """Numbers of best systems of the table `leaderboards`."""
 
@@ -39,52 +32,34 @@ def splits_of(queries: int, splits: int, seed: int) -> np.ndarray:
     return draw_query_sets(queries, queries // 2, 2, splits, np.random.default_rng(seed))
 
 
-@dataclass(frozen=True)
-class Sides:
-    """Values of the systems by one measure, by the reference and by a judge."""
-
-    judge: str
-    docs: str
-    reference_values: np.ndarray
-    judge_values: np.ndarray
-
-
-def sides_of(judged: JudgedTrack, scores: MeasureScores) -> Iterator[Sides]:
-    """Yield the values by the reference and by each judge."""
-    own = scores.values[judged.reference]
-    for judge in judged.judges:
-        yield Sides(judge, DOCS[0], own, scores.values[judge])
-        if judged.options.common:
-            yield Sides(judge, DOCS[1], *(scores.values[name] for name in common_names(judge)))
-
-
 def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
     """Yield the rows of the table `leaderboards`."""
     options, systems = judged.options, judged.scores.systems
     for scores in judged.scores.measures:
-        queries = len(scores.queries)
-        if not queries:
-            continue
-        draws = draws_of(queries, options.resamples, options.seed)
-        drawn = {}
-        for sides in sides_of(judged, scores):
-            values = sides.reference_values, sides.judge_values
-            reference, judge = (orders.means_of(side, orders.whole(queries)) for side in values)
-            key = id(values[0])
+        drawn = dict[int, np.ndarray]()
+        for sides in (*scores.every.values(), *scores.common.values()):
+            queries, key = len(sides.queries), id(sides.reference)
+            if not queries:
+                continue
+            draws = draws_of(queries, options.resamples, options.seed)
+            every = orders.whole(queries)
+            reference, judge = (orders.means_of(side, every) for side in sides.values)
             if key not in drawn:
-                drawn[key] = orders.means_of(values[0], draws)
-            resampled = orders.order_correlations(drawn[key], orders.means_of(values[1], draws))
+                drawn[key] = orders.means_of(sides.values[0], draws)
+            resampled = orders.order_correlations(
+                drawn[key], orders.means_of(sides.values[1], draws)
+            )
             found = orders.order_correlations(reference, judge)
             yield {
                 "judge": sides.judge,
                 "measure": scores.measure,
                 "docs": sides.docs,
                 "queries": queries,
-                "undefined": scores.undefined[sides.judge],
+                "undefined": sides.undefined,
                 **_correlated(found, resampled, queries),
                 **_places(reference[0], judge[0], systems),
-                "mean_reference": float(reference.mean()) * scores.direction,
-                "mean_judge": float(judge.mean()) * scores.direction,
+                "mean_reference": float(reference.mean()) * sides.direction,
+                "mean_judge": float(judge.mean()) * sides.direction,
             }
 
 
@@ -128,19 +103,19 @@ def query_noise(judged: JudgedTrack) -> Iterator[Row]:
     """Yield the rows of the table `query_noise`."""
     options = judged.options
     for scores in judged.scores.measures:
-        queries = len(scores.queries)
-        if queries < 2:
-            continue
-        halves = orders.half_weights(splits_of(queries, options.splits, options.seed), queries)
-        own = scores.values[judged.reference]
-        one, other = (orders.means_of(own, half) for half in halves)
-        people = kendall_tau_b(one, other, True)
-        for judge in judged.judges:
-            means = orders.means_of(scores.values[judge], halves[0])
-            tau = kendall_tau_b(means, other, True)
+        for sides in scores.sides:
+            queries = len(sides.queries)
+            if queries < 2:
+                continue
+            halves = orders.half_weights(splits_of(queries, options.splits, options.seed), queries)
+            own, values = sides.values
+            one, other = (orders.means_of(own, half) for half in halves)
+            people = kendall_tau_b(one, other, True)
+            tau = kendall_tau_b(orders.means_of(values, halves[0]), other, True)
             yield {
-                "judge": judge,
+                "judge": sides.judge,
                 "measure": scores.measure,
+                "queries": queries,
                 "splits": options.splits,
                 **_spread("tau_reference", people),
                 **_spread("tau_judge", tau),
@@ -168,31 +143,32 @@ def _compared(differences: np.ndarray) -> Row:
 def queries(judged: JudgedTrack) -> Iterator[Row]:
     """Yield the rows of the table `queries`."""
     for scores in judged.scores.measures:
-        if not scores.queries:
-            continue
-        own = scores.values[judged.reference]
-        without = _without_each(len(scores.queries))
-        signs = orders.significant_signs(paired_differences(own), judged.options.alpha, holm=False)
-        reference = orders.means_of(own, without)
-        better, worse = _better_and_worse(signs, own.shape[1])
-        gaps = own[:, better] - own[:, worse]
-        for judge in judged.judges:
-            values = scores.values[judge]
-            by_query = kendall_tau_b(round_means(own), round_means(values), True)
-            left = kendall_tau_b(reference, orders.means_of(values, without), True)
-            turned = (gaps > TIE) & (values[:, better] - values[:, worse] < -TIE)
-            difference = (values.mean(axis=1) - own.mean(axis=1)) * scores.direction
-            for i, query in enumerate(scores.queries):
-                yield {
-                    "judge": judge,
-                    "measure": scores.measure,
-                    "query": query,
-                    "tau_b": float(by_query[i]),
-                    "difference": float(difference[i]),
-                    "conclusions": int((gaps[i] > TIE).sum()),
-                    "turned": int(turned[i].sum()),
-                    "tau_without": float(left[i]),
-                }
+        for sides in scores.sides:
+            yield from _queries(scores.measure, sides, judged.options.alpha)
+
+
+def _queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
+    """Yield the rows of one judge and measure."""
+    own, values = sides.values
+    without = _without_each(len(own))
+    signs = orders.significant_signs(paired_differences(own), alpha, holm=False)
+    better, worse = _better_and_worse(signs, own.shape[1])
+    gaps = own[:, better] - own[:, worse]
+    by_query = kendall_tau_b(round_means(own), round_means(values), True)
+    left = kendall_tau_b(orders.means_of(own, without), orders.means_of(values, without), True)
+    turned = (gaps > TIE) & (values[:, better] - values[:, worse] < -TIE)
+    difference = (values.mean(axis=1) - own.mean(axis=1)) * sides.direction
+    for i, query in enumerate(sides.queries):
+        yield {
+            "judge": sides.judge,
+            "measure": measure,
+            "query": query,
+            "tau_b": float(by_query[i]),
+            "difference": float(difference[i]),
+            "conclusions": int((gaps[i] > TIE).sum()),
+            "turned": int(turned[i].sum()),
+            "tau_without": float(left[i]),
+        }
 
 
 def _better_and_worse(signs: np.ndarray, systems: int) -> tuple[np.ndarray, np.ndarray]:
@@ -212,21 +188,18 @@ def top(judged: JudgedTrack) -> Iterator[Row]:
     """Yield the rows of the table `top`."""
     systems = judged.scores.systems
     for scores in judged.scores.measures:
-        if not scores.queries:
-            continue
-        every = orders.whole(len(scores.queries))
-        own = orders.means_of(scores.values[judged.reference], every)[0]
-        for judge in judged.judges:
-            means = orders.means_of(scores.values[judge], every)[0]
+        for sides in scores.sides:
+            every = orders.whole(len(sides.queries))
+            own, means = (orders.means_of(side, every)[0] for side in sides.values)
             order = np.lexsort((np.arange(len(means)), -means))
             for size in (size for size in judged.options.sizes if size <= len(systems)):
                 best, regret = orders.regret_of_best(own, means, size)
                 chosen = np.flatnonzero(orders.shares_of_best(means, size) > 0)
                 yield {
-                    "judge": judge,
+                    "judge": sides.judge,
                     "measure": scores.measure,
                     "size": size,
-                    "best": best * scores.direction,
+                    "best": best * sides.direction,
                     "regret": regret,
                     "common": orders.common_best(own, means, size),
                     "chosen": ", ".join(systems[i] for i in order[: len(chosen)]),

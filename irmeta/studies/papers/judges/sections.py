@@ -82,15 +82,16 @@ def _leaderboards(tables: Tables, options: Options) -> Section:
                "tau_ap_judge", "spearman", "same_best", "common_5", "common_10", "common_20",
                "drop", "dropped", "rise", "risen")  # fmt: skip
     text = [
-        "The reference is never cut to what a judge judged. A query without any label by the judge "
-        "counts 0. The best systems are compared as sets, in which ties share places.",
+        "Both leaderboards are over the queries that both labelled (column queries). "
+        "The best systems are compared as sets, in which ties share places.",
         "Intervals are the estimate plus and minus 1.96 standard deviations over resamples of the "
         "queries, within [-1, 1]. They are not percentiles, since a resample, in which queries "
         "repeat, has a lower tau-b than the queries themselves: the column resampled has its mean.",
     ]
     if options.common:
         text.append(
-            "Rows of common docs cut both sets to the docs that both judged, as many papers do."
+            "Rows of common docs cut both sets to the docs that both judged, as many papers do. "
+            "All other tables of this page are by common docs."
         )
     return Section(
         "Leaderboards",

@@ -20,6 +20,8 @@ HOME = "irmeta.studies.papers.judges"
 JUDGE = Column("name", "judge: a qrels set, or the name of a file")
 MEASURE = Column("name", "measure or preference; each set of labels has its own relevant grade")
 TEST = Column("name", "test of the pairs of systems, and its correction")
+QUERIES = Column("count", "queries that both labelled, on which the reference has a value of every "
+                 "system", show="page")  # fmt: skip
 _NONE = "NaN: all systems tie"
 
 
@@ -177,10 +179,9 @@ TABLES = (
         "measure": MEASURE,
         "docs": Column("name", "docs of the leaderboards: all of each set, or those that both "
                        "judged (common)"),
-        "queries": Column("count", "queries on which the reference has a value of every system",
-                          show="page"),
-        "undefined": Column("count", "queries without a value by the judge, which count 0",
-                            show="none"),
+        "queries": QUERIES,
+        "undefined": Column("count", "of these, queries with an undefined value by the "
+                            "judge, which counts 0", show="none"),
         **_spanned("tau_b", f"Kendall's tau-b of the two leaderboards; {_NONE}",
                    _DEVIATIONS, "tau-b"),
         "sd": _real("standard deviation of tau-b over resamples of the queries; NaN: one query",
@@ -213,6 +214,7 @@ TABLES = (
         "track": TRACK,
         "judge": JUDGE,
         "measure": MEASURE,
+        "queries": QUERIES,
         "splits": stored("count", "random splits of the queries in halves A and B"),
         **_spanned("tau_reference", "mean tau-b of the reference on A with the reference on B",
                    _QUANTILES, "reference, reference"),
@@ -228,6 +230,7 @@ TABLES = (
         "judge": JUDGE,
         "measure": MEASURE,
         "test": TEST,
+        "queries": QUERIES,
         "kept": Column("count", "pairs significantly different by both, in the same direction"),
         "reversed": Column("count", "pairs significantly different in opposite directions: false"),
         "lost": Column("count", "pairs significantly different by the reference alone"),
@@ -310,7 +313,7 @@ TABLES = (
                           "others with the judge's; null: not even all", True),
         "alone": Column("count", "the same for queries of the reference alone", True,
                         label="reference alone"),
-        "queries": Column("count", "all queries"),
+        "queries": Column("count", "all queries that both labelled"),
     }, caption="Queries that people must label for the order of systems.",
        section="Queries that people must still label"),
     Table("mixtures", ("track", "judge", "measure", "labelled"), {
@@ -318,7 +321,7 @@ TABLES = (
         "judge": JUDGE,
         "measure": MEASURE,
         "labelled": Column("count", "queries with the reference's labels"),
-        "queries": stored("count", "all queries"),
+        "queries": stored("count", "all queries that both labelled"),
         "repeats": stored("count", "random orders of the queries"),
         "tau": _real("mean tau-b of the mixture with the full reference; NaN: undefined",
                      "mixture"),
@@ -338,7 +341,7 @@ TABLES = (
         "measure": MEASURE,
         "target": Column("name", "means of systems, or differences of pairs"),
         "labelled": Column("count", "queries that both labelled"),
-        "queries": stored("count", "all queries"),
+        "queries": stored("count", "all queries that both labelled"),
         "method": Column("name", "ppi++, ppi (weight 1), or difference: the mean over just these "
                          "queries"),
         "width_reference": _real("mean width of the interval of the labelled queries of the "
