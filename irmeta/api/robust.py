@@ -33,8 +33,8 @@ class Robust(NamedTuple):
     conditions : DataFrame
         One row per condition: track, measure, condition, conclusions, kept, kept_share, reversed.
     best : DataFrame
-        The systems that no other beats safely: track, measure, rank, system, mean, beats,
-        worse_than.
+        The systems that no other beats safely: track, measure, rank, rank_low and rank_high
+        (its simultaneous rank set over queries), system, mean, beats, worse_than.
     """
 
     conclusions: pl.DataFrame

@@ -91,6 +91,9 @@ def test_conclusions__equal_the_twin(seed: int, noise: float, alpha: float):
             i = matrix.systems.index(row["system"])
             assert row["beats"] == sum(a == i and expected[a, b] == NOTHING for a, b in expected)
             assert row["worse_than"] == sum(b == i for _, b in expected)
+        sets = irmeta.stats.rank_sets(matrix, confidence=1 - alpha).systems
+        columns = ("system", "rank", "rank_low", "rank_high", "mean")
+        assert best.select(columns).equals(sets.select(columns).join(best, "system", "semi"))
         counts = found.conditions.filter(measure=measure).rows_by_key("condition", named=True)
         for name in (*conditions, "other queries"):
             kept = sum(name not in undone | turned for undone, turned in expected.values())

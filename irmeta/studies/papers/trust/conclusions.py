@@ -12,9 +12,10 @@ import polars as pl
 
 from irmeta.equality import TIE
 from irmeta.results.matrix import Matrix
-from irmeta.stats.orders import round_means, tie_groups
 from irmeta.stats.pairs import Pairs, pairwise
+from irmeta.stats.rank_confidence import rank_sets
 from irmeta.studies.framework.study import TableRows
+from irmeta.studies.papers.trust.options import TrustOptions
 from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 
 HALVED = 0.5
@@ -65,7 +66,7 @@ def conclusion_tables(trusted: TrustedTrack, test: Test | None = None) -> TableR
     checked = [_check(trusted, measure, tested) for measure in trusted.concluded]
     yield "conclusions", pl.concat(map(_conclusions, checked))
     yield "conditions", [row for one in checked for row in _conditions(one)]
-    yield "best", [row for one in checked for row in _best(one)]
+    yield "best", [row for one in checked for row in _best(one, trusted.options)]
 
 
 def _check(trusted: TrustedTrack, measure: str, test: Test) -> Checked:
@@ -150,16 +151,15 @@ def _conditions(checked: Checked) -> Iterator[dict[str, Any]]:
         }
 
 
-def _best(checked: Checked) -> Iterator[dict[str, Any]]:
-    means, safe = checked.matrix.means, checked.safe
-    above, _ = tie_groups(round_means(checked.matrix.direction * means)[None])
-    unbeaten = np.flatnonzero(~safe.any(axis=0) & ~np.isnan(means))
-    for i in unbeaten[np.argsort(above[0, unbeaten], kind="stable")]:
-        yield {
-            "measure": checked.matrix.measure,
-            "rank": int(above[0, i]) + 1,
-            "system": checked.matrix.systems[i],
-            "mean": float(means[i]),
-            "beats": int(safe[i].sum()),
-            "worse_than": int(checked.better[:, i].sum()),
-        }
+def _best(checked: Checked, options: TrustOptions) -> Iterator[dict[str, Any]]:
+    safe, place = checked.safe, {name: i for i, name in enumerate(checked.matrix.systems)}
+    sets = rank_sets(checked.matrix, confidence=1 - options.alpha, rng=options.seed)
+    for row in sets.systems.drop_nulls("rank").iter_rows(named=True):
+        i = place[row["system"]]
+        if not safe[:, i].any():
+            yield {
+                "measure": checked.matrix.measure,
+                **{name: row[name] for name in ("rank", "rank_low", "rank_high", "system", "mean")},
+                "beats": int(safe[i].sum()),
+                "worse_than": int(checked.better[:, i].sum()),
+            }

@@ -131,6 +131,8 @@ TABLES = (
         "track": TRACK,
         "measure": MEASURE,
         "rank": Column("count", "rank by mean; equal means share one"),
+        "rank_low": Column("count", "least rank of its simultaneous rank set over queries"),
+        "rank_high": Column("count", "greatest rank of the set"),
         "system": Column("name", "a system that no other beats safely"),
         "mean": Column("real", "mean over queries", format="measure"),
         "beats": Column("big", "systems that it beats safely"),
