@@ -253,6 +253,7 @@ def compute_q(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
     ``all``: R, all relevant docs. ``min``: min(R, k). ``pool``: R_k, the relevant docs in the pool
     of depth k; R_k = 0 gives NaN. ``ideal`` is all judged docs by gain, or the docs in that pool.
+    Docs of grades below `rel` have no gain.
 
     Notes
     -----
@@ -294,7 +295,8 @@ def _blended(
 
 
 def _q_gains(view: JudgedRanks, params: Params) -> np.ndarray:
-    return doc_gains(view, params["gain"], params["rel"], params["gmax"])
+    rel = params["rel"]
+    return doc_gains(view, params["gain"], rel, params["gmax"], least=rel)
 
 
 def _pooled_q(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
@@ -327,10 +329,10 @@ def trace_q(one: OneList, params: Params, k: int | None) -> Trace:
         one = one.pooled_at(k)
     divisor, divisor_is, undefined = divisor_of(full, one, params, k)
     ideal_of = one if params["ideal"] == "pool" else full
-    best = sorted((doc_gain(one, d, g, params) for _, d, g in ideal_of.judged), reverse=True)
+    best = sorted((doc_gain(one, d, g, params, rel) for _, d, g in ideal_of.judged), reverse=True)
     terms, count, gained = [], 0, 0.0
     for rank, doc, grade in one.within(k):
-        gained += doc_gain(one, doc, grade, params)
+        gained += doc_gain(one, doc, grade, params, rel)
         if grade >= rel:
             count += 1
             ideal = sum(best[:rank])
@@ -431,7 +433,7 @@ MEASURES = (
         needs=needs_pool,
         events=events_q,
         printed=_printed_q,
-        revision=2,
+        revision=3,
         gained_only=True,
     ),
 )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.errors import check_whole
-from irmeta.measures.names import canonical_names
+from irmeta.measures.names import canonical_name
 from irmeta.measures.rbp import powers
 from irmeta.phrases import count
 from irmeta.policies import Negative, TieOrder
@@ -37,10 +38,10 @@ class UnjudgedDocs(Summarized):
         first_unjudged (FirstUnjudged), rbp and rbp_residual (RBP(p=0.8), RBPResidual(p=0.8)).
         A missing list counts as unjudged: its Judged is 0, its residual 1. NaN: no query.
     undecided : DataFrame
-        One row per pair of systems whose means of RBP differ by less than the greater of their two
-        residuals, so that judging the unjudged docs could reverse their order: track, system_a,
-        system_b, difference (RBP of a minus RBP of b), residual (the greater one); in the order of
-        the systems.
+        One row per pair of systems whose means of RBP differ by less than the residual of the worse
+        system, so that judging the unjudged docs could reverse their order: track, system_a,
+        system_b, difference (RBP of a minus RBP of b), residual (of the worse; of equal means, the
+        greater one); in the order of the systems.
     pairs : int
         Number of pairs of systems.
     k : int
@@ -65,8 +66,10 @@ class UnjudgedDocs(Summarized):
         return Summary(track, facts, lambda: self.unjudged.drop("track"))
 
 
-def unjudged_measures(k: int = 20, rel: float = 1) -> tuple[str, ...]:
+def unjudged_measures(k: int = 20, rel: float | None = None) -> tuple[str, ...]:
     """Return the measures that `unjudged_docs` reads, with the least relevant grade of RBP.
+
+    Without `rel`, RBP states none, and has that of the qrels set.
 
     Raises
     ------
@@ -76,12 +79,11 @@ def unjudged_measures(k: int = 20, rel: float = 1) -> tuple[str, ...]:
     Examples
     --------
     >>> unjudged_measures(100)
-    ('Judged@10', 'Judged@100', 'FirstUnjudged', 'RBP(p=0.8,rel=1)', 'RBPResidual(p=0.8)')
+    ('Judged@10', 'Judged@100', 'FirstUnjudged', 'RBP(p=0.8)', 'RBPResidual(p=0.8)')
     """
     check_whole("k", k)
-    rbp = f"RBP(p={P},rel={rel:g})"
-    names = "Judged@10", f"Judged@{k}", "FirstUnjudged", rbp, f"RBPResidual(p={P})"
-    return tuple(name for one in names for name in canonical_names(one))
+    rbp = f"RBP(p={P})" if rel is None else canonical_name(f"RBP(p={P},rel={rel:g})")
+    return "Judged@10", f"Judged@{k}", "FirstUnjudged", rbp, f"RBPResidual(p={P})"
 
 
 def undecided_pairs(means: np.ndarray, residuals: np.ndarray) -> np.ndarray:
@@ -94,10 +96,23 @@ def undecided_pairs(means: np.ndarray, residuals: np.ndarray) -> np.ndarray:
         be. The pairs are those of ``numpy.triu_indices``.
     """
     a, b = np.triu_indices(len(means), 1)
-    return np.abs(means[a] - means[b]) < np.maximum(residuals[a], residuals[b])
+    return np.abs(means[a] - means[b]) < worse_residuals(means, residuals) - TIE
 
 
-def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20, rel: float = 1) -> UnjudgedDocs:
+def worse_residuals(means: np.ndarray, residuals: np.ndarray) -> np.ndarray:
+    """Return the residual of the worse system of each pair, by which it could rise: [pair].
+
+    Of systems with equal means, the greater one.
+    """
+    a, b = np.triu_indices(len(means), 1)
+    lead = means[a] - means[b]
+    of_worse = np.where(lead > 0, residuals[b], residuals[a])
+    return np.where(np.abs(lead) <= TIE, np.maximum(residuals[a], residuals[b]), of_worse)
+
+
+def unjudged_docs(
+    scores: Scores, facts: TrackFacts, k: int = 20, rel: float | None = None
+) -> UnjudgedDocs:
     """Summarise the unjudged docs of each system, and list the pairs that they leave undecided.
 
     Parameters
@@ -109,7 +124,7 @@ def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20, rel: float = 1
     k
         A second cutoff of the judged share, beside 10.
     rel
-        Least grade that is relevant in RBP.
+        Least grade that is relevant in RBP; None: that of the qrels set.
 
     Raises
     ------
@@ -130,6 +145,7 @@ def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20, rel: float = 1
     >>> made.undecided.height, made.pairs
     (16, 190)
     """
+    rel = facts.rel if rel is None else rel
     names = unjudged_measures(k, rel)
     means = {name: scores.matrix(name).means for name in names}
     at_10, at_k, first, rbp, residual = (means[name] for name in names)
@@ -147,7 +163,7 @@ def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20, rel: float = 1
         }
     )
     a, b = np.triu_indices(len(systems), 1)
-    difference, greater = rbp[a] - rbp[b], np.maximum(residual[a], residual[b])
+    difference, of_worse = rbp[a] - rbp[b], worse_residuals(rbp, residual)
     is_undecided = undecided_pairs(rbp, residual)
     a, b = a[is_undecided], b[is_undecided]
     undecided = pl.DataFrame(
@@ -155,7 +171,7 @@ def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20, rel: float = 1
             "system_a": systems.gather(a),
             "system_b": systems.gather(b),
             "difference": difference[is_undecided],
-            "residual": greater[is_undecided],
+            "residual": of_worse[is_undecided],
         }
     )
     track = pl.lit(facts.track).alias("track")

@@ -32,5 +32,6 @@ def _summary(one: UnjudgedDocs, at_least: float) -> str:
     return (
         f"{few:,} of {one.unjudged.height:,} systems have a mean Judged@10 below {at_least:g}; "
         f"{one.undecided.height:,} of {one.pairs:,} pairs are undecided: their RBP(p=0.8) differs "
-        f"by less than the greater RBPResidual(p=0.8); fewest judged (Judged@10): {listed}"
+        f"by less than the RBPResidual(p=0.8) of the worse system; fewest judged (Judged@10): "
+        f"{listed}"
     )

@@ -9,7 +9,7 @@ import pytest
 import irmeta
 from support.making import Track, down
 
-UNDECIDED = "their RBP(p=0.8) differs by less than the greater RBPResidual(p=0.8)"
+UNDECIDED = "their RBP(p=0.8) differs by less than the RBPResidual(p=0.8) of the worse system"
 
 
 @pytest.fixture

@@ -218,3 +218,12 @@ def test_intent_aware__reads_the_set_with_subtopics_beside_an_ad_hoc_set():
     assert means["value"].to_list() == pytest.approx([0.5, 0.5, 1 / 3])
     store: irmeta.Store = track.read()
     assert store.means("AP_IA", qrels="diversity")["value"].to_list() == [0.5]
+
+
+def test_d_measures__docs_below_rel_have_no_gain():
+    """With one subtopic, DnDCG(rel=2) and DQ(rel=2) are nDCG(rel=2) and Q(rel=2)."""
+    runs = {"s": {"1": down("c", "a", "b", "d")}, "t": {"1": down("a", "c", "x")}}
+    qrels = {"1": {"a": 3, "b": 2, "c": 1, "d": 0}}
+    view = view_of(Track(runs, qrels, diversity={"1": {"s": qrels["1"]}}).read(), *NEEDS)
+    found = values_of(view, "DnDCG(rel=2)", "DQ(rel=2)", "nDCG(rel=2)", "Q(rel=2)")
+    np.testing.assert_allclose(found[:2], found[2:], rtol=1e-12)

@@ -81,3 +81,13 @@ def test_q__equals_ntcir_13(shared: Path, tmp_path: Path):
     expected = {(n, row[""]): float(row[n]) for row in csv.DictReader(printed) for n in names}
     assert len(expected) == 400
     assert found == pytest.approx(expected, abs=0.5e-4 + 1e-9)
+
+
+def test_q__docs_below_rel_have_no_gain():
+    """Sakai's gain of a non-relevant doc is 0, in the list and in the ideal list."""
+    grades = {"high": 3, "low": 1, "none": 0}
+    store = Track({"s": {"q": down("low", "high", "none")}}, {"q": grades}).read()
+    # (1 + 3) / (2 + 3), and with the gain of grade 1 (1 + 4) / (2 + 4)
+    assert store.scores("Q(rel=2)", track="t").values.item() == pytest.approx(4 / 5)
+    # (1 + 1) / (1 + 3) at rank 1, (2 + 4) / (2 + 4) at rank 2
+    assert store.scores("Q", track="t").values.item() == pytest.approx((1 / 2 + 1) / 2)

@@ -5,13 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.measures.pools import UnjudgedDocs, unjudged_docs, unjudged_measures
+from irmeta.measures.pools import (
+    UnjudgedDocs,
+    undecided_pairs,
+    unjudged_docs,
+    unjudged_measures,
+)
 from irmeta.rankings.track_facts import track_facts
 from support.examples import scaled
 from support.making import Track, down, tracks
@@ -116,3 +122,17 @@ def test_evaluate__upper_bounds_at_several_cutoffs_equal_each_alone():
     alone = [irmeta.scores_of(view, name).values[0, 0, 0] for name in names]
     assert irmeta.scores_of(view, names).values[:, 0, 0].tolist() == alone
     assert alone == sorted({*alone}, key=alone.index)  # each value once
+
+
+def test_undecided_pairs__only_the_residual_of_the_worse_can_turn_the_order():
+    means = np.array([0.5, 0.4, 0.5, 0.3])
+    # the second could rise by .05 to .45; the fourth, by .2 (in floats 0.2 > 0.5 - 0.3), ties
+    residuals = np.array([0.4, 0.05, 0.0, 0.2])
+    # pairs 01, 02 (equal means, one may rise), 03, 12, 13, 23
+    assert undecided_pairs(means, residuals).tolist() == [False, True, False, False, True, False]
+
+
+def test_unjudged_docs__count_by_the_relevant_grade_of_the_set():
+    store = irmeta.from_data({"1": {"a": 1, "b": 2}}, {"s": {"1": {"a": 2, "b": 1}}}, rel=2)
+    (found,) = store.pools.unjudged()
+    assert found.unjudged["rbp"].item() == pytest.approx(0.2 * 0.8)

@@ -112,7 +112,7 @@ def _d_measures(own: dict, k: int | None, of_types: bool) -> Twins:
 
     def gain(x: Cell) -> naive.Gain:
         kind, gmax = own.get("gain", "grade"), own.get("gmax", x.highest)
-        return lambda grade: naive_gain.gain_of(grade, kind, gmax, rel)
+        return lambda grade: naive_gain.gain_of(grade, kind, gmax, rel) if grade >= rel else 0.0
 
     def shares(x: Cell) -> dict[str, float]:
         names = naive.counted(x.subtopics, rel, own.get("subtopics", "found"), x.described)

@@ -62,6 +62,11 @@ def without_low(qrels: Qrels, rel: int) -> Qrels:
     return qrels if rel == 1 else {doc: grade for doc, grade in qrels.items() if grade >= rel}
 
 
+def only_relevant(qrels: Qrels, rel: float) -> Qrels:
+    """The judgments of relevant docs: only these have a gain in Q (Sakai)."""
+    return {doc: qrels[doc] for doc in relevant_docs(qrels, rel)}
+
+
 def dcg(
     ranking: Ranking,
     qrels: Qrels,
@@ -103,7 +108,7 @@ def q_sum(
 ) -> float:
     """Paper 3, Table 2, QM without 1/R: the blended ratios at the relevant docs (to k), summed."""
     relevant = set(relevant_docs(qrels, rel))
-    gains = gains_of(ranking, qrels, gain, gmax, rel)
+    gains = gains_of(ranking, only_relevant(qrels, rel), gain, gmax, rel)
     total = 0.0
     for rank, doc in enumerate((ranking or [])[:k], start=1):
         if doc in relevant:
@@ -125,7 +130,7 @@ def q_measure(
     """QM of paper 3, Table 2, over R (norm="all", its a) or min(R, k) (norm="min", its b)."""
     r = len(relevant_docs(qrels, rel))
     divisor = {"all": r, "min": min(r, k or r)}[norm]
-    ideal = ideal_gains(qrels, gain, gmax, rel)
+    ideal = ideal_gains(only_relevant(qrels, rel), gain, gmax, rel)
     total = q_sum(ranking, qrels, ideal, k, beta, gain, gmax, rel)
     return total / divisor if divisor else 0.0
 

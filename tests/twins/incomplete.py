@@ -7,7 +7,17 @@ A doc is unjudged if the qrels do not have it, or if its grade is negative and n
 import math
 from collections.abc import Iterable
 
-from twins.gain import Gain, dcg_of, err_of, gain_of, gains_of, ideal_gains, q_sum, tied_weights
+from twins.gain import (
+    Gain,
+    dcg_of,
+    err_of,
+    gain_of,
+    gains_of,
+    ideal_gains,
+    only_relevant,
+    q_sum,
+    tied_weights,
+)
 from twins.measures import Qrels, Ranking, average_precision, relevant_docs
 
 
@@ -277,6 +287,6 @@ def q_pool(
     elif norm == "pool" and not r_k:
         return math.nan
     divisor = {"all": r, "min": min(r, k), "pool": r_k}[norm]
-    best = ideal_gains(pooled if ideal == "pool" else qrels, gain, gmax, rel)
+    best = ideal_gains(only_relevant(pooled if ideal == "pool" else qrels, rel), gain, gmax, rel)
     total = q_sum(ranking, pooled, best, k, beta, gain, gmax, rel)
     return total / divisor if divisor else 0.0

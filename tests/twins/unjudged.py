@@ -32,11 +32,13 @@ def row(lists: dict[str, Ranking], qrels: dict[str, Qrels], k: int, negative: st
 
 
 def undecided(rows: dict[str, list[float]]) -> dict[tuple[str, str], tuple[float, float]]:
-    """Difference in RBP and greater residual of each pair that the residual leaves undecided."""
+    """Difference in RBP and residual of the worse system of each pair that it leaves undecided."""
     pairs = {}
     for a, b in combinations(sorted(rows), 2):
-        difference, residual = rows[a][3] - rows[b][3], max(rows[a][4], rows[b][4])
-        if abs(difference) < residual:
+        difference = rows[a][3] - rows[b][3]
+        worse = (a, b) if abs(difference) < 1e-12 else (a,) if difference < 0 else (b,)
+        residual = max(rows[system][4] for system in worse)
+        if residual - abs(difference) > 1e-12:
             pairs[a, b] = difference, residual
     return pairs
 

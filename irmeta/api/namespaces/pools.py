@@ -167,8 +167,8 @@ class StorePools:
     ) -> list[UnjudgedDocs]:
         """Summarise the unjudged docs of each system and the pairs that they leave undecided.
 
-        A pair of systems is undecided if their means of RBP(p=0.8) differ by less than the greater
-        of their means of RBPResidual(p=0.8).
+        A pair of systems is undecided if their means of RBP(p=0.8) differ by less than the mean
+        RBPResidual(p=0.8) of the worse system: only then can judgments reverse their order.
 
         Parameters
         ----------

@@ -62,7 +62,7 @@ def _pair_gains(view: JudgedRanks, params: Params) -> np.ndarray:
     """Compute the gain of each pair of a doc and a subtopic: float64 [pairs]."""
     highest = highest_grade(view.facts.highest_grade, params["gain"], params.get("gmax"))
     grades = view.require("subtopics").grade
-    return gains(grades, params["gain"], params["rel"], highest)
+    return gains(grades, params["gain"], params["rel"], highest, least=params["rel"])
 
 
 def _by_rank(view: JudgedRanks, gain: np.ndarray) -> Steps:
@@ -84,7 +84,7 @@ def compute_dndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Compute the nDCG of the global gain, with the discount log2(rank + 1).
 
     The global gain of a doc is the sum over the subtopics of the share of the subtopic times the
-    gain of the doc's grade for it; the ideal list has all docs by global gain.
+    gain of the doc's grade for it, 0 below `rel`; the ideal list has all docs by global gain.
     """
     sums = add_up(view, *_discounted(view, params), ks)
     return per_query(sums, _ideal_dcg(view, params, ks), 0.0)
@@ -224,7 +224,8 @@ _SAKAI = "Sakai and Song 2011, doi:10.1145/2009916.2010055"
 
 def _gain_of(one: OneList, params: Params) -> Callable[[float], float]:
     highest = highest_grade(one.highest_grade, params["gain"], params.get("gmax"))
-    return lambda grade: float(gains(np.array([grade]), params["gain"], params["rel"], highest)[0])
+    kind, rel = params["gain"], params["rel"]
+    return lambda grade: float(gains(np.array([grade]), kind, rel, highest, least=rel)[0])
 
 
 def _gains_of(one: OneList, params: Params) -> dict[str, float]:
@@ -311,6 +312,7 @@ MEASURES = (
         name="DnDCG",
         summary="D-nDCG: nDCG of the gain over all subtopics",
         compute=compute_dndcg,
+        revision=2,
         trace=trace_dndcg,
         source=_SAKAI,
         parameters=_DNDCG,
@@ -320,6 +322,7 @@ MEASURES = (
         name="DQ",
         summary="D-Q: Q-measure of the gain over all subtopics",
         compute=compute_dq,
+        revision=2,
         trace=trace_dq,
         source=_SAKAI,
         parameters=_DQ,
@@ -330,6 +333,7 @@ MEASURES = (
         name="DSharpnDCG",
         summary="D#-nDCG: subtopic recall and D-nDCG, weighted by gamma",
         compute=_sharp(compute_dndcg),
+        revision=2,
         trace=trace_sharp(trace_dndcg),
         source=_SAKAI,
         parameters=(GAMMA, *_DNDCG),
@@ -338,6 +342,7 @@ MEASURES = (
         name="DSharpQ",
         summary="D#-Q: subtopic recall and D-Q, weighted by gamma",
         compute=_sharp(compute_dq),
+        revision=2,
         trace=trace_sharp(trace_dq),
         source=_SAKAI,
         parameters=(GAMMA, *_DQ),
@@ -347,6 +352,7 @@ MEASURES = (
         name="DINnDCG",
         summary="DIN-nDCG: D-nDCG where a navigational subtopic gains by its first relevant doc",
         compute=compute_dinndcg,
+        revision=2,
         trace=trace_dinndcg,
         source="Sakai 2012, doi:10.1145/2187836.2187904",
         parameters=_DNDCG,

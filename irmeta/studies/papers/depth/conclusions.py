@@ -112,5 +112,5 @@ def undecided(tables: Tables, track: str) -> Iterator[str]:
         yield (
             f"{number:,} of {count(pairs, 'pair')} of systems on {track} "
             f"{'is' if number == 1 else 'are'} undecided: their RBP(p=0.8) differs by less than "
-            "the greater residual."
+            "the residual of the worse system."
         )

@@ -279,8 +279,8 @@ def _unjudged(tables: Tables, options: Options) -> Section:
         f"By all judgments, {hardly:,} of {count(rows.height, 'system')} "
         f"{'has' if hardly == 1 else 'have'} a mean Judged@10 below {options.judged_at_least:g}. "
         f"{count(pairs, 'pair')} of systems {'is' if pairs == 1 else 'are'} undecided: their "
-        "RBP(p=0.8) differs by less than the greater of their residuals. The tables unjudged and "
-        "undecided have every system and pair."
+        "RBP(p=0.8) differs by less than the residual of the worse system. The tables unjudged "
+        "and undecided have every system and pair."
     )
     return Section(
         "Beyond the paper: unjudged docs",

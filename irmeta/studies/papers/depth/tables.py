@@ -281,7 +281,8 @@ TABLES = (
         "system_a": SYSTEM,
         "system_b": SYSTEM,
         "difference": Column("real", "RBP(p=0.8) of system_a minus that of system_b"),
-        "residual": Column("real", "greater of the two residuals"),
-    }, caption="Pairs of systems whose scores differ by less than a residual.", latex=False),
+        "residual": Column("real", "residual of the worse system; of equal scores, the greater"),
+    }, caption="Pairs of systems whose scores differ by less than the residual of the worse.",
+       latex=False),
     printed_numbers(collection="collection of the paper"),
 )  # fmt: skip
