@@ -46,10 +46,12 @@ class Comparison(Summarized):
         rank (equal means share one), system, mean, queries (number that the mean and, for a test
         of all systems at once, the test used), no_list (of these, queries without a list of the
         system; null: values without lists); best mean first. Then better_than, worse_than
-        (number of systems), top (whether it has a mean and is worse than none); or with a baseline
+        (number of systems), top (whether it has a mean and is worse than none; null: no pair of it
+        can be tested); or with a baseline
         difference (the system's mean minus the baseline's), effect, low, high, interval
         (simultaneous or uncorrected: see `Pairs.interval`), p, verdict (better, worse, not
-        different, or baseline).
+        different, ``cannot be tested: one query`` or another reason of `Pairs.untested`, or
+        baseline).
     alpha : float
         The significance level.
     settings : Mapping
@@ -255,10 +257,12 @@ class Comparisons(SummaryList[Comparison]):
         pairs, alpha = self[0].pairs, self[0].alpha
         test = f"({pairs.test_text}, level {alpha:g})"
         if pairs.baseline is None:
-            return f"Superscripts: systems that the system is significantly better than {test}."
-        return (
-            f"{DAGGER} significantly better and {DOUBLE_DAGGER} worse than {pairs.baseline} {test}."
-        )
+            text = f"Superscripts: systems that the system is significantly better than {test}."
+        else:
+            better = f"{DAGGER} significantly better and {DOUBLE_DAGGER} worse than"
+            text = f"{better} {pairs.baseline} {test}."
+        untested = [(one.pairs.label, one.pairs.untested_text) for one in self]
+        return " ".join([text, *(f"{name}: {why}." for name, why in untested if why)])
 
 
 class _TrackTable(NamedTuple):
@@ -347,13 +351,17 @@ def _without_list(matrix: Matrix) -> pl.Series:
     return pl.Series((matrix.no_list & ~np.isnan(matrix.values)).sum(axis=0), dtype=pl.Int32)
 
 
-def _counts(pairs: Pairs, means: np.ndarray, alpha: float) -> dict[str, np.ndarray]:
+def _counts(
+    pairs: Pairs, means: np.ndarray, alpha: float
+) -> dict[str, np.ndarray | list[bool | None]]:
     better = pairs.better(alpha)
     worse_than = better.sum(axis=0)
+    top = (worse_than == 0) & ~np.isnan(means)
+    is_open = top & (np.isnan(pairs.p).sum(axis=1) == max(len(means) - 1, 1))
     return {
         "better_than": better.sum(axis=1).astype(np.int32),
         "worse_than": worse_than.astype(np.int32),
-        "top": (worse_than == 0) & ~np.isnan(means),
+        "top": [None if no_test else one for one, no_test in zip(top, is_open, strict=True)],
     }
 
 
@@ -365,7 +373,7 @@ def _against(pairs: Pairs, alpha: float) -> dict[str, np.ndarray | pl.Series]:
     verdict = np.select(
         [better[:, base], better[base], np.arange(len(better)) == base],
         ["better", "worse", "baseline"],
-        "not different",
+        [f"cannot be tested: {one}" if one else "not different" for one in pairs.untested[:, base]],
     )
     columns = {"difference": pairs.difference, "effect": pairs.effect, "low": low, "high": high}
     columns |= {"p": pairs.p}

@@ -98,6 +98,8 @@ def _rows(one: Tested, max_drop: float, significant: bool) -> Iterator[tuple[obj
             faults = [f"more than {max_drop:g}"]
         if significant and is_worse[place]:
             faults.append(f"significant at {one.alpha:g} (p = {p:.2g}, {pairs.test_text})")
+        if significant and (why := pairs.untested[place, base]) and queries:
+            change += f", significance cannot be tested: {why}"
         scores = f"{system} {means[system]:.4f}, {pairs.baseline} {means[pairs.baseline]:.4f}"
         reason = f"{pairs.subject}: {scores}: {', '.join([change, *faults])}"
         names = (pairs.track, pairs.qrels, pairs.measure, pairs.baseline, system)

@@ -89,10 +89,10 @@ def pooled_moments(values, tolerance, mean, deviation, number):
 
 @jit
 def mirror(square, sign):
-    """Fill the lower triangle of `square` from the upper, times `sign`."""
+    """Fill the lower triangle of `square` from the upper, times `sign`; without -0.0."""
     for a in range(square.shape[0]):
         for b in range(a):
-            square[a, b] = sign * square[b, a]
+            square[a, b] = sign * square[b, a] + 0.0
 
 
 @jit

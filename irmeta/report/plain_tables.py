@@ -135,5 +135,5 @@ def _is_best(measure: str, direction: int, keys: list[str]) -> pl.Expr:
 
 def _number(value: float | None, digits: int) -> str:
     return (
-        ABSENT if value is None or value != value else f"{value:.{digits}f}".replace("-", "\u2212")
+        ABSENT if value is None or value != value else f"{value:z.{digits}f}".replace("-", "\u2212")
     )

@@ -425,9 +425,9 @@ def format_value(value: Any, column: Column, form: str = "", bare: bool = False)
     unit = "x" if column.unit == "x" and not bare else ""
     form = form or ("score" if column.kind == "real" else "g" if column.may_be_real else "count")
     if form == "ratio":
-        text = "<0.001" if 0 < value < 1e-3 else f"{value:.2g}"
+        text = "<0.001" if 0 < value < 1e-3 else f"{value:z.2g}"
     elif form == "printed":
-        text = f"{value:.3f}" if abs(value) < 1 else f"{value:,.0f}"
+        text = f"{value:z.3f}" if abs(value) < 1 else f"{value:,.0f}"
     else:
         no_minus_zero = "z" if isinstance(value, float) else ""
         text = f"{value:{no_minus_zero}{FORMATS.get(form, form)}}"

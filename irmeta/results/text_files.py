@@ -15,7 +15,7 @@ _FORMULA = r"^[=+\-@\t\r]"
 
 
 def to_csv(frame: pl.DataFrame, *, safe: bool = False) -> str:
-    """Return a frame as CSV, numbers with full precision.
+    """Return a frame as CSV, numbers with full precision and -0.0 as 0.0.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def to_csv(frame: pl.DataFrame, *, safe: bool = False) -> str:
     if safe:
         marked = pl.selectors.string().str.replace(_FORMULA, "'$0")
         frame = frame.with_columns(marked)
-    return frame.write_csv()
+    return frame.with_columns(pl.selectors.float() + 0.0).write_csv()
 
 
 _LINE = re.compile(rb"[^ ]+ 0 [^ \n]+\n")

@@ -87,7 +87,7 @@ def cell_text(value: object, digits: int) -> str:
         return "-"
     if isinstance(value, float):
         is_tiny = 0.0 < abs(value) < 0.5 * 10.0**-digits
-        return f"{value:.1e}" if is_tiny else f"{value:.{digits}f}"
+        return f"{value:.1e}" if is_tiny else f"{value:z.{digits}f}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return escape_name(str(value))

@@ -164,6 +164,7 @@ def _finite(value: Any) -> Any:
 def _rows(frame: pl.DataFrame, digits: int | None) -> str:
     if digits is not None:
         frame = frame.with_columns(pl.selectors.float().round(digits))
+    frame = frame.with_columns(pl.selectors.float() + 0.0)  # -0.0 is 0
     # Not splitlines, which also divides texts at other characters than the line feed.
     lines = frame.write_ndjson().strip("\n").split("\n")
     return ",".join(f"\n   {line}" for line in lines) + "\n  " if frame.height else ""

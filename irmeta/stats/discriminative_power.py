@@ -103,11 +103,11 @@ def separation(found: Iterable[Pairs], *, alpha: float | Iterable[float] = LEVEL
     -------
     DataFrame
         track, measure, test, correction, level, pairs, separated, share, median_p, queries,
-        tolerance: one row per test and level. `separated` counts the pairs with p <= level, and
-        `pairs` all unordered pairs. Pairs with an undefined p are not in `separated` and not in the
-        median; share is NaN without pairs, median_p without a defined p. `queries` is the smallest
+        tolerance, untested: one row per test and level. `separated` counts the pairs with p <=
+        level, and `pairs` all unordered pairs. Pairs with an undefined p are not in `separated` and
+        not in the median; share and median_p are NaN without a defined p. `queries` is the smallest
         number that a pair used, 0 without pairs; `tolerance` the largest difference of two values
-        that counted as 0.
+        that counted as 0; `untested` how many pairs have an undefined p and why, null without any.
 
     Raises
     ------
@@ -127,16 +127,17 @@ def separation(found: Iterable[Pairs], *, alpha: float | Iterable[float] = LEVEL
         known = p[~np.isnan(p)]
         median = float(np.median(known)) if len(known) else np.nan
         fewest = int(pairs.queries[upper].min()) if len(p) else 0
+        untested = pairs.untested_text or None
         name = (pairs.track, pairs.measure, pairs.test, pairs.correction)
         for level in checked:
             separated = int((known <= level).sum())
-            share = separated / len(p) if len(p) else np.nan
-            numbers = (separated, share, median, fewest, pairs.tolerance)
+            share = separated / len(p) if len(known) else np.nan
+            numbers = (separated, share, median, fewest, pairs.tolerance, untested)
             rows.append((*name, float(level), len(p), *numbers))
     text, number, count = pl.String, pl.Float64, pl.Int64
     schema = {"track": text, "measure": text, "test": text, "correction": text, "level": number}
     schema |= {"pairs": count, "separated": count, "share": number, "median_p": number}
-    schema |= {"queries": count, "tolerance": number}
+    schema |= {"queries": count, "tolerance": number, "untested": text}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

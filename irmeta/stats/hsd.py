@@ -82,7 +82,7 @@ def tukey_hsd(values: np.ndarray, design: Design = "one-way") -> np.ndarray:
     (n - 1) (s - 1) degrees of freedom (Carterette 2012, doi:10.1145/2094072.2094076). For two
     systems, the test is the paired t-test.
 
-    If MSE is 0, p is 1 where the means are equal, else 0. NaN for fewer than two queries.
+    If MSE is 0, p is 1 where the means are equal, else NaN. NaN for fewer than two queries.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def tukey_hsd(values: np.ndarray, design: Design = "one-way") -> np.ndarray:
     if df == 0:
         p = np.full((systems, systems), np.nan)
     elif error == 0.0:
-        p = np.where(distance == 0.0, 1.0, 0.0)
+        p = np.where(distance == 0.0, 1.0, np.nan)
     else:
         upper = np.triu(np.ones(distance.shape, bool), 1)
         p = np.zeros_like(distance)
@@ -107,11 +107,11 @@ def tukey_hsd(values: np.ndarray, design: Design = "one-way") -> np.ndarray:
 
 
 def tukey_margin(values: np.ndarray, confidence: float = 0.95, design: Design = "one-way") -> float:
-    """Return the margin of `tukey_hsd`; NaN for fewer than two queries or systems."""
+    """Return the margin of `tukey_hsd`; NaN for MSE 0, and fewer than two queries or systems."""
     _check(values)
     check_share("confidence", confidence)
     error, df = mean_square_error(values, design)
-    if df == 0 or values.shape[1] < 2:
+    if error == 0.0 or df == 0 or values.shape[1] < 2:
         return float("nan")
     q = studentized_range_isf(1.0 - confidence, values.shape[1], df)
     return q * float(np.sqrt(error / len(values)))

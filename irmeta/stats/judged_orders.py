@@ -287,14 +287,14 @@ def significant_signs(differences: Differences, alpha: float, holm: bool) -> np.
     if number < 2:
         return np.zeros(len(mean), np.int8)
     error = deviation / np.sqrt(number)
-    size = np.where(mean == 0, 0.0, np.inf)
-    np.divide(np.abs(mean), error, out=size, where=error > 0)
-    critical = _critical_values(number - 1, len(mean) if holm else 1, alpha)
+    size = np.divide(np.abs(mean), error, out=np.zeros(len(mean)), where=error > 0)
+    tests = int(((error > 0) | (mean == 0)).sum())  # others have no p-value
+    critical = _critical_values(number - 1, tests if holm else 1, alpha)
     if not holm:
         is_far = size >= critical
     else:
-        order = np.argsort(-size, kind="stable")
-        is_far = np.empty(len(size), bool)
+        order = np.argsort(-size, kind="stable")[:tests]
+        is_far = np.zeros(len(size), bool)
         is_far[order] = np.logical_and.accumulate(size[order] >= critical)
     return np.where(is_far, np.sign(mean), 0.0).astype(np.int8)
 

@@ -61,7 +61,7 @@ class Differences:
 
         ``t = mean / (deviation / sqrt(n))`` with n - 1 degrees of freedom when paired, else
         ``mean / (deviation sqrt(2 / n))`` with 2 n - 2. If the deviation is 0, p is 1 where the
-        means are equal, else 0. NaN for fewer than two queries.
+        means are equal, else NaN: without spread there is no t. NaN for fewer than two queries.
         """
         size = len(self.mean)
         out, index, step = np.empty((size, size)), np.arange(size), max(1, _PAIRS // max(1, size))
@@ -107,7 +107,7 @@ class Differences:
         ratio, error = self._ratio(mean, deviation, number)
         p = 2 * stdtr(self._freedom(number), -ratio)
         flat = error == 0
-        p[flat] = np.where(mean[flat] == 0, 1.0, 0.0)
+        p[flat] = np.where(mean[flat] == 0, 1.0, np.nan)
         p[number < 2] = np.nan
         return p
 

@@ -34,6 +34,8 @@ TESTS = PLAIN_TESTS + FAMILY_TESTS
 """Tests of all pairs."""
 COMPLETE_TESTS = FAMILY_TESTS + BASELINE_TESTS
 """Tests on the queries where every system has a value."""
+UNTESTED = ("no shared query", "one query", "no spread")
+"""Why a pair has no p-value, by its number of queries."""
 Interval = Literal["simultaneous", "uncorrected"]
 LEAST_PERCENTILE = 100
 """Fewest queries of a pair for which percentile intervals with Bonferroni's level hold together."""
@@ -54,7 +56,7 @@ class Pairs(Summarized):
         the queries used; NaN without a query.
     p
         float64 [system, system]: two-sided p-values after the correction; symmetric with diagonal
-        1; NaN where the test is undefined.
+        1; NaN where the pair cannot be tested: see `untested`.
     queries
         int32 [system, system]: number of queries that the pair used.
     effect
@@ -133,9 +135,31 @@ class Pairs(Summarized):
         different, possible = int(self.separated(alpha)[self.upper].sum()), int(self.upper.sum())
         if not possible:
             return "no pair of systems to test"
+        if np.isnan(self.p[self.upper]).all():
+            return self.untested_text
         share = f" ({100 * different / possible:.1f}%)"
         pairs = f"{different:,} of {count(possible, 'pair')}{share}"
-        return f"{pairs} differ significantly at {alpha:g}"
+        text = f"{pairs} differ significantly at {alpha:g}"
+        return "; ".join(filter(None, [text, self.untested_text]))
+
+    @property
+    def untested_text(self) -> str:
+        """How many pairs cannot be tested, and why; empty if all were tested."""
+        reasons = self.untested[self.upper].tolist()
+        return "; ".join(
+            f"{count(reasons.count(reason), 'pair')} cannot be tested: {reason}"
+            for reason in UNTESTED
+            if reason in reasons
+        )
+
+    @property
+    def untested(self) -> np.ndarray:
+        """Why pairs have no p-value: texts [system, system], empty for a pair that was tested.
+
+        One of `UNTESTED`: the pair shares no query or one, or its differences do not vary.
+        """
+        place = np.minimum(self.queries, len(UNTESTED) - 1)
+        return np.where(np.isnan(self.p) & self.upper, np.array(UNTESTED)[place], "")
 
     @property
     def upper(self) -> np.ndarray:
@@ -250,7 +274,8 @@ def pairwise(
     Pairs
         p-values, differences, effect sizes and intervals. Identical systems have p = 1 and
         difference 0; a single query gives NaN, except p = 1 in tests that count signs or permute;
-        no shared query gives NaN; a single system has no pairs.
+        so do no shared query and, in tests that need a standard deviation, equal differences (see
+        `Pairs.untested`); a single system has no pairs.
 
     Raises
     ------
@@ -297,6 +322,9 @@ def pairwise(
     elif result is None:
         result = _tested(test, values, differences, level, resamples, rng, units)
     p, low, high, lead = result
+    for limit in (low, high):
+        if limit is not None:
+            limit[np.isnan(p)] = np.nan  # as without spread
     if baseline is not None:
         p = np.where(tested | tested.T | np.eye(len(p), dtype=bool), p, np.nan)
     if correction != "none":

@@ -104,9 +104,8 @@ def bootstrap(
     Notes
     -----
     Sakai's bootstrap (2006), whose D* is studentised, differs. Distances that differ only by
-    rounding are equal. Identical systems have p = 1; a constant difference has
-    1 / (1 + resamples) and an interval of width 0. A pair that shares fewer than two queries has
-    NaN.
+    rounding are equal. Identical systems have p = 1; a constant difference, whose resamples have
+    no spread, and a pair that shares fewer than two queries have NaN.
     """
     check_whole("resamples", resamples)
     check_share("confidence", confidence)
@@ -126,19 +125,23 @@ def bootstrap(
         shared = (~np.isnan(differences)).sum(axis=1)
         number = np.maximum(shared, 1)
         observed = np.nan_to_num(differences, nan=0.0).sum(axis=1) / number
-        least = np.abs(observed) - pair_sum_tolerances(values, units, a, b) / number
+        slack = pair_sum_tolerances(values, units, a, b) / number
+        least = np.abs(observed) - slack
+        ends = (of.reduce(differences, axis=1, initial=np.nan) for of in (np.fmax, np.fmin))
+        spread = np.subtract(*ends)
+        is_tested = (shared > 1) & ((spread > slack) | (np.abs(observed) <= slack))
         resampled = means[a] - means[b]
         gaps = np.flatnonzero(~(is_complete[a] & is_complete[b]))
         gap_means = np.zeros((len(gaps), resamples))
         resampled_means(np.ascontiguousarray(differences[gaps]), draws, gap_means)
         resampled[gaps] = gap_means
         is_far = np.abs(resampled - observed[:, None]) >= least[:, None]
-        p[part] = np.where(shared > 1, (1 + is_far.sum(axis=1)) / (1 + resamples), np.nan)
+        p[part] = np.where(is_tested, (1 + is_far.sum(axis=1)) / (1 + resamples), np.nan)
         method = "weibull" if joint else "linear"
         interval = np.quantile(resampled, tails, axis=1, overwrite_input=True, method=method)
         if joint and tails[0] * (1 + resamples) < 1:
             interval[0], interval[1] = -np.inf, np.inf
-        low[part], high[part] = np.where(shared > 1, interval, np.nan)
+        low[part], high[part] = np.where(is_tested, interval, np.nan)
     del means, first, second
     limits = np.zeros((2, systems, systems))
     for square_limit, above, below in zip(limits, (low, high), (high, low), strict=True):

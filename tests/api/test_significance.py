@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -382,3 +384,51 @@ def test_compare_command__track_replaced_while_read_writes_nothing(
     done = run("compare", store, "-m", "AP", "--track", "news", "--out", tmp_path / "out")
     assert "was replaced while it was read" in done.err
     assert not (tmp_path / "out").exists()
+
+
+def of_rows(*rows: list[float]) -> Matrix:
+    names = tuple("abcd"[: len(rows[0])])
+    return Matrix(rows, tuple(map(str, range(len(rows)))), names, "P", "t")
+
+
+UNTESTED = [
+    (of_rows([0.1, 0.2]), "one query"),
+    (of_rows([0.1, 0.2], [0.3, 0.4], [0.2, 0.3]), "no spread"),
+    (of_rows([0.1, np.nan], [np.nan, 0.4]), "no shared query"),
+]
+
+
+@pytest.mark.parametrize(("matrix", "reason"), UNTESTED)
+def test_compare__an_undefined_p_is_no_verdict(matrix: Matrix, reason: str):
+    said = f"1 pair cannot be tested: {reason}"
+    against = irmeta.compare(matrix, baseline="a")
+    verdicts = dict(against[0].systems.select("system", "verdict").iter_rows())
+    assert verdicts == {"a": "baseline", "b": f"cannot be tested: {reason}"}
+    for found in (against, irmeta.compare(matrix)):
+        assert said in repr(found[0])
+        for text in (found.to_latex(), found.to_markdown()):
+            assert f"P: {said}." in text
+        assert "1 cannot be tested" in str(found[0].show().to_dict()) or reason == "no shared query"
+    assert irmeta.compare(matrix)[0].systems["top"].to_list() == [None, None]
+    checked = against.gate(1.0, significant=True).rows["reason"].item()
+    assert (f"significance cannot be tested: {reason}" in checked) == (reason != "no shared query")
+    counts = irmeta.power(matrix).counts
+    assert counts["untested"].unique().to_list() == [said]
+    assert counts["share"].is_nan().all()
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json", "latex", "markdown"])
+def test_compare_command__prints_no_minus_zero(run, tmp_path: Path, form: str):
+    file = table(tmp_path, "query,a,b,c\n1,0.5,0.5,0.1\n2,0.25,0.25,0.4\n3,0.75,0.75,0.2\n")
+    for baseline in ("a", "b"):
+        done = run("compare", file, "--baseline", baseline, "--format", form)
+        assert done.status == 0
+        assert not re.search(r"[-\u2212]0(\.0+)?(?![.\d])", done.out)
+
+
+def test_compare_command__names_the_tolerance(run, tmp_path: Path):
+    file = table(tmp_path, "query,a,b\n1,0.5000,0.4333\n2,0.2500,0.1667\n3,0.7500,0.8000\n")
+    assert "values within 0.0001 are equal" in run("compare", file, "--test", "wilcoxon").err
+    made = json.loads(run("compare", file, "--format", "json").out)["provenance"]["compare"]
+    assert made["tolerance"] == 1e-4
+    assert "0.0001" in run("power", file, "--test", "sign").out

@@ -255,9 +255,16 @@ def test_pairwise__identical_and_constant_systems(test):
     pairs = pairwise(matrix(np.tile([0.1, 0.1, 0.5, 0.5], (30, 1))), test, resamples=99)
     assert pairs.p[0, 1] == pairs.p[2, 3] == 1
     assert pairs.difference[0, 1] == pairs.effect[0, 1] == 0
-    # A constant difference is never significant by a maximum of studentised differences.
-    assert np.isnan(pairs.p[0, 2]) if test == "bootstrap-max-t" else pairs.p[0, 2] <= 0.01
     assert pairs.effect[2, 0] == np.inf
+    if test in ("wilcoxon", "sign", "permutation", "hsd-randomised"):
+        assert pairs.p[0, 2] <= 0.01
+        assert not pairs.untested_text
+    else:
+        assert np.isnan(pairs.p[0, 2])
+        assert pairs.low is not None
+        assert np.isnan(pairs.low[0, 2])
+        assert pairs.untested_text == "4 pairs cannot be tested: no spread"
+        assert "of 6 pairs (0.0%) differ significantly" in pairs.separated_text(0.05)
 
 
 @every_test

@@ -123,7 +123,8 @@ def test_better__same_ratio_for_a_length_and_its_reciprocal():
 
 def test_better__ratio_of_exactly_ten_percent_suffices_despite_rounding():
     assert 1.1 * 0.10 > 0.11
-    steady = matrix(np.tile([0.10, 0.11], (4, 1)))
+    noise = np.array([[0.001], [-0.001], [0.002], [-0.002]])
+    steady = matrix(np.hstack([0.10 + noise, 0.11 - noise]))
     assert better(steady).tolist() == [[False, False], [True, False]]
 
 

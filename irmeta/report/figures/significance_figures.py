@@ -57,6 +57,8 @@ def pairwise_significance(
     pairs = size * (size - 1) // 2
     share = f"{len(different):,} of {pairs:,} pairs ({100 * len(different) / pairs:.1f}%)"
     subtitle = f"{share} differ ({_level(alpha, correction)}); systems by their means"
+    if untested := int(frame["p"].is_nan().sum()):
+        subtitle += f"; {untested:,} cannot be tested"
     if size > ALL_NAMED:
         subtitle += f", the best {BEST_NAMED} with their names"
     height = max(140, 17 * size) if is_square else chart.height
@@ -210,7 +212,7 @@ def baseline_differences(
     if rows.is_empty():
         return nothing(f"No system has a difference from {baseline}.")
     ends = pl.col("low", "high").replace([float("inf"), float("-inf"), float("nan")], None)
-    is_unclear = pl.col("verdict") == "not different"
+    is_unclear = ~pl.col("verdict").is_in(["better", "worse"])
     kind = pl.when(is_unclear).then(pl.lit(UNCLEAR)).otherwise(pl.lit(DIFFERENT)).alias("is")
     places = RowPlaces(rows["system"].to_list(), _named_systems(rows.height, above))
     shown = rows.select("difference", ends, kind).hstack(places.frame())
@@ -235,8 +237,10 @@ def baseline_differences(
         x, size,
         alt.Shape("is:N", scale=alt.Scale(domain=[DIFFERENT, UNCLEAR], range=["circle", "square"])),
     )  # fmt: skip
-    different = rows.filter(pl.col("verdict") != "not different").height
+    different = rows.filter(~is_unclear).height
     subtitle = f"{different:,} of {rows.height:,} differ ({_level(alpha, correction)}); best first"
+    if untested := int(rows["verdict"].str.starts_with("cannot").sum()):
+        subtitle += f"; {untested:,} cannot be tested"
     if (interval := rows["interval"][0]) is not None:
         subtitle += f"; lines: {interval} {100 * (1 - alpha):g}% confidence intervals"
     chart = alt.layer(zero, intervals, dots)
