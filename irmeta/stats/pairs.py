@@ -261,7 +261,7 @@ def pairwise(
         Confidence level of the intervals, for t, t-unpaired, bootstrap, max-t and the tests of all
         systems at once: of all tested pairs together for max-t, those tests and correction
         bonferroni, else of each pair alone. Limits of a bootstrap are infinite where it has too few
-        resamples, and of ``bootstrap-max-t`` where a pair's differences are all equal.
+        resamples; limits are NaN where p is.
     resamples : int, default 10,000
         Number of resamples, for permutation, hsd-randomised, max-t and the bootstraps.
     rng : int or Generator, default 0
