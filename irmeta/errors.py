@@ -48,7 +48,7 @@ class PoolDepthWarning(UserWarning):
 
 
 class QrelsWarning(UserWarning):
-    """A qrels set of a track cannot be read, or its qrels look like those of another track."""
+    """Qrels cannot be read, have rows of unclear meaning, or look like those of another track."""
 
 
 class RelevanceWarning(UserWarning):

@@ -11,6 +11,7 @@ from irmeta.options import Options, option
 TieOrder = Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"]
 Duplicates = Literal["error", "first"]
 Malformed = Literal["error", "skip"]
+Comments = Literal["auto", "rows", "skip", "none"]
 RunFormat = Literal["auto", "trec", "msmarco", "scores", "csv", "json", "jsonl", "parquet"]
 Averaged = Literal["judged", "relevant", "retrieved"]
 Negative = Literal["unjudged", "nonrelevant"]
@@ -63,6 +64,11 @@ class ReadPolicy(Options):
     grade_digits
         Decimals to which the grades of qrels are rounded; None keeps them. A set of other grades
         than whole numbers of -128 to 127 may have 255 distinct ones.
+    comments
+        Lines of TREC and MS MARCO text that begin with #. Those whose first field is longer and
+        that have all fields of a row are rows under ``auto``, with a note, and an error if the
+        query without # is in the file too (a row that is commented out?); ``rows``: always rows;
+        ``skip``: never. All others are comments. ``none``: no line is a comment, as in trec_eval 9.
 
     Examples
     --------
@@ -85,6 +91,7 @@ class ReadPolicy(Options):
     grade_digits: int | None = option(
         None, "Round grades to DIGITS decimals.", least=0, most=15, metavar="DIGITS"
     )
+    comments: Comments = option("auto", "Meaning of lines of text that begin with #.")
 
     def record(self) -> dict[str, Any]:
         """Return the options; those of later versions only where they are not the default.
@@ -92,7 +99,7 @@ class ReadPolicy(Options):
         Stores of earlier versions, which lack them, stay up to date.
         """
         changed = self.changed()
-        late = ("run_format", "drop_self", "grade_digits")
+        late = ("run_format", "drop_self", "grade_digits", "comments")
         record = super().record().items()
         return {name: value for name, value in record if name not in late or name in changed}
 

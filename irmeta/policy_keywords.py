@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from irmeta.policies import (
     Averaged,
+    Comments,
     Duplicates,
     Malformed,
     Negative,
@@ -38,6 +39,7 @@ class ReadChoices(TypedDict, total=False):
     run_format: RunFormat
     drop_self: bool
     grade_digits: int | None
+    comments: Comments
 
 
 class DataChoices(TypedDict, total=False):
@@ -50,6 +52,7 @@ class DataChoices(TypedDict, total=False):
     run_format: RunFormat
     drop_self: bool
     grade_digits: int | None
+    comments: Comments
 
 
 class PoolChoices(TypedDict, total=False):
@@ -77,6 +80,7 @@ class DataPolicies(TypedDict, total=False):
     run_format: RunFormat
     drop_self: bool
     grade_digits: int | None
+    comments: Comments
     subtopics: bool
     rel: float | dict[str, float] | None
 
@@ -91,6 +95,7 @@ class Policies(TypedDict, total=False):
     run_format: RunFormat
     drop_self: bool
     grade_digits: int | None
+    comments: Comments
     queries: Averaged
     negative: Negative
     pool_order: TieOrder

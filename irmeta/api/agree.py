@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +14,7 @@ from irmeta.api.jobs import open_store
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import (
     DataError,
+    QrelsWarning,
     RelevanceWarning,
     UsageError,
     check_choice,
@@ -27,6 +28,7 @@ from irmeta.inputs.given import GivenQrels, given_qrels, name_of
 from irmeta.locations import AnyLocation, location
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import listed
+from irmeta.policies import Comments, ReadPolicy
 from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs, common_alpha
 from irmeta.stats.label_agreement import ALPHAS
@@ -134,6 +136,7 @@ def agree(
     raw: bool = False,
     track: Tracks = None,
     grade_digits: int | None = None,
+    comments: Comments = "auto",
     resamples: int = 1000,
     rng: int | np.random.Generator = 0,
 ) -> JudgeAgreement:
@@ -167,6 +170,8 @@ def agree(
         For a store, only these tracks.
     grade_digits : int, optional
         Decimals that grades are rounded to, for sets with more than 255 distinct grades.
+    comments : {'auto', 'rows', 'skip', 'none'}, default 'auto'
+        Meaning of lines of files that begin with #, see `ReadPolicy`.
     resamples : int, default 1000
         Number of resamples of the queries.
     rng : int or Generator, default 0
@@ -180,6 +185,8 @@ def agree(
     -----
     RelevanceWarning
         If no doc of a set is relevant.
+    QrelsWarning
+        If a file has lines that begin with # and may be rows, or rows without a grade.
 
     Raises
     ------
@@ -215,9 +222,10 @@ def agree(
     options = AgreementOptions(
         same_scale, raw, check_whole("resamples", resamples), seed_sequence(rng)
     )
+    reading = ReadPolicy(grade_digits=grade_digits, comments=comments)
     parts = [
         _of_track(name, sets, _rels(rel, sets, _recorded_rels(source, name)), options)
-        for name, sets in _label_sets(source, judges, reference, track, grade_digits).items()
+        for name, sets in _label_sets(source, judges, reference, track, reading).items()
     ]
     judged, by_query, confusion, common = (
         pl.concat(tables, how="diagonal_relaxed") for tables in zip(*parts, strict=True)
@@ -228,6 +236,7 @@ def agree(
         else rel,
         "same_scale": same_scale,
         "raw": raw,
+        **({} if comments == "auto" else {"comments": comments}),
         "resamples": resamples,
         "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
     }
@@ -314,12 +323,13 @@ def _label_sets(
     judges: object,
     reference: str | None,
     track: Tracks,
-    grade_digits: int | None,
+    reading: ReadPolicy,
 ) -> dict[str, LabelSets]:
     """Return the sets of labels by track, the reference first."""
     if isinstance(source, OpenedStore):
-        if grade_digits is not None:
-            raise UsageError("`grade_digits=` is for files and data; a store has read its grades.")
+        if given := reading.changed():
+            name = next(iter(given))
+            raise UsageError(f"`{name}=` is for files and data; a store has read its qrels.")
         return _stored(source, judges, reference, track)
     if track is not None:
         raise UsageError("`track=` is for a store.")
@@ -330,9 +340,9 @@ def _label_sets(
         names = ", ".join(one.name for one in (own, *others))
         raise UsageError(f"several references: {names}. Pass one, and the others as judges.")
     name = reference or name_of(source) or "reference"
-    read = partial(_labels, digits=grade_digits)
+    read = partial(_labels, reading=reading)
     sets = {one.name: read(one) for one in _given(judges, name)}
-    return {"data": {name: read(own), **sets}}
+    return {"data": {name: read(replace(own, name=name)), **sets}}
 
 
 def _given(judges: object, reference: str) -> list[GivenQrels]:
@@ -352,14 +362,16 @@ def _given(judges: object, reference: str) -> list[GivenQrels]:
     return named
 
 
-def _labels(given: GivenQrels, digits: int | None) -> pl.DataFrame:
+def _labels(given: GivenQrels, reading: ReadPolicy) -> pl.DataFrame:
     """Read one set of labels: query, doc, grade."""
-    parts = list[pl.DataFrame]()
+    parts, digits = list[pl.DataFrame](), reading.grade_digits
     for part in given.parts:
         if isinstance(part, InputFile):
-            text = read_qrels(part, grade_digits=digits)
+            text = read_qrels(part, grade_digits=digits, comments=reading.comments)
         else:
             text = qrels_text(part, False, "", grade_digits=digits)
+        for note in text.shown:
+            warn(f"{given.name}: {note}", QrelsWarning)
         if text.frame["subtopic"].null_count() < text.frame.height:
             raise DataError(f"{given.name} has judgments by subtopic, which are not compared")
         parts.append(text.frame.select("query", "doc", pl.col("grade").cast(pl.Float64)))

@@ -53,7 +53,7 @@ def from_data(
         Threads over the runs; default: the usable cores.
     **choices
         Fields of `ReadPolicy` but `names`: tie_order, depth, duplicates, malformed, run_format,
-        drop_self, grade_digits.
+        drop_self, grade_digits, comments.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def evaluate(
         Whether rows are values of queries instead of means.
     **choices
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
-        duplicates, malformed, run_format, drop_self, grade_digits, queries, negative,
+        duplicates, malformed, run_format, drop_self, grade_digits, comments, queries, negative,
         pool_order, pool_depth, pool_without.
 
     Returns

@@ -51,7 +51,7 @@ def read(
         Called with the track, the number of files read, and the number of files.
     **choices
         Fields of `ReadPolicy`: tie_order, depth, duplicates, malformed, names,
-        run_format, drop_self, grade_digits.
+        run_format, drop_self, grade_digits, comments.
 
     Returns
     -------

@@ -203,7 +203,8 @@ class OpenedStore(Summarized):
         """Return the warnings of reading a track by kind.
 
         The kinds are ``names``, ``qrels``, ``qrels_sets`` (sets that cannot be read),
-        ``pool_depth`` and ``self_retrieval``.
+        ``rows`` (lines that begin with #, rows without a grade), ``pool_depth`` and
+        ``self_retrieval``.
 
         Examples
         --------

@@ -23,6 +23,7 @@ WARNINGS: dict[str, type[UserWarning]] = {
     "names": NamesWarning,
     "qrels": QrelsWarning,
     "qrels_sets": QrelsWarning,
+    "rows": QrelsWarning,
     "pool_depth": PoolDepthWarning,
     "self_retrieval": SelfRetrievalWarning,
 }

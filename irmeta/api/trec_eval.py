@@ -162,7 +162,7 @@ class _Asked:
             text = f"query {stop!r} is not in the run, where trec_eval 10 stops without -c"
             raise TrecEvalError(text, QUERY_FAILED)
         if self.summary:
-            yield from values.summary_lines(runid(run, system))
+            yield from values.summary_lines(runid(run, system, self.options))
 
 
 def _together(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from irmeta.api.trec_eval_reading import CANNOT_READ, QUERY_FAILED, read_given
+from irmeta.api.trec_eval_reading import CANNOT_READ, QUERY_FAILED, comments_of, read_given
 from irmeta.api.trec_eval_values import PrintedQueries, Values, zscores_of
 from irmeta.errors import DataError
 from irmeta.inputs.columns import QrelsColumns
@@ -43,7 +43,8 @@ def values_by_group(
         Where trec_eval stops.
     """
     try:
-        judged = read_groups(InputFile.at(Path(judgments), str(judgments)), options.judgments)
+        file = InputFile.at(Path(judgments), str(judgments))
+        judged = read_groups(file, options.judgments, comments_of(options))
     except (DataError, OSError) as error:
         raise TrecEvalError(str(error), CANNOT_READ) from None
     is_graded = options.judgments == "qrels_jg"

@@ -11,11 +11,12 @@ from typing import Any
 from irmeta.errors import IrmetaError
 from irmeta.inputs.given import GivenQrels, GivenRun
 from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions
-from irmeta.policies import ReadPolicy
+from irmeta.policies import Comments, ReadPolicy
 from irmeta.store.memory import MemoryStore, read_into_memory
 from irmeta.store.ranked_track import Evaluation
 from irmeta.store.read_data import read_data
 from irmeta.store.scan import read_table
+from irmeta.trec.comments import HashLines
 from irmeta.trec.source import TrackSource, track_of_files
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import Text, lines
@@ -84,7 +85,18 @@ def read_given(
 
 def _policy(options: TrecEvalOptions, depth: int | None) -> ReadPolicy:
     order = "trec_eval10" if options.version == 10 else "trec_eval"
-    return ReadPolicy(tie_order=order, depth=depth, names="file", duplicates="first")
+    return ReadPolicy(
+        tie_order=order,
+        depth=depth,
+        names="file",
+        duplicates="first",
+        comments=comments_of(options),
+    )
+
+
+def comments_of(options: TrecEvalOptions) -> Comments:
+    """Return what the version does with lines that begin with #: 9 knows no comments."""
+    return "skip" if options.version == 10 else "none"
 
 
 @contextmanager
@@ -126,12 +138,13 @@ def problem_of(run: str | Path, system: Mapping[str, Any]) -> TrecEvalError | No
     return None
 
 
-def runid(run: InputFile, system: Mapping[str, Any]) -> str:
+def runid(run: InputFile, system: Mapping[str, Any], options: TrecEvalOptions) -> str:
     """Return the tag of the last line of a run, its first word."""
     tag = str(system["tag"])
+    hashes = HashLines(comments_of(options), lambda _: True)
     if _SEVERAL_TAGS in (system["notes"] or ""):
         with open_stream(run) as stream:
             for _, piece in Text(stream, system["file"]).pieces():
-                for _, fields in lines(piece, system["file"]):
+                for _, fields in lines(piece, system["file"], hashes=hashes):
                     tag = fields[5].decode()
     return tag.split()[0]

@@ -16,7 +16,7 @@ from irmeta.trec.convention import CONFIG, toml_text
 from irmeta.trec.qrels import FIELDS, SAMPLED
 
 _BREAKS = r"[ \t\n\x0b\x0c\r\x00]"  # what would end a field or a line, or is not read
-_POLICY = ("tie_order", "depth")
+_POLICY = ("tie_order", "depth", "comments")
 
 
 def write_collection(store: StoreReader, tracks: list[str], folder: Path) -> None:
@@ -34,7 +34,7 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
     """Write the files of one track; return its lines of collection.toml."""
     name, record = folder_name(track), store.read_record(track)
     _write_runs(store, track, folder / name / "runs")
-    policy = record["config"]["policy"]
+    policy = {**record["config"]["policy"], "comments": _comments(store, track)}
     lines = [f"[tracks.{toml_text(track)}]", f'runs = ["{name}/runs/*"]', 'names = "tag"']
     lines += [f"{key} = {_value(policy[key])}" for key in _POLICY if policy[key] is not None]
     facts = read_table(store, "systems", track).filter(pl.col("skip_reason").is_null())
@@ -57,6 +57,13 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
         else:
             lines += _write_set(store, track, one["name"], bool(one["subtopics"]), folder, name)
     return [*lines, ""]
+
+
+def _comments(store: StoreReader, track: str) -> str | None:
+    """Return the policy for lines that begin with #, if a query does."""
+    tables = (lazy(store, name, track).select("query") for name in ("runs", "qrels"))
+    is_hashed = pl.col("query").cast(pl.String).str.starts_with("#").any()
+    return "rows" if any(one.select(is_hashed).collect().item() for one in tables) else None
 
 
 def _write_runs(store: StoreReader, track: str, folder: Path) -> None:
@@ -138,19 +145,19 @@ def _check(rows: pl.DataFrame, track: str, *columns: str) -> None:
     Raises
     ------
     DataError
-        At the first name that contains white space, or a query that would start a comment.
+        At the first name that contains white space, or a query #, which would start a comment.
     """
     for column in columns:
         names = rows[column].unique(maintain_order=True)
         bad = names.str.contains(_BREAKS)
         if column == "query":
-            bad |= names.str.starts_with("#")
+            bad |= names == "#"
         if bad.any():
             raise _unwritable(track, column, names.filter(bad)[0])
 
 
 def _unwritable(track: str, what: str, name: str) -> DataError:
-    fix = "Rename it: white space separates the fields of a line, and # starts a comment."
+    fix = "Rename it: white space separates the fields of a line, and # alone starts a comment."
     return DataError(f"the name of a {what} cannot be written", track=track, value=name, fix=fix)
 
 

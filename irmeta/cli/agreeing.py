@@ -13,6 +13,7 @@ from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
 from irmeta.errors import UsageError
 from irmeta.locations import is_stream, location
+from irmeta.policies import Comments
 from irmeta.show.display import Display
 
 
@@ -80,6 +81,9 @@ def agree(
     grade_digits: Annotated[
         int | None, typer.Option(min=0, help="Decimal places to which grades in files are rounded.")
     ] = None,
+    comments: Annotated[
+        Comments, typer.Option(help="Meaning of lines of text that begin with #.")
+    ] = "auto",
     resamples: Annotated[
         int, typer.Option(min=1, help="Resamples of the queries, for intervals.")
     ] = 1000,
@@ -108,6 +112,7 @@ def agree(
         raw=raw,
         track=track or None,
         grade_digits=grade_digits,
+        comments=comments,
         resamples=resamples,
         rng=seed,
     )

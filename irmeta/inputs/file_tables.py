@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -18,8 +18,10 @@ from irmeta.inputs.columns import refuse
 from irmeta.inputs.dicts import has_doc_lists
 from irmeta.inputs.frames import NAMES, column_of
 from irmeta.inputs.recognition import header_of, separator_of
+from irmeta.policies import Comments
+from irmeta.trec.comments import HashLines
 from irmeta.trec.streams import InputFile, open_stream
-from irmeta.trec.text import lines, read_columns
+from irmeta.trec.text import is_number, lines, read_columns
 
 MOST_READ = 2 << 30  # bytes of text of one file, which takes several times as much memory
 _NUMERIC = ("score", "rank", "grade")
@@ -38,11 +40,14 @@ class FileTable:
         Rows, by the names of the file's columns.
     lines
         int64: the 1-based line of each row; None where rows are no lines.
+    notes
+        Notes of reading, as text.
     """
 
     place: str
     frame: pl.DataFrame
     lines: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
     def located(self, error: DataError) -> DataError:
         """Return an error of a row with the row's line."""
@@ -88,8 +93,12 @@ def as_text(content: bytes, file: str) -> str:
         raise DataError("not UTF-8", file=file, line=line, value=value, fix=fix) from None
 
 
-def table_of_fields(content: bytes, file: str, columns: Sequence[str]) -> FileTable:
+def table_of_fields(
+    content: bytes, file: str, columns: Sequence[str], comments: Comments
+) -> FileTable:
     """Return lines of fields separated by white space, each as text.
+
+    The last field is a number. For `comments` see `ReadPolicy`.
 
     Raises
     ------
@@ -100,14 +109,16 @@ def table_of_fields(content: bytes, file: str, columns: Sequence[str]) -> FileTa
     if table is not None:
         return FileTable(file, pl.DataFrame(table), np.arange(1, table.num_rows + 1))
     rows, numbers = list[list[str]](), list[int]()
-    for number, fields in lines(as_text(content, file).encode(), file):
-        if len(fields) != len(columns):
-            problem, fix = f"{len(fields)} fields instead of {len(columns)}", "Mend the line."
+    width = len(columns)
+    hashes = HashLines(comments, lambda found: len(found) == width and is_number(found[-1]))
+    for number, fields in lines(as_text(content, file).encode(), file, hashes=hashes):
+        if len(fields) != width:
+            problem, fix = f"{len(fields)} fields instead of {width}", "Mend the line."
             raise DataError(problem, file=file, line=number, value=b" ".join(fields), fix=fix)
         rows.append([field.decode() for field in fields])
         numbers.append(number)
     frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return FileTable(file, frame, np.array(numbers))
+    return FileTable(file, frame, np.array(numbers), hashes.notes(frame["query"].unique(), file))
 
 
 def table_of_csv(content: bytes, file: str) -> FileTable:
@@ -172,7 +183,7 @@ def numeric(table: FileTable) -> FileTable:
                 except DataError as error:
                     raise table.located(error) from None
             converted.append(numbers)
-    return FileTable(table.place, table.frame.with_columns(converted), table.lines)
+    return replace(table, frame=table.frame.with_columns(converted))
 
 
 def table_of_parquet(content: bytes, file: str) -> FileTable:

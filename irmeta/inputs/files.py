@@ -28,6 +28,7 @@ from irmeta.inputs.file_tables import (
 from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.inputs.recognition import FORMS, Form, recognize
 from irmeta.parallel import check_not_forked
+from irmeta.policies import Comments
 from irmeta.trec.grades import grade_column
 from irmeta.trec.qrels import SUBTOPICS_FIX, QrelsFormat, QrelsText, once_each, parse_qrels
 from irmeta.trec.streams import InputFile
@@ -36,13 +37,17 @@ from irmeta.trec.text import first_fields
 _WIDTH = {"msmarco": ("query", "doc", "rank"), "scores": ("query", "doc", "score")}
 
 
-def read_run_file(file: InputFile, form: Form, *, is_given: bool) -> tuple[RunColumns, str | None]:
+def read_run_file(
+    file: InputFile, form: Form, *, is_given: bool, comments: Comments = "auto"
+) -> tuple[RunColumns, str | None]:
     """Read a run that is not in TREC form.
 
     Parameters
     ----------
     is_given
         Whether the user named the form; otherwise three columns of whole numbers must be ranks.
+    comments
+        See `ReadPolicy`.
 
     Returns
     -------
@@ -64,7 +69,7 @@ def read_run_file(file: InputFile, form: Form, *, is_given: bool) -> tuple[RunCo
             return _noted(found, form, sha256), None
         table = found
     elif form in _WIDTH:
-        form, table = _of_fields(content, file.name, form, is_given=is_given)
+        form, table = _of_fields(content, file.name, form, comments, is_given=is_given)
     else:
         table = _table(content, file.name, form)
     with _located(table):
@@ -75,7 +80,8 @@ def read_run_file(file: InputFile, form: Form, *, is_given: bool) -> tuple[RunCo
         problem = f"{len(runs)} systems in one file: {names}{', ...' if len(runs) > 3 else ''}"
         raise DataError(problem, file=file.name, fix=fix)
     ((tag, columns),) = runs
-    return _noted(replace(columns, place=file.name), form, sha256), tag
+    columns = replace(columns, place=file.name, notes=table.notes + columns.notes)
+    return _noted(columns, form, sha256), tag
 
 
 def read_qrels(
@@ -84,6 +90,7 @@ def read_qrels(
     *,
     subtopics: bool = False,
     grade_digits: int | None = None,
+    comments: Comments = "auto",
 ) -> QrelsText:
     """Read a qrels file: in TREC form, or in another that is recognised by content.
 
@@ -91,7 +98,7 @@ def read_qrels(
     ----------
     form
         A format of five fields, which is not recognised; or ``trec``, for every other form.
-    subtopics, grade_digits
+    subtopics, grade_digits, comments
         See `parse_qrels`.
 
     Raises
@@ -101,7 +108,9 @@ def read_qrels(
     """
     check_not_forked()
     try:
-        return parse_qrels(file, form, subtopics=subtopics, grade_digits=grade_digits)
+        return parse_qrels(
+            file, form, subtopics=subtopics, grade_digits=grade_digits, comments=comments
+        )
     except DataError:
         if form != "trec" or (other := recognize(file, "qrels")) == "trec":
             raise
@@ -118,7 +127,7 @@ def read_qrels(
             return judged
         return replace(judged, notes=(*judged.notes, ALL_RELEVANT))
     if other == "msmarco":
-        table = numeric(table_of_fields(content, file.name, ("query", "doc", "grade")))
+        table = numeric(table_of_fields(content, file.name, ("query", "doc", "grade"), comments))
     else:
         table = _table(content, file.name, other)
     return _judged(_qrels_of(table), sha256, other, subtopics, table, grade_digits)
@@ -141,11 +150,13 @@ def _of_json(content: bytes, file: str) -> RunColumns | FileTable:
         return run_of_dict(found, file)
 
 
-def _of_fields(content: bytes, file: str, form: Form, *, is_given: bool) -> tuple[Form, FileTable]:
+def _of_fields(
+    content: bytes, file: str, form: Form, comments: Comments, *, is_given: bool
+) -> tuple[Form, FileTable]:
     """Return the rows of a run without names of columns, and whether it has ranks or scores."""
     width = len(first_fields(content))
     columns = _WIDTH[form] + (("score",) if form == "msmarco" and width == 4 else ())
-    table = table_of_fields(content, file, columns)
+    table = table_of_fields(content, file, columns, comments)
     if not is_given:
         third = table.frame["rank"]
         if width == 3 and not third.str.contains(r"\A[+-]?\d+\z").all():
@@ -194,7 +205,8 @@ def _judged(
 ) -> QrelsText:
     name = "three columns: query doc grade" if form == "msmarco" else FORMS[form]
     text = qrels_text(columns, subtopics, sha256, table, grade_digits=grade_digits)
-    return replace(text, notes=(f"read as {name}", *text.notes))
+    read = () if table is None else table.notes
+    return replace(text, notes=(f"read as {name}", *read, *text.notes))
 
 
 def qrels_text(

@@ -8,9 +8,8 @@ from typing import Any, Literal, cast
 
 from irmeta.errors import DataError
 from irmeta.inputs.frames import column_of
-from irmeta.trec.rows import NUMBER, WHOLE
 from irmeta.trec.streams import InputFile, open_stream
-from irmeta.trec.text import first_fields
+from irmeta.trec.text import NUMBER, WHOLE, first_fields
 
 Kind = Literal["run", "qrels"]
 Form = Literal["trec", "msmarco", "scores", "csv", "json", "jsonl", "parquet"]

@@ -42,8 +42,8 @@ SHORTEST = 10  # bytes of a row: five fields, four spaces, a newline
 _FAR = np.int64(1) << 62
 
 # Indices into `counters`
-AT, ROWS, LISTS, TAGS, HARD, COMMAS, ODD_RANKS, REPEATS = range(8)
-FOUND = 8
+AT, ROWS, LISTS, TAGS, HARD, COMMAS, ODD_RANKS, REPEATS, COMMENTS = range(9)
+FOUND = 9
 # Return values of `tokenize`
 DONE, NEEDS_ROOM, NO_ROW, HAS_ODD_BYTES = range(4)
 
@@ -97,14 +97,15 @@ def _index_block(base, start, stop, edges, lines):
 
 
 @inner
-def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
+def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends, counters):
     """Find the lines that are rows: the index of each row's first edge, and the end of its tag.
 
     `begin` is the address of the first line.
 
     Returns
     -------
-    The number of rows; -1 for a line that is not a row, a blank line or a comment.
+    The number of rows; -1 for a line that is not a row, a blank line or a comment, or that
+    begins with # and may be a row.
     """
     row, edge = 0, 0
     for line in range(count):
@@ -117,9 +118,14 @@ def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
                 edge += 2
         is_comment = load_byte(begin) == 35
         begin = end + 1
-        if edge == first or is_comment:
+        if edge == first:
             continue
         fields = (edge - first) >> 1
+        if is_comment:
+            if fields >= width and edges[first + 1] - edges[first] > 1:
+                return -1
+            counters[COMMENTS] += 1
+            continue
         if fields < width or (width == 5 and fields > 5):
             return -1
         firsts[row], tag_ends[row] = first, edges[edge - 1]
@@ -328,7 +334,7 @@ def tokenize(
                 return NO_ROW
             reach = LONGEST
             continue
-        rows = _mark_rows(base + offset, width, edges, lines, count, firsts, tag_ends)
+        rows = _mark_rows(base + offset, width, edges, lines, count, firsts, tag_ends, counters)
         if (
             rows < 0
             or not _parse_ranks(width == 5, edges, firsts, rows, ranks[done:], counters)

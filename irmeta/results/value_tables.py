@@ -15,8 +15,7 @@ import polars as pl
 from irmeta.errors import DataError
 from irmeta.inputs.file_tables import as_text, parse_json
 from irmeta.inputs.frames import column_of
-from irmeta.trec.rows import NUMBER
-from irmeta.trec.text import first_fields
+from irmeta.trec.text import NUMBER, first_fields
 
 KEYS = ("track", "qrels", "system", "query", "measure")
 SUMMARIES = ("all", "amean", "average", "avg", "mean")

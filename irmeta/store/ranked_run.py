@@ -170,6 +170,8 @@ class RankReader:
             rows = reader.read(io.BytesIO(text), width)
             if rows is None or rows.repeats or len(reader.queries) < len(rows.queries):
                 return None
+            if rows.comments and self.source.policy.comments == "none":
+                return None
             position = np.arange(1, len(rows.doc) + 1, dtype=np.int32)
             columns = {"doc": rows.doc, "score": rows.score, "rank_given": rows.rank}
             columns["position"] = position

@@ -64,7 +64,7 @@ def read_data(
     check_not_forked()
     workers, policy = thread_count(workers), replace(policy, names="tag")
     rels = _rels(rel, [one.name for one in qrels])
-    sets = [_judged(one, subtopics, policy.grade_digits, rels.get(one.name)) for one in qrels]
+    sets = [_judged(one, subtopics, policy, rels.get(one.name)) for one in qrels]
     files = tuple(run.place for run in runs)
     source = TrackSource(
         track,
@@ -88,18 +88,18 @@ def read_data(
 
 
 def _judged(
-    given: GivenQrels, subtopics: bool, digits: int | None, rel: float | None
+    given: GivenQrels, subtopics: bool, policy: ReadPolicy, rel: float | None
 ) -> tuple[QrelsSource, QrelsText]:
     """Return one qrels set, with the rows of all its parts."""
     in_memory = [part for part in given.parts if isinstance(part, QrelsColumns)]
     subtopics = subtopics or any(part.is_subtopic for part in in_memory)
-    read = [_part(part, subtopics, digits) for part in given.parts]
+    read = [_part(part, subtopics, policy) for part in given.parts]
     first = given.parts[0]
     place = first.name if isinstance(first, InputFile) else first.place
     place = place if len(read) == 1 else f"qrels {given.name!r}"
     if len(read) > 1:
         frame = pl.concat([text.frame for text in read], how="vertical_relaxed")
-        frame = frame.with_columns(grade_column(frame["grade"], place, digits))
+        frame = frame.with_columns(grade_column(frame["grade"], place, policy.grade_digits))
         frame = frame.drop("line").with_row_index("line")
         frame, notes = once_each(frame, place, subtopics, "row", SUBTOPICS_FIX)
         sha256 = " ".join(text.sha256 for text in read)
@@ -118,9 +118,10 @@ def _rels(rel: float | Mapping[str, float] | None, names: list[str]) -> dict[str
     return dict(rel)
 
 
-def _part(part: QrelsColumns | InputFile, subtopics: bool, digits: int | None) -> QrelsText:
+def _part(part: QrelsColumns | InputFile, subtopics: bool, policy: ReadPolicy) -> QrelsText:
+    digits = policy.grade_digits
     if isinstance(part, InputFile):
-        return read_qrels(part, subtopics=subtopics, grade_digits=digits)
+        return read_qrels(part, subtopics=subtopics, grade_digits=digits, comments=policy.comments)
     return qrels_text(part, subtopics, part.sha256(), fix=SUBTOPICS_FIX, grade_digits=digits)
 
 

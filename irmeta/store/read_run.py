@@ -19,7 +19,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.store.spill import Columns, InMemory
 from irmeta.trec.ordering import contradicting_lists, rows_of
 from irmeta.trec.rows import NO_RANK, RowReader, Rows
-from irmeta.trec.runs import RunText, first_repeat, parse_clean_run, parse_odd_run
+from irmeta.trec.runs import ODD_RANKS, RunText, first_repeat, parse_clean_run, parse_odd_run
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, stored_sha256
 from irmeta.trec.tie_orders import missing_rank, row_without_rank
@@ -96,22 +96,26 @@ class SkippedRun:
 def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | SkippedRun:
     """Read one run file of a track; a run that cannot be read becomes a `SkippedRun`."""
     sha256 = tag = None
+    comments = source.policy.comments
     try:
         if printable(file.name) != file.name:
             raise DataError("its name is not UTF-8", file=printable(file.name), fix="Rename it.")
         form: str = source.policy.run_format
         is_given, parsed = form != "auto", None
         if form in ("auto", "trec"):
-            parsed = parse_clean_run(file, reader)
+            parsed = parse_clean_run(file, reader, comments)
         if not is_given:
             form = "trec" if parsed is not None else recognize(file, "run")
         if form != "trec":
-            columns, tag = read_run_file(file, cast(Form, form), is_given=is_given)
+            columns, tag = read_run_file(
+                file, cast(Form, form), is_given=is_given, comments=comments
+            )
             sha256 = columns.sha256()
             return run_of_columns(columns, tag, source.policy, reader)
-        parsed = parsed or parse_odd_run(file, reader, source.policy.malformed)
+        parsed = parsed or parse_odd_run(file, reader, source.policy.malformed, comments)
         sha256, tag = parsed.sha256, parsed.tag
-        return run_of_rows(source.policy, file.name, parsed, reader, partial(first_repeat, file))
+        repeat = partial(first_repeat, file, comments)
+        return run_of_rows(source.policy, file.name, parsed, reader, repeat)
     except DataError as error:
         if not source.may_quote(file.name):
             error.conceal()
@@ -135,7 +139,7 @@ def run_of_columns(
     )
     rows = replace(rows, repeats=_repeats(rows, len(reader.docs)))
     odd = columns.odd_ranks
-    notes = [*columns.notes, *([f"{odd:,} ranks are not whole numbers"] if odd else [])]
+    notes = [*columns.notes, *([f"{odd:,} {ODD_RANKS}"] if odd else [])]
     text = RunText(rows, columns.sha256(), name, notes=notes)
     return run_of_rows(policy, columns.place, text, reader, partial(_first_repeat, columns))
 

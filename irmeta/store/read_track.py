@@ -251,6 +251,7 @@ def read_sets(
                 given.format,
                 subtopics=given.subtopics,
                 grade_digits=source.policy.grade_digits,
+                comments=source.policy.comments,
             )
         except DataError as error:
             problem = qrels_problem(source, file) or error

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from irmeta.errors import IrmetaError, short
+from irmeta.errors import IrmetaError, printable, short
 from irmeta.locations import local
 from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackLists
@@ -152,6 +152,7 @@ def track_record(
     warnings = {
         "names": named.note,
         "qrels_sets": left_out,
+        "rows": _notes_on_rows(sets),
         "qrels": _qrels_warning(rows, pool, judged_rows),
         "pool_depth": without_depth(source, pool_depths, set(sets[0][1].frame["query"].unique())),
         "self_retrieval": _self_warning(rows, noticed.selves.tolist()),
@@ -172,6 +173,12 @@ def track_record(
         "qrels": [_set_record(given, parsed, described) for given, parsed in sets],
         "warnings": {kind: text for kind, text in warnings.items() if text is not None},
     }
+
+
+def _notes_on_rows(sets: list[tuple[QrelsSource, QrelsText]]) -> str | None:
+    """Return the notes on rows of qrels that could be read otherwise, None without any."""
+    found = [f"{printable(given.file)}: {note}" for given, parsed in sets for note in parsed.shown]
+    return "; ".join(found) or None
 
 
 def _qrels_warning(rows: TrackLists[Any], pool: Judgments, judged_rows: int) -> str | None:

@@ -10,6 +10,8 @@ import polars as pl
 
 from irmeta.phrases import count, listed
 from irmeta.policies import TieOrder
+from irmeta.trec.comments import MARK
+from irmeta.trec.runs import ODD_RANKS
 from irmeta.trec.tie_orders import TIE_RULES
 
 _MOST = 3
@@ -42,6 +44,7 @@ class _Kind(NamedTuple):
 
 _LISTS, _WRONG, _MISSING = map(pl.col, ("lists", "contradicting_lists", "missing_queries"))
 _UNJUDGED, _JUDGED_ROWS, _ROUNDED = map(pl.col, ("unjudged_queries", "judged_rows", "rounded_rows"))
+_NOTES = pl.col("notes")
 _JUDGED = _MISSING + _LISTS - _UNJUDGED
 _OF_LISTS = "{} of {} lists"
 _BY_RANK = "Lists are ordered by score. `tie_order='rank'` takes the rank column."
@@ -66,6 +69,19 @@ _KINDS = {
             None,
             _LISTS,
             "Do the doc ids have another form?",
+        ),
+        _Kind(
+            _NOTES.str.contains(MARK, literal=True),
+            "lines that begin with #",
+            _NOTES.str.extract(f"{MARK}([^;]+)"),
+            _LISTS,
+        ),
+        _Kind(
+            _NOTES.str.contains(ODD_RANKS, literal=True),
+            "a rank column with other values than whole numbers",
+            _NOTES.str.extract(rf"([\d,]+ {ODD_RANKS})"),
+            _LISTS,
+            "Are the columns shifted, by a blank in an id?",
         ),
         _Kind(
             pl.col("equal_to").is_not_null(),

@@ -119,6 +119,7 @@ def judges(
     common: bool = False,
     same_scale: bool = False,
     raw: bool = False,
+    comments: Literal["auto", "rows", "skip", "none"] = "auto",
     repeats: int = 100,
     labelled: int | Iterable[int] = (15, 20, 25, 30),
     resamples: int = 1000,

@@ -31,6 +31,7 @@ _Found = TypeVar("_Found")
 
 _POLICY_KEYS = (
     "names", "tie_order", "depth", "duplicates", "run_format", "drop_self", "grade_digits",
+    "comments",
 )  # fmt: skip
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from irmeta.errors import DataError
+from irmeta.policies import Comments
+from irmeta.trec.comments import HashLines
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import Text, lines
 
@@ -28,8 +30,10 @@ class JudgedDoc(NamedTuple):
     level: str
 
 
-def read_groups(file: InputFile, form: str) -> dict[str, Sequence[JudgedDoc]]:
-    """Read the judged docs of each query; queries are sorted.
+def read_groups(
+    file: InputFile, form: str, comments: Comments = "skip"
+) -> dict[str, Sequence[JudgedDoc]]:
+    """Read the judged docs of each query; queries are sorted. `comments` is of `ReadPolicy`.
 
     Raises
     ------
@@ -37,9 +41,10 @@ def read_groups(file: InputFile, form: str) -> dict[str, Sequence[JudgedDoc]]:
         If the file cannot be read, or a line has another number of fields.
     """
     names, found = _FIELDS[form], dict[str, list[JudgedDoc]]()
+    hashes = HashLines(comments, lambda fields: len(fields) == len(names))
     with open_stream(file) as stream:
         for number, piece in Text(stream, file.name).pieces():
-            for line, fields in lines(piece, file.name, first=number):
+            for line, fields in lines(piece, file.name, first=number, hashes=hashes):
                 if len(fields) != len(names):
                     problem = f"{len(fields)} fields instead of {len(names)}"
                     fix = f"A line is: {' '.join(names)}."

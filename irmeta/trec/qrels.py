@@ -13,10 +13,11 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import DataError
-from irmeta.trec.grades import GRADES_FIX, grade_column, plain
-from irmeta.trec.rows import NUMBER
+from irmeta.policies import Comments
+from irmeta.trec.comments import MARK, HashLines
+from irmeta.trec.grades import GRADES_FIX, UNRATED, grade_column, plain
 from irmeta.trec.streams import InputFile, open_stream
-from irmeta.trec.text import Text, first_fields, lines, read_columns
+from irmeta.trec.text import NUMBER, Text, first_fields, lines, read_columns
 
 QrelsFormat = Literal["trec", "prels", "sample-eval"]
 SAMPLED: tuple[QrelsFormat, ...] = ("prels", "sample-eval")
@@ -60,6 +61,11 @@ class QrelsText:
     notes: tuple[str, ...]
     sample: pl.DataFrame | None = None
 
+    @property
+    def shown(self) -> list[str]:
+        """Return the notes on rows that may mean something else, which commands print."""
+        return [note for note in self.notes if note.startswith((MARK, UNRATED))]
+
 
 def parse_qrels(
     file: InputFile,
@@ -67,6 +73,7 @@ def parse_qrels(
     *,
     subtopics: bool = False,
     grade_digits: int | None = None,
+    comments: Comments = "auto",
 ) -> QrelsText:
     """Read a qrels file; negative grades are kept.
 
@@ -81,6 +88,8 @@ def parse_qrels(
         Whether the second column is a subtopic.
     grade_digits
         Decimals that grades are rounded to; None: grades are not rounded.
+    comments
+        See `ReadPolicy`.
 
     Raises
     ------
@@ -89,13 +98,17 @@ def parse_qrels(
         (query, subtopic, doc) has two different grades, or, without `subtopics`, a (query, doc)
         has several values in the second column.
     """
+    hashes = HashLines(comments, lambda fields: _fits(fields, form))
     with open_stream(file) as stream:
         text = Text(stream, file.name)
-        frames = [_parse_piece(piece, form, file.name, first) for first, piece in text.pieces()]
+        frames = [
+            _parse_piece(piece, form, file.name, first, hashes) for first, piece in text.pieces()
+        ]
         sha256 = stream.sha256()
     frame = pl.concat(frames, how="vertical_relaxed")  # some pieces may have only whole grades
     if frame.is_empty():
         raise DataError("holds no judgment", file=file.name, fix=_SHAPE[form])
+    hashed = hashes.notes(frame["query"].unique(), file.name)
     frame = frame.with_columns(grade_column(frame["grade"], file.name, grade_digits))
     if "second" not in frame.columns:
         frame = frame.with_columns(second=pl.lit(None, pl.String))
@@ -105,13 +118,19 @@ def parse_qrels(
     if form in SAMPLED:
         kept = read.join(frame.select("line"), on="line", how="semi", maintain_order="left")
         sample = sample_columns(kept, file.name)
-    return QrelsText(frame, sha256, text.notes + notes, sample)
+    return QrelsText(frame, sha256, text.notes + hashed + notes, sample)
 
 
-def _parse_piece(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
+def _fits(fields: list[bytes], form: str) -> bool:
+    """Check whether the fields of a line that begins with # are those of a row."""
+    names = FIELDS[form]
+    return len(fields) == len(names) and bool(NUMBER.match(fields[names.index("grade")]))
+
+
+def _parse_piece(data: bytes, form: str, file: str, first: int, hashes: HashLines) -> pl.DataFrame:
     """Parse complete lines; `first` is the number of the first line."""
     frame = _fast(data, form, first)
-    return _by_line(data, form, file, first) if frame is None else frame
+    return _by_line(data, form, file, first, hashes) if frame is None else frame
 
 
 def _fast(data: bytes, form: str, first: int) -> pl.DataFrame | None:
@@ -127,11 +146,11 @@ def _fast(data: bytes, form: str, first: int) -> pl.DataFrame | None:
     return None
 
 
-def _by_line(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
+def _by_line(data: bytes, form: str, file: str, first: int, hashes: HashLines) -> pl.DataFrame:
     names = FIELDS[form]
     rows = [
         (*_row(fields, names, form, file, number), number)
-        for number, fields in lines(data, file, first=first)
+        for number, fields in lines(data, file, first=first, hashes=hashes)
     ]
     types = dict.fromkeys(names, pl.String) | {"grade": pl.Float64, "line": pl.Int64}
     return pl.DataFrame(rows, schema=types, orient="row")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,6 +10,7 @@ import numpy as np
 from irmeta.kernels.tokenize import (
     AT,
     COMMAS,
+    COMMENTS,
     FOUND,
     HARD,
     HAS_ODD_BYTES,
@@ -28,13 +28,10 @@ from irmeta.kernels.tokenize import (
 )
 from irmeta.trec import text
 from irmeta.trec.numbered_names import Names
-from irmeta.trec.text import first_fields
+from irmeta.trec.text import WHOLE, first_fields, is_number
 
 NO_RANK = np.iinfo(np.int32).min  # marks a row without a usable rank
 CHUNK = 1 << 20  # bytes of text in memory at a time
-NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
-COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
-WHOLE = re.compile(rb"[+-]?\d+\Z")
 # By row, but the first element of "lists" is reserved.
 _KINDS = {
     "lists": np.int32,
@@ -70,6 +67,8 @@ class Rows:
         Numbers of scores with a decimal comma, and of ranks that are not whole numbers.
     repeats
         Number of duplicate docs within lists. Several lists of a query may share further docs.
+    comments
+        Number of lines that begin with # and are not rows.
     """
 
     queries: np.ndarray
@@ -81,6 +80,7 @@ class Rows:
     commas: int
     odd_ranks: int
     repeats: int
+    comments: int = 0
 
 
 class RowReader:
@@ -128,9 +128,10 @@ class RowReader:
         """Read all lines of a run, or return None if some line is malformed.
 
         After None, the caller reads line by line to report the malformed line. Lines may be
-        blank or comments, and any white space separates fields. Each line has six fields or more,
-        the sixth being the rest of the line, or all lines have exactly five. The text is UTF-8
-        without NUL and byte-order mark, and has a row in its first `text.FIRST_ROW_WITHIN` bytes.
+        blank or comments that do not have the fields of a row, and any white space separates
+        fields. Each line has six fields or more, the sixth being the rest of the line, or all
+        lines have exactly five. The text is UTF-8 without NUL and byte-order mark, and has a row
+        in its first `text.FIRST_ROW_WITHIN` bytes.
 
         `width` is the number of fields, 6 or 5; 0: that of the first row.
         """
@@ -222,6 +223,7 @@ class RowReader:
             commas=int(counts[COMMAS]),
             odd_ranks=int(counts[ODD_RANKS]),
             repeats=int(counts[REPEATS]),
+            comments=int(counts[COMMENTS]),
         )
 
 
@@ -234,4 +236,4 @@ def width_of(fields: list[bytes]) -> int:
         return 0
     if len(fields) != 5 or not WHOLE.match(fields[3]):
         return 6
-    return 5 if NUMBER.match(fields[4]) or COMMA.match(fields[4]) else 6
+    return 5 if is_number(fields[4]) else 6

@@ -10,11 +10,14 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError
-from irmeta.policies import Malformed
-from irmeta.trec.rows import COMMA, NO_RANK, NUMBER, WHOLE, RowReader, Rows, width_of
+from irmeta.policies import Comments, Malformed
+from irmeta.trec.comments import HashLines
+from irmeta.trec.rows import NO_RANK, RowReader, Rows, width_of
 from irmeta.trec.streams import InputFile, open_stream
-from irmeta.trec.text import Text, first_fields, lines
+from irmeta.trec.text import COMMA, NUMBER, WHOLE, Text, first_fields, is_number, lines
 
+ODD_RANKS = "ranks are not whole numbers"
+"""End of the note on such ranks."""
 _SHAPE = "A run line is: query Q0 doc rank score tag."
 
 
@@ -43,13 +46,18 @@ class RunText:
     notes: list[str] = field(default_factory=list)
 
 
-def parse_run(file: InputFile, reader: RowReader, malformed: Malformed = "error") -> RunText:
+def parse_run(
+    file: InputFile,
+    reader: RowReader,
+    malformed: Malformed = "error",
+    comments: Comments = "auto",
+) -> RunText:
     """Read a run in TREC form: six fields per line, or five if no line has a tag.
 
-    Fields are separated by any mix of spaces and tabs; blank lines and lines beginning with # are
-    skipped; everything after the score is the tag; a decimal comma is read as a point (noted).
-    Lines that are not UTF-8 are read as Latin-1 (noted). At most two megabytes of text are held at
-    a time.
+    Fields are separated by any mix of spaces and tabs; blank lines and comments are skipped (for
+    `comments` see `ReadPolicy`); everything after the score is the tag; a decimal comma is read as
+    a point (noted). Lines that are not UTF-8 are read as Latin-1 (noted). At most two megabytes of
+    text are held at a time.
 
     Raises
     ------
@@ -57,11 +65,12 @@ def parse_run(file: InputFile, reader: RowReader, malformed: Malformed = "error"
         At the first malformed line, unless `malformed` is ``skip``; if no line can be read, or none
         of the first 64 MB; and if the file is missing, truncated or damaged.
     """
-    return parse_clean_run(file, reader) or parse_odd_run(file, reader, malformed)
+    clean = parse_clean_run(file, reader, comments)
+    return clean or parse_odd_run(file, reader, malformed, comments)
 
 
-def parse_clean_run(file: InputFile, reader: RowReader) -> RunText | None:
-    """Read a run in UTF-8 without malformed lines; None for any other file.
+def parse_clean_run(file: InputFile, reader: RowReader, comments: Comments) -> RunText | None:
+    """Read a run in UTF-8 without malformed lines and rows that begin with #, or return None.
 
     Raises
     ------
@@ -70,21 +79,25 @@ def parse_clean_run(file: InputFile, reader: RowReader) -> RunText | None:
     """
     with open_stream(file) as stream:
         rows = reader.read(stream)
-        return None if rows is None else _run(rows, stream.sha256())
+        if rows is None or (rows.comments and comments == "none"):
+            return None
+        return _run(rows, stream.sha256())
 
 
-def parse_odd_run(file: InputFile, reader: RowReader, malformed: Malformed) -> RunText:
+def parse_odd_run(
+    file: InputFile, reader: RowReader, malformed: Malformed, comments: Comments
+) -> RunText:
     """Read a run that `parse_clean_run` cannot read: see `parse_run`."""
     if not reader.is_utf8:  # else the same lines would be malformed again
         with open_stream(file) as stream:
             text = Text(stream, file.name)
             rows = reader.read(text)
-            if rows is not None:
+            if rows is not None and not (rows.comments and comments == "none"):
                 return _run(rows, stream.sha256(), notes=text.notes)
     with open_stream(file) as stream:
         text = Text(stream, file.name)
-        rows, skipped = _by_line(text, file, reader, malformed)
-        return _run(rows, stream.sha256(), skipped, text.notes)
+        rows, skipped, notes = _by_line(text, file, reader, malformed, comments)
+        return _run(rows, stream.sha256(), skipped, text.notes + notes)
 
 
 def _run(rows: Rows, sha256: str, skipped: int = 0, notes: tuple[str, ...] = ()) -> RunText:
@@ -105,7 +118,7 @@ def reading_notes(
     if commas:
         notes.append(f"decimal comma in {commas:,} scores")
     if odd_ranks:
-        notes.append(f"{odd_ranks:,} ranks are not whole numbers")
+        notes.append(f"{odd_ranks:,} {ODD_RANKS}")
     if skipped:
         notes.append(f"{skipped:,} malformed lines dropped")
     return notes
@@ -135,6 +148,7 @@ class _Lines:
         self._parts: list[tuple[np.ndarray, ...]] = []
         self.tags: dict[str, None] = {}
         self.noticed: Counter[str] = Counter()
+        self.names: set[str] = set()
 
     def add(self, row: tuple[bytes, bytes, float, int]) -> None:
         """Add a row returned by `_row`."""
@@ -144,6 +158,7 @@ class _Lines:
         """Convert the added rows to arrays; return whether there is any row so far."""
         if self._rows:
             query, doc, score, rank = zip(*self._rows, strict=True)
+            self.names.update(name.decode() for name in {*query})
             self._parts.append(
                 (
                     self._reader.queries.numbers(pl.Series([name.decode() for name in query])),
@@ -174,13 +189,18 @@ class _Lines:
 
 
 def _by_line(
-    text: Text, file: InputFile, reader: RowReader, malformed: Malformed
-) -> tuple[Rows, int]:
-    """Return the rows and the number of dropped lines."""
+    text: Text,
+    file: InputFile,
+    reader: RowReader,
+    malformed: Malformed,
+    comments: Comments = "auto",
+) -> tuple[Rows, int, tuple[str, ...]]:
+    """Return the rows, the number of dropped lines, and notes."""
     collected, width = _Lines(reader), 0
+    hashes = HashLines(comments, lambda fields: _fits(fields, width))
     for first, piece in text.pieces():
         width = width or _width(file, first_fields(piece))
-        for number, fields in lines(piece, text.name, 6, first):
+        for number, fields in lines(piece, text.name, 6, first, hashes):
             try:
                 collected.add(_row(fields, width, number, collected.noticed))
             except DataError as error:
@@ -197,18 +217,24 @@ def _by_line(
     if not collected.pack():
         problem = "no line can be read as a result" if skipped else "holds no result"
         raise DataError(problem, file=text.name, fix=_SHAPE)
-    return collected.rows(), skipped
+    return collected.rows(), skipped, hashes.notes(collected.names, text.name)
 
 
-def first_repeat(file: InputFile) -> DataError:
+def _fits(fields: list[bytes], width: int) -> bool:
+    """Check whether the fields of a line that begins with # are those of a row."""
+    return len(fields) == width and bool(WHOLE.match(fields[3])) and is_number(fields[4])
+
+
+def first_repeat(file: InputFile, comments: Comments) -> DataError:
     """Return the error of the first duplicate (query, doc); malformed lines are skipped."""
     seen: dict[tuple[bytes, bytes], int] = {}
     width, noticed = 0, Counter[str]()
+    hashes = HashLines(comments, lambda fields: _fits(fields, width))
     with open_stream(file) as stream:
         text = Text(stream, file.name)
         for start, piece in text.pieces():
             width = width or _width(file, first_fields(piece))
-            for number, fields in lines(piece, file.name, 6, start):
+            for number, fields in lines(piece, file.name, 6, start, hashes):
                 try:
                     query, doc, _, _ = _row(fields, width, number, noticed)
                 except DataError:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from irmeta.errors import DataError
 from irmeta.trec.archives import archive_kind
-from irmeta.trec.rows import COMMA, NUMBER, WHOLE
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, open_stream
-from irmeta.trec.text import Text, first_fields
+from irmeta.trec.text import WHOLE, Text, first_fields, is_number
 
 
 def qrels_problem(source: TrackSource, file: InputFile) -> DataError | None:
@@ -38,7 +37,7 @@ def _first_row(file: InputFile) -> list[bytes]:
 def _looks_like_run(fields: list[bytes]) -> bool:
     if len(fields) < 6:  # prels has five columns, like a run without tags
         return False
-    return bool(WHOLE.match(fields[3]) and (NUMBER.match(fields[4]) or COMMA.match(fields[4])))
+    return bool(WHOLE.match(fields[3]) and is_number(fields[4]))
 
 
 def _looks_like_qrels(fields: list[bytes]) -> bool:

@@ -11,12 +11,16 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from irmeta.errors import DataError
+from irmeta.trec.comments import HashLines
 from irmeta.trec.streams import InputFile, TextStream, open_stream
 
 LONGEST_LINE = 1 << 20  # bytes; the longest line of any known TREC file is under 1 KB
 FIRST_ROW_WITHIN = 64 << 20  # bytes of decompressed text
 MOST_HELD = 64 << 20  # limit in bytes of a file read at once
 _WHITE = bytes.maketrans(b"\t\v\f\r", b"    ")
+NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
+COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
+WHOLE = re.compile(rb"[+-]?\d+\Z")
 _NO_ROWS = re.compile(rb"(?:^#[^\n]*+|\s++)*+", re.MULTILINE)  # comments, and white space
 
 
@@ -224,16 +228,42 @@ def _without_hex(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
 
 
 def first_fields(data: bytes | bytearray, end: int | None = None) -> list[bytes]:
-    """Return the fields of the first line that is neither blank nor a comment, or no fields."""
+    """Return the fields of the first line that is neither blank nor a comment.
+
+    Without such a line, those of the first line that begins with # and has the fields of a row of
+    some form; else no fields.
+    """
     end = len(data) if end is None else end
     match = _NO_ROWS.match(data, 0, end)
     start = match.end() if match else 0
     stop = data.find(b"\n", start, end)
-    return bytes(data[start : end if stop < 0 else stop]).split()
+    fields = bytes(data[start : end if stop < 0 else stop]).split()
+    if fields or data.find(b"#", 0, end) < 0:
+        return fields
+    hashed = (line.split() for line in bytes(data[:end]).split(b"\n"))
+    return next((found for found in hashed if found and _may_be_row(found)), [])
+
+
+def _may_be_row(fields: list[bytes]) -> bool:
+    """Check whether the fields of a line that begins with # are those of a row of some form."""
+    if len(fields) < 3 or len(fields[0]) < 2:
+        return False
+    if len(fields) > 4 and WHOLE.match(fields[3]):
+        return is_number(fields[4])
+    return len(fields) < 6 and is_number(fields[-1])
+
+
+def is_number(field: bytes) -> bool:
+    """Check whether a field is a number, also with a decimal comma."""
+    return bool(NUMBER.match(field) or COMMA.match(field))
 
 
 def lines(
-    data: bytes, file: str, fields: int = 0, first: int = 1
+    data: bytes,
+    file: str,
+    fields: int = 0,
+    first: int = 1,
+    hashes: HashLines | None = None,
 ) -> Iterator[tuple[int, list[bytes]]]:
     """Yield the number and the fields of each line that is neither blank nor a comment.
 
@@ -247,18 +277,23 @@ def lines(
         Largest number of fields, the last of which is the rest of the line; 0: no limit.
     first
         The number of the first line.
+    hashes
+        What lines are that begin with #; None: comments.
 
     Raises
     ------
     DataError
         For a line of more than a megabyte.
     """
-    if not first_fields(data):  # fast for megabytes of blank lines
+    if data.isspace() or (hashes is None and not first_fields(data)):  # fast for megabytes
         return
     splits = fields - 1 if fields > 0 else -1
     for number, row in enumerate(data.split(b"\n"), first):
         if len(row) > LONGEST_LINE:
             raise _long_line(file, number, row[:60])
-        if row[:1] != b"#" and (parts := row.split(None, splits)):
-            parts[-1] = parts[-1].rstrip()
+        is_comment = row[:1] == b"#"
+        if (is_comment and hashes is None) or not (parts := row.split(None, splits)):
+            continue
+        parts[-1] = parts[-1].rstrip()
+        if not is_comment or (hashes is not None and hashes.is_row(parts, number)):
             yield number, parts

@@ -82,7 +82,7 @@ def test_to_trec__keeps_the_depth_of_pools(tmp_path: Path):
     ("qrels", "runs", "said"),
     [
         ({"q 1": {"d": 1}}, {"s": {"q 1": {"d": 1}}}, "name of a query .*'q 1'"),
-        ({"#1": {"d": 1}}, {"s": {"#1": {"d": 1}}}, "name of a query .*'#1'"),
+        ({"#": {"d": 1}}, {"s": {"#": {"d": 1}}}, "name of a query .*'#'"),
         ({"q": {"d\t1": 1}}, {"s": {"q": {"d": 1}}}, "name of a doc .*Rename it"),
         ({"q": {"d": 1}}, {" s": {"q": {"d": 1}}}, "name of a system .*' s'"),
     ],
@@ -90,6 +90,15 @@ def test_to_trec__keeps_the_depth_of_pools(tmp_path: Path):
 def test_to_trec__names_that_cannot_be_fields_are_refused(qrels, runs, said, tmp_path: Path):
     with pytest.raises(irmeta.DataError, match=said):
         irmeta.from_data(qrels, runs).to_trec(tmp_path / "out")
+
+
+def test_to_trec__queries_that_begin_with_hash_are_read_again(tmp_path: Path):
+    judged, run = {"1": {"d": 1}, "#1": {"e": 1}}, {"1": {"d": 1}, "#1": {"x": 2, "e": 1}}
+    irmeta.from_data(judged, {"s": run}, track="t").to_trec(tmp_path / "out")
+    with pytest.warns(irmeta.QrelsWarning, match="begin with # read as rows: 1"):
+        again = irmeta.read(tmp_path / "out")
+    found = again.evaluate("RR", per_query=True).sort("query")
+    assert found.select("query", "value").rows() == [("#1", 0.5), ("1", 1.0)]
 
 
 def test_to_trec__folder_with_files_is_refused(made_store: Store, tmp_path: Path):

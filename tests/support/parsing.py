@@ -29,8 +29,8 @@ def by_line(content: str | bytes) -> RunText:
     """Parse line by line."""
     file = file_of(content)
     with open_stream(file) as stream:
-        rows, skipped = runs._by_line(Text(stream, file.name), file, READER, "error")
-    return runs._run(rows, "", skipped)
+        rows, skipped, notes = runs._by_line(Text(stream, file.name), file, READER, "error")
+    return runs._run(rows, "", skipped, notes)
 
 
 def rows(run: RunText) -> list[tuple[str, str, int, float]]:

@@ -33,7 +33,7 @@ FAST_AND_SLOW = pytest.mark.parametrize("way", [parse, by_line], ids=["fast", "s
         "1 Q0 a 1 2.5 t\r\n1 Q0 b 2 1.0 t\r",
         "\n1 Q0 a 1 2.5 t\n \t\r\n\n1 Q0 b 2 1.0 t\n\n\n",
         "#q i d r s t\n1 Q0 a 1 2.5 t\n#\n# 1 Q0 x 9 9 t\n1 Q0 b 2 1.0 t\n#",
-        "#1 Q0 x 9 9 t\n1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n#1 Q0 y 9 9 t\n",
+        "#1 Q0 x 9\n1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n#1 Q0 y 9 high t\n",
         "1 - a +1 +2.5 t\n1 x b 02 1. t\n",
         "1 Q0 a 1 25e-1 t\n1 Q0 b 2 .1E1 t\n",
     ],

@@ -15,6 +15,7 @@ from irmeta.errors import DataError, UsageError, printable
 from irmeta.inputs.files import read_qrels
 from irmeta.measures.names import parse_measures
 from irmeta.phrases import count, listed
+from irmeta.policies import Comments
 from irmeta.preferences.registry import is_preference
 from irmeta.results.matrix import Matrix
 from irmeta.studies.framework.track_view import TrackView
@@ -116,24 +117,27 @@ def read_labels(track: TrackView, options: Options) -> Labels | None:
                 f"track {track.name!r} has a qrels set {name!r}: give the judge in the file "
                 f"{path!r} another name."
             )
-        labels[name] = labels_of_file(path)
+        labels[name], notes = labels_of_file(path, options.comments)
+        for note in notes:
+            track.note(f"{path}: {note}")
     return labels
 
 
-def labels_of_file(path: str) -> pl.DataFrame:
-    """Read the qrels of a judge: query, doc, grade (Float64).
+def labels_of_file(path: str, comments: Comments) -> tuple[pl.DataFrame, list[str]]:
+    """Read the qrels of a judge: query, doc, grade (Float64); and notes on rows.
 
     Raises
     ------
     DataError
         If the qrels are malformed, or by subtopic.
     """
-    frame = read_qrels(InputFile.at(Path(path), printable(path))).frame
+    text = read_qrels(InputFile.at(Path(path), printable(path)), comments=comments)
+    frame = text.frame
     if frame["subtopic"].null_count() < frame.height:
         raise DataError("judgments by subtopic are not compared", file=path)
     return frame.select(
         pl.col("query", "doc").cast(pl.String), pl.col("grade").cast(pl.Float64)
-    ).sort("query", "doc")
+    ).sort("query", "doc"), text.shown
 
 
 def _is_comparable(track: TrackView, labels: Labels) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from irmeta.errors import UsageError, check_choice
 from irmeta.naming.grammar import split_names
 from irmeta.options import option
-from irmeta.policies import TrackOptions
+from irmeta.policies import Comments, TrackOptions
 
 MEASURES = ("nDCG@10", "AP", "P@10", "RBP", "Compat", "RPP")
 """Default measures; a preference is averaged over all other systems."""
@@ -84,6 +84,9 @@ class JudgesOptions(TrackOptions):
     )
     raw: bool = option(
         False, "Compute coefficients that need a common scale for different scales too."
+    )
+    comments: Comments = option(
+        "auto", "Meaning of lines of text that begin with #, in files of judges."
     )
     repeats: int = option(100, "Random orders of the queries, for mixtures of labels.", least=1)
     labelled: tuple[int, ...] = option(
