@@ -354,6 +354,12 @@ def _other(scheme: str) -> Any:
         raise UsageError(f"{scheme}:// is no storage that fsspec knows ({error}).") from None
 
 
+def not_a(kind: str, path: Location) -> str:
+    """Return that a path is not a file or folder, or that it does not exist."""
+    is_there = os.path.lexists(path) if isinstance(path, Path) else path.exists()
+    return f"{path} is not a {kind}" if is_there else f"{path} does not exist"
+
+
 def is_stream(path: object) -> bool:
     """Check whether a path is standard input (``-``), a pipe or a device, which is read once."""
     if not isinstance(path, str | os.PathLike):

@@ -12,7 +12,7 @@ from irmeta.cli.app import TracksOption
 from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
 from irmeta.errors import UsageError
-from irmeta.locations import is_stream, location
+from irmeta.locations import is_stream, location, not_a
 from irmeta.policies import Comments
 from irmeta.show.display import Display
 
@@ -102,7 +102,7 @@ def agree(
     for file in files:
         place = location(file)
         if not (place.is_file() or is_stream(place)):
-            raise UsageError(f"{file} is not a file.")
+            raise UsageError(f"{not_a('file', place)}.")
     found = compute(
         reference_source,
         judges or None,

@@ -68,11 +68,17 @@ class QrelsColumns:
     frame
         query, doc, grade (Int8 or Float64) and, if the data have one, `subtopic`; or, unless
         `is_subtopic`, an iteration in its place.
+    rows
+        The row of the data for each row of `frame`, where rows without a grade are left out.
+    notes
+        Notes of reading, as text.
     """
 
     place: str
     frame: pl.DataFrame
     is_subtopic: bool = False
+    rows: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
     def sha256(self) -> str:
         """Return the SHA-256 of all values; equal rows in another container have the same."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from irmeta.errors import DataError
 from irmeta.inputs.columns import QrelsColumns, RunColumns, check_grades
-from irmeta.trec.grades import GRADES_FIX
+from irmeta.trec.grades import GRADES_FIX, UNRATED
 from irmeta.trec.rows import NO_RANK
 
 ByQuery = Mapping[Any, Mapping[Any, Any]]
@@ -73,6 +74,8 @@ def _run_of_lists(
 def qrels_of_dict(data: ByQuery | DocLists, place: str) -> QrelsColumns:
     """Return the judgments in the order of the dicts; docs of lists and sets have grade 1.
 
+    Docs whose grade is None are unjudged.
+
     Raises
     ------
     DataError
@@ -85,7 +88,14 @@ def qrels_of_dict(data: ByQuery | DocLists, place: str) -> QrelsColumns:
         data = {q: sorted(d, key=str) if isinstance(d, AbstractSet) else d for q, d in lists}
     queries, lengths, docs = _ids(data, place)
     scored = cast("ByQuery", data)
-    grades = np.ones(len(docs)) if is_list else _numbers(scored, len(docs), place)
+    try:
+        grades = np.ones(len(docs)) if is_list else _numbers(scored, len(docs), place)
+    except DataError:
+        rated = {q: {d: g for d, g in one.items() if g is not None} for q, one in scored.items()}
+        missing = len(docs) - sum(map(len, rated.values()))
+        if missing in (0, len(docs)):
+            raise
+        return replace(qrels_of_dict(rated, place), notes=(f"{UNRATED}{missing:,}",))
     if not (finite := np.isfinite(grades)).all():
         row = int(np.argmin(finite))
         raise _invalid(scored, row, place, "the grade is not a finite number", GRADES_FIX)

@@ -16,7 +16,8 @@ import pyarrow as pa
 from irmeta.errors import DataError
 from irmeta.inputs.columns import refuse
 from irmeta.inputs.dicts import has_doc_lists
-from irmeta.inputs.frames import NAMES, column_of
+from irmeta.inputs.frames import NAMES, column_of, holds_columns, rows_of_columns
+from irmeta.inputs.other_forms import WRITE, Kind, refuse_json
 from irmeta.inputs.recognition import header_of, separator_of
 from irmeta.policies import Comments
 from irmeta.trec.comments import HashLines
@@ -177,7 +178,7 @@ def numeric(table: FileTable) -> FileTable:
         column = table.frame[cast(str, name)]
         if column.dtype == pl.String:
             numbers = column.str.strip_chars().cast(pl.Float64, strict=False)
-            if (wrong := numbers.is_null() & column.is_not_null()).any():
+            if (wrong := numbers.is_null() & (column.str.strip_chars() != "")).any():
                 try:
                     refuse(column, wrong, table.place, "is not a number", "Correct the value.")
                 except DataError as error:
@@ -202,8 +203,10 @@ def table_of_parquet(content: bytes, file: str) -> FileTable:
         raise DataError("cannot be read as Parquet ({why})", file=file, ids=why, fix=fix) from None
 
 
-def read_json(text: str, file: str) -> dict[str, dict[str, Any]] | FileTable:
-    """Return JSON by query, ``{query: {doc: value}}`` or ``{query: [doc]}``, or records as a table.
+def read_json(text: str, file: str, kind: Kind) -> dict[str, dict[str, Any]] | FileTable:
+    """Return JSON by query, ``{query: {doc: value}}`` or ``{query: [doc]}``, or rows as a table.
+
+    Rows are records, or the columns of a dict of columns.
 
     Raises
     ------
@@ -211,13 +214,17 @@ def read_json(text: str, file: str) -> dict[str, dict[str, Any]] | FileTable:
         If the text is not JSON, a key occurs twice, or it holds something else.
     """
     content = parse_json(text, file, 1)
-    shape = "Write {query: {doc: value}}, {query: [doc, ...]}, or a list of records."
+    refuse_json(content, file, kind)
+    shape = f"{WRITE[kind][:-1]}, {{query: [doc, ...]}}, or a list of records."
     if isinstance(content, list):
         records = cast(list[Any], content)
-        return _table_of_records(records, list(range(len(records))), file, "row")
+        return _table_of_records(records, list(range(len(records))), file, "row", kind)
     if not isinstance(content, dict):
         raise DataError(f"JSON of a {type(content).__name__}", file=file, line=1, fix=shape)
     by_query = cast(dict[str, Any], content)
+    if holds_columns(by_query):
+        records = rows_of_columns(by_query, file)
+        return _table_of_records(records, list(range(len(records))), file, "row", kind)
     if has_doc_lists(by_query):
         return by_query
     for query, docs in by_query.items():
@@ -225,13 +232,15 @@ def read_json(text: str, file: str) -> dict[str, dict[str, Any]] | FileTable:
             line, problem = line_of_key(text, query), "not a dict of the docs of a query"
             raise DataError(problem, file=file, line=line, value=docs, fix=shape)
         if any(isinstance(value, dict) for value in cast(dict[str, Any], docs).values()):
-            fix = "Write one file per system, each {query: {doc: score}}."
+            fix = f"Write one file per system, each {WRITE['run'][6:]}"
             line, problem = line_of_key(text, query), "several runs in one file"
+            if kind == "qrels":
+                problem, fix = "dicts in the place of grades", shape
             raise DataError(problem, file=file, line=line, value=query, fix=fix)
     return by_query
 
 
-def table_of_jsonl(text: str, file: str) -> FileTable:
+def table_of_jsonl(text: str, file: str, kind: Kind) -> FileTable:
     """Return the records of a file with one JSON object per line.
 
     An object is a record with named values, or ``{query: {doc: value}}``.
@@ -246,6 +255,8 @@ def table_of_jsonl(text: str, file: str) -> FileTable:
         if not line.strip():
             continue
         content = parse_json(line, file, number)
+        if not records:
+            refuse_json(content, file, kind)
         values = cast(dict[str, Any], content) if isinstance(content, dict) else {}
         if values and all(isinstance(docs, dict) for docs in values.values()):
             nested = [
@@ -257,7 +268,7 @@ def table_of_jsonl(text: str, file: str) -> FileTable:
             nested = [content]
         records += nested
         numbers += [number] * len(nested)
-    return _table_of_records(records, numbers, file, "line")
+    return _table_of_records(records, numbers, file, "line", kind)
 
 
 def parse_json(text: str, file: str, first: int) -> object:
@@ -319,7 +330,7 @@ def place_of_key(text: str, key: str, occurrence: int = 1, after: int = 0) -> in
 
 
 def _table_of_records(
-    records: Sequence[object], numbers: Sequence[int], file: str, unit: str
+    records: Sequence[object], numbers: Sequence[int], file: str, unit: str, kind: Kind
 ) -> FileTable:
     """Return records as columns of text and numbers, with only the columns in `NAMES`."""
     fix = "A record is such as {query_id: ..., doc_id: ..., score: ...}."
@@ -342,8 +353,10 @@ def _table_of_records(
             continue
         values: list[Any] = [row.get(column) for row in rows]
         if name in _NUMERIC:
-            refuse_first(_is_no_number, values, f"{column} is not a number")
-            columns[column] = pl.Series(column, map(float, values), pl.Float64)
+            known = [0 if name == "grade" and value is None else value for value in values]
+            refuse_first(_is_no_number, known, f"{column} is not a number")
+            floats = [None if value is None else float(value) for value in values]
+            columns[column] = pl.Series(column, floats, pl.Float64)
         else:
             known = [value for value in values if value is not None]
             values = values if name not in ("subtopic", "iteration") or known else []
@@ -352,7 +365,8 @@ def _table_of_records(
             columns[column] = pl.Series(column, texts, pl.String)
     lists = [name for name, value in rows[0].items() if isinstance(value, list)] if rows else []
     if lists and column_of(names, "doc") is None:
-        fix = "Write a JSON file {query: [doc, ...]}, best doc first."
+        lists_fix = "Write a JSON file {query: [doc, ...]}, best doc first."
+        fix = lists_fix if kind == "run" else WRITE[kind]
         raise DataError("a record with a list of docs", file=file, value=lists[0], fix=fix)
     if not columns:
         raise DataError("has no record", file=file, fix=fix)

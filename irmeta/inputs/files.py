@@ -26,6 +26,7 @@ from irmeta.inputs.file_tables import (
     table_of_parquet,
 )
 from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
+from irmeta.inputs.other_forms import Kind
 from irmeta.inputs.recognition import FORMS, Form, recognize
 from irmeta.parallel import check_not_forked
 from irmeta.policies import Comments
@@ -71,7 +72,7 @@ def read_run_file(
     elif form in _WIDTH:
         form, table = _of_fields(content, file.name, form, comments, is_given=is_given)
     else:
-        table = _table(content, file.name, form)
+        table = _table(content, file.name, form, "run")
     with _located(table):
         runs = list(runs_of_frame(as_frame(table.frame, file.name), file.name))
     if len(runs) > 1:
@@ -117,7 +118,7 @@ def read_qrels(
     content, sha256 = read_content(file)
     if other == "json":
         text = as_text(content, file.name)
-        found = read_json(text, file.name)
+        found = read_json(text, file.name, "qrels")
         if isinstance(found, FileTable):
             return _judged(_qrels_of(found), sha256, other, subtopics, found, grade_digits)
         with _located_in_json(text):
@@ -129,21 +130,21 @@ def read_qrels(
     if other == "msmarco":
         table = numeric(table_of_fields(content, file.name, ("query", "doc", "grade"), comments))
     else:
-        table = _table(content, file.name, other)
+        table = _table(content, file.name, other, "qrels")
     return _judged(_qrels_of(table), sha256, other, subtopics, table, grade_digits)
 
 
-def _table(content: bytes, file: str, form: Form) -> FileTable:
+def _table(content: bytes, file: str, form: Form, kind: Kind) -> FileTable:
     if form == "parquet":
         return table_of_parquet(content, file)
     if form == "csv":
         return table_of_csv(content, file)
-    return table_of_jsonl(as_text(content, file), file)
+    return table_of_jsonl(as_text(content, file), file, kind)
 
 
 def _of_json(content: bytes, file: str) -> RunColumns | FileTable:
     text = as_text(content, file)
-    found = read_json(text, file)
+    found = read_json(text, file, "run")
     if isinstance(found, FileTable):
         return found
     with _located_in_json(text):
@@ -233,11 +234,16 @@ def qrels_text(
             raise DataError("no column of the subtopic", file=columns.place, fix=add)
         frame = frame.with_columns(subtopic=pl.lit(None, pl.String))
     lines = None if table is None else table.lines
+    rows = columns.rows
+    if lines is not None and rows is not None:
+        lines = lines[rows]
     unit = "row" if lines is None else "line"
-    frame = frame.with_columns(line=pl.Series(np.arange(frame.height) if lines is None else lines))
+    if lines is None:
+        lines = np.arange(frame.height) if rows is None else rows.astype(np.int64)
+    frame = frame.with_columns(line=pl.Series(lines))
     grades = grade_column(frame["grade"], columns.place, grade_digits)
     frame, notes = once_each(frame.with_columns(grades), columns.place, subtopics, unit, fix)
-    return QrelsText(frame, sha256, notes)
+    return QrelsText(frame, sha256, columns.notes + notes)
 
 
 @contextmanager

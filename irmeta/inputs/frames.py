@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from irmeta.inputs.columns import (
     refuse,
 )
 from irmeta.inputs.dicts import RANKED
+from irmeta.trec.grades import UNRATED
 from irmeta.trec.rows import NO_RANK
 
 # The first name that a frame has is read. Case is ignored, and - is _.
@@ -120,6 +122,71 @@ def column_of(columns: Sequence[Any], name: str) -> str | None:
     return next((known[one] for one in names if one in known), None)
 
 
+def holds_columns(data: Mapping[Any, Any]) -> bool:
+    """Check whether the keys of a dict are names of columns, which are no queries.
+
+    They name queries, docs and a value of these, or are known names of columns all.
+    """
+    names = [name for name in data if isinstance(name, str)]
+    found = {key for key in NAMES if column_of(names, key) is not None}
+    if not found >= {"query", "doc"} or not all(map(_is_column, data.values())):
+        return False
+    known = {alias for aliases in NAMES.values() for alias in aliases}
+    lowered = {name.lower().replace("-", "_") for name in names}
+    return bool(found & {"score", "rank", "grade"}) or lowered <= known
+
+
+def _is_column(values: object) -> bool:
+    """Check whether an object is a column: a list of single values, or a dict of these by row."""
+    if isinstance(values, Mapping):
+        return not any(isinstance(one, Mapping | list | tuple) for one in values.values())
+    has_length = hasattr(values, "__len__") and not isinstance(values, str | bytes | AbstractSet)
+    return has_length and getattr(values, "ndim", 1) == 1
+
+
+def rows_of_columns(data: Mapping[Any, Any], place: str) -> list[dict[str, Any]]:
+    """Return a dict of columns as rows.
+
+    Raises
+    ------
+    DataError
+        If two columns have other lengths, or other rows.
+    """
+    columns = {str(name): values for name, values in data.items()}
+    first, *others = columns
+    is_dict = isinstance(columns[first], Mapping)
+    rows = list(columns[first]) if is_dict else range(len(columns[first]))
+    for name in others:
+        own = columns[name]
+        own_rows = set(own) if isinstance(own, Mapping) else range(len(own))
+        if own_rows != (set(rows) if is_dict else rows):
+            problem = "columns {first} and {name} have different rows"
+            fix = "Give all columns a value for each row."
+            ids = {"first": first, "name": name}
+            raise DataError(problem, file=place, ids=ids, fix=fix)
+    return [{name: values[row] for name, values in columns.items()} for row in rows]
+
+
+def frame_of_columns(data: Mapping[Any, Any], place: str) -> pl.DataFrame:
+    """Return a dict of columns as a frame; for errors see `rows_of_columns`."""
+    rows = rows_of_columns(data, place)
+    names = [str(name) for name in data]
+    try:
+        return pl.DataFrame([_column(name, [row[name] for row in rows]) for name in names])
+    except (*_UNREADABLE, pl.exceptions.PolarsError) as error:
+        why = {"why": " ".join(str(error).split())}
+        fix = "Give every column one type: ids are text, scores and grades numbers."
+        raise DataError("a column cannot be read ({why})", file=place, ids=why, fix=fix) from None
+
+
+def _column(name: str, values: list[Any]) -> pl.Series:
+    """Return values as a column; whole and other numbers are numbers."""
+    has_floats = any(isinstance(one, float) for one in values)
+    if has_floats and all(one is None or isinstance(one, int | float) for one in values):
+        return pl.Series(name, values, pl.Float64, strict=False)
+    return pl.Series(name, values)
+
+
 def runs_of_frame(frame: Any, place: str) -> Iterator[tuple[str | None, RunColumns]]:
     """Yield the name and the rows of each system of a frame; None without a column of systems.
 
@@ -190,7 +257,7 @@ def _run(rows: pl.DataFrame, place: str, has_ranks: bool) -> RunColumns:
 
 
 def qrels_of_frame(frame: Any, place: str) -> QrelsColumns:
-    """Return the judgments of a frame.
+    """Return the judgments of a frame; docs without a grade are unjudged.
 
     Raises
     ------
@@ -198,6 +265,21 @@ def qrels_of_frame(frame: Any, place: str) -> QrelsColumns:
         If a column is missing or has an invalid value, which is named.
     """
     named = selected(frame, place, ("query", "doc", "grade"), ("subtopic", "iteration"))
+    rated = named["grade"].is_not_null()
+    if rated.all() or not rated.any():
+        return _qrels(named, place)
+    rows = rated.arg_true()
+    try:
+        read = _qrels({name: column.filter(rated) for name, column in named.items()}, place)
+    except DataError as error:
+        if error.unit == "row" and error.line is not None:
+            error.line = int(rows[error.line])
+        raise
+    notes = (f"{UNRATED}{len(rated) - len(rows):,}",)
+    return replace(read, rows=rows.to_numpy(), notes=notes)
+
+
+def _qrels(named: dict[str, pl.Series], place: str) -> QrelsColumns:
     columns = {
         "query": check_names(named["query"], place),
         "doc": check_names(named["doc"], place),

@@ -17,7 +17,13 @@ import polars as pl
 from irmeta.errors import DataError, UsageError, printable, shown
 from irmeta.inputs.columns import QrelsColumns, RunColumns
 from irmeta.inputs.dicts import has_doc_lists, qrels_of_dict, run_of_dict
-from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
+from irmeta.inputs.frames import (
+    as_frame,
+    frame_of_columns,
+    holds_columns,
+    qrels_of_frame,
+    runs_of_frame,
+)
 from irmeta.locations import is_stream
 from irmeta.trec.datasets import is_dataset, records_of_dataset
 from irmeta.trec.streams import InputFile, read_stream
@@ -176,6 +182,8 @@ def _several(data: object) -> Mapping[Any, object] | None:
     if not isinstance(data, Mapping):
         return None
     named = cast(Mapping[Any, object], data)
+    if holds_columns(named):
+        return None
     for value in named.values():
         if _is_empty(value) and len(named) > 1:
             continue  # a query without docs
@@ -249,6 +257,8 @@ def _recognized(data: Any, place: str, kind: str) -> Mapping[Any, Any] | InputFi
     """Return one object as a dict of dicts, a file or a frame; `kind` is for data sets."""
     if isinstance(data, Mapping):
         named = cast(Mapping[Any, Any], data)
+        if holds_columns(named):
+            return as_frame(frame_of_columns(named, place), place)
         if all(isinstance(docs, Mapping) for docs in named.values()) or has_doc_lists(named):
             return named
         raise UsageError(f"{place} is a dict with values other than dicts, or lists: {FORMS}.")
@@ -259,7 +269,8 @@ def _recognized(data: Any, place: str, kind: str) -> Mapping[Any, Any] | InputFi
         if is_stream(path):
             return InputFile(str(path), partial(io.BytesIO, read_stream(path)))
         if not os.path.isfile(path):  # Path.is_file raises an error for a text that is no path
-            raise UsageError(f"{place}: {shown(printable(str(path)))} is not a file: {FORMS}.")
+            problem = "is not a file" if os.path.lexists(path) else "does not exist"
+            raise UsageError(f"{place}: {shown(printable(str(path)))} {problem}: {FORMS}.")
         return InputFile.at(path, printable(str(path)))
     if hasattr(data, "read"):
         return _open_file(data, place)

@@ -8,10 +8,10 @@ from typing import Any, Literal, cast
 
 from irmeta.errors import DataError
 from irmeta.inputs.frames import column_of
+from irmeta.inputs.other_forms import Kind, refuse_other_form
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import NUMBER, WHOLE, first_fields
 
-Kind = Literal["run", "qrels"]
 Form = Literal["trec", "msmarco", "scores", "csv", "json", "jsonl", "parquet"]
 FORMS: dict[str, str] = {
     "trec": "TREC form",
@@ -46,6 +46,7 @@ def recognize(file: InputFile, kind: Kind) -> Form:
         return "trec"
     if head.startswith(b"PAR1"):
         return "parquet"
+    refuse_other_form(head, file.name, kind)
     if head.lstrip()[:1] in (b"{", b"["):
         return "jsonl" if _is_jsonl(head.lstrip()) else "json"
     line = header_of(head)

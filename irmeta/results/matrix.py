@@ -14,7 +14,7 @@ import polars as pl
 
 from irmeta.equality import tolerances
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
-from irmeta.locations import Location, is_stream
+from irmeta.locations import Location, is_stream, not_a
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.results.averages import mean_over_queries
@@ -341,7 +341,7 @@ def _stem(path: Location) -> str:
 
 def _read_frame(path: Location, is_measure: IsMeasure) -> pl.DataFrame:
     if not (path.is_file() or is_stream(path)):
-        raise UsageError(f"{path} is not a file.")
+        raise UsageError(f"{not_a('file', path)}.")
     if path.suffix == ".parquet":
         return read_parquet(path)
     content = read_stream(path) if is_stream(path) else path.read_bytes()

@@ -18,6 +18,7 @@ from irmeta.errors import (
     shown,
     warn,
 )
+from irmeta.locations import not_a
 from irmeta.results.text_files import to_csv
 from irmeta.trec.csv_rows import read_csv_rows, refuse_rows
 from irmeta.trec.streams import InputFile, file_sha256
@@ -81,7 +82,7 @@ class Segments:
             raise UsageError(f"segments = {source!r} is neither a file nor a polars DataFrame.")
         path, name = Path(source), str(source)
         if not path.is_file():
-            raise UsageError(f"{name} is not a file.")
+            raise UsageError(f"{not_a('file', path)}.")
         frame = read_csv_rows(InputFile.at(path, name), COLUMNS)
         return cls(name, _checked(frame, name), file_sha256(path) or "")
 

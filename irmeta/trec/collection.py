@@ -12,11 +12,12 @@ from typing import Any, TypeVar, cast
 
 from irmeta.errors import DataError, UsageError, did_you_mean, of_track, printable
 from irmeta.files import is_inside
-from irmeta.locations import LOCAL_INPUT, AnyLocation, RemotePath, local, location
+from irmeta.locations import LOCAL_INPUT, AnyLocation, RemotePath, local, location, not_a
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.trec.convention import (
     CONFIG,
+    is_beside_runs,
     qrels_of_folder,
     runs_of_folder,
     track_folders,
@@ -74,7 +75,7 @@ def read_collection(folder: AnyLocation, policy: ReadPolicy | None = None) -> li
     root = local(folder, LOCAL_INPUT)
     if not root.is_dir():
         raise UsageError(
-            f"{root} is not a folder: a collection is a folder with one folder per track."
+            f"{not_a('folder', root)}: a collection is a folder with one folder per track."
         )
     policy = policy or ReadPolicy()
     if (root / CONFIG).is_file():
@@ -231,6 +232,8 @@ class _Config:
             except DataError as error:
                 problem = f"{key} = {pattern!r}: {error.file} {error.problem}"
                 raise DataError(problem, file=self.file) from None
+            if fixed_part(pattern) != pattern:
+                files = {file for file in files if not is_beside_runs(file)}
             if not files:
                 raise self._error(key, pattern, "matches no file", "")
             matched.update(files)

@@ -13,6 +13,7 @@ from irmeta.trec.source import AnyTrack, BrokenTrack, QrelsSource, TrackSource
 from irmeta.trec.system_names import file_names
 
 CONFIG = "collection.toml"
+_NO_RUN = re.compile(r"(.*/)?(readme(\.\w+)?|[^/]*\.(ya?ml|md))", re.IGNORECASE)
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -44,15 +45,21 @@ def track_of_folder(root: Path, name: str, prefix: str, policy: ReadPolicy) -> A
         return BrokenTrack(printable(name), of_track(printable(name), error))
 
 
+def is_beside_runs(file: str) -> bool:
+    """Check whether a file beside runs is a text about them: a readme, *.md, *.yml or *.yaml."""
+    return _NO_RUN.fullmatch(file) is not None
+
+
 def runs_of_folder(root: Path, prefix: str) -> tuple[str, ...]:
-    """Return all files in `runs/`, including its sub-folders.
+    """Return all files in `runs/`, including its sub-folders, without texts about the runs.
 
     Raises
     ------
     DataError
         If a folder cannot be opened, or there are no files.
     """
-    runs = tuple(sorted(files_below(root, f"{prefix}runs")))
+    files = files_below(root, f"{prefix}runs")
+    runs = tuple(sorted(file for file in files if not is_beside_runs(file)))
     if not runs:
         raise DataError("is empty", file=f"{prefix}runs", fix="Put one file per run there.")
     return runs

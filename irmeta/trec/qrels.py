@@ -108,6 +108,8 @@ def parse_qrels(
     frame = pl.concat(frames, how="vertical_relaxed")  # some pieces may have only whole grades
     if frame.is_empty():
         raise DataError("holds no judgment", file=file.name, fix=_SHAPE[form])
+    if "second" in frame.columns and frame["second"][0].startswith("qid:"):
+        raise DataError("features of learning to rank", file=file.name, fix=_SHAPE[form])
     hashed = hashes.notes(frame["query"].unique(), file.name)
     frame = frame.with_columns(grade_column(frame["grade"], file.name, grade_digits))
     if "second" not in frame.columns:

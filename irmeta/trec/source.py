@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path, PurePath
 
 from irmeta.errors import DataError, UsageError, printable
-from irmeta.locations import LOCAL_INPUT, AnyLocation, is_stream, local
+from irmeta.locations import LOCAL_INPUT, AnyLocation, is_stream, local, not_a
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.trec.datasets import dataset_file, is_dataset
@@ -168,10 +168,10 @@ def track_of_files(
     streams = [file for file in files if is_stream(file)]
     for file in files:
         if not (file.is_file() or file in streams):
-            problem = "is a folder" if file.is_dir() else "is not a file"
+            problem = f"{file} is a folder" if file.is_dir() else not_a("file", file)
             fix = "name the file of the qrels, then the run files"
             example = f", such as {file / '*'}" if file.is_dir() and file is not files[0] else ""
-            raise UsageError(f"{file} {problem}: {fix}{example}.")
+            raise UsageError(f"{problem}: {fix}{example}.")
     if len(files) == (0 if dataset else 1):
         raise UsageError(f"{qrels} alone is not a track: also name its run files.")
     paths = [Path(os.path.abspath(file)) for file in files]  # links are not resolved

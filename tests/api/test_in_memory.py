@@ -84,7 +84,7 @@ def test_read_files__malformed_run_is_reported(files: list[Path]) -> None:
 
 def test_read_files__missing_file_is_refused(files: list[Path]) -> None:
     for wrong, said in (
-        ([files[0].with_name("none"), files[1]], "none is not a file: name the file of the qrels"),
+        ([files[0].with_name("none"), files[1]], "none does not exist: name the file of the qrels"),
         ([files[0], files[1], files[2].parent], "is a folder: name"),
         ([files[0]], "alone is not a track"),
     ):
@@ -197,7 +197,7 @@ def test_explain_and_info_commands__accept_files(files: list[Path], run) -> None
 def test_evaluate_command__unusable_files_are_refused(files: list[Path], run) -> None:
     for arguments, said in (
         (files[:1], "name the qrels file, and after it the runs"),
-        ([files[0], files[1].with_name("none")], "none is not a file"),
+        ([files[0], files[1].with_name("none")], "none does not exist"),
         ([*files, "--names", "fiel"], "Did you mean 'file'?"),
     ):
         done = run("evaluate", *arguments)

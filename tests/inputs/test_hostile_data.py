@@ -52,7 +52,7 @@ RUNS: dict[str, tuple[Any, str]] = {
     "queries too large": ({HUGE: {"a": 1.0}}, "a query is too large a number"),
     "docs too large": ({"q": {HUGE: 1.0}}, "a doc is too large a number"),
     "a name that is not Unicode": ({SURROGATE: RUN}, r"the name of a run, '\\ud800', is not"),
-    "a long path": (LONG, "is not a file"),
+    "a long path": (LONG, "does not exist"),
     "a long name": ({LONG: 5}, "is int: pass a dict"),
     "a closed file": (closed_file(), "the open file cannot be read"),
     "an unprintable score": ({"q": {"a": Unprintable()}}, "not a number: <Unprintable without"),

@@ -212,7 +212,7 @@ def test_read_matrices__rejects_invalid_parquet(tmp_path, content):
 
 
 def test_read_matrices__rejects_missing_file_and_folder(tmp_path):
-    with pytest.raises(UsageError, match=r"none\.csv is not a file"):
+    with pytest.raises(UsageError, match=r"none\.csv does not exist"):
         read_matrices(tmp_path / "none.csv")
     with pytest.raises(UsageError, match="is not a file"):
         read_matrices(tmp_path)

@@ -126,7 +126,7 @@ def test_matrices__several_tables_of_systems_are_refused(tmp_path: Path):
     (tmp_path / "wide.csv").write_text("topic,a,b\n1,1,1\n", encoding="utf-8")
     with pytest.raises(DataError, match="no column of measures beside other files"):
         irmeta.matrices([LONG, tmp_path / "wide.csv"])
-    with pytest.raises(UsageError, match=r"none\.csv is not a file"):
+    with pytest.raises(UsageError, match=r"none\.csv does not exist"):
         irmeta.matrices([LONG, tmp_path / "none.csv"])
 
 

@@ -281,8 +281,9 @@ def test_read_collection__pattern_of_a_whole_disk_is_refused(
 
 
 def test_read_collection__path_must_be_a_folder(tmp_path):
-    for path in (tmp_path / "none", place(tmp_path, "file") / "file"):
-        with pytest.raises(UsageError, match="is not a folder: a collection is a folder"):
+    file = place(tmp_path, "file") / "file"
+    for path, said in ((tmp_path / "none", "does not exist"), (file, "is not a folder")):
+        with pytest.raises(UsageError, match=f"{said}: a collection is a folder"):
             read_collection(path)
 
 

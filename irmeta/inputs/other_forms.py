@@ -1,0 +1,115 @@
+"""Forms of files that are not read: their names, for messages, and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+from irmeta.errors import DataError
+from irmeta.trec.text import first_fields
+
+Kind = Literal["run", "qrels"]
+WRITE: dict[Kind, str] = {
+    "run": "Write {query: {doc: score}}.",
+    "qrels": "Write {query: {doc: grade}}.",
+}
+"""The JSON that is read."""
+_UTF8 = "Convert it to UTF-8."
+_EXPORT = "Export it as CSV, Parquet or text."
+_MAGIC = {
+    b"\xff\xfe": ("text in UTF-16", _UTF8),
+    b"\xfe\xff": ("text in UTF-16", _UTF8),
+    b"\x04\x22\x4d\x18": ("compressed by lz4", "Unpack it, or compress it by gz, bz2, xz or zst."),
+    b"\xff\x06\x00\x00sNaPpY": ("compressed by snappy", "Unpack it."),
+    b"7z\xbc\xaf\x27\x1c": ("a 7z archive", "Unpack it."),
+    b"Rar!": ("a rar archive", "Unpack it."),
+    b"ARROW1": ("Arrow IPC (Feather)", _EXPORT),
+    b"\xd0\xcf\x11\xe0": ("an Excel file", _EXPORT),
+    b"SQLite format 3": ("a database of SQLite", _EXPORT),
+    b"\x93NUMPY": ("an array of NumPy", _EXPORT),
+    b"\x89HDF": ("HDF5", _EXPORT),
+    b"\x80\x03": ("a pickle of Python", _EXPORT),
+    b"\x80\x04": ("a pickle of Python", _EXPORT),
+    b"\x80\x05": ("a pickle of Python", _EXPORT),
+}
+_TREC_EVAL = re.compile(
+    rb"\s*(runid|num_(q|ret|rel|rel_ret)|(gm_)?(map|bpref)|(map_cut|P|recall|ndcg_cut|success)_\d+"
+    rb"|Rprec|ndcg|recip_rank|iprec_at_recall_[\d.]+|infAP|set_\w+) *\t\S+\s+\S+[ \t]*\r?(\n|\Z)"
+)
+_OLD_TREC_EVAL = re.compile(rb"\s*Queryid \(Num\):")
+
+
+def refuse_other_form(head: bytes, file: str, kind: Kind) -> None:
+    """Raise the error of a file in a known form that is not read, by its first bytes."""
+    for magic, (name, fix) in _MAGIC.items():
+        if head.startswith(magic):
+            raise DataError(f"{name}, which is not read", file=file, fix=fix)
+    has_zeros = [not half.strip(b"\0") for half in (head[:64:2], head[1:64:2])]
+    if len(head) > 3 and has_zeros[0] != has_zeros[1]:
+        raise DataError("text in UTF-16, which is not read", file=file, fix=_UTF8)
+    if head.lstrip().startswith((b"ir_metadata.start", b"---")):
+        raise DataError("YAML, such as metadata of a run", file=file, fix=f"This is no {kind}.")
+    refuse_features(first_fields(head), file, kind)
+    refuse_trec_eval(head, file)
+
+
+def refuse_features(fields: Sequence[bytes], file: str, kind: Kind) -> None:
+    """Raise the error of a file for learning to rank, by the fields of its first row."""
+    if len(fields) > 1 and fields[1].startswith(b"qid:"):
+        row = "query Q0 doc rank score tag" if kind == "run" else "query 0 doc grade"
+        problem = "features of learning to rank (LETOR, svmlight), without ids of docs"
+        fix = f"Write a line for each doc: {row}."
+        raise DataError(problem, file=file, line=1, value=b" ".join(fields[:4]), fix=fix)
+
+
+def refuse_trec_eval(head: bytes, file: str) -> None:
+    """Raise the error of values that trec_eval printed, where a run or qrels are expected."""
+    fix = "`irmeta compare` and `irmeta power` read what trec_eval -q prints."
+    if _OLD_TREC_EVAL.match(head):
+        problem = "output of an old trec_eval, which has no values per query"
+        raise DataError(problem, file=file, fix="Evaluate the run again.")
+    if not _TREC_EVAL.match(head):
+        return
+    complete = head[: head.rfind(b"\n") + 1] or head
+    queries = {fields[1] for line in complete.split(b"\n") if len(fields := line.split()) > 2}
+    if queries == {b"all"}:
+        raise DataError("output of trec_eval without values per query (-q)", file=file, fix=fix)
+    raise DataError("output of trec_eval, which is neither a run nor qrels", file=file, fix=fix)
+
+
+def refuse_json(content: object, file: str, kind: Kind) -> None:
+    """Raise the error of JSON in a known form that is not read."""
+    if (name := _json_form(content)) is not None:
+        raise DataError(f"this looks like {name}", file=file, line=1, fix=WRITE[kind])
+
+
+def _json_form(content: object) -> str | None:
+    """Return the name of a known form of JSON that is not read."""
+    first = cast(list[object], content)[0] if isinstance(content, list) and content else content
+    if not isinstance(first, dict):
+        return None
+    record = cast(dict[str, Any], first)
+    keys = {*record}
+    if any(isinstance(record.get(key), list) for key in ("hits", "candidates")):
+        return "RankLLM's JSON, a record with a list of docs for each query"
+    for needed, name in _KEYS.items():
+        if keys.issuperset(needed):
+            return name
+    values = next((one for one in record.values() if isinstance(one, list) and one), None)
+    inner = cast(list[object], values)[0] if values is not None else None
+    if isinstance(inner, Mapping):
+        return "lists of records by query"
+    if isinstance(inner, list):
+        return "lists of pairs of a doc and a score by query"
+    return None
+
+
+_KEYS: dict[tuple[str, ...], str] = {
+    ("requests", "metric"): "a request of Elasticsearch's _rank_eval",
+    ("requests",): "a request of Elasticsearch's _rank_eval",
+    ("judgmentRatings",): "judgments of OpenSearch's Search Relevance",
+    ("topics", "index"): "ratings of the Rated Ranking Evaluator (RRE)",
+    ("task_name", "scores"): "results of MTEB, which holds means",
+    ("model_names", "metrics"): "a report of ranx, which holds means",
+}

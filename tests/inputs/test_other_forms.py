@@ -1,0 +1,221 @@
+"""Columns as dicts, rows without grades, and the names of forms that are not read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.errors import DataError, IrmetaError
+
+RUN = {"1": {"x": 3}, "2": {"c": 2}}
+QRELS_COLUMNS = {"query": ["1", "2"], "docid": ["a", "c"], "rel": [2, 1]}
+RUN_COLUMNS = {"query": ["1", "2"], "docid": ["x", "c"], "score": [3, 2.5]}
+
+
+def by_row(columns: dict[str, list]) -> dict[str, dict]:
+    return {name: {str(i): one for i, one in enumerate(of)} for name, of in columns.items()}
+
+
+def as_arrays(columns: dict[str, list]) -> dict[str, np.ndarray]:
+    return {name: np.array(of) for name, of in columns.items()}
+
+
+def as_series(columns: dict[str, list]) -> dict[str, pd.Series]:
+    return {name: pd.Series(of) for name, of in columns.items()}
+
+
+def values(qrels: object, run: object) -> dict[str, float]:
+    found = irmeta.evaluate(qrels, run, "AP", per_query=True)
+    return dict(found.select("query", "value").iter_rows())
+
+
+@pytest.mark.parametrize("form", [dict, by_row, as_arrays, as_series], ids=lambda one: one.__name__)
+def test_columns__dicts_of_columns_are_no_queries(form, tmp_path: Path):
+    qrels, run = form(QRELS_COLUMNS), form(RUN_COLUMNS)
+    assert values(qrels, run) == {"1": 0, "2": 1}
+    if form in (dict, by_row):
+        files = tmp_path / "qrels.json", tmp_path / "run.json"
+        for file, content in zip(files, (qrels, run), strict=True):
+            file.write_text(json.dumps(content))
+        assert values(*map(str, files)) == {"1": 0, "2": 1}
+        assert irmeta.agree(str(files[0]), {"judge": qrels}).judges["docs"].item() == 2
+
+
+def test_columns__hugging_face_names_and_systems():
+    run = {**RUN_COLUMNS, "q0": ["q0"] * 2, "rank": [0, 0], "system": ["s", "s"]}
+    qrels = {"query": [1, 2], "q0": ["q0", "q0"], "docid": ["a", "c"], "rel": [2, 1]}
+    found = irmeta.evaluate(qrels, run, "AP", per_query=True)
+    assert found.select("system", "query", "value").rows() == [("s", "1", 0.0), ("s", "2", 1.0)]
+
+
+def test_columns__of_different_lengths_are_refused(tmp_path: Path):
+    qrels = {**QRELS_COLUMNS, "rel": [1]}
+    said = "columns query and rel have different rows"
+    with pytest.raises(DataError, match=said):
+        values(qrels, RUN)
+    (tmp_path / "q.json").write_text(json.dumps(qrels))
+    with pytest.raises(IrmetaError, match=said):
+        values(str(tmp_path / "q.json"), RUN)
+
+
+def test_columns__queries_and_systems_may_have_such_names():
+    queries = {"item": {"a": 1}, "user": {"a": 0, "b": 1}, "red shoes": {"c": 1}}
+    assert values(queries, queries) == {"item": 1, "user": 1, "red shoes": 1}
+    lists = {"item": ["a"], "user": ["b", "a"], "red shoes": ["c"]}
+    assert values(queries, lists) == {"item": 1, "user": 1, "red shoes": 1}
+    systems = {"item": {"q": {"a": 1}}, "user": {"q": {"b": 1}}}
+    found = irmeta.evaluate({"q": {"a": 1}}, systems, "AP")
+    assert found.select("system", "value").rows() == [("item", 1.0), ("user", 0.0)]
+
+
+RATED = {"red shoes": {"d1": 3, "d2": 0}, "blue hat": {"d9": 1}}
+RANKED = {"red shoes": ["d2", "d7", "d1"], "blue hat": ["d9"]}
+EXPORT = (
+    "query,docid,rating\nred shoes,d1,3\nred shoes,d7,\nred shoes,d2,0.0\nblue hat,d9,1\nno,,\n"
+)
+
+
+def unrated(form: str, folder: Path) -> object:
+    """Return Quepid's export in a form: 2 rows have no rating."""
+    (folder / "export.csv").write_text(EXPORT)
+    frame = pl.read_csv(folder / "export.csv")
+    if form == "tsv":
+        (folder / "export.tsv").write_text(EXPORT.replace(",", "\t"))
+    elif form == "quoted":
+        (folder / "export.quoted").write_text(EXPORT.replace("d7,", 'd7,""'))
+    elif form == "parquet":
+        frame.write_parquet(folder / "export.parquet")
+    elif form == "json":
+        text = json.dumps([row for row in frame.to_dicts() if row["docid"]])
+        (folder / "export.json").write_text(text)
+    elif form == "jsonl":
+        frame.drop_nulls("docid").write_ndjson(folder / "export.jsonl")
+    elif form == "pandas":
+        return frame.to_pandas()
+    elif form == "polars":
+        return frame
+    elif form == "dict":
+        return {**RATED, "red shoes": {**RATED["red shoes"], "d7": None}}
+    return str(folder / f"export.{form}")
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["csv", "tsv", "quoted", "parquet", "json", "jsonl", "pandas", "polars", "dict"],
+)
+def test_unrated__docs_without_a_grade_are_unjudged_and_counted(form, tmp_path: Path):
+    count = 1 if form in ("json", "jsonl", "dict") else 2
+    with pytest.warns(irmeta.QrelsWarning, match=f"without a grade, taken as unjudged: {count}"):
+        found = irmeta.evaluate(unrated(form, tmp_path), RANKED, "nDCG,Judged@2", per_query=True)
+    with_all = irmeta.evaluate(RATED, RANKED, "nDCG,Judged@2", per_query=True)
+    assert found.equals(with_all)
+
+
+def test_unrated__errors_name_the_line_of_the_file(tmp_path: Path):
+    file = tmp_path / "a.csv"
+    file.write_text("query,docid,rating\nq,d1,\nq,,1\n")
+    with pytest.raises(IrmetaError, match=r"a\.csv, line 3: column 'docid' has no value"):
+        irmeta.evaluate(str(file), RANKED, "AP")
+    file.write_text("query,docid,rating\nq,d1,\nq,d2,1\nq,d2,2\n")
+    with pytest.raises(IrmetaError, match=r"line 4: .* first in line 3"):
+        irmeta.evaluate(str(file), RANKED, "AP")
+    frame = {"query": ["q", "q", "q"], "docid": ["a", "b", None], "rating": [None, 1, 1]}
+    with pytest.raises(IrmetaError, match="row 2: column 'docid' has no value"):
+        irmeta.evaluate(pl.DataFrame(frame), RANKED, "AP")
+
+
+def test_unrated__a_file_without_any_grade_is_refused(tmp_path: Path):
+    file = tmp_path / "a.csv"
+    file.write_text("query,docid,rating\nq,d1,\nq,d2,\n")
+    with pytest.raises(IrmetaError, match="column 'rating' has no value"):
+        irmeta.evaluate(str(file), RANKED, "AP")
+
+
+RANK_EVAL = {"requests": [{"id": "q", "ratings": [{"_id": "d", "rating": 1}]}], "metric": {}}
+OPENSEARCH = {"name": "j", "judgmentRatings": [{"query": "q", "ratings": []}]}
+RRE = {"index": "core", "topics": [{"query_groups": []}]}
+RANK_LLM = [{"query": "red", "hits": [{"qid": "q", "docid": "d", "score": 9.1}]}]
+NEW_RANK_LLM = {"query": {"qid": "q"}, "candidates": [{"docid": "d", "score": 9.2}]}
+SUMMARY = "runid                 \tall\ta\nmap                   \tall\t0.4\n"
+PER_QUERY = "map                   \t301\t0.4\nmap                   \tall\t0.4\n"
+OLD = "\nQueryid (Num):       25\nTotal number of documents over all queries\n"
+JUDGMENTS = "query Q0 doc rank"
+FORMS: dict[str, tuple[str | bytes, str]] = {
+    "rank_eval": (json.dumps(RANK_EVAL), "a request of Elasticsearch's _rank_eval"),
+    "metric first": (json.dumps(dict(reversed(RANK_EVAL.items()))), "_rank_eval"),
+    "opensearch": (json.dumps(OPENSEARCH), "judgments of OpenSearch"),
+    "rre": (json.dumps(RRE), "Rated Ranking Evaluator"),
+    "rankllm": (json.dumps(RANK_LLM), "RankLLM's JSON"),
+    "new rankllm": (json.dumps(NEW_RANK_LLM) + "\n", "RankLLM's JSON"),
+    "mteb": (json.dumps({"task_name": "SciFact", "scores": {}}), "results of MTEB"),
+    "pairs": (json.dumps({"q": [["d", 2.5]]}), "lists of pairs of a doc and a score"),
+    "records": (json.dumps({"q": [{"id": "d", "score": 2.5}]}), "lists of records by query"),
+    "letor": ("2 qid:1 1:0.05 2:0.0 #docid = GX029\n", "features of learning to rank"),
+    "four letor": ("1 qid:1 1:0.5 2:0.1\n", "features of learning to rank"),
+    "letor with a number": ("1 qid:1 1:0.5 1\n", "features of learning to rank"),
+    "lz4": (b"\x04\x22\x4d\x18abc", "compressed by lz4"),
+    "feather": (b"ARROW1\0\0", "Arrow IPC"),
+    "utf-16": ("q 0 d 1\n".encode("utf-16"), "text in UTF-16"),
+    "utf-16 without mark": ("q 0 d 1\n".encode("utf-16-be"), "text in UTF-16"),
+    "utf-16 csv": ("query_id,doc_id,score\nq,d,1\n".encode("utf-16"), "text in UTF-16"),
+    "summary": (SUMMARY, "output of trec_eval without values per query"),
+    "per query": (PER_QUERY, "output of trec_eval, which is neither a run nor qrels"),
+    "old trec_eval": (OLD, "output of an old trec_eval"),
+    "yaml": ("ir_metadata.start\nschema version: 0.2\n", "YAML"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_other_forms__are_named_with_what_to_do(form, tmp_path: Path):
+    content, name = FORMS[form]
+    (tmp_path / "file").write_bytes(content if isinstance(content, bytes) else content.encode())
+    for as_qrels in (True, False):
+        other = {"q": {"d": 1}}
+        pair = (str(tmp_path / "file"), other) if as_qrels else (other, str(tmp_path / "file"))
+        with pytest.raises(IrmetaError) as error:
+            irmeta.evaluate(*pair, "AP")
+        said = str(error.value)
+        assert name in said
+        if as_qrels:
+            assert not any(word in said for word in ("best doc first", "several runs", "Q0"))
+            assert form in ("yaml",) or "Write" in said or "irmeta compare" in said or "." in said
+
+
+def test_collections__ignore_texts_beside_runs(tmp_path: Path, recwarn):
+    runs = tmp_path / "t" / "runs"
+    (runs / "bm25").mkdir(parents=True)
+    (tmp_path / "t" / "qrels.txt").write_text("q 0 d 1\n")
+    (runs / "bm25" / "run.txt").write_text("q Q0 d 1 1 s\n")
+    for name in ("bm25/ir-metadata.yml", "x.yaml", "README", "readme.txt", "notes.MD"):
+        (runs / name).write_text("ir_metadata.start\n")
+    assert irmeta.read(tmp_path).systems()["file"].to_list() == ["t/runs/bm25/run.txt"]
+    (tmp_path / "collection.toml").write_text('[tracks.t]\nruns = ["t/runs/*/*"]\n')
+    assert irmeta.read(tmp_path).systems()["file"].to_list() == ["t/runs/bm25/run.txt"]
+    assert not recwarn.list
+    (tmp_path / "collection.toml").write_text(
+        '[tracks.t]\nruns = ["t/runs/*/*", "t/runs/README"]\n'
+    )
+    with pytest.warns(irmeta.SkippedRunWarning, match="YAML"):
+        assert irmeta.read(tmp_path).systems().height == 2
+
+
+def test_missing_paths__do_not_exist(run, tmp_path: Path):
+    gone = tmp_path / "gone"
+    qrels = tmp_path / "qrels"
+    qrels.write_text("q 0 d 1\n")
+    for line in (
+        ("evaluate", gone),
+        ("compare", f"{gone}.csv"),
+        ("agree", qrels, gone),
+        ("info", gone),
+    ):
+        done = run(*line, *(["-m", "AP"] if line[0] in ("evaluate", "compare") else []))
+        assert done.status == 2
+        assert "gone" in done.err
+        assert "does not exist" in done.err, line
