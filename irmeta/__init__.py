@@ -39,6 +39,7 @@ _NAMES = {
     ),
     "irmeta.measures.catalog": ("list_measures",),
     "irmeta.measures.evaluate": ("scores_of",),
+    "irmeta.measures.permuted_labels": ("permuted_means",),
     "irmeta.policies": ("EvalPolicy", "ReadPolicy"),
     "irmeta.preferences.registry": ("list_preferences",),
     "irmeta.preferences.evaluate": ("preferences_of",),
@@ -58,8 +59,9 @@ __all__ = [
     "Verification",
     "__version__", "agree", "catalog", "check", "compare", "dask_executor", "diff", "evaluate",
     "fetch", "from_data", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
-    "measure_properties", "offline", "open_store", "power", "prefer", "preferences_of", "read",
-    "read_files", "reanalyze", "reproduce", "scores_of", "stats", "studies", "verify",
+    "measure_properties", "offline", "open_store", "permuted_means", "power", "prefer",
+    "preferences_of", "read", "read_files", "reanalyze", "reproduce", "scores_of", "stats",
+    "studies", "verify",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ if TYPE_CHECKING:
     from irmeta.measures.catalog import list_measures
     from irmeta.measures.evaluate import scores_of
     from irmeta.measures.names import MeasureName
+    from irmeta.measures.permuted_labels import permuted_means
     from irmeta.policies import EvalPolicy, ReadPolicy
     from irmeta.preferences.evaluate import preferences_of
     from irmeta.preferences.registry import list_preferences

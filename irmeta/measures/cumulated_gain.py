@@ -56,13 +56,15 @@ def _worth(view: JudgedRanks, params: Params) -> Worth:
     return discounted(view.facts.deepest_rank, params["discount"], params["b"])
 
 
-def _least(params: Params) -> float:
+def least_gained(params: Params) -> float:
     """Return the least grade with a gain; under the default rel, gains by grade include grade 0."""
     return params["rel"] if params["rel"] != REL.default else 0
 
 
 def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
-    return doc_gains(view, params["gain"], params["rel"], params.get("gmax"), least=_least(params))
+    return doc_gains(
+        view, params["gain"], params["rel"], params.get("gmax"), least=least_gained(params)
+    )
 
 
 def compute_dcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -141,7 +143,7 @@ def trace_dcg(one: OneList, params: Params, k: int | None) -> Trace:
         k,
         lambda rank: 1.0 / discount_at(rank, params)[0],
         lambda rank, gain: f"gain {gain:g}{discount_at(rank, params)[1]}",
-        _least(params),
+        least_gained(params),
     )
     return Trace(tuple(terms), 1.0, "(nothing)")
 
@@ -157,7 +159,7 @@ def trace_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
         if pool is not one:
             one, undefined = pool, math.nan
             divisor_is += f" of docs in the pool of depth {k}"
-    gains = (doc_gain(one, doc, g, params, _least(params)) for _, doc, g in one.judged)
+    gains = (doc_gain(one, doc, g, params, least_gained(params)) for _, doc, g in one.judged)
     best = sorted(gains, reverse=True)
     ideal = sum(gain / discount_at(i, params)[0] for i, gain in enumerate(best[:k], 1))
     terms = trace_dcg(one, params, k).terms

@@ -47,8 +47,12 @@ def measures_of_call(
 def _in_set(store: StoreReader, track: str, spec: Spec, policy: EvalPolicy) -> list[Spec]:
     if spec.rel != 1 or not is_thresholded(spec):
         return [spec]
-    rel = stated_rel(store, track, spec, policy.qrels)
-    if rel == 1:
+    return with_rel(spec, stated_rel(store, track, spec, policy.qrels))
+
+
+def with_rel(spec: Spec, rel: float) -> list[Spec]:
+    """Return a measure with a least relevant grade, and as it is for names that state theirs."""
+    if rel == 1 or spec.rel != 1 or not is_thresholded(spec):
         return [spec]
     keeping = [name for name in spec.names if name in spec.stated]
     others = [name for name in spec.names if name not in spec.stated]

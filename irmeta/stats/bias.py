@@ -1,253 +1,229 @@
-"""Bias of a judge: systems and groups of systems that it favours, beyond its scale."""
+"""Bias of judges: systems and groups whose means their errors displace."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, check_share, did_you_mean
+from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
-from irmeta.results.averages import mean_over_queries
-from irmeta.results.matrix import Matrix
-from irmeta.stats.aggregation import rank_rows
-from irmeta.stats.common_values import common_values
-from irmeta.stats.corrections import adjusted
-from irmeta.stats.orders import round_means
-from irmeta.stats.paired import column_means
+from irmeta.results.permuted_means import PermutedMeans
 from irmeta.summaries import Summarized, Summary
 
-LEAST_SYSTEMS = 3
-"""Fewer systems always lie on a line, so that no residual is left."""
+ALL = "all systems"
+"""Name of the hypothesis on the mean of all systems."""
+_QUANTILE_80 = 0.8416212335729143
+_ROUNDING = 1e-12
+_TIE = 1e-9  # between z of equal labels, whose sums are rounded
+_SCHEMA = {
+    "judge": pl.String, "measure": pl.String, "by": pl.String, "name": pl.String,
+    "systems": pl.Int32, "queries": pl.Int32, "mean": pl.Float64, "expected": pl.Float64,
+    "displacement": pl.Float64, "contrast": pl.Float64, "sd": pl.Float64, "z": pl.Float64,
+    "p": pl.Float64, "flagged": pl.Boolean, "detectable": pl.Float64, "unjudged": pl.Float64,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
 class JudgeBias(Summarized):
-    """Residuals of systems under a judge, after the shift and slope of its scale.
+    """Displaced means of systems and groups under judges.
 
     Attributes
     ----------
-    measure, track : str
-        Names of the measure and of the track.
-    names : tuple of str
-        The systems.
-    means_reference, means_judge : ndarray of float64, shape (systems,)
-        Means over the queries on which all values are defined.
-    direction : {1, -1}
-        1: greater is better; -1: less is better.
-    residuals : ndarray of float64, shape (queries, systems)
-        What each query contributes to the residual of each system, its mean over queries; positive
-        where the judge favours the system. NaN: see `judge_bias`.
-    shift, shift_low, shift_high : float
-        Mean of all values under the judge minus that under the reference, with its interval.
-    slope, slope_low, slope_high : float
-        Slope of the line of the judge's means over the reference's, with its interval.
+    track : str
+        Name of the track.
+    frame : DataFrame
+        One row per hypothesis: judge, measure, by (``all``, ``system``, or a key of `groups`),
+        name, systems (number), queries (number with labels by both), mean (by the judge), expected
+        (by its permuted labels), displacement (mean minus expected, turned where less is better;
+        positive: the judge scores too high), contrast (displacement minus that of all other
+        systems; of all systems their displacement), sd (of the contrast under permuted labels), z
+        (contrast / sd), p (corrected for all rows), flagged (p at most 1 - confidence), detectable
+        (contrast that is flagged with probability .8), unjudged (share of the first ten ranks
+        without a label by the judge). NaN where permuted labels do not change the contrast.
+    critical : float
+        The greatest absolute z of all hypotheses that is not significant.
+    draws : int
+        Permutations of the labels of each judge.
     confidence : float
-        Confidence level of the intervals; 1 - confidence is the level of flags.
+        1 - confidence is the significance level.
     """
 
-    measure: str
     track: str
-    names: tuple[str, ...]
-    means_reference: np.ndarray
-    means_judge: np.ndarray
-    direction: int
-    residuals: np.ndarray
-    shift: float
-    shift_low: float
-    shift_high: float
-    slope: float
-    slope_low: float
-    slope_high: float
+    frame: pl.DataFrame
+    critical: float
+    draws: int
     confidence: float
 
     def _summary(self) -> Summary:
-        found = self.systems()
-        flagged = count(int(found["flagged"].sum()), "flagged system")
-        facts = [f"shift {self.shift:.4f}", f"slope {self.slope:.4f}", flagged]
-        on = f" on {self.track}" if self.track else ""
-        return Summary(f"{self.measure}{on}", facts, lambda: found)
-
-    def systems(self) -> pl.DataFrame:
-        """Test whether each residual is 0.
-
-        Returns
-        -------
-        DataFrame
-            One row per system, best under the reference first: system, mean_reference, mean_judge,
-            rank_reference, rank_judge (1: best; equal means share the smallest rank), residual,
-            low, high (Student's interval over queries), p, p_adjusted (Holm over systems), flagged.
-        """
-        frame = pl.DataFrame(
-            {
-                "system": pl.Series(self.names, dtype=pl.String),
-                "mean_reference": self.means_reference,
-                "mean_judge": self.means_judge,
-                "rank_reference": _ranks(self.means_reference * self.direction),
-                "rank_judge": _ranks(self.means_judge * self.direction),
-            }
-        )
-        tested = self._tested("residual", self.residuals)
-        return frame.hstack(tested).sort("rank_reference", "system")
-
-    def groups(self, groups: Mapping[str, str | None]) -> pl.DataFrame:
-        """Compare the residuals of each group of systems with those of all other systems.
-
-        The contrast of a query is the mean residual of the group minus that of the others, and
-        Student's test is over queries. Systems of a group are no independent draws: what they have
-        in common, such as one retriever, moves all of them, so that a permutation of systems would
-        reject too often.
-
-        Parameters
-        ----------
-        groups : mapping of str to str or None
-            Group of each system, or its type of run; systems without one are others.
-
-        Returns
-        -------
-        DataFrame
-            One row per group, by name: group, systems (number), contrast (positive: the judge
-            favours the group), low, high, p, p_adjusted (Holm over groups), flagged. NaN for a
-            group of all systems.
-
-        Raises
-        ------
-        UsageError
-            If a system is unknown.
-        """
-        unknown = sorted(groups.keys() - set(self.names))
-        if unknown:
-            raise UsageError(f"no system {unknown[0]!r}. {did_you_mean(unknown[0], self.names)}")
-        group_of = np.array([groups.get(name) or "" for name in self.names], dtype=object)
-        labels = sorted({str(name) for name in group_of if name})
-        members = np.array([group_of == name for name in labels]).reshape(len(labels), -1)
-        sizes = members.sum(axis=1)
-        contrasts = np.full((len(self.residuals), len(labels)), np.nan)
-        for i in np.flatnonzero(sizes < len(self.names)):
-            inside, outside = self.residuals[:, members[i]], self.residuals[:, ~members[i]]
-            contrasts[:, i] = inside.mean(axis=1) - outside.mean(axis=1)
-        named = {"group": pl.Series(labels, dtype=pl.String), "systems": sizes.astype(np.int32)}
-        return pl.DataFrame(named).hstack(self._tested("contrast", contrasts))
-
-    def _tested(self, name: str, values: np.ndarray) -> pl.DataFrame:
-        scale = max(
-            np.abs(one).max(initial=0.0) for one in (self.means_reference, self.means_judge)
-        )
-        tested = column_means(values, scale)
-        low, high = tested.limits(self.confidence)
-        p = tested.p_each()
-        p_adjusted = adjusted(p, "holm")
-        flagged = p_adjusted <= round(1 - self.confidence, 12)
-        columns = {name: tested.mean, "low": low, "high": high, "p": p}
-        return pl.DataFrame({**columns, "p_adjusted": p_adjusted, "flagged": flagged})
+        tested = self.frame.filter(~pl.col("p").is_nan()).height
+        flagged = int(self.frame["flagged"].sum())
+        facts = [count(tested, "hypothesis", "hypotheses"), f"{flagged} flagged"]
+        return Summary(f"bias on {self.track}", facts, lambda: self.frame)
 
 
 def judge_bias(
-    reference: Matrix, judge: Matrix, *, slope: bool = True, confidence: float = 0.95
+    permuted: Sequence[PermutedMeans],
+    *,
+    groups: Mapping[str, Mapping[str, str | None]] | None = None,
+    confidence: float = 0.95,
 ) -> JudgeBias:
-    """Find the systems that a judge favours, beyond the shift and slope of its scale.
+    """Test whether the errors of judges depend on more than the query and the reference's grade.
 
-    A lenient judge raises all means, and a judge with a narrow scale draws them together. Neither
-    changes the order of systems, so both are removed: the residual of a system is its distance
-    from the least-squares line of the judge's means over the reference's means.
+    A judge that cannot see systems errs alike on all docs of a query that have one grade by the
+    reference. Its labels can then be permuted among these docs, as `irmeta.permuted_means` does.
+    The displacement of a mean is its distance from the means by permuted labels. That of all
+    systems together is tested, and for each system and group the contrast with all other systems. A
+    judge that favours a system may do so for any reason, for instance that it errs on docs that are
+    hard, which some systems retrieve.
 
     Parameters
     ----------
-    reference, judge : Matrix
-        Values of one measure by the labels of the reference and of the judge. The judge has every
-        query and system of the reference. A query on which a value is undefined in either is
-        excluded.
-    slope : bool, default True
-        False: take out the shift alone, that is, the slope is 1. A judge with a narrow scale then
-        seems to favour all bad systems.
+    permuted : sequence of PermutedMeans
+        Means by the labels of all judges and by all measures: see `irmeta.permuted_means`.
+    groups : mapping of str to mapping, optional
+        Group of each system, by kind: ``{"type": {"run1": "manual", "run2": None}}``. The mean of a
+        group is that of its systems.
     confidence : float, default 0.95
-        Confidence level of intervals; 1 - confidence is the level of flags.
+        1 - confidence is the significance level, for all hypotheses together.
 
     Returns
     -------
     JudgeBias
-        Scale of the judge, and tests of systems and of groups of systems. Residuals are NaN for
-        fewer than three systems or equal means under the reference, intervals for fewer than two
-        queries.
+        A row per judge, measure, and system or group.
 
     Raises
     ------
     UsageError
-        If the judge lacks a query or system, or `confidence` is not between 0 and 1.
+        If a system of a group is unknown, systems or numbers of draws differ, or there are too few
+        draws for the significance level.
 
     Notes
     -----
-    With values centred within each query, H_qs under the reference and J_qs under the judge, and
-    their means h_s and j_s, the slope is ``b = sum j_s h_s / sum h_s^2`` and the residual
-    ``e_s = j_s - b h_s``. Let ``d_qs = J_qs - b H_qs``. Since each query also moves the line, its
-    contribution to e_s is ``d_qs - h_s g_q`` with
-    ``g_q = sum_t (h_t d_qt + e_t H_qt) / sum h_t^2``: the influence function [1]_, whose mean over
-    queries is e_s, so that Student's t applies. b + g_q is the contribution to the slope. Residuals
-    within rounding of 0 are 0.
+    The contrasts of all 1 + draws sets of labels, the judge's own among them, are divided by their
+    standard deviation to z, and p is the share of these sets whose greatest absolute z over all
+    judges, measures, systems and groups is at least as great [1]_. If no judge sees more than query
+    and grade, and judges err independently, any p is at most 0.05 with a probability of at most
+    0.05, whatever the number of draws. If their errors are alike the test is conservative.
 
     References
     ----------
-    .. [1] Hampel, F. R. (1974). The influence curve and its role in robust estimation.
-       Journal of the American Statistical Association 69, 383-397.
+    .. [1] Westfall, P. H. and Young, S. S. (1993). Resampling-based multiple testing: examples and
+       methods for p-value adjustment. Wiley.
 
     Examples
     --------
-    >>> bias = irmeta.stats.judge_bias(ap, rr)
-    >>> round(bias.shift, 3), round(bias.slope, 3)
-    (0.2, 0.56)
-    >>> bias.systems().select("system", pl.col("residual").round(3)).rows()
-    [('a', 0.024), ('b', -0.031), ('c', 0.007)]
+    >>> view = next(store.views("news"))
+    >>> means = irmeta.permuted_means(view, {"noisy": view.alter_labels(0.1)}, "P@10", draws=99)
+    >>> irmeta.stats.judge_bias(means).frame["flagged"].any()
+    False
     """
     check_share("confidence", confidence)
-    values = common_values(reference, {judge.measure: judge})
-    human, judged = values.reference, values.judges[judge.measure]
-    scale = max(np.abs(human).max(initial=0.0), np.abs(judged).max(initial=0.0))
-    shifts = column_means((judged - human).mean(axis=1, keepdims=True) * reference.direction, scale)
-    residuals, slopes = _residuals(human, judged, slope)
-    lines = column_means(slopes[:, None], 1.0)
-    (shift_low, shift_high), (slope_low, slope_high) = (
-        [float(one[0]) for one in found.limits(confidence)] for found in (shifts, lines)
-    )
-    return JudgeBias(
-        measure=reference.measure,
-        track=reference.track,
-        names=values.systems,
-        means_reference=mean_over_queries(human) * reference.direction,
-        means_judge=mean_over_queries(judged) * reference.direction,
-        direction=reference.direction,
-        residuals=residuals,
-        shift=float(shifts.mean[0]),
-        shift_low=shift_low,
-        shift_high=shift_high,
-        slope=float(lines.mean[0]),
-        slope_low=slope_low,
-        slope_high=slope_high,
-        confidence=confidence,
-    )
+    if not permuted:
+        return JudgeBias("", pl.DataFrame(schema=_SCHEMA), np.nan, 0, confidence)
+    first, alpha = permuted[0], round(1 - confidence, 9)
+    draws = check_whole("draws", len(first.values) - 1, least_draws(alpha))
+    for one in permuted:
+        if list(one.systems) != list(first.systems) or one.values.shape != first.values.shape:
+            raise UsageError(f"{one.judge} has other systems or draws than {first.judge}.")
+    hypotheses = Hypotheses.of(first.systems, groups or {})
+    tested = [Contrasts.of(one, hypotheses) for one in permuted]
+    greatest = np.max([one.greatest for one in tested], axis=0)
+    most_above = int(round(alpha * (1 + draws), 6)) - 1
+    critical = float(np.sort(greatest[1:])[-1 - most_above])
+    frame = pl.concat([one.rows(hypotheses, greatest, critical, alpha) for one in tested])
+    return JudgeBias(first.track, frame, critical, draws, confidence)
 
 
-def _residuals(
-    human: np.ndarray, judged: np.ndarray, with_slope: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the contributions of queries to the residuals, and to the slope."""
-    queries, systems = human.shape
-    undefined = np.full((queries, systems), np.nan), np.full(queries, np.nan)
-    if systems < LEAST_SYSTEMS or queries == 0:
-        return undefined
-    by_query = [values - values.mean(axis=1, keepdims=True) for values in (human, judged)]
-    h, j = (values.mean(axis=0) for values in by_query)
-    if np.ptp(round_means(mean_over_queries(human))) == 0:
-        return undefined
-    spread = (h * h).sum()
-    slope = (j * h).sum() / spread
-    from_line = by_query[1] - slope * by_query[0]
-    moved = (from_line * h + by_query[0] * (j - slope * h)).sum(axis=1) / spread
-    if not with_slope:
-        return by_query[1] - by_query[0], slope + moved
-    return from_line - moved[:, None] * h, slope + moved
+def least_draws(alpha: float) -> int:
+    """Return the least number of draws of which a p-value can be `alpha`."""
+    return int(np.ceil(round(1 / alpha, 6))) - 1
 
 
-def _ranks(means: np.ndarray) -> np.ndarray:
-    return rank_rows(round_means(means)[None])[0]
+class Hypotheses(NamedTuple):
+    """All systems together, each system, and each group of systems.
+
+    `members` and `others` are float64 [hypotheses, systems]: weights of the mean of the systems of
+    a hypothesis, and of the mean of all others, with which it is compared.
+    """
+
+    by: list[str]
+    names: list[str]
+    sizes: np.ndarray
+    members: np.ndarray
+    others: np.ndarray
+
+    @classmethod
+    def of(
+        cls, systems: Sequence[str], groups: Mapping[str, Mapping[str, str | None]]
+    ) -> Hypotheses:
+        """Return the hypotheses on all systems, each system, and each group."""
+        number = len(systems)
+        by, names = ["all", *["system"] * number], [ALL, *systems]
+        sets = [np.ones((1, number), bool), np.eye(number, dtype=bool)]
+        for kind, group_of in groups.items():
+            unknown = sorted(group_of.keys() - set(systems))
+            if unknown:
+                raise UsageError(f"no system {unknown[0]!r}. {did_you_mean(unknown[0], systems)}")
+            of_system = np.array([group_of.get(name) or "" for name in systems], dtype=object)
+            for group in sorted({name for name in of_system if name}):
+                by.append(kind)
+                names.append(group)
+                sets.append((of_system == group)[None])
+        inside = np.concatenate(sets)
+        sizes, outside = inside.sum(axis=1), ~inside
+        others = outside / np.maximum(outside.sum(axis=1, keepdims=True), 1)
+        return cls(by, names, sizes, inside / sizes[:, None], others)
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """Hypotheses on one judge and measure.
+
+    Attributes
+    ----------
+    columns
+        float64 [hypotheses] by column of `JudgeBias.frame`.
+    greatest
+        float64 [1 + draws]: the greatest absolute z of each set of labels.
+    """
+
+    permuted: PermutedMeans
+    columns: dict[str, np.ndarray]
+    greatest: np.ndarray
+
+    @classmethod
+    def of(cls, permuted: PermutedMeans, tested: Hypotheses) -> Contrasts:
+        """Standardise the contrasts of all sets of labels."""
+        expected = permuted.values.mean(axis=0)
+        moved = permuted.direction * (permuted.values - expected)
+        contrasts = moved @ (tested.members - tested.others).T
+        sd = contrasts.std(axis=0, ddof=1)
+        sd[sd <= _ROUNDING * np.maximum(1.0, np.abs(expected).max())] = np.nan
+        z = contrasts / sd
+        columns = {
+            "mean": tested.members @ permuted.values[0], "expected": tested.members @ expected,
+            "displacement": tested.members @ moved[0], "contrast": contrasts[0],
+            "sd": sd, "z": z[0], "unjudged": tested.members @ permuted.unjudged,
+        }  # fmt: skip
+        return cls(permuted, columns, np.abs(np.nan_to_num(z)).max(axis=1))
+
+    def rows(
+        self, tested: Hypotheses, greatest: np.ndarray, critical: float, alpha: float
+    ) -> pl.DataFrame:
+        """Return the rows of `JudgeBias.frame`."""
+        z = self.columns["z"]
+        above = np.searchsorted(np.sort(greatest), np.abs(z) - _TIE)
+        p = np.where(np.isnan(z), np.nan, 1.0 - above / len(greatest))
+        detectable = (critical + _QUANTILE_80) * self.columns["sd"]
+        found = {"p": p, "flagged": p <= alpha + _ROUNDING, "detectable": detectable}
+        of_tested = {"by": tested.by, "name": tested.names, "systems": tested.sizes}
+        frame = pl.DataFrame({**of_tested, **self.columns, **found})
+        frame = frame.with_columns(
+            pl.lit(getattr(self.permuted, name)).alias(name)
+            for name in ("judge", "measure", "queries")
+        )
+        return frame.select(pl.col(name).cast(dtype) for name, dtype in _SCHEMA.items())

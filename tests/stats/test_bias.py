@@ -1,181 +1,321 @@
-"""Bias of judges: residuals of systems and groups after shift and slope of the scale."""
+"""Bias of judges: displacements beyond permuted labels, against twins and exact enumeration."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
 import irmeta
-from irmeta.stats import judge_bias
-from support.judged import JUDGE, judged_matrices, numbered_matrix
+from irmeta.measures.names import parse_measures
+from irmeta.measures.permuted_labels import FIXED, PermutedLabels, is_doc_sum
+from irmeta.rankings.derive.changes import random_number
+from irmeta.stats.bias import JudgeBias
 from twins import judges as twin
-from twins.significance import holm
+from twins import measures as naive
+
+Labels = dict[str, dict[str, float]]
+SUMS = "P@3,nDCG@5,nDCG,AP,AP(norm=min)@4,RBP(p=0.7),R@4,nDCG@40,DCG(discount=zipf),AP(rel=2)@3"
+TWINS: dict[str, Callable[[Any, Any], float]] = {
+    "P@3": partial(naive.precision, k=3, rel=2),
+    "AP": partial(naive.average_precision, rel=2),
+    "nDCG@5": partial(naive.ndcg, k=5),
+    "RBP(p=0.7)": partial(naive.rbp, p=0.7, rel=2),
+}
 
 
-def made(queries: int = 30, systems: int = 8, seed: int = 1) -> np.ndarray:
+def lists(seed: int = 0, systems: int = 5, queries: int = 4, docs: int = 12) -> tuple[Labels, Any]:
+    """Return labels of docs, and lists of systems that find the relevant ones better and better."""
     rng = np.random.default_rng(seed)
-    spread = rng.normal(size=(queries, 1)) + 2 * rng.normal(size=systems)
-    return spread + rng.normal(size=(queries, systems))
+    labels: Labels = {
+        f"q{q}": {f"d{d}": int(rng.integers(0, 3)) for d in range(docs)} for q in range(queries)
+    }
+    runs = {
+        f"s{s}": {
+            q: {
+                d: float(g * s / systems + rng.normal())
+                for d, g in own.items()
+                if rng.random() < 0.8
+            }
+            for q, own in labels.items()
+        }
+        for s in range(systems)
+    }  # fmt: skip
+    return labels, runs
 
 
-SHAPES = st.tuples(st.integers(2, 7), st.integers(3, 6))
-LEVELS = st.sampled_from([0.0, 0.25, 0.5, 0.625, 1.0])
+def judge_bias(
+    reference: Any, judges: Any, measures: Any, *, groups: Any = None, **choices: Any
+) -> JudgeBias:
+    """Test means by permuted labels."""
+    permuted = irmeta.permuted_means(reference, judges, measures, **choices)
+    return irmeta.stats.judge_bias(permuted, groups=groups)
 
 
-@st.composite
-def two_sides(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    shape = draw(SHAPES)
-    values = arrays.arrays(float, shape, elements=LEVELS)
-    return draw(values), draw(values)
+HUMAN, RUNS = lists()
+GROUPS = {"type": {"s0": "a", "s1": "b", "s2": "a", "s3": None, "s4": "b"}}
 
 
-@given(two_sides(), st.sampled_from([0.8, 0.95]))
-def test_judge_bias__equals_twin(sides: tuple[np.ndarray, np.ndarray], confidence: float):
-    human, judge = sides
-    found = judge_bias(numbered_matrix(human), numbered_matrix(judge), confidence=confidence)
-    shifts = (judge.mean(axis=1) - human.mean(axis=1)).tolist()
-    shift, low, high, _ = twin.tested(shifts, confidence)
-    close = pytest.approx((shift, low, high), abs=1e-9)
-    assert (found.shift, found.shift_low, found.shift_high) == close
-    if np.ptp(np.round(human.mean(axis=0), 12)) == 0:
-        assert math.isnan(found.slope)
-        assert found.systems()["residual"].is_nan().all()
-        return
-    slopes, residuals = twin.contributions(human.tolist(), judge.tolist())
-    assert found.slope == pytest.approx(sum(slopes) / len(slopes), abs=1e-5)
-    np.testing.assert_allclose(found.residuals, residuals, atol=1e-5)
-    # The twin's finite differences are rounded: p and limits are compared by our contributions.
-    expected = [twin.tested(list(c), confidence) for c in found.residuals.T.tolist()]
-    adjusted = holm([row[3] for row in expected])
-    systems = found.systems().sort("system")
-    varied = [abs(one[0]) + abs(one[2] - one[1]) > 1e-9 for one in expected]
-    for row, one, p, is_varied in zip(systems.to_dicts(), expected, adjusted, varied, strict=True):
-        if is_varied:  # p of residuals that are all 0 is that of rounding errors
-            values = [row[name] for name in ("residual", "low", "high", "p")]
-            assert values == pytest.approx(one, abs=1e-6)
-        if all(varied):
-            assert row["p_adjusted"] == pytest.approx(p, abs=1e-6)
-            assert row["flagged"] == (row["p_adjusted"] <= round(1 - confidence, 12))
+def judged_by(seed: int = 1) -> Labels:
+    """Return a judge that errs, lacks docs and a query, and has docs that the reference lacks."""
+    rng = np.random.default_rng(seed)
+    found: Labels = {
+        q: {d: int(rng.integers(0, 4)) if rng.random() < 0.5 else g for d, g in own.items()}
+        for q, own in HUMAN.items()
+    }
+    del found["q3"], found["q0"]["d0"]
+    found["q1"]["unknown"] = 3
+    return found
 
 
-def test_groups__equal_twin():
-    human, judge = made(seed=2), made(seed=3)
-    found = judge_bias(numbered_matrix(human), numbered_matrix(judge))
-    groups = {"s0": "a", "s1": "b", "s2": "a", "s3": None, "s4": "b", "s5": "b"}
-    frame = found.groups(groups)
-    assert frame.select("group", "systems").rows() == [("a", 2), ("b", 3)]
-    expected = []
-    for name in "ab":
-        members = [groups.get(system) == name for system in found.names]
-        expected.append(twin.tested(twin.contrast(found.residuals.tolist(), members), 0.95))
-    for row, one in zip(frame.iter_rows(named=True), expected, strict=True):
-        assert [row[k] for k in ("contrast", "low", "high", "p")] == pytest.approx(one)
-    assert frame["p_adjusted"].to_list() == pytest.approx(holm([one[3] for one in expected]))
+def views_of(**sets: Labels) -> dict[str, list[irmeta.JudgedRanks]]:
+    store = irmeta.from_data({"human": HUMAN, **sets}, RUNS)
+    return {name: list(store.views(store.tracks[0], qrels=name)) for name in ("human", *sets)}
 
 
-def test_judge_bias__any_scale_of_the_reference_has_no_residual():
-    human = made()
-    found = judge_bias(numbered_matrix(human), numbered_matrix(0.25 - 0.5 * (1 - human)))
-    assert (round(found.slope, 12), found.systems()["flagged"].sum()) == (0.5, 0)
-    assert found.systems()["residual"].abs().max() == 0
-    shifted = judge_bias(
-        numbered_matrix(human), numbered_matrix(0.25 - 0.5 * (1 - human)), slope=False
+VIEWS = views_of(judge=judged_by(), other=judged_by(2))
+
+
+@pytest.mark.parametrize("by_query", [True, False])
+def test_permuted_labels__only_docs_of_one_stratum_exchange_labels(by_query: bool):
+    found = PermutedLabels.of(VIEWS["human"], VIEWS["judge"], by_query)
+    (view,) = VIEWS["judge"]
+    rows = slice(0, len(found.labels))
+    drawn = found.permuted(rows, 50, np.random.default_rng(1))
+    assert (drawn[:, 0] == found.labels).all()
+    queries = [view.queries[q] for q in view.query_of(np.arange(len(view.grades)))]
+    keys = [
+        (q if by_query else "", HUMAN[q][d]) if d in HUMAN[q] else None
+        for q, d in zip(queries, view.docs, strict=True)
+    ]
+    assert [s == FIXED for s in found.strata] == [key is None for key in keys]
+    for key in {*keys}:
+        docs = [i for i, one in enumerate(keys) if one == key]
+        assert (np.sort(drawn[docs], axis=0) == np.sort(drawn[docs, :1], axis=0)).all()
+        if key is None:
+            assert (drawn[docs] == drawn[docs, :1]).all()
+    assert (drawn != drawn[:, :1]).any()
+
+
+@pytest.mark.parametrize("by_query", [True, False])
+def test_means__of_sums_over_docs_equal_those_of_the_measures(by_query: bool):
+    """The measures are computed on views with each set of labels."""
+    labels = PermutedLabels.of(VIEWS["human"], VIEWS["judge"], by_query)
+    specs = parse_measures(SUMS)
+    assert all(is_doc_sum(spec) for spec in specs)
+    found, queries = labels.means(specs, 6, np.random.default_rng(3))
+    other = parse_measures("ERR@5,RR,Bpref,AP(unjudged=condensed)")
+    assert not any(is_doc_sum(spec) for spec in other)
+    assert queries == 3
+    assert labels.is_common.tolist() == [True, True, True]
+    (view,) = VIEWS["judge"]
+    rng = np.random.default_rng(3)
+    bounds = labels.offsets if by_query else labels.offsets[[0, -1]]
+    drawn = np.concatenate([labels.permuted(slice(*one), 6, rng) for one in pairwise(bounds)])
+    alone = labels.means(other, 6, np.random.default_rng(3))[0]
+    for d in range(7):
+        docs = _docs(view, labels.levels[drawn[:, d]])
+        (changed,) = views_of(drawn=docs)["drawn"]
+        for specs_, values in ((specs, found), (other, alone)):
+            names = [spec.name for spec in specs_]
+            expected = irmeta.scores_of(changed, names).values.mean(axis=1)
+            np.testing.assert_allclose(values[:, d], np.nan_to_num(expected), atol=1e-12)
+
+
+def _docs(view: irmeta.JudgedRanks, grades: np.ndarray) -> Labels:
+    found: Labels = {query: {} for query in view.queries}
+    for row, q in enumerate(view.query_of(np.arange(len(grades)))):
+        found[view.queries[q]][view.docs[row]] = float(grades[row])
+    return found
+
+
+def naive_means(name: str, docs: Labels) -> list[float]:
+    """Means over q0 to q2, which all sets judge, by the twins of the measures."""
+    return [
+        sum(TWINS[name](_ranking(run, q), docs[q]) for q in ("q0", "q1", "q2")) / 3
+        for run in RUNS.values()
+    ]
+
+
+def _ranking(run: Labels, query: str) -> list[str]:
+    return sorted(run[query], key=lambda doc: -run[query][doc])
+
+
+@pytest.mark.parametrize("confusion", ["query", "pooled"])
+def test_judge_bias__equals_twin(confusion: Any):
+    """Permutations are ours; means, contrasts, z and the greatest of all are naive."""
+    names, draws = [*TWINS], 39
+    found = judge_bias(
+        VIEWS["human"], {name: _with_rel(VIEWS[name], 2) for name in ("judge", "other")}, names,
+        groups=GROUPS, confusion=confusion, draws=draws, rng=5,
+    )  # fmt: skip
+    tables = []
+    for judge in ("judge", "other"):
+        labels = PermutedLabels.of(VIEWS["human"], VIEWS[judge], confusion == "query")
+        rng, bounds = np.random.default_rng(random_number(5, judge)), labels.offsets
+        bounds = bounds if confusion == "query" else bounds[[0, -1]]
+        drawn = np.concatenate(
+            [labels.permuted(slice(*one), draws, rng) for one in pairwise(bounds)]
+        )
+        sets = [_docs(VIEWS[judge][0], labels.levels[column]) for column in drawn.T]
+        tables += [[naive_means(name, docs) for docs in sets] for name in names]
+    expected, critical = twin.bias(tables, [{0, 2}, {1, 4}])
+    rows = found.frame.select("contrast", "sd", "z", "p").to_numpy()
+    np.testing.assert_allclose(rows, np.array(expected), atol=1e-9)
+    assert found.critical == pytest.approx(critical)
+    first = found.frame.filter(judge="judge", measure="AP")
+    assert first["name"].to_list() == ["all systems", *RUNS, "a", "b"]
+    assert first["systems"].to_list() == [5, 1, 1, 1, 1, 1, 2, 2]
+    assert found.frame["queries"].unique().to_list() == [3]
+    close = (found.critical + 0.8416212335729143) * found.frame["sd"]
+    assert found.frame["detectable"].to_list() == pytest.approx(close.to_list(), nan_ok=True)
+    assert (found.frame["flagged"] == (found.frame["p"] <= 0.05)).all()
+
+
+def _with_rel(views: list[irmeta.JudgedRanks], rel: int) -> list[irmeta.JudgedRanks]:
+    return [replace(view, facts=replace(view.facts, rel=rel)) for view in views]
+
+
+def test_judge_bias__approaches_exact_enumeration():
+    """Of 192 arrangements of labels, the share at least as far out as the judge's."""
+    first, second = [1, 4, 2, 3, 5, 6, 1, 2, 3, 4], [6, 2, 5, 1, 4, 3, 4, 3, 2, 1]
+    ranks, offsets = np.array([first, second]).T, [0, 6, 10]
+    human, judge = [1, 1, 0, 0, 0, 0, 1, 1, 0, 0], [1, 0, 1, 1, 0, 0, 1, 1, 1, 0]
+    order = [0, 2, 3, 1, 4, 5, 6, 7, 8, 9]
+    docs = [f"d{i}" for i in range(10)]
+    make = irmeta.JudgedRanks.from_arrays
+    reference = make(ranks, np.array(human), offsets=offsets, docs=docs)
+    other = make(
+        ranks[order], np.array(judge)[order], offsets=offsets, docs=[docs[i] for i in order]
     )
-    assert shifted.systems()["flagged"].sum() > 0
+    found = judge_bias(reference, {"judge": other}, "AP", draws=20_000, rng=2).frame
+    strata: list[object] = [(i >= 6, grade) for i, grade in enumerate(human)]
+    tables = []
+    for labels in twin.rearranged([float(g) for g in judge], strata):
+        qrels = [{docs[i]: int(labels[i]) for i in range(*one)} for one in ((0, 6), (6, 10))]
+        values = [
+            [naive.average_precision(_ordered(ranks, docs, s, q), qrels[q]) for q in (0, 1)]
+            for s in (0, 1)
+        ]
+        tables.append([sum(of_system) / 2 for of_system in values])
+    assert len(tables) == 2 * 24 * 2 * 2
+    own = twin.rearranged([float(g) for g in judge], strata).index([float(g) for g in judge])
+    rows, _ = twin.bias([[tables[own], *tables[:own], *tables[own + 1 :]]], [])
+    np.testing.assert_allclose(found["contrast"], [row[0] for row in rows], atol=0.01)
+    np.testing.assert_allclose(found["sd"], [row[1] for row in rows], atol=0.01)
+    np.testing.assert_allclose(found["p"], [row[3] for row in rows], atol=0.02)
 
 
-def test_judge_bias__judge_equal_to_the_reference_and_constant_judge():
-    human = numbered_matrix(made())
-    for judge, slope in ((human, 1.0), (numbered_matrix(np.full((30, 8), 0.5)), 0.0)):
-        found = judge_bias(human, judge)
-        assert (found.slope, found.slope_low, found.slope_high) == (slope, slope, slope)
-        assert found.systems()["p"].to_list() == [1.0] * 8
-    assert "0 flagged systems" in repr(found)
+def _ordered(ranks: np.ndarray, docs: list[str], system: int, query: int) -> list[str]:
+    rows = range(6) if query == 0 else range(6, 10)
+    return [docs[i] for i in sorted(rows, key=lambda i: ranks[i, system])]
 
 
-@pytest.mark.parametrize("direction", [1, -1])
-def test_judge_bias__favoured_group_is_named(direction: Literal[1, -1]):
-    human = made(systems=20)
-    judge = human + np.random.default_rng(5).normal(scale=0.3, size=human.shape)
-    judge[:, :5] += direction * 0.8
-    found = judge_bias(numbered_matrix(human, direction), numbered_matrix(judge, direction))
-    groups = found.groups({f"s{i}": "llm" if i < 5 else "bm25" for i in range(10)})
-    llm = groups.row(by_predicate=pl.col("group") == "llm", named=True)
-    assert llm["flagged"]
-    assert 0.4 < llm["low"] < llm["high"] < 1.1
-    flagged = found.systems().filter("flagged")
-    assert set(flagged.filter(pl.col("residual") > 0)["system"]) == {f"s{i}" for i in range(5)}
-    best = int((direction * human.mean(axis=0)).argmax())
-    assert found.systems()["system"][0] == f"s{best}"
-    assert found.shift == pytest.approx(float((judge - human).mean()))
+def many(seed: int = 0) -> tuple[Labels, Any]:
+    return lists(seed, systems=12, queries=20, docs=30)
+
+
+def _bias_of(human: Labels, runs: Any, judge: Labels, **choices: Any) -> pl.DataFrame:
+    store = irmeta.from_data({"human": human, "judge": judge}, runs)
+    own, other = (list(store.views(store.tracks[0], qrels=name)) for name in ("human", "judge"))
+    return judge_bias(own, {"judge": other}, "P@5,AP", draws=199, **choices).frame
+
+
+def test_judge_bias__favoured_group_is_named():
+    human, runs = many()
+    own = [runs[name] for name in ("s0", "s3")]
+    judge = {
+        q: {
+            d: 1 if g == 0 and any(d in _ranking(run, q)[:5] for run in own) else g
+            for d, g in docs.items()
+        }
+        for q, docs in human.items()
+    }
+    groups = {name: "llm" if name in ("s0", "s3") else "bm25" for name in runs}
+    found = _bias_of(human, runs, judge, groups={"group": groups})
+    rows = found.filter(measure="P@5", by="group").rows_by_key("name", named=True, unique=True)
+    assert rows["llm"]["flagged"]
+    assert rows["llm"]["contrast"] == pytest.approx(-rows["bm25"]["contrast"])
+    assert rows["llm"]["contrast"] > 0
+    flagged = found.filter("flagged", measure="P@5", by="system")
+    assert {*flagged.filter(pl.col("contrast") > 0)["name"]} == {"s0", "s3"}
+
+
+def test_judge_bias__of_less_is_better_has_the_sign_of_favour():
+    human, runs = many()
+    judge = {
+        q: {d: 1 if g == 0 and d in _ranking(runs["s0"], q)[:5] else g for d, g in docs.items()}
+        for q, docs in human.items()
+    }
+    store = irmeta.from_data({"human": human, "judge": judge}, runs)
+    own, other = (list(store.views(store.tracks[0], qrels=name)) for name in ("human", "judge"))
+    found = judge_bias(own, {"judge": other}, "ASL", draws=19).frame
+    row = found.filter(name="s0").row(0, named=True)
+    assert row["mean"] < row["expected"]
+    assert row["contrast"] > 0
 
 
 @pytest.mark.exhaustive
-def test_groups__systems_with_a_common_part_are_rejected_no_oftener_than_the_level():
-    rng, rejected = np.random.default_rng(1), 0
-    groups = {f"s{i}": "a" for i in range(5)}
-    for _ in range(400):
-        human = rng.normal(size=(25, 20))
-        noise = rng.normal(size=(25, 20))
-        noise[:, :5] = noise[:, :1]  # one retriever: the judge errs alike for all of them
-        found = judge_bias(numbered_matrix(human), numbered_matrix(human + noise)).groups(groups)
-        rejected += int(found["flagged"].sum())
-    assert 0.025 < rejected / 400 < 0.08
+def test_judge_bias__of_blind_judges_is_found_no_oftener_than_the_level():
+    human, runs = many()
+    rng, found = np.random.default_rng(4), 0
+    for i in range(300):
+        judge = {
+            q: {d: 1 - min(g, 1) if rng.random() < 0.1 else g for d, g in docs.items()}
+            for q, docs in human.items()
+        }
+        store = irmeta.from_data({"human": human, "judge": judge}, runs)
+        own, other = (list(store.views(store.tracks[0], qrels=one)) for one in ("human", "judge"))
+        bias = judge_bias(own, {"judge": other}, "P@5,AP", draws=19, rng=i)
+        found += int(bias.frame["flagged"].any())
+    assert found / 300 <= 0.08
 
 
-def test_judge_bias__too_few_systems_or_queries():
-    two = numbered_matrix(made(systems=2))
-    assert judge_bias(two, two).systems()["residual"].is_nan().all()
-    assert judge_bias(two, two).shift == 0
-    one = judge_bias(numbered_matrix(made(queries=1)), numbered_matrix(made(queries=1, seed=2)))
-    assert math.isnan(one.shift_low)
-    assert one.systems()["low"].is_nan().all()
-    assert not one.systems()["flagged"].any()
-    everyone = judge_bias(numbered_matrix(made()), numbered_matrix(made(seed=2))).groups(
-        dict.fromkeys(one.names, "a")
-    )
-    assert math.isnan(everyone["contrast"][0])
+def test_judge_bias__without_errors_or_contrast_cannot_be_said():
+    human, runs = many()
+    flat: Labels = {q: dict.fromkeys(docs, 1.0) for q, docs in human.items()}
+    for judge in (human, flat, {"q0": {"elsewhere": 1.0}}):
+        found = _bias_of(human, runs, judge)
+        assert found["p"].is_nan().all()
+        assert not found["flagged"].any()
 
 
-def test_judge_bias__queries_with_undefined_values_are_excluded():
-    human, judge = made(), made(seed=2)
-    human[3, 1], judge[4, 2] = math.nan, math.inf
-    rest = [i for i in range(30) if i not in (3, 4)]
-    found = judge_bias(numbered_matrix(human), numbered_matrix(judge)).systems()
-    assert found.equals(
-        judge_bias(numbered_matrix(human[rest]), numbered_matrix(judge[rest])).systems()
-    )
+def test_judge_bias__does_not_depend_on_other_judges_but_for_p():
+    one = judge_bias(VIEWS["human"], {"judge": VIEWS["judge"]}, "AP", draws=99).frame
+    both = {name: VIEWS[name] for name in ("other", "judge")}
+    beside = judge_bias(VIEWS["human"], both, "AP", draws=99).frame.filter(judge="judge")
+    names = ["contrast", "sd", "z", "expected", "unjudged"]
+    assert beside.select(names).equals(one.select(names))
+    assert (beside["p"] >= one["p"]).all()
 
 
-def test_judge_bias__refuses_what_is_missing():
-    human = numbered_matrix(made())
-    with pytest.raises(irmeta.UsageError, match="no value of query q0"):
-        judge_bias(human, human.only_queries(np.arange(1, 30)))
-    with pytest.raises(irmeta.UsageError, match="no value of system s7"):
-        judge_bias(human, human.only_systems(np.arange(7)))
-    with pytest.raises(irmeta.UsageError, match="differ in which values are better"):
-        judge_bias(human, numbered_matrix(made(), -1))
+def test_judge_bias__unjudged_is_the_share_of_the_first_ten_ranks():
+    found = judge_bias(VIEWS["human"], {"judge": VIEWS["judge"]}, "AP", draws=19, groups=GROUPS)
+    shares = irmeta.scores_of(VIEWS["judge"][0], "Judged@10").values[0].mean(axis=0)
+    rows = dict(found.frame.select("name", "unjudged").rows())
+    assert rows["s1"] == pytest.approx(1 - shares[1])
+    assert rows["a"] == pytest.approx(1 - (shares[0] + shares[2]) / 2)
+    assert "hypotheses" in repr(found)
+
+
+def test_judge_bias__refuses_what_it_cannot_test():
+    human, judges = VIEWS["human"], {"judge": VIEWS["judge"]}
     with pytest.raises(irmeta.UsageError, match="no system 's9'"):
-        judge_bias(human, human).groups({"s9": "a"})
-
-
-@pytest.mark.real
-def test_judge_bias__of_a_real_judge_with_a_narrow_scale(shared: Path):
-    """With the shift alone, 26 systems of one judge are flagged, with the slope none."""
-    values = judged_matrices(shared)
-    counts = {}
-    for name, judge in values.items():
-        found = judge_bias(values["reference"], judge)
-        alone = judge_bias(values["reference"], judge, slope=False)
-        counts[name] = [int(one.systems()["flagged"].sum()) for one in (alone, found)]
-    assert counts["gpt4o-nuggets-vital-strict"] == [26, 0]
-    assert max(counts.values()) == [26, 0]
-    assert counts[JUDGE] == counts["reference"] == [0, 0]
+        judge_bias(human, judges, "AP", groups={"type": {"s9": "a"}})
+    with pytest.raises(irmeta.UsageError, match="draws"):
+        judge_bias(human, judges, "AP", draws=18)
+    with pytest.raises(irmeta.UsageError, match="confusion"):
+        judge_bias(human, judges, "AP", confusion="qurey")  # type: ignore[arg-type]
+    with pytest.raises(irmeta.UsageError, match="other systems"):
+        judge_bias(human, {"judge": VIEWS["judge"][0].only_systems(["s0"])}, "AP")
+    with pytest.raises(irmeta.UsageError, match="by subtopic"):
+        judge_bias(human, judges, "alpha_nDCG@10")
+    assert judge_bias(human, {}, "AP").frame.is_empty()
+    assert math.isclose(judge_bias(human, judges, "AP", draws=39).confidence, 0.95)

@@ -7,59 +7,72 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import permutations
 
 from twins.orders import kendall_tau_b
-from twins.significance import Rows, mean, t_from, t_limits, variance
+from twins.significance import Rows, mean, t_limits, variance
 
 # Bias
 
 
-def weighted(values: list[float], weights: list[float]) -> float:
-    return math.fsum(v * w for v, w in zip(values, weights, strict=True))
+def contrasts(values: list[float], groups: list[set[int]]) -> list[float]:
+    """The mean of all systems; each system, and each group, minus the mean of all others."""
+    systems = range(len(values))
+    found = [mean(values)]
+    for members in [*({s} for s in systems), *groups]:
+        others = [values[s] for s in systems if s not in members]
+        inside = mean([values[s] for s in members])
+        found.append(inside - (mean(others) if others else 0.0))
+    return found
 
 
-def line(human: Rows, judge: Rows, weights: list[float]) -> tuple[float, list[float]]:
-    """Slope of the least-squares line through (human, judge) means of systems, and residuals."""
-    x = [weighted(list(column), weights) for column in zip(*human, strict=True)]
-    y = [weighted(list(column), weights) for column in zip(*judge, strict=True)]
-    dx, dy = [v - mean(x) for v in x], [v - mean(y) for v in y]
-    slope = math.fsum(a * b for a, b in zip(dx, dy, strict=True)) / math.fsum(a * a for a in dx)
-    return slope, [b - slope * a for a, b in zip(dx, dy, strict=True)]
+def bias(drawn: list[Rows], groups: list[set[int]]) -> tuple[list[Rows], float]:
+    """Contrast, standard deviation, z and p of the hypotheses of several judges or measures.
 
-
-def contributions(human: Rows, judge: Rows) -> tuple[list[float], Rows]:
-    """What each query contributes to the slope and to the residuals: [query], [query][system].
-
-    The value plus its change as the weight of the query grows, by finite differences.
+    ``drawn[i]`` has a row for each set of labels, the judge's own first: the means of the systems.
+    Each contrast is that of the displacement from the mean over all sets of labels. The second
+    result is the greatest |z| that is not significant at 5 %.
     """
-    queries, step = len(human), 1e-4
-    slope, residuals = line(human, judge, [1 / queries] * queries)
-    slopes, rows = [], []
-    for q in range(queries):
-        sides = []
-        for e in (step, -step):
-            weights = [(1 - e) / queries + (e if i == q else 0) for i in range(queries)]
-            sides.append(line(human, judge, weights))
-        (slope_up, up), (slope_down, down) = sides
-        slopes.append(slope + (slope_up - slope_down) / (2 * step))
-        changes = [(a - b) / (2 * step) for a, b in zip(up, down, strict=True)]
-        rows.append([r + c for r, c in zip(residuals, changes, strict=True)])
-    return slopes, rows
+    tables = []
+    for rows in drawn:
+        expected = [mean(list(column)) for column in zip(*rows, strict=True)]
+        moved = [[v - e for v, e in zip(row, expected, strict=True)] for row in rows]
+        tables.append([contrasts(row, groups) for row in moved])
+    sds = [[variance(list(column)) ** 0.5 for column in zip(*rows, strict=True)] for rows in tables]
+
+    def z(value: float, sd: float) -> float:
+        return value / sd if sd > 1e-12 else math.nan
+
+    greatest = []
+    for d in range(len(drawn[0])):
+        rows = [rows[d] for rows in tables]
+        every = [
+            abs(z(value, sd))
+            for row, deviations in zip(rows, sds, strict=True)
+            for value, sd in zip(row, deviations, strict=True)
+        ]
+        greatest.append(max((one for one in every if not math.isnan(one)), default=0.0))
+    found = []
+    for rows, deviations in zip(tables, sds, strict=True):
+        for value, sd in zip(rows[0], deviations, strict=True):
+            above = sum(one >= abs(z(value, sd)) - 1e-9 for one in greatest)
+            p = above / len(greatest) if sd > 1e-12 else math.nan
+            found.append([value, sd if sd > 1e-12 else math.nan, z(value, sd), p])
+    ordered, least = sorted(greatest[1:], reverse=True), 0.05 * len(greatest)
+    critical = next(one for i, one in enumerate(ordered) if (i + 2) > least + 1e-9)
+    return found, critical
 
 
-def tested(values: list[float], confidence: float) -> tuple[float, float, float, float]:
-    """Mean, limits and p of Student's t over queries."""
-    _, p = t_from(mean(values), variance(values) / len(values), len(values) - 1)
-    return mean(values), *t_limits(values, confidence), p
-
-
-def contrast(residuals: Rows, members: list[bool]) -> list[float]:
-    """Mean of the members minus mean of the others, for each query."""
-    return [
-        mean([r for r, m in zip(row, members, strict=True) if m])
-        - mean([r for r, m in zip(row, members, strict=True) if not m])
-        for row in residuals
-    ]
+def rearranged(labels: list[float], strata: list[object]) -> list[list[float]]:
+    """All assignments of labels in which docs of one stratum exchange theirs; None: none does."""
+    every = [dict[int, float]()]
+    for stratum in {one for one in strata if one is not None}:
+        docs = [d for d, one in enumerate(strata) if one == stratum]
+        ways = [
+            dict(zip(docs, way, strict=True)) for way in permutations([labels[d] for d in docs])
+        ]
+        every = [{**one, **way} for one in every for way in ways]
+    return [[one.get(d, label) for d, label in enumerate(labels)] for one in every]
 
 
 # Mixtures

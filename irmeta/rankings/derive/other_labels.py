@@ -73,24 +73,34 @@ def alter_labels(
 def _altered(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) -> JudgedRanks:
     """Draw new labels for a view, and sort its rows by them."""
     drawn, subtopics = _draw(view, confusion, by_query, seed), view.subtopics
-    labels = np.unique(drawn)
     if subtopics is not None:
+        levels = np.unique(drawn)
         subtopics = replace(subtopics, grade=_whole_numbers(drawn, view.grades.dtype))
         highest = np.full(len(view.grades), -np.inf)
         np.maximum.at(highest, subtopics.rows, drawn)
         drawn = np.where(np.isneginf(highest), view.grades, highest)
+        return _relabelled(changed(view, subtopics=subtopics), drawn, levels)
+    return _relabelled(view, drawn, np.unique(drawn))
+
+
+def relabelled(view: JudgedRanks, grades: np.ndarray) -> JudgedRanks:
+    """Return a view without subtopics with another grade, float64, for each row."""
+    return _relabelled(view, grades, np.unique(grades))
+
+
+def _relabelled(view: JudgedRanks, drawn: np.ndarray, labels: np.ndarray) -> JudgedRanks:
+    """Replace the grades of a view, and sort its rows by them; `labels` are all distinct grades."""
     grades = _whole_numbers(drawn, view.grades.dtype)
     order = np.lexsort((view.doc_ids, -drawn, view.query_of(np.arange(len(drawn)))))
     levels = view.facts.levels if grades.dtype == np.int8 else tuple(labels.tolist())
     highest_grade = max(view.facts.highest_grade, float(drawn.max(initial=0)))
-    relabelled = changed(
+    made = changed(
         view,
         grades=grades,
-        subtopics=subtopics,
         facts=replace(view.facts, highest_grade=highest_grade, levels=levels),
         condensed=False,  # a condensed view would be condensed again
     )
-    return replace(take_rows(relabelled, order), condensed=view.condensed)
+    return replace(take_rows(made, order), condensed=view.condensed)
 
 
 def _draw(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Tables of bias: the scale of each judge, and the systems and groups that it favours."""
+"""Tables of bias: systems and groups whose means the errors of a judge displace."""
 
 from __future__ import annotations
 
@@ -6,28 +6,72 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from irmeta.measures.names import parse_measures
+from irmeta.measures.permuted_labels import is_doc_sum, permuted_means
+from irmeta.preferences.registry import is_preference
+from irmeta.rankings.needs import needs_of
+from irmeta.results.matrix import Matrix
+from irmeta.stats.aggregation import rank_rows
 from irmeta.stats.bias import JudgeBias, judge_bias
-from irmeta.studies.papers.judges.judged_track import JudgedTrack
+from irmeta.stats.orders import round_means
+from irmeta.studies.papers.judges.judged_track import JudgedTrack, common_names
 
 FACTS = ("group", "type")
 """Facts of systems by which they are grouped."""
-_SCALE = ("shift", "shift_low", "shift_high", "slope", "slope_low", "slope_high")
+_TESTED = ("displacement", "contrast", "sd", "z", "p", "flagged", "detectable", "unjudged")
 
 
 def bias_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the tables `scales`, `systems` and `groups`."""
-    groups, facts = groups_of(judged), facts_of(judged)
+    """Yield the tables `groups` and `systems`."""
+    rows, facts = bias_of(judged).frame, facts_of(judged)
+    yield (
+        "groups",
+        rows.filter(pl.col("by") != "system").select(
+            "judge", "measure", "by", pl.col("name").alias("group"), "systems", *_TESTED
+        ),
+    )
+    tested = rows.filter(by="system").select(
+        "judge", "measure", pl.col("name").alias("system"), *_TESTED
+    )
     for scores in judged.scores.measures:
         for sides in scores.sides:
-            bias = judge_bias(sides.reference, sides.judged)
-            key = [pl.lit(sides.judge).alias("judge"), pl.lit(scores.measure).alias("measure")]
-            scale = pl.DataFrame({name: [getattr(bias, name)] for name in _SCALE})
-            yield "scales", scale.select(*key, pl.all())
-            yield "systems", _placed(bias).join(facts, on="system").select(*key, pl.all())
-            for fact, group_of in groups.items():
-                by = pl.lit(fact).alias("by")
-                found = _named(bias.groups(group_of), "contrast")
-                yield "groups", found.select(*key, by, pl.all())
+            key = {"judge": pl.lit(sides.judge), "measure": pl.lit(scores.measure)}
+            found = _placed(sides.reference, sides.judged).join(facts, on="system")
+            found = found.with_columns(**key).join(
+                tested, on=["judge", "measure", "system"], how="left", maintain_order="left"
+            )
+            reals = [name for name in _TESTED if name != "flagged"]
+            yield (
+                "systems",
+                found.with_columns(
+                    pl.col(reals).fill_null(float("nan")), pl.col("flagged").fill_null(False)
+                ),
+            )
+
+
+def bias_of(judged: JudgedTrack) -> JudgeBias:
+    """Test the bias of all judges, by the measures of which draws take little time.
+
+    The first measure, which verdicts are by, is tested also if they take long.
+    """
+    options = judged.options
+    specs = {name: parse_measures(name)[0] for name in options.measures if not is_preference(name)}
+    specs = {
+        name: spec
+        for name, spec in specs.items()
+        if is_doc_sum(spec) or (name == options.measures[0] and "subtopics" not in spec.needs)
+    }
+    needs = needs_of(specs.values())
+    sets = {one: common_names(one)[1] if options.common else one for one in judged.judges}
+    permuted = permuted_means(
+        list(judged.track.blocks(needs, qrels=judged.reference)),
+        {judge: list(judged.track.blocks(needs, qrels=name)) for judge, name in sets.items()},
+        [*specs],
+        confusion=options.confusion,
+        draws=options.draws,
+        rng=options.seed,
+    ) if specs else []  # fmt: skip
+    return judge_bias(permuted, groups=groups_of(judged), confidence=1 - options.alpha)
 
 
 def groups_of(judged: JudgedTrack) -> dict[str, Mapping[str, str | None]]:
@@ -52,15 +96,19 @@ def facts_of(judged: JudgedTrack) -> pl.DataFrame:
     )
 
 
-def _named(rows: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Name the bounds of an interval by its estimate."""
-    return rows.rename({"low": f"{name}_low", "high": f"{name}_high"})
+def _placed(reference: Matrix, judge: Matrix) -> pl.DataFrame:
+    """Return means, ranks and places of the systems, best by the reference first.
 
-
-def _placed(bias: JudgeBias) -> pl.DataFrame:
-    """Return the systems with their places, where ties are ordered by name."""
-    rows = _named(bias.systems(), "residual")
-    return rows.with_columns(
+    In places ties are ordered by name.
+    """
+    columns = dict[str, object]()
+    for side, matrix in (("reference", reference), ("judge", judge)):
+        means = matrix.means
+        columns[f"mean_{side}"] = means
+        columns[f"rank_{side}"] = rank_rows(round_means(means * matrix.direction)[None])[0]
+    frame = pl.DataFrame({"system": pl.Series(reference.systems, dtype=pl.String), **columns})
+    places = (
         pl.struct(f"rank_{side}", "system").rank("ordinal").cast(pl.Int32).alias(f"place_{side}")
         for side in ("reference", "judge")
     )
+    return frame.with_columns(places).sort("place_reference")

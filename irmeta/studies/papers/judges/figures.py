@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.phrases import count
 from irmeta.report.charts.curve_panes import NAMED, Pane, curve_panes
 from irmeta.report.charts.heat import heat_map
 from irmeta.report.charts.slopes import slopes
@@ -94,23 +95,25 @@ def _first_measure(table: str) -> Callable[[Tables, Options], pl.DataFrame]:
     return rows
 
 
-def _residuals(tables: Tables, options: Options) -> pl.DataFrame:
-    """Return the residuals of all systems by judge and group, or by type, or all together."""
-    rows = _first_measure("systems")(tables, options).filter(pl.col("residual").is_not_nan())
+def _contrasts(tables: Tables, options: Options) -> pl.DataFrame:
+    """Return the contrasts of all systems by judge and group, or by type, or all together."""
+    rows = _first_measure("systems")(tables, options).filter(pl.col("contrast").is_not_nan())
     return rows.with_columns(row=pl.coalesce("group", "type", pl.lit("all systems")))
 
 
 def _strips(rows: pl.DataFrame, options: Options) -> Any:
     judge, measure = rows["judge"][0], rows["measure"][0]
-    reach = max(rows["residual"].abs().to_numpy().max(initial=0.0), 1e-3) * 1.05
-    means = rows.group_by("row").agg(pl.col("residual").mean()).sort("residual", "row")
+    reach = max(rows["contrast"].abs().to_numpy().max(initial=0.0), 1e-3) * 1.05
+    means = rows.group_by("row").agg(pl.col("contrast").mean()).sort("contrast", "row")
     place = {row: i for i, row in enumerate(means["row"].reverse())}
     order = pl.col("row").replace_strict(place, return_dtype=pl.Int64)
+    flagged = count(int(rows["flagged"].sum()), "significant contrast")
     return strip(
-        rows.sort(order, "system").select("row", name="system", value="residual"),
+        rows.sort(order, "system").select("row", name="system", value="contrast"),
         title=f"Systems that {judge} favours",
-        subtitle=f"{measure}: distance from the line of all systems; most favoured group first",
-        x_title="residual",
+        subtitle=f"{measure}: displacement by errors, minus that of all other systems; {flagged} "
+        f"of {count(rows.height, 'system')}",
+        x_title="contrast",
         domain=(-reach, reach),
         digits=".3f",
         rule=(0.0, ""),
@@ -210,11 +213,13 @@ FIGURES = (
            "Conclusions of each judge on pairs of systems, beside those of the reference.",
            "Kept and lost are conclusions of the reference; new ones are unconfirmed, not false; "
            "reversed ones are false.", by="track"),
-    Figure("residuals", _residuals, _strips,
+    Figure("contrasts", _contrasts, _strips,
            lambda rows, _: f"Systems that {rows['judge'][0]} favours, by group.",
-           "Each dot is a system: right of 0 the judge rates it above the line of all systems, "
-           "left below. The black tick is the mean of a group. Means away from 0 may be "
-           "chance: the table of groups has tests.", by="track", each="judge"),
+           "Each dot is a system: right of 0 the judge's errors raise its mean more than those of "
+           "all other systems, left less. They are compared with the judge's labels permuted among "
+           "docs of the same query and reference grade. The black tick is the mean of a group. "
+           "Means away from 0 may be chance: the table of groups has tests.",
+           by="track", each="judge"),
     Figure("mixtures", _first_measure("mixtures"), _mixtures,
            "Tau-b of mixtures of labels by the number of queries that the reference labels.",
            "A curve above that of the reference alone saves labels. At the left, the judge labels "

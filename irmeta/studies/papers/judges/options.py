@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from irmeta.errors import UsageError, check_choice
 from irmeta.naming.grammar import split_names
@@ -95,6 +95,14 @@ class JudgesOptions(TrackOptions):
         least=3,
     )
     resamples: int = option(1_000, "Resamples of the queries, and permutations of tests.", least=2)
+    draws: int = option(
+        2_000, "Permutations of the labels of each judge, for tests of bias.", least=19
+    )
+    confusion: Literal["query", "pooled"] = option(
+        "query",
+        "Permute labels within queries (query), or over all queries (pooled), so that leniency on "
+        "some queries is bias, too.",
+    )
     splits: int = option(1_000, "Random splits of the queries in two halves.", least=2)
     seed: int = option(0, "Random seed.", least=0)
 
@@ -113,6 +121,12 @@ class JudgesOptions(TrackOptions):
             raise UsageError("no test was given.")
         if not self.sizes:
             raise UsageError("no size was given.")
+        from irmeta.stats.bias import least_draws
+
+        if (draws := least_draws(self.alpha)) > self.draws:
+            raise UsageError(
+                f"draws = {self.draws} are too few for alpha = {self.alpha:g}: at least {draws:,}."
+            )
         _check_once("judge", [*self.judge_files, *self.named_judges])
         _check_once("least relevant grade", [name or "all sets" for name, _ in self._rels])
 

@@ -10,7 +10,7 @@ from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.judges.options import JudgesOptions as Options
 from irmeta.studies.papers.judges.sources import SOURCES
 
-FIGURES = ("tau", "conclusions", "slopes", "residuals", "mixtures", "widths", "agreement")
+FIGURES = ("tau", "conclusions", "slopes", "contrasts", "mixtures", "widths", "agreement")
 """The figures of a track."""
 
 
@@ -31,7 +31,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "systems minus that of the judge's best, both by the reference. Where systems tie at the "
         "border, all choices are averaged.",
     )
-    yield _bias()
+    yield _bias(options)
     yield _label_saving(options)
     yield Section(
         "Single queries",
@@ -58,9 +58,12 @@ def _verdicts(options: Options) -> Section:
             "fewer queries than the judge, so that the two shares do not compare a judge with "
             "people; the column `beside other queries` compares orders of systems on equally many "
             "queries. A judge's bias does not average out with more queries.",
-            "Bias found names groups and types of run, and counts systems, that the judge favours "
-            "or disfavours beyond its scale. To label: the queries that people must still label so "
-            "that the order of systems has tau-b 0.9 with the reference if the judge labels the "
+            "Bias found: errors of the judge depend on more than the query and the grade by the "
+            "reference. They raise or lower the means of all systems, or those of some groups, "
+            "types of run and systems more than all others (for, against). None: no dependence is "
+            "shown; the contrasts beside it would be found with probability .8 (for one system in "
+            "ten a smaller or a greater one). To label: the queries that people must still label "
+            "so that the order of systems has tau-b 0.9 with the reference if the judge labels the "
             "other queries. Each is described below.",
         ],
         ["verdicts"],
@@ -127,20 +130,29 @@ def _conclusions(options: Options) -> Section:
     )
 
 
-def _bias() -> Section:
+def _bias(options: Options) -> Section:
+    among = "of the same query and" if options.confusion == "query" else "of all queries with"
+    kept = "in each query" if options.confusion == "query" else "in all queries together"
     return Section(
         "Bias",
         [
-            "A lenient judge shifts all means, and a judge with a narrow scale draws them together "
-            "(slope below 1). Neither changes the order of systems, so both are removed: the "
-            "residual of a system is the distance of its mean by the judge from the line over the "
-            "means by the reference. Flagged systems have a residual other than 0 by Student's t "
-            "over queries, corrected by Holm over systems.",
-            "A group or type of run is compared by the mean residual of its systems minus that of "
-            "all others, query by query. Systems of a group are alike, so that a permutation of "
-            "systems would flag groups too often. A group that is not flagged may still be "
-            "favoured: few queries show large biases only. A judge that is also a system, or was "
-            "trained on one, favours similar systems, which no correlation shows.",
+            "A judge that cannot see systems errs alike on all docs of a query that have one grade "
+            f"by the reference. So the labels of the judge are permuted among docs {among} the "
+            f"same grade by the reference ({count(options.draws, 'draw')}); its confusion matrix "
+            f"{kept}, and so its leniency, stays. Docs without a label by the judge have none in "
+            "any draw, and labels of docs that the reference did not judge stay. Displacement: the "
+            "mean by the judge minus that by its permuted labels. Contrast: displacement of a "
+            "system, group or type minus that of all other systems.",
+            "A contrast is divided by its standard deviation under permuted labels. p is the share "
+            "of draws whose greatest such value over all judges, measures, systems, groups and "
+            "types of the track is at least as great, so that all flags of a track together are "
+            f"wrong with a probability of at most {options.alpha:g} if no judge sees more than "
+            "query and grade.",
+            "A flag says that errors depend on more than query and reference grade, not why: the "
+            "judge may know a system, favour the text that one kind of system retrieves, or err "
+            "on docs that are nearly relevant, which good systems retrieve. A group with more "
+            "unjudged docs (unjudged@10) has fewer labels that could err. Measures that are no "
+            "sums over docs are tested only if they are the first, because draws take long.",
         ],
     )
 

@@ -43,12 +43,21 @@ def _spanned(
     return {name: _real(meaning, label, span=span, show=show), **_bounds(name, what)}
 
 
-def _tested(what: str) -> dict[str, Column]:
+def _tested(of: str) -> dict[str, Column]:
     return {
-        "p": stored("real", "p of Student's t over queries; NaN: fewer than two"),
-        "p_adjusted": Column("real", f"p, corrected by Holm over {what}", label="p, Holm",
-                             format=".3f"),
-        "flagged": Column("yes", "whether the corrected p is at most 0.05"),
+        "displacement": _real(f"mean {of} by the judge minus that by its permuted labels, turned "
+                              "where less is better; positive: too high; NaN: not tested",
+                              show="page"),
+        "contrast": _real("displacement minus that of all other systems; of all systems their "
+                          "displacement; NaN: not tested, or permuted labels do not change it"),
+        "sd": stored("real", "standard deviation of the contrast under permuted labels"),
+        "z": Column("real", "contrast / sd", format=".1f", show="page"),
+        "p": Column("real", "p, corrected for all judges, measures, systems, groups and types of "
+                    "the track", format=".3f"),
+        "flagged": Column("yes", "whether p is at most the significance level"),
+        "detectable": _real("contrast that is flagged with probability .8", show="page"),
+        "unjudged": percent("share of the first ten ranks without a label by the judge",
+                            "unjudged@10"),
     }  # fmt: skip
 
 
@@ -113,8 +122,10 @@ TABLES = (
                                    null=True),
         "reversed": Column("count", "conclusions of the reference that the judge reverses"),
         "unconfirmed": Column("count", "conclusions of the judge that the reference does not have"),
-        "bias": Column("text", "groups and types of run that the judge favours or disfavours, and "
-                       "the number of such systems; null: not tested", True, label="bias found"),
+        "bias": Column("text", "whether errors depend on more than query and reference grade: all "
+                       "systems too high or low; groups and types of run whose means they raise "
+                       "(for) or lower (against) more than those of all others, and the number of "
+                       "such systems", label="bias found"),
         "to_label": Column("count", "queries that people must still label, so that the order of "
                            "systems has tau-b 0.9; null: not even all", True, label="to label"),
         "orders_as": Column("text", "whether the judge orders systems as well as the reference on "
@@ -250,27 +261,17 @@ TABLES = (
         "false_halves": percent("share of these conclusions that it reverses", "halves: false",
                                 null=True),
     }, caption="Conclusions of the reference that the judge keeps, reverses and loses."),
-    Table("scales", ("track", "judge", "measure"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
-        **_spanned("shift", "mean of all systems by the judge minus that by the reference", _95),
-        **_spanned("slope", "slope of the judge's means over the reference's; 1: equal "
-                   "differences; NaN: equal means, or fewer than three systems", _95),
-    }, caption="The scale of each judge: shift and slope of the means of systems.",
-       section="Bias"),
     Table("groups", ("track", "judge", "measure", "by", "group"), {
         "track": TRACK,
         "judge": JUDGE,
         "measure": MEASURE,
-        "by": Column("name", "group: who submitted the systems; type: type of run"),
+        "by": Column("name", "group: who submitted the systems; type: type of run; all: all "
+                     "systems"),
         "group": Column("name", "group or type"),
         "systems": Column("count", "systems of the group"),
-        **_spanned("contrast", "mean residual of the group minus that of all other systems; "
-                   "positive: the judge favours the group; NaN: undefined", _95),
-        **_tested("groups"),
-    }, caption="Groups and types of systems that a judge favours.", folded=True, latex=False,
-       section="Bias"),
+        **_tested("of the group"),
+    }, caption="Groups and types of systems whose means the errors of a judge displace.",
+       folded=True, latex=False, section="Bias"),
     Table("systems", ("track", "judge", "measure", "system"), {
         "track": TRACK,
         "judge": JUDGE,
@@ -284,9 +285,7 @@ TABLES = (
         "rank_judge": Column("count", "rank by the judge"),
         "place_reference": stored("count", "place in the reference's order, ties by name"),
         "place_judge": stored("count", "place in the judge's order, ties by name"),
-        **_spanned("residual", "distance of the judge's mean from the line of all systems; "
-                   "positive: the judge favours the system; NaN: undefined", _95),
-        **_tested("systems"),
+        **_tested("of the system"),
     }, caption="Systems by the reference and by each judge.", folded=True, latex=False,
        section="Bias"),
     Table("queries", ("track", "judge", "measure", "query"), {

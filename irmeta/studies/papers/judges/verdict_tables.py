@@ -48,7 +48,9 @@ def verdicts(
             "survived_halves": kept.get("survived_halves"),
             "reversed": kept.get("reversed", 0),
             "unconfirmed": kept.get("new", 0),
-            "bias": bias_text(*(_frame(frames, name, key) for name in ("groups", "systems"))),
+            "bias": bias_text(
+                measure, *(_frame(frames, name, key) for name in ("groups", "systems"))
+            ),
             "to_label": _to_label(_frame(frames, "least_labelled", key)),
             "orders_as": noise.get("orders_as"),
             "tau_b": board.get("tau_b", np.nan),
@@ -64,22 +66,27 @@ def _frame(
     return pl.concat(filled) if filled else pl.DataFrame()
 
 
-def bias_text(groups: pl.DataFrame, systems: pl.DataFrame) -> str | None:
-    """Describe the flagged groups and systems; None where no system could be tested."""
-    if systems.is_empty() or systems["p"].is_nan().all():
-        return None
+def bias_text(measure: str, groups: pl.DataFrame, systems: pl.DataFrame) -> str:
+    """Describe the flagged groups and systems, or the contrasts that would have been found."""
+    if groups.is_empty():
+        return f"cannot be said: no permuted labels by {measure}"
+    if groups["p"].is_nan().all() and systems["p"].is_nan().all():
+        return f"cannot be said: permuted labels change no mean by {measure}"
+    flagged = groups.filter("flagged").sort("p", -pl.col("z").abs(), "by", "group")
     parts = list[str]()
-    if groups.height:
-        flagged = groups.filter("flagged").sort("p_adjusted", "by", "group")
-        for word, rows in (
-            ("for", flagged.filter(pl.col("contrast") > 0)),
-            ("against", flagged.filter(pl.col("contrast") < 0)),
-        ):
-            if rows.height:
-                parts.append(f"{word} {listed(rows['group'].to_list(), MOST_NAMED)}")
-    if number := int(systems["flagged"].sum()):
-        parts.append(count(number, "system"))
-    return "; ".join(parts) or "none"
+    if (every := flagged.filter(by="all")).height:
+        parts.append(f"all systems too {'high' if every['contrast'][0] > 0 else 'low'}")
+    for word, sign in (("for", 1), ("against", -1)):
+        has_sign = pl.col("contrast") * sign > 0
+        names = flagged.filter(pl.col("by") != "all", has_sign)["group"].to_list()
+        number = systems.filter("flagged", has_sign).height
+        named = [listed(names, MOST_NAMED)] if names else []
+        if named := named + [count(number, "system")] * (number > 0):
+            parts.append(f"{word} {', '.join(named)}")
+    if parts:
+        return "; ".join(parts)
+    low, high = (systems["detectable"].drop_nans().quantile(share) for share in (0.1, 0.9))
+    return f"none; {low:.3f} to {high:.3f} of a system would be found"
 
 
 def _to_label(least: pl.DataFrame) -> int | None:
