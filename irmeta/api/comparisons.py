@@ -13,6 +13,7 @@ import polars as pl
 
 from irmeta._version import __version__
 from irmeta.api.gates import Gate, Tested, gate
+from irmeta.report.charts.rank_places import rank_places
 from irmeta.report.figures.significance_figures import baseline_differences, pairwise_significance
 from irmeta.report.latex import to_latex
 from irmeta.report.offline import offline
@@ -22,6 +23,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.discriminative_power import indistinguishable_groups
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
+from irmeta.stats.rank_confidence import RankSets, rank_sets
 from irmeta.summaries import Summarized, Summary, SummaryList
 
 if TYPE_CHECKING:
@@ -45,9 +47,9 @@ class Comparison(Summarized):
     systems : DataFrame
         rank (equal means share one), system, mean, queries (number that the mean and, for a test
         of all systems at once, the test used), no_list (of these, queries without a list of the
-        system; null: values without lists); best mean first. Then better_than, worse_than
-        (number of systems), top (whether it has a mean and is worse than none; null: no pair of it
-        can be tested); or with a baseline
+        system; null: values without lists); best mean first. Then rank_low, rank_high and tier
+        (see `irmeta.stats.rank_sets`), better_than, worse_than (number of systems), top (whether it
+        has a mean and is worse than none; null: no pair of it can be tested); or with a baseline
         difference (the system's mean minus the baseline's), effect, low, high, interval
         (simultaneous or uncorrected: see `Pairs.interval`), p, verdict (better, worse, not
         different, ``cannot be tested: one query`` or another reason of `Pairs.untested`, or
@@ -56,12 +58,15 @@ class Comparison(Summarized):
         The significance level.
     settings : Mapping
         Other arguments of `compare`: resamples, seed, less_is_better, and robust where it is true.
+    rank_sets : RankSets or None
+        Simultaneous rank sets of the systems, at confidence level 1 - alpha; None with a baseline.
     """
 
     pairs: Pairs
     systems: pl.DataFrame
     alpha: float
     settings: Mapping[str, object]
+    rank_sets: RankSets | None = None
 
     def _summary(self) -> Summary:
         facts = [f"{self.pairs.test_text}: {self.pairs.separated_text(self.alpha)}"]
@@ -116,6 +121,13 @@ class Comparison(Summarized):
             return offline(chart)
         order = self.systems["system"].to_list()
         return offline(pairwise_significance(self.pairs.frame(), order, title, self.alpha, test))
+
+    def show_ranks(self) -> alt.LayerChart | None:
+        """Draw the rank set of each system, best first; None with a baseline or one system."""
+        if self.rank_sets is None or not self.rank_sets.pairs:
+            return None
+        rows = self.rank_sets.systems.rename({"system": "name"})
+        return offline(rank_places(rows, f"{self.pairs.subject}: ranks", self.rank_sets.text))
 
 
 def correction_text(test: str, correction: str) -> str:
@@ -322,15 +334,21 @@ def _ranges(places: list[int], labels: list[str]) -> str:
 
 
 def comparison(
-    matrix: Matrix, pairs: Pairs, alpha: float, settings: Mapping[str, object]
+    matrix: Matrix,
+    pairs: Pairs,
+    alpha: float,
+    settings: Mapping[str, object],
+    rng: int | np.random.Generator,
 ) -> Comparison:
-    """Return the systems of a matrix, best first, with the results of a test."""
+    """Return the systems of a matrix, best first, with the results of a test and rank sets."""
     seen = matrix.complete() if pairs.test in COMPLETE_TESTS else matrix
     means, used = seen.means, (~np.isnan(seen.values)).sum(axis=0)
     worst_last = np.where(np.isnan(means), np.inf, -matrix.direction * round_means(means))
     order = np.lexsort((np.array(matrix.systems), worst_last))
     place = np.searchsorted(np.sort(worst_last), worst_last) + 1
-    facts = _counts(pairs, means, alpha) if pairs.baseline is None else _against(pairs, alpha)
+    is_every = pairs.baseline is None
+    sets = rank_sets(seen, confidence=1 - alpha, rng=rng) if is_every else None
+    facts = _against(pairs, alpha) if sets is None else _counts(pairs, means, alpha, sets)
     frame = pl.DataFrame(
         {
             "rank": pl.Series(place, dtype=pl.Int32),
@@ -341,7 +359,7 @@ def comparison(
             **facts,
         }
     )
-    return Comparison(pairs, frame[order.tolist()], alpha, settings)
+    return Comparison(pairs, frame[order.tolist()], alpha, settings, sets)
 
 
 def _without_list(matrix: Matrix) -> pl.Series:
@@ -352,13 +370,16 @@ def _without_list(matrix: Matrix) -> pl.Series:
 
 
 def _counts(
-    pairs: Pairs, means: np.ndarray, alpha: float
-) -> dict[str, np.ndarray | list[bool | None]]:
+    pairs: Pairs, means: np.ndarray, alpha: float, sets: RankSets
+) -> dict[str, np.ndarray | pl.Series | list[bool | None]]:
     better = pairs.better(alpha)
     worse_than = better.sum(axis=0)
     top = (worse_than == 0) & ~np.isnan(means)
     is_open = top & (np.isnan(pairs.p).sum(axis=1) == max(len(means) - 1, 1))
+    systems = pl.DataFrame({"system": pairs.systems}, {"system": pl.String})
+    ranks = systems.join(sets.systems, on="system", how="left", maintain_order="left")
     return {
+        **{name: ranks[name] for name in ("rank_low", "rank_high", "tier")},
         "better_than": better.sum(axis=1).astype(np.int32),
         "worse_than": worse_than.astype(np.int32),
         "top": [None if no_test else one for one, no_test in zip(top, is_open, strict=True)],

@@ -176,7 +176,7 @@ def compare(
     sets = qrels_of(found)
     pairs = (replace(tested(m), qrels=name) for m, name in zip(found, sets, strict=True))
     compared = Comparisons(
-        comparison(m, one, alpha, settings) for m, one in zip(found, pairs, strict=True)
+        comparison(m, one, alpha, settings, rng) for m, one in zip(found, pairs, strict=True)
     )
     if robust:
         if any(sets):
@@ -329,14 +329,15 @@ def write_comparisons(
     titles: bool = True,
     formats: Sequence[str] = ("svg",),
 ) -> list[Path]:
-    """Write ``pairs.parquet``, ``systems.parquet`` and a figure of each track to a folder.
+    """Write ``pairs.parquet``, ``systems.parquet`` and figures of each track to a folder.
 
     Of robust comparisons, ``conclusions.parquet``, ``conditions.parquet`` and ``best.parquet`` too.
 
-    There is a figure for each track, and for each measure where there are several.
-    Figures of an earlier comparison are removed. `source` is the result of `made_from`. A file of
-    the same name that irmeta did not write is a `UsageError`, unless `force`. Without `titles`,
-    figures have no titles; `formats` are those of `irmeta.report.formats`.
+    There are a figure of the pairs and, without a baseline, one of the ranks (``.ranks``) for each
+    track, and for each measure where there are several. Figures of an earlier comparison are
+    removed. `source` is the result of `made_from`. A file of the same name that irmeta did not
+    write is a `UsageError`, unless `force`. Without `titles`, figures have no titles; `formats` are
+    those of `irmeta.report.formats`.
     """
     made = comparison_record(found, source)
     pairs = pl.concat(c.pairs.frame() for c in found)
@@ -345,7 +346,10 @@ def write_comparisons(
     figures = {}
     for c in found:
         name = c.pairs.track or c.pairs.label
-        figures[f"{name}.{c.pairs.label}" if several and c.pairs.track else name] = c.show()
+        name = f"{name}.{c.pairs.label}" if several and c.pairs.track else name
+        figures[name] = c.show()
+        if (ranks := c.show_ranks()) is not None:
+            figures[f"{name}.ranks"] = ranks
     for name in ROBUST_TABLES:
         file = out / f"{name}.parquet"
         if name not in tables and file.is_file() and "compare" in (provenance(file) or {}):

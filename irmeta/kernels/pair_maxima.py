@@ -8,6 +8,8 @@ import numpy as np
 
 from irmeta.kernels.jit import inner, jit
 
+_TILE = 16  # systems whose maxima stay in the cache
+
 
 @jit
 def pair_maxima(
@@ -41,64 +43,63 @@ def pair_maxima(
         float64 [system, resample]; raised, for both systems of a pair.
     """
     number, resamples = times.shape
-    t, sums, squares, drawn = np.empty((4, resamples))
-    for a in range(first, last):
-        for b in range(a + 1, len(values)):
-            if tested[a, b] == 0 and tested[b, a] == 0:
-                continue
-            is_complete = queries[a, b] == number
-            if is_complete:
-                for r in range(resamples):
-                    sums[r] = (shifts[a, r] - shifts[b, r]) * number
-                    drawn[r] = number
-            if renewed or not is_complete:
-                _add_pair(
-                    values[a], values[b], mean[a, b], times, is_complete, sums, squares, drawn
-                )
-            own = error[a, b] * error[a, b] * queries[a, b] * (queries[a, b] - 1)
-            if _studentise(sums, squares, drawn, error[a, b], own * least, renewed, t):
-                _merge(t, tested[a, b], largest[a])
-                _merge(t, _turned(tested[b, a]), largest[b])
-            else:
-                tested[a, b] = tested[b, a] = 0
+    t, squares, some = np.empty((3, resamples))
+    every = np.full(resamples, float(number))
+    for start in range(first, len(values), _TILE):
+        for a in range(first, last):
+            for b in range(max(a + 1, start), min(start + _TILE, len(values))):
+                mine, other = tested[a, b], _turned(tested[b, a])
+                if mine == 0 and other == 0:
+                    continue
+                is_complete = queries[a, b] == number
+                drawn = every if is_complete else some
+                if is_complete:
+                    _subtract(shifts[a], shifts[b], t)
+                if renewed or not is_complete:
+                    off = values[a] - values[b] - mean[a, b]
+                if not is_complete:
+                    _add((off == off) * 1.0, times, some)
+                    off = np.where(off == off, off, 0.0)
+                    _add(off, times, t)
+                    t /= np.maximum(some, 1.0)
+                if renewed:
+                    _add(off * off, times, squares)
+                    rest = squares / np.maximum(drawn, 1.0) - t * t
+                    limit = least * error[a, b] ** 2 * queries[a, b] * (queries[a, b] - 1)
+                    has_spread = ((drawn > 1.0) & (rest * drawn > limit)).all()
+                    if has_spread:
+                        t *= np.sqrt((drawn - 1.0) / rest)
+                else:
+                    has_spread = is_complete or (some > 0.0).all()
+                    t *= 1.0 / error[a, b]
+                if has_spread:
+                    _merge(t, mine, largest[a])
+                    _merge(t, other, largest[b])
+                else:
+                    tested[a, b] = tested[b, a] = 0
 
 
 @inner
-def _add_pair(x, y, mean, times, is_complete, sums, squares, drawn):
-    """Sum the centred differences of the resamples, their squares and their number."""
-    squares[:] = 0.0
-    if not is_complete:
-        sums[:] = 0.0
-        drawn[:] = 0.0
-    for q in range(len(times)):
-        off = x[q] - y[q] - mean
-        if off != off:
-            continue
-        square = off * off
-        for r in range(len(sums)):
-            squares[r] += times[q, r] * square
-        if not is_complete:
-            for r in range(len(sums)):
-                sums[r] += times[q, r] * off
-                drawn[r] += times[q, r]
+def _subtract(x, y, out):
+    """Write the difference of two rows."""
+    for r in range(len(out)):
+        out[r] = x[r] - y[r]
 
 
 @inner
-def _studentise(sums, squares, drawn, error, least, renewed, t):
-    """Write t* of each resample; return whether all have enough queries and spread."""
-    failures = 0
-    for r in range(len(t)):
-        n = drawn[r]
-        shift = sums[r] / n if n > 0 else 0.0
-        if renewed:
-            rest = squares[r] - sums[r] * shift
-            is_spread = rest > least and n > 1
-            t[r] = shift / np.sqrt(rest / (n * (n - 1))) if is_spread else 0.0
-            failures += not is_spread
-        else:
-            t[r] = shift / error
-            failures += not n > 0
-    return failures == 0
+def _add(terms, times, out):
+    """Write the sum of the terms of the queries of each resample, four queries at once."""
+    out[:] = 0.0
+    for q in range(0, len(terms) - 3, 4):
+        one, two, three, four = terms[q], terms[q + 1], terms[q + 2], terms[q + 3]
+        for r in range(times.shape[1]):
+            out[r] += (times[q, r] * one + times[q + 1, r] * two) + (
+                times[q + 2, r] * three + times[q + 3, r] * four
+            )
+    for q in range(len(terms) // 4 * 4, len(terms)):
+        one = terms[q]
+        for r in range(times.shape[1]):
+            out[r] += times[q, r] * one
 
 
 @inner

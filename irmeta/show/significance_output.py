@@ -46,6 +46,8 @@ def print_comparisons(
             print_table(console, starred(without_zero_counts(one.systems)), digits=digits)
             more = "" if one.pairs.baseline is not None else "; * none is better by the test"
             print_text(console, f"{_summary(one)}{more}", "bold")
+            if one.rank_sets is not None:
+                print_text(console, f"rank_low, rank_high, tier: {one.rank_sets.text}")
         for name, frame in robust.items():
             print_text(open_console(), f"{_HEADINGS[name]}:", "bold")
             print_table_of(frame, digits=digits)

@@ -142,3 +142,21 @@ def test_compare_command__help_lists_tests_and_corrections(run, monkeypatch):
         shown = run(command, "-h").out
         assert "none|bonferroni|holm|benjamini-hochberg" in shown
         assert ("t|t-unpaired|wilcoxon|sign|" in shown) == (command != "prefer")
+
+
+def test_compare__rank_sets_beside_the_test():
+    values = np.random.default_rng(0).normal([0.5, 0.45, 0.2, np.nan], 0.05, (30, 4))
+    matrix = irmeta.Matrix(values, tuple(f"q{i}" for i in range(30)), ("b", "a", "c", "d"), "AP")
+    (found,) = irmeta.compare([matrix], rng=3, alpha=0.1)
+    sets = irmeta.stats.rank_sets(matrix, confidence=0.9, rng=3)
+    columns = ["system", "rank_low", "rank_high", "tier"]
+    assert found.systems.select(columns).equals(sets.systems.select(columns))
+    assert found.rank_sets is not None
+    assert (found.rank_sets.text, found.rank_sets.could_be_first) == (sets.text, 1)
+    chart = found.show_ranks()
+    assert chart is not None
+    assert "1 system could be first" in str(chart.to_dict())
+    (against,) = irmeta.compare([matrix], baseline="a")
+    assert against.rank_sets is None
+    assert against.show_ranks() is None
+    assert "tier" not in against.systems.columns

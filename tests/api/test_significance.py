@@ -94,7 +94,8 @@ def test_write_comparisons__tables_figures_and_provenance(results: Path, tmp_pat
     written = significance.write_comparisons(found, out, source, force=False)
     assert [p.name for p in written] == [
         *("pairs.parquet", "systems.parquet"),
-        *("news.svg", "passage.svg", "web.svg"),
+        *("news.svg", "news.ranks.svg", "passage.svg", "passage.ranks.svg"),
+        *("web.svg", "web.ranks.svg"),
     ]
     first = {p.name: p.read_bytes() for p in written}
     made = provenance(out / "pairs.parquet")
