@@ -152,7 +152,7 @@ def max_t_pairs(
         equal systems; NaN for another pair that cannot be tested.
     margin : float64 [system, system]
         Half the width of the intervals, which hold for all pairs at once and exclude 0 where p is
-        at most ``1 - confidence``; infinite for a pair that cannot be tested, 0 for equal systems.
+        at most ``1 - confidence``; NaN for a pair that cannot be tested, 0 for equal systems.
     """
     errors: Errors = "fixed" if len(values) >= LEAST_JOINT else "renewed"
     boot = pair_bootstrap(values, resamples, rng, errors)
@@ -163,7 +163,7 @@ def max_t_pairs(
     largest.sort()
     p = reached_p(np.abs(boot.ratio), largest)
     limit = range_margin(largest, confidence)
-    margin = np.multiply(boot.error, limit, out=np.full(p.shape, np.inf), where=tested > 0)
+    margin = np.multiply(boot.error, limit, out=np.full(p.shape, np.nan), where=tested > 0)
     found = boot.differences
     is_equal = (found.deviation == 0) & (found.mean == 0)
     p[tested == 0], p[is_equal], margin[is_equal] = np.nan, 1.0, 0.0

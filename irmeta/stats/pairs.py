@@ -34,8 +34,8 @@ TESTS = PLAIN_TESTS + FAMILY_TESTS
 """Tests of all pairs."""
 COMPLETE_TESTS = FAMILY_TESTS + BASELINE_TESTS
 """Tests on the queries where every system has a value."""
-UNTESTED = ("no shared query", "one query", "no spread")
-"""Why a pair has no p-value, by its number of queries."""
+UNTESTED = ("no shared query", "one query", "no spread", "no spread in some resample")
+"""Why a pair has no p-value: by its number of queries, and the last by its spread."""
 Interval = Literal["simultaneous", "uncorrected"]
 LEAST_PERCENTILE = 100
 """Fewest queries of a pair for which percentile intervals with Bonferroni's level hold together."""
@@ -156,9 +156,10 @@ class Pairs(Summarized):
     def untested(self) -> np.ndarray:
         """Why pairs have no p-value: texts [system, system], empty for a pair that was tested.
 
-        One of `UNTESTED`: the pair shares no query or one, or its differences do not vary.
+        One of `UNTESTED`: the pair shares no query or one, or its differences do not vary, or not
+        in some resample of ``bootstrap-max-t``.
         """
-        place = np.minimum(self.queries, len(UNTESTED) - 1)
+        place = np.minimum(self.queries, 2) + ((self.queries > 1) & np.isfinite(self.effect))
         return np.where(np.isnan(self.p) & self.upper, np.array(UNTESTED)[place], "")
 
     @property
