@@ -182,7 +182,7 @@ class PermutedLabels:
         labels, strata = self.labels[rows], self.strata[rows]
         out = np.repeat(labels[:, None], 1 + draws, axis=1)
         order = np.argsort(strata, kind="stable")
-        bounds = np.flatnonzero(np.diff(strata[order], prepend=FIXED - 1, append=-FIXED - 3))
+        bounds = np.flatnonzero(np.diff(strata[order], prepend=FIXED - 1, append=FIXED - 1))
         for start, stop in pairwise(bounds.tolist()):
             docs = order[start:stop]
             if strata[docs[0]] != FIXED and np.ptp(labels[docs]) > 0:
@@ -213,7 +213,9 @@ class PermutedLabels:
         whole = np.empty((0, 0), np.uint8)
         if not self.by_query or others:
             whole = np.concatenate([*self._each(draws, rng)])
-        each = self._each(draws, rng) if not len(whole) else self._parts(whole)
+        each = self._each(draws, rng)
+        if len(whole):
+            each = iter(np.split(whole, self.offsets[1:-1]))
         for q, (ranks, labels) in enumerate(zip(self._ranks(), each, strict=True)):
             for out, form in zip(sums, forms, strict=True):
                 if form is not None and common[q]:
@@ -238,10 +240,6 @@ class PermutedLabels:
         bounds = self.offsets if self.by_query else self.offsets[[0, -1]]
         for start, stop in pairwise(bounds.tolist()):
             yield self.permuted(slice(start, stop), draws, rng)
-
-    def _parts(self, whole: np.ndarray) -> Iterator[np.ndarray]:
-        for start, stop in pairwise(self.offsets.tolist()):
-            yield whole[start:stop]
 
     def _ranks(self) -> Iterator[np.ndarray]:
         """Yield the ranks of each query, 0 for a doc that is not retrieved."""

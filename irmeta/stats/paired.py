@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr, stdtrit
 
-from irmeta.equality import Units, tolerance, tolerances
+from irmeta.equality import Units, tolerances
 from irmeta.kernels.pair_statistics import (
     count_signs,
     mirror,
@@ -83,7 +83,7 @@ class Differences:
         return Differences(mean, deviation, queries, self.paired).separated_each(alpha)
 
     def separated_each(self, alpha: float) -> np.ndarray:
-        """Compute whether ``p_each() <= alpha``, of arrays [pair].
+        """Compute whether p is at most `alpha`, of arrays [pair].
 
         Only ratios near the critical one need a p-value.
         """
@@ -109,12 +109,6 @@ class Differences:
         flat = error == 0
         p[flat] = np.where(mean[flat] == 0, 1.0, np.nan)
         p[number < 2] = np.nan
-        return p
-
-    def p_each(self) -> np.ndarray:
-        """Compute the p-value of each mean, of arrays of any shape; NaN also for a NaN mean."""
-        p = self._p(self.mean, self.deviation, self.queries)
-        p[np.isnan(self.mean)] = np.nan
         return p
 
     def limits(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -190,27 +184,6 @@ def pair_moments(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray]) -> Di
     """
     mean, deviation, queries = (one[pairs] for one in _upper_moments(paired_moments, values))
     return Differences(mean, deviation, queries)
-
-
-def column_means(values: np.ndarray, scale: float) -> Differences:
-    """Compute the moments of each column, to test that its mean is 0.
-
-    Means and deviations within rounding of values as great as `scale` are 0.
-
-    Parameters
-    ----------
-    values
-        float64 [query, column], without NaN unless all of a column.
-    """
-    queries, columns = values.shape
-    mean, deviation = np.full((2, columns), np.nan)
-    if queries:
-        mean = values.mean(axis=0)
-    if queries > 1:
-        deviation = values.std(axis=0, ddof=1)
-    for one in (mean, deviation):
-        one[np.abs(one) <= tolerance(scale)] = 0.0
-    return Differences(mean, deviation, np.full(columns, queries, np.int32))
 
 
 def unpaired_differences(values: np.ndarray) -> Differences:

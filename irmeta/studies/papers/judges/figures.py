@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.phrases import count
 from irmeta.report.charts.curve_panes import NAMED, Pane, curve_panes
 from irmeta.report.charts.heat import heat_map
 from irmeta.report.charts.slopes import slopes
@@ -107,12 +106,12 @@ def _strips(rows: pl.DataFrame, options: Options) -> Any:
     means = rows.group_by("row").agg(pl.col("contrast").mean()).sort("contrast", "row")
     place = {row: i for i, row in enumerate(means["row"].reverse())}
     order = pl.col("row").replace_strict(place, return_dtype=pl.Int64)
-    flagged = count(int(rows["flagged"].sum()), "significant contrast")
+    flagged = int(rows["flagged"].sum())
     return strip(
         rows.sort(order, "system").select("row", name="system", value="contrast"),
         title=f"Systems that {judge} favours",
-        subtitle=f"{measure}: displacement by errors, minus that of all other systems; {flagged} "
-        f"of {count(rows.height, 'system')}",
+        subtitle=f"{measure}: rise by errors beyond that of all other systems; {flagged} of "
+        f"{rows.height:,} significant",
         x_title="contrast",
         domain=(-reach, reach),
         digits=".3f",

@@ -58,11 +58,11 @@ def _verdicts(options: Options) -> Section:
             "fewer queries than the judge, so that the two shares do not compare a judge with "
             "people; the column `beside other queries` compares orders of systems on equally many "
             "queries. A judge's bias does not average out with more queries.",
-            "Bias found: errors of the judge depend on more than the query and the grade by the "
-            "reference. They raise or lower the means of all systems, or those of some groups, "
-            "types of run and systems more than all others (for, against). None: no dependence is "
-            "shown; the contrasts beside it would be found with probability .8 (for one system in "
-            "ten a smaller or a greater one). To label: the queries that people must still label "
+            "Bias found: the judge's errors depend on more than query and reference grade. They "
+            "raise or lower the means of all systems, or those of some groups, types of run or "
+            "systems more than those of all others (for, against). None: this is not shown; a "
+            "contrast as great as that beside it would be found with probability .8 (a range, "
+            "since it differs by system). To label: the queries that people must still label "
             "so that the order of systems has tau-b 0.9 with the reference if the judge labels the "
             "other queries. Each is described below.",
         ],

@@ -123,7 +123,7 @@ TABLES = (
         "reversed": Column("count", "conclusions of the reference that the judge reverses"),
         "unconfirmed": Column("count", "conclusions of the judge that the reference does not have"),
         "bias": Column("text", "whether errors depend on more than query and reference grade: all "
-                       "systems too high or low; groups and types of run whose means they raise "
+                       "systems raised or lowered; groups and types of run whose means they raise "
                        "(for) or lower (against) more than those of all others, and the number of "
                        "such systems", label="bias found"),
         "to_label": Column("count", "queries that people must still label, so that the order of "

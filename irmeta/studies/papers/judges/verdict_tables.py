@@ -75,7 +75,7 @@ def bias_text(measure: str, groups: pl.DataFrame, systems: pl.DataFrame) -> str:
     flagged = groups.filter("flagged").sort("p", -pl.col("z").abs(), "by", "group")
     parts = list[str]()
     if (every := flagged.filter(by="all")).height:
-        parts.append(f"all systems too {'high' if every['contrast'][0] > 0 else 'low'}")
+        parts.append(f"all systems {'raised' if every['contrast'][0] > 0 else 'lowered'}")
     for word, sign in (("for", 1), ("against", -1)):
         has_sign = pl.col("contrast") * sign > 0
         names = flagged.filter(pl.col("by") != "all", has_sign)["group"].to_list()
@@ -86,7 +86,7 @@ def bias_text(measure: str, groups: pl.DataFrame, systems: pl.DataFrame) -> str:
     if parts:
         return "; ".join(parts)
     low, high = (systems["detectable"].drop_nans().quantile(share) for share in (0.1, 0.9))
-    return f"none; {low:.3f} to {high:.3f} of a system would be found"
+    return f"none; a contrast of {low:.3f} to {high:.3f} would be found"
 
 
 def _to_label(least: pl.DataFrame) -> int | None:
