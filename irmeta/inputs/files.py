@@ -28,13 +28,17 @@ from irmeta.inputs.file_tables import (
 from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.inputs.other_forms import Kind
 from irmeta.inputs.recognition import FORMS, Form, recognize
+from irmeta.inputs.tab_tables import has_tab_fields, table_of_tabs
 from irmeta.parallel import check_not_forked
 from irmeta.policies import Comments
 from irmeta.trec.grades import grade_column
 from irmeta.trec.qrels import SUBTOPICS_FIX, QrelsFormat, QrelsText, once_each, parse_qrels
+from irmeta.trec.runs import reading_notes
 from irmeta.trec.streams import InputFile
 from irmeta.trec.text import first_fields
 
+_TEXT = ("msmarco", "scores", "tabs")
+"""Forms of text without names of columns, other than TREC's."""
 _WIDTH = {"msmarco": ("query", "doc", "rank"), "scores": ("query", "doc", "score")}
 
 
@@ -64,13 +68,22 @@ def read_run_file(
         score.
     """
     content, sha256 = read_content(file)
-    if form == "json":
+    tag = None
+    tabs = table_of_tabs(content, file.name, "run", comments) if form in _TEXT else None
+    if tabs is not None and "q0" in tabs.frame.columns and form != "tabs":
+        tabs = None  # not of the form that the user named
+    if tabs is not None and "q0" in tabs.frame.columns:
+        table, tag = _without_tags(tabs)
+    elif form == "json":
         found = _of_json(content, file.name)
         if isinstance(found, RunColumns):
             return _noted(found, form, sha256), None
         table = found
-    elif form in _WIDTH:
-        form, table = _of_fields(content, file.name, form, comments, is_given=is_given)
+    elif form in _TEXT:
+        given = form if form in _WIDTH else "msmarco"
+        if tabs is None:
+            tabs = _table_of_fields(content, file.name, given, comments)
+        form, table = _of_fields(tabs, given, is_given=is_given)
     else:
         table = _table(content, file.name, form, "run")
     with _located(table):
@@ -80,9 +93,19 @@ def read_run_file(
         fix = "Write one file per system, or pass the table to irmeta.from_data."
         problem = f"{len(runs)} systems in one file: {names}{', ...' if len(runs) > 3 else ''}"
         raise DataError(problem, file=file.name, fix=fix)
-    ((tag, columns),) = runs
+    ((named, columns),) = runs
     columns = replace(columns, place=file.name, notes=table.notes + columns.notes)
-    return _noted(columns, form, sha256), tag
+    return _noted(columns, form, sha256), named or tag
+
+
+def _without_tags(table: FileTable) -> tuple[FileTable, str | None]:
+    """Return a run without its column of tags, and the first of them."""
+    if "tag" not in table.frame.columns:
+        return numeric(table), None
+    tags = table.frame["tag"].unique(maintain_order=True)
+    notes = reading_notes(tags.to_list(), 0, 0)
+    table = replace(table, frame=table.frame.drop("tag"), notes=(*table.notes, *notes))
+    return numeric(table), tags[0]
 
 
 def read_qrels(
@@ -108,14 +131,18 @@ def read_qrels(
         If the file is malformed.
     """
     check_not_forked()
-    try:
-        return parse_qrels(
-            file, form, subtopics=subtopics, grade_digits=grade_digits, comments=comments
-        )
-    except DataError:
-        if form != "trec" or (other := recognize(file, "qrels")) == "trec":
-            raise
+    other: Form = "tabs"
+    if form != "trec" or not has_tab_fields(file, "qrels", comments):
+        try:
+            return parse_qrels(
+                file, form, subtopics=subtopics, grade_digits=grade_digits, comments=comments
+            )
+        except DataError:
+            if form != "trec" or (other := recognize(file, "qrels")) == "trec":
+                raise
     content, sha256 = read_content(file)
+    if (tabs := table_of_tabs(content, file.name, "qrels", comments)) is not None:
+        return _judged(_qrels_of(numeric(tabs)), sha256, "tabs", subtopics, tabs, grade_digits)
     if other == "json":
         text = as_text(content, file.name)
         found = read_json(text, file.name, "qrels")
@@ -151,13 +178,19 @@ def _of_json(content: bytes, file: str) -> RunColumns | FileTable:
         return run_of_dict(found, file)
 
 
-def _of_fields(
-    content: bytes, file: str, form: Form, comments: Comments, *, is_given: bool
-) -> tuple[Form, FileTable]:
-    """Return the rows of a run without names of columns, and whether it has ranks or scores."""
+def _table_of_fields(content: bytes, file: str, form: Form, comments: Comments) -> FileTable:
+    """Return the fields of a run without names of columns."""
     width = len(first_fields(content))
     columns = _WIDTH[form] + (("score",) if form == "msmarco" and width == 4 else ())
-    table = table_of_fields(content, file, columns, comments)
+    return table_of_fields(content, file, columns, comments)
+
+
+def _of_fields(table: FileTable, form: Form, *, is_given: bool) -> tuple[Form, FileTable]:
+    """Return the rows of a run without names of columns, and whether it has ranks or scores."""
+    file, width = table.place, table.frame.width
+    columns = _WIDTH[form] + (("score",) if width == 4 else ())
+    names = dict(zip(table.frame.columns, columns, strict=True))
+    table = replace(table, frame=table.frame.rename(names))
     if not is_given:
         third = table.frame["rank"]
         if width == 3 and not third.str.contains(r"\A[+-]?\d+\z").all():

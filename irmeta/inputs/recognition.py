@@ -12,7 +12,7 @@ from irmeta.inputs.other_forms import Kind, refuse_other_form
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import NUMBER, WHOLE, first_fields
 
-Form = Literal["trec", "msmarco", "scores", "csv", "json", "jsonl", "parquet"]
+Form = Literal["trec", "msmarco", "scores", "csv", "json", "jsonl", "parquet", "tabs"]
 FORMS: dict[str, str] = {
     "trec": "TREC form",
     "msmarco": "MS MARCO form (query doc rank, without a score)",
@@ -21,6 +21,7 @@ FORMS: dict[str, str] = {
     "json": "JSON by query",
     "jsonl": "JSONL, a record per line",
     "parquet": "Parquet with named columns",
+    "tabs": "tab-separated columns without names",
 }
 """Forms of files, and what notes call them."""
 SEPARATORS = ("\t", ",", ";")

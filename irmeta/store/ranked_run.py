@@ -31,7 +31,7 @@ from irmeta.store.read_run import (
 from irmeta.trec.list_chunks import list_chunks
 from irmeta.trec.list_order import order_lists_by_name
 from irmeta.trec.numbered_names import Names
-from irmeta.trec.rows import RowReader, width_of
+from irmeta.trec.rows import RowReader, may_be_shifted, width_of
 from irmeta.trec.runs import reading_notes
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, open_stream
@@ -157,6 +157,9 @@ class RankReader:
             return None
         tags = list(dict.fromkeys(tag for chunk in chunks for tag in chunk.tags))
         noticed = sum((chunk.noticed for chunk in chunks), Counter[str]())
+        is_auto = policy.run_format == "auto"
+        if is_auto and b"\t" in first and may_be_shifted(tags, noticed["ranks"]):
+            return None
         notes = reading_notes(tags, noticed["commas"], noticed["ranks"])
         notes += contradiction_notes(noticed["contradicting"])
         lists = _joined([chunk.lists for chunk in chunks])

@@ -14,6 +14,7 @@ from irmeta.errors import DataError, printable
 from irmeta.inputs.columns import RunColumns
 from irmeta.inputs.files import read_run_file
 from irmeta.inputs.recognition import Form, recognize
+from irmeta.inputs.tab_tables import has_tab_fields
 from irmeta.kernels.lists import RISES, collect, ranks_contradict, score_states
 from irmeta.policies import ReadPolicy
 from irmeta.store.spill import Columns, InMemory
@@ -105,7 +106,12 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
         if form in ("auto", "trec"):
             parsed = parse_clean_run(file, reader, comments)
         if not is_given:
-            form = "trec" if parsed is not None else recognize(file, "run")
+            form = "trec"
+            is_odd = parsed is None or parsed.rows.may_be_shifted
+            if is_odd and reader.has_tabs and has_tab_fields(file, "run", comments):
+                form = "tabs"
+            elif parsed is None:
+                form = recognize(file, "run")
         if form != "trec":
             columns, tag = read_run_file(
                 file, cast(Form, form), is_given=is_given, comments=comments

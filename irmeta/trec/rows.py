@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -82,6 +83,11 @@ class Rows:
     repeats: int
     comments: int = 0
 
+    @property
+    def may_be_shifted(self) -> bool:
+        """Check whether ids with blanks may have been split, if fields are separated by tabs."""
+        return may_be_shifted(self.tags, self.odd_ranks)
+
 
 class RowReader:
     """Reader of one file after another, with shared names and memory; for one thread at a time.
@@ -92,10 +98,13 @@ class RowReader:
         Names by number.
     is_utf8
         Whether the text of the last file was UTF-8, as far as it was read.
+    has_tabs
+        Whether the first megabyte of the last file has a tab.
     """
 
     def __init__(self) -> None:
         self.is_utf8: bool = True
+        self.has_tabs: bool = False
         self.queries: Names = Names()
         self.docs: Names = Names()
         self._files = 0
@@ -141,6 +150,7 @@ class RowReader:
         self._arrays["lists"][0] = -1
         tags: dict[bytes, None] = {}
         filled = before_rows = 0
+        is_first = True
         view, ended = memoryview(self._buffer), False
         while not ended:
             got = stream.readinto(view[filled:CHUNK])
@@ -149,6 +159,8 @@ class RowReader:
                 self._buffer[filled] = 10
                 filled += 1
             size = self._buffer.rfind(b"\n", 0, filled) + 1
+            if is_first:
+                self.has_tabs, is_first = self._buffer.find(b"\t", 0, filled) >= 0, False
             if size == 0 and filled == CHUNK:
                 return None
             if size:
@@ -225,6 +237,15 @@ class RowReader:
             repeats=int(counts[REPEATS]),
             comments=int(counts[COMMENTS]),
         )
+
+
+def may_be_shifted(tags: Collection[str], odd_ranks: int) -> bool:
+    """Check whether ranks or tags of a run may be other fields; for the arguments see `Rows`."""
+    return (
+        odd_ranks > 0
+        or not tags
+        or any(len(tag.split()) > 1 or is_number(tag.encode()) for tag in tags)
+    )
 
 
 def width_of(fields: list[bytes]) -> int:
