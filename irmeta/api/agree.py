@@ -31,7 +31,7 @@ from irmeta.phrases import listed
 from irmeta.policies import Comments, ReadPolicy
 from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs, common_alpha
-from irmeta.stats.label_agreement import ALPHAS
+from irmeta.stats.label_agreement import ALPHAS, interval_text
 from irmeta.stats.resampling import seed_sequence
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary
@@ -54,7 +54,9 @@ class JudgeAgreement(Summarized):
     Attributes
     ----------
     judges : DataFrame
-        One row per track and judge: track, judge, reference; queries and docs that both judged;
+        One row per track and judge: track, judge, reference; interval (``percentile`` or, of fewer
+        than 20 queries, ``bootstrap-t`` or ``jackknife t``: see `agree`); queries and docs that
+        both judged;
         reference_alone, judge_alone (docs that one of them judged); rel_reference, rel_judge, and
         the docs that both, the reference alone, the judge alone or none of them holds relevant
         (both_relevant, reference_relevant, judge_relevant, none_relevant); scale (``same``, or the
@@ -142,8 +144,9 @@ def agree(
 ) -> JudgeAgreement:
     """Compare labels of judges with those of a reference; no runs are needed.
 
-    Labels of one query are not independent, so intervals draw whole queries (cluster bootstrap,
-    percentiles).
+    Labels of one query are not independent, so 95 % intervals are over whole queries: percentiles
+    of a cluster bootstrap or, of 5 to 19 queries, a bootstrap-t; of 2 to 4, Student's t with
+    jackknife standard errors. See Notes for their coverage.
 
     Parameters
     ----------
@@ -200,6 +203,13 @@ def agree(
     Labels that a judge did not give are absent, not grade 0: only docs that both judged count.
     kappa and alpha correct for chance by the labels' own shares, so that a judge of few relevant
     docs may agree often and have a kappa near 0; AC1 and AC2 hardly depend on these shares.
+
+    Intervals of fewer than 20 queries are of ``-log(1 - coefficient)`` and have standard errors
+    that leave out one query at a time. In
+    simulations (5, 10 and 19 queries, drawn from TREC DL 2021 or made), 92 to 97 % of the intervals
+    of kappa, AC2 and alpha cover the coefficient of all queries; those of recall in 79 to 89 % of 5
+    queries. Percentiles cover in 73 to 86 (5 queries), 83 to 91 (10) and 88 to 95 % (20 to 30), BCa
+    in 76 to 90 % (5 and 10).
 
     References
     ----------
@@ -260,7 +270,8 @@ def _of_track(
     for name, judged in judges:
         pairs = LabelPairs(labels, judged, rels[reference], rels[name], options)
         key = {"track": track, "judge": name}
-        rows.append({**key, "reference": reference, **pairs.row()})
+        kind = interval_text(len(pairs.tables))
+        rows.append({**key, "reference": reference, "interval": kind, **pairs.row()})
         named = [pl.lit(value).alias(column) for column, value in key.items()]
         by_query.append(pairs.by_query().select(*named, pl.all()))
         confusion.append(pairs.confusion().select(*named, pl.all()))

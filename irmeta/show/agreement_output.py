@@ -36,7 +36,17 @@ def print_agreement(found: JudgeAgreement, digits: int) -> None:
         )
         names = first_few(differing, "--format csv lists their grades")
         note(f"irmeta: grades differ from the reference's: {names}: {advice}")
-    note("irmeta: 95 % intervals draw whole queries; --format csv has all coefficients")
+    kinds = judges["interval"].to_list()
+    covered = {
+        "percentile": "95 % intervals draw whole queries (bootstrap percentiles, which of 20 to 30 "
+        "queries cover 88 to 95 % in simulations)",
+        "bootstrap-t": "95 % intervals of 5 to 19 queries are bootstrap-t over queries (those of "
+        "kappa, alpha and AC cover 92 to 97 % in simulations, of recall 79 % and more)",
+        "jackknife t": "95 % intervals of 2 to 4 queries are Student's t by a jackknife over "
+        "queries (91 to 96 % cover, of recall 82 % and more)",
+    }
+    texts = [text for kind, text in covered.items() if kind in kinds]
+    note(f"irmeta: {'; '.join([*texts, '--format csv has all coefficients'])}")
 
 
 def _with_interval(name: str, digits: int) -> pl.Expr:

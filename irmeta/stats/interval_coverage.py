@@ -127,7 +127,8 @@ def correction_gain(
         generator = np.random.default_rng(rng)
         tallies = _simulate(setting, chosen, kinds, drawn[target], generator, workers)
         names = values.systems, first, second
-        rows += [tally.row(target, *names, setting.width_all()) for tally in tallies]
+        width_all = setting.width_all()
+        rows += [tally.row(target, *names, width_all, confidence) for tally in tallies]
     order = {name: i for i, name in enumerate(judges)}
     places = {name: i for i, name in enumerate(kinds)}
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row").sort(
@@ -196,6 +197,7 @@ class _Tally:
         first: np.ndarray,
         second: np.ndarray | None,
         width_all: float,
+        confidence: float,
     ) -> tuple[object, ...]:
         total = max(self.draws * len(self.covered), 1)
         width, alone, covered_alone = (one / total for one in self.totals)
@@ -206,7 +208,8 @@ class _Tally:
             least_a = systems[first[place]]
             least_b = None if second is None else systems[second[place]]
         fixed = self.queries if self.method == "difference" else None
-        equivalent = equivalent_queries(self.labelled, np.array(alone), np.array(width), fixed)
+        widths = np.array(alone), np.array(width)
+        equivalent = equivalent_queries(self.labelled, *widths, confidence, fixed)
         return (
             self.judge, target, self.labelled, self.queries, self.method, alone, width,
             0.0 if self.method == "difference" else width_all, float(equivalent),

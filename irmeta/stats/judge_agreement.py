@@ -16,7 +16,7 @@ from irmeta.stats.label_agreement import (
     coefficients,
     count_coincidences,
     count_labels,
-    resampled_intervals,
+    query_intervals,
 )
 
 SAME = "same"
@@ -103,7 +103,7 @@ class LabelPairs:
         whole = self.tables.sum(axis=0)
         relevant, judged = (self.grades >= rel for rel in self.rels)
         values = self.coefficients(whole[None])
-        intervals = resampled_intervals(
+        intervals = query_intervals(
             self.tables, self.coefficients, self.options.resamples, self.options.seed
         )
         return {
@@ -180,7 +180,7 @@ def common_alpha(sets: Mapping[str, pl.DataFrame], options: AgreementOptions) ->
     )
     compute = partial(alphas, grades=grades)
     values = compute(tables.sum(axis=0)[None])
-    intervals = resampled_intervals(tables, compute, options.resamples, options.seed)
+    intervals = query_intervals(tables, compute, options.resamples, options.seed)
     row: dict[str, object] = {
         "judges": len(sets),
         "docs": int((frame["unit"].value_counts()["count"] > 1).sum()),

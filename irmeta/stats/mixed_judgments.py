@@ -14,6 +14,8 @@ from irmeta.stats.orders import kendall_tau_b, round_means
 
 TAUS = (0.9, 0.95)
 """Correlations with the reference that count as high."""
+REACHED = 0.95
+"""Share of the orders of queries whose tau must be as high."""
 
 
 def mixtures(
@@ -54,7 +56,8 @@ def mixtures(
         means over the repeats tau (mixture with the full reference), alone (n queries of the
         reference with the full reference), tau_unlabelled and alone_unlabelled (both with the
         reference on the queries not labelled); tau_sd and alone_sd, the standard deviations
-        (n - 1). tau is tau-b; NaN where it is undefined in a repeat.
+        (n - 1); tau_low and alone_low, the tau that 95 % of the repeats reach. tau is tau-b; NaN
+        where it is undefined in a repeat.
 
     Raises
     ------
@@ -100,7 +103,9 @@ def mixtures(
     return frame.sort(pl.col("judge").replace_strict(place), "labelled", maintain_order=True)
 
 
-_COLUMNS = ("tau", "tau_sd", "tau_unlabelled", "alone", "alone_sd", "alone_unlabelled")
+_COLUMNS = tuple(
+    name + end for name in ("tau", "alone") for end in ("", "_sd", "_low", "_unlabelled")
+)
 
 
 def least_labelled(found: pl.DataFrame, taus: Sequence[float] = TAUS) -> pl.DataFrame:
@@ -111,14 +116,14 @@ def least_labelled(found: pl.DataFrame, taus: Sequence[float] = TAUS) -> pl.Data
     found : DataFrame
         Returned by `mixtures`.
     taus : sequence of float, default (0.9, 0.95)
-        Wanted mean tau-b with the order of the full reference.
+        Wanted tau-b with the order of the full reference.
 
     Returns
     -------
     DataFrame
-        One row per judge and wanted tau: judge, wanted, mixture (least size from which on the mean
-        tau of mixtures is at least as great), alone (the same for queries of the reference alone),
-        queries (number of all). Null: not even at the greatest size.
+        One row per judge and wanted tau: judge, wanted, mixture (least size from which on tau is
+        at least as great for 95 % of the random mixtures), alone (the same for queries of the
+        reference alone), queries (number of all). Null: not even at the greatest size.
 
     Examples
     --------
@@ -131,7 +136,8 @@ def least_labelled(found: pl.DataFrame, taus: Sequence[float] = TAUS) -> pl.Data
         ordered = frame.sort("labelled")
         sizes = ordered["labelled"].to_numpy()
         for wanted in taus:
-            least = [_least(sizes, ordered[name].to_numpy(), wanted) for name in ("tau", "alone")]
+            lows = ordered["tau_low"].to_numpy(), ordered["alone_low"].to_numpy()
+            least = [_least(sizes, reached, wanted) for reached in lows]
             rows.append((judge, wanted, *least, ordered["queries"][0]))
     schema = {"judge": pl.String, "wanted": pl.Float64, "mixture": pl.Int32, "alone": pl.Int32}
     return pl.DataFrame(rows, schema | {"queries": pl.Int32}, orient="row")
@@ -196,11 +202,13 @@ def _tau(x: np.ndarray | None, y: np.ndarray | None) -> np.ndarray | None:
 
 
 def _summarised(*pairs: list[np.ndarray | None]) -> list[float]:
-    """Return mean and deviation of tau with all queries, and its mean with the others."""
+    """Return mean, deviation and low end of tau with all queries, and its mean with the others."""
     out = []
     for full, rest in pairs:
         known = full is not None
         out.append(float(full.mean()) if known else np.nan)
         out.append(float(full.std(ddof=1)) if known and len(full) > 1 else np.nan)
+        missed = int(round((1 - REACHED) * len(full), 9)) if known else 0
+        out.append(float(np.sort(full)[missed]) if known and not np.isnan(full).any() else np.nan)
         out.append(np.nan if rest is None else float(rest.mean()))
     return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -98,7 +99,8 @@ def corrected_means(
         One row per system, in the order of the reference: system, labelled (n), unlabelled (m),
         mean_reference (over n queries), mean_judge (over all n + m), estimate, low, high, weight
         (of the judge), width, width_reference (interval of the reference's n queries alone),
-        equivalent (number of queries that people would have to label for the same width).
+        equivalent (number of queries that people would have to label for the same width, whose
+        interval takes the quantile of t for that number).
 
     Raises
     ------
@@ -267,7 +269,9 @@ def _intervals(
             "weight": weight,
             "width": 2 * margin,
             "width_reference": alone,
-            "equivalent": equivalent_queries(moments.labelled, alone, 2 * margin, fixed),
+            "equivalent": equivalent_queries(
+                moments.labelled, alone, 2 * margin, confidence, fixed
+            ),
         }
     )
 
@@ -278,15 +282,29 @@ def t_factor(labelled: int, confidence: float) -> float:
 
 
 def equivalent_queries(
-    labelled: int, alone: np.ndarray, width: np.ndarray, fixed: int | None = None
+    labelled: int,
+    alone: np.ndarray,
+    width: np.ndarray,
+    confidence: float,
+    fixed: int | None = None,
 ) -> np.ndarray:
     """Return the number of labelled queries at which the reference alone gives the same width.
 
-    ``n (width alone / width)^2`` or, for the mean over a `fixed` number N of queries,
-    ``1 / (1 / N + (1 / n - 1 / N) (width / width alone)^2)``; NaN where both widths are 0.
+    The width of n queries is in proportion to ``t(n - 1) sqrt(1 / n)`` or, for the mean over a
+    `fixed` number N of queries, ``t(n - 1) sqrt(1 / n - 1 / N)``: the quantile of Student's t
+    becomes smaller too. NaN where the width alone is 0.
     """
+    share_of_all = 0.0 if fixed is None else 1.0 / fixed
+    shares, widths = _widths(confidence, share_of_all)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.square(width / alone)
-        if fixed is None:
-            return labelled / ratio
-        return 1 / (1 / fixed + (1 / labelled - 1 / fixed) * ratio)
+        own = np.log(t_factor(labelled, confidence)) + np.log(1 / labelled - share_of_all) / 2
+        share = np.exp(np.interp(own + np.log(width / alone), widths, shares, left=-np.inf))
+        return np.where(alone > 0, 1 / (share + share_of_all), np.nan)
+
+
+@lru_cache(maxsize=16)
+def _widths(confidence: float, share_of_all: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return logarithms of ``1 / n - 1 / N``, ascending, and of the widths for these n."""
+    shares = np.geomspace(1e-9, 1.0 - share_of_all, 1 << 13)[:-1]
+    factors = stdtrit(1 / (shares + share_of_all) - 1, (1 + confidence) / 2)
+    return np.log(shares), np.log(factors) + np.log(shares) / 2

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import SAME
-from irmeta.stats.label_agreement import coefficients
+from irmeta.stats.label_agreement import coefficients, query_intervals
 from twins import labels as twin
 
 Labels = dict[str, dict[str, float]]
@@ -124,6 +124,94 @@ def test_agree__other_scale_is_named_and_not_compared():
 def test_agree__set_without_relevant_docs_is_warned_about():
     with pytest.warns(irmeta.RelevanceWarning, match="no doc is relevant in low"):
         irmeta.agree(HUMAN, {"low": {"q1": {"d1": 1}}}, rel=2)
+
+
+def drawn_tables(queries: int, rng: np.random.Generator) -> np.ndarray:
+    """Tables of 60 docs a query, whose grades, and a judge's errors, differ by query."""
+    grades = rng.dirichlet([2.0, 0.8, 0.4, 0.2], queries)
+    noise = rng.beta(1.5, 3.0, (queries, 1, 1))
+    wrong = rng.dirichlet([1.0, 1.0, 0.7, 0.4], queries)[:, None, :]
+    cells = grades[:, :, None] * ((1 - noise) * np.eye(4) + noise * wrong)
+    return rng.multinomial(60, cells.reshape(queries, 16)).reshape(queries, 4, 4).astype(float)
+
+
+def covered(queries: int, trials: int, resamples: int) -> dict[str, float]:
+    """Return the share of intervals of some queries that cover the coefficient of all."""
+    rng = np.random.default_rng(queries)
+    every = drawn_tables(4000, rng)
+
+    def compute(tables: np.ndarray) -> dict[str, np.ndarray]:
+        found = coefficients(tables, np.arange(4.0), 2, 2)
+        return {name: found[name] for name in ("kappa", "ac2", "leniency", "recall")}
+
+    truth = {name: float(one[0]) for name, one in compute(every.sum(axis=0)[None]).items()}
+    hits = dict.fromkeys(truth, 0)
+    for seed in np.random.SeedSequence(0).spawn(trials):
+        some = every[rng.integers(0, len(every), queries)]
+        for name, (low, high) in query_intervals(some, compute, resamples, seed).items():
+            hits[name] += low <= truth[name] <= high
+    return {name: number / trials for name, number in hits.items()}
+
+
+def test_agree__intervals_of_few_queries_cover():
+    found = covered(6, 300, 300)
+    assert min(found["kappa"], found["ac2"]) >= 0.88  # percentiles: 0.79
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("queries", [5, 10, 19])
+def test_agree__intervals_of_few_queries_cover_in_simulations(queries: int):
+    found = covered(queries, 600, 1000)
+    assert min(found["kappa"], found["ac2"]) >= 0.92
+    assert found["leniency"] >= 0.89
+    assert found["recall"] >= 0.78
+
+
+def test_agree__bootstrap_t_of_a_mean_equals_twin():
+    """Queries of equal size: the leniency is a mean, whose standard error is s / sqrt(n)."""
+    rng = np.random.default_rng(3)
+    human = {f"q{q}": {f"d{d}": int(rng.integers(4)) for d in range(8)} for q in range(7)}
+    judge = {q: {d: int(rng.integers(4)) for d in docs} for q, docs in human.items()}
+    found = irmeta.agree(human, {"j": judge}, resamples=500, rng=9, same_scale=True)
+    (row,) = found.judges.to_dicts()
+    assert row["interval"] == "bootstrap-t"
+    gaps = np.array([np.mean([judge[q][d] - human[q][d] for d in human[q]]) for q in human])
+    seed = np.random.SeedSequence(9)
+    counts = np.random.default_rng(seed).multinomial(7, np.full(7, 1 / 7), 500)
+    samples = [np.repeat(gaps, times) for times in counts]
+    errors = [one.std(ddof=1) / math.sqrt(7) for one in samples]
+    ratios = [
+        (one.mean() - gaps.mean()) / error
+        for one, error in zip(samples, errors, strict=True)
+        if error > 1e-9
+    ]
+    own = gaps.std(ddof=1) / math.sqrt(7)
+    low, high = gaps.mean() - own * np.quantile(ratios, [0.975, 0.025])
+    assert (row["leniency_low"], row["leniency_high"]) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(
+    ("queries", "kind"), [(1, None), (2, "jackknife t"), (5, "bootstrap-t"), (20, "percentile")]
+)
+def test_agree__kind_of_interval_is_stated(queries: int, kind: str | None):
+    human = {f"q{q}": {f"d{d}": (q * d) % 3 for d in range(6)} for q in range(queries)}
+    judge = {q: {d: (g + (d == "d1")) % 3 for d, g in docs.items()} for q, docs in human.items()}
+    (row,) = irmeta.agree(human, {"j": judge}).judges.to_dicts()
+    assert row["interval"] == kind
+    assert math.isnan(row["kappa_low"]) == (kind is None)
+
+
+def test_agree__jackknife_of_a_mean_equals_the_t_interval():
+    human = {f"q{q}": {f"d{d}": (q + d) % 3 for d in range(6)} for q in range(4)}
+    judge = {q: {d: min(g + (q == "q1") * (d > "d2"), 2) for d, g in docs.items()}
+             for q, docs in human.items()}  # fmt: skip
+    judge["q3"]["d0"] = 2
+    (row,) = irmeta.agree(human, {"j": judge}).judges.to_dicts()
+    gaps = np.array([np.mean([judge[q][d] - human[q][d] for d in human[q]]) for q in human])
+    margin = 3.182446305284263 * gaps.std(ddof=1) / 2
+    ends = row["leniency"] - margin, row["leniency"] + margin
+    assert (row["leniency_low"], row["leniency_high"]) == pytest.approx(ends)
+    assert -1 <= row["kappa_low"] < row["kappa"] < row["kappa_high"] < 1
 
 
 def test_agree__one_query_has_no_interval():

@@ -81,7 +81,8 @@ def test_mixtures__direction_does_not_matter():
 
 def test_least_labelled__from_that_size_on():
     rows = {"judge": "j", "queries": 4, "labelled": [0, 1, 2, 3, 4]}
-    taus = {"tau": [0.95, 0.8, 0.9, 0.97, 1.0], "alone": [math.nan, 0.5, 0.7, 0.8, 0.9]}
+    lows = [0.95, 0.8, 0.9, 0.97, 1.0], [math.nan, 0.5, 0.7, 0.8, 0.9]
+    taus = dict(zip(("tau_low", "alone_low"), lows, strict=True))
     found = least_labelled(pl.DataFrame(rows | taus), [0.9, 0.95, 0.5, 0.99])
     assert found.select("wanted", "mixture", "alone").rows() == [
         (0.9, 2, 4),
@@ -89,6 +90,20 @@ def test_least_labelled__from_that_size_on():
         (0.5, 0, 1),
         (0.99, 4, None),
     ]
+
+
+def test_least_labelled__all_but_a_twentieth_of_the_orders_reach_the_tau():
+    """A mean above the wanted tau does not suffice: half of the orders are below it."""
+    human, judges = made(0, 0.0), {"j": made(1, 3.0)}
+    found = mixtures(human, judges, repeats=40, rng=2)
+    orders = np.random.default_rng(2).permuted(np.tile(np.arange(40), (40, 1)), axis=1)
+    sides = human.values.tolist(), judges["j"].values.tolist()
+    for size in (5, 20, 35):
+        taus = [twin.mixture(*sides, order[:size].tolist())["tau"] for order in orders]
+        assert found.row(size, named=True)["tau_low"] == pytest.approx(sorted(taus)[2])
+    (least,) = least_labelled(found, [0.9])["mixture"]
+    by_mean = found.filter(pl.col("tau") >= 0.9)["labelled"].min()
+    assert least > by_mean
 
 
 @pytest.mark.parametrize(

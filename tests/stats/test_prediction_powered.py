@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy import stats
 
 import irmeta
 from irmeta.stats import corrected_differences, corrected_means, correction_gain
-from irmeta.stats.prediction_powered import METHODS, Method
+from irmeta.stats.prediction_powered import METHODS, Method, equivalent_queries
 from support.judged import JUDGE, judged_matrices, numbered_matrix
 from twins import judges as twin
 from twins.significance import t_from, variance
@@ -58,7 +59,10 @@ def test_corrected__equal_twin(values: tuple[np.ndarray, np.ndarray], method: Me
         if "p" in row and squared > 1e-12:
             assert row["p"] == pytest.approx(t_from(estimate, squared, n - 1)[1], abs=1e-9)
         if margin > 1e-9 and alone > 1e-9 and method != "difference":
-            assert row["equivalent"] == pytest.approx(n * (alone / (2 * margin)) ** 2)
+            number = row["equivalent"]
+            if 2 < number < 1e6:
+                ours = 2 * stats.t.ppf(0.95, number - 1) * math.sqrt(variance(sides[0]) / number)
+                assert ours == pytest.approx(2 * margin, rel=1e-4)
 
 
 def made(judge_noise: float, queries: int = 30) -> tuple[irmeta.Matrix, irmeta.Matrix]:
@@ -81,6 +85,18 @@ def test_corrected_means__perfect_judge_and_judge_without_information():
     assert found["weight"].to_list() == [0.0] * 4
     assert found["equivalent"].to_list() == pytest.approx([10.0] * 4)
     assert corrected_means(human, lenient)["unlabelled"].to_list() == [0] * 4
+
+
+def test_equivalent__takes_the_quantile_of_its_own_number():
+    """15 queries as wide as 19 alone: t has 18 degrees of freedom there, and not 14."""
+    widths = [2 * stats.t.ppf(0.975, n - 1) / math.sqrt(n) for n in (15, 19)]
+    found = equivalent_queries(15, *(np.array([one]) for one in widths), 0.95)
+    assert found == pytest.approx(19, rel=1e-6)
+    fixed = [2 * stats.t.ppf(0.975, n - 1) * math.sqrt(1 / n - 1 / 53) for n in (15, 40)]
+    found = equivalent_queries(15, *(np.array([one]) for one in fixed), 0.95, 53)
+    assert found == pytest.approx(40, rel=1e-6)
+    nothing = equivalent_queries(15, np.array([0.0, 1.0]), np.array([1.0, 0.0]), 0.95, 53)
+    assert nothing.tolist() == pytest.approx([math.nan, 53], nan_ok=True)
 
 
 def test_corrected_means__other_direction_and_other_order_of_systems():

@@ -63,7 +63,8 @@ def _verdicts(options: Options) -> Section:
             "systems more than those of all others (for, against). None: this is not shown; a "
             "contrast as great as that beside it would be found with probability .8 (a range, "
             "since it differs by system). To label: the queries that people must still label "
-            "so that the order of systems has tau-b 0.9 with the reference if the judge labels the "
+            "so that in 95 % of random choices of them the order of systems has tau-b 0.9 with the "
+            "reference if the judge labels the "
             "other queries. Each is described below.",
         ],
         ["verdicts"],
@@ -76,7 +77,8 @@ def _labels(options: Options) -> Section:
         "Only docs that both judged are compared: an absent label is unjudged, not grade 0. "
         "Coefficients of grades need one scale, and are empty where the grades of both differ. "
         f"Intervals draw whole queries ({count(options.resamples, 'resample')}), because labels of "
-        "one query are not independent.",
+        "one query are not independent: percentiles or, of 5 to 19 queries, a bootstrap-t; of 2 to "
+        "4 they are Student's t by a jackknife over queries.",
     )
 
 

@@ -127,7 +127,8 @@ TABLES = (
                        "(for) or lower (against) more than those of all others, and the number of "
                        "such systems", label="bias found"),
         "to_label": Column("count", "queries that people must still label, so that the order of "
-                           "systems has tau-b 0.9; null: not even all", True, label="to label"),
+                           "systems has tau-b 0.9 for 95 % of random choices of them; null: "
+                           "not even all", True, label="to label"),
         "orders_as": Column("text", "whether the judge orders systems as well as the reference on "
                             "other queries does, worse, or better; null: undefined", True,
                             label="beside other queries"),
@@ -307,7 +308,8 @@ TABLES = (
         "track": TRACK,
         "judge": JUDGE,
         "measure": MEASURE,
-        "wanted": Column("real", "wanted mean tau-b with the full reference", format=".2f"),
+        "wanted": Column("real", "wanted tau-b with the full reference, in 95 % of random orders "
+                         "of the queries", format=".2f"),
         "mixture": Column("count", "least number of queries with the reference's labels, the "
                           "others with the judge's; null: not even all", True),
         "alone": Column("count", "the same for queries of the reference alone", True,
@@ -325,9 +327,11 @@ TABLES = (
         "tau": _real("mean tau-b of the mixture with the full reference; NaN: undefined",
                      "mixture"),
         "tau_sd": stored("real", "its standard deviation over repeats"),
+        "tau_low": stored("real", "tau-b that 95 % of the repeats reach"),
         "alone": _real("mean tau-b of the labelled queries of the reference alone with the full "
                        "reference", "reference alone"),
         "alone_sd": stored("real", "its standard deviation over repeats"),
+        "alone_low": stored("real", "tau-b that 95 % of the repeats reach"),
         "tau_unlabelled": _real("mean tau-b of the mixture with the reference on the queries not "
                                 "labelled", "mixture, other queries"),
         "alone_unlabelled": _real("mean tau-b of the reference alone with the reference on the "
