@@ -18,6 +18,7 @@ from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores
 from irmeta.stats.correlation import measure_agreement
 from irmeta.stats.orders import round_means
+from irmeta.stats.rank_confidence import rank_sets
 from irmeta.stats.search_lengths import length_buckets, length_frame
 from irmeta.store.scan import track_notes
 from irmeta.studies.framework.study import TableRows
@@ -85,10 +86,15 @@ def _of_block(
 
 
 def best_systems(scores: Scores) -> pl.DataFrame:
-    """Return all systems of a track by each measure, best first; equal values share a rank.
+    """Return all systems of a track by each measure, best first, with their rank sets.
 
-    Means that differ only by rounding errors of summation are equal: see `round_means`.
+    Equal values share a rank; means that differ only by rounding errors of summation are equal: see
+    `round_means`.
     """
+    sets = (
+        rank_sets(scores.matrix(name)).systems.with_columns(measure=pl.lit(name))
+        for name in scores.measures
+    )
     means = np.stack([round_means(values) for values in scores.mean_values()])
     order = np.tile(np.arange(len(scores.measures)), len(scores.systems))
     signed = pl.col("rounded") * pl.col("direction")
@@ -103,8 +109,12 @@ def best_systems(scores: Scores) -> pl.DataFrame:
         )
         .filter(pl.col("value").is_not_nan())
         .with_columns(rank=signed.rank("min", descending=True).over("measure").cast(pl.Int32))
+        .join(pl.concat(sets).drop("rank", "mean"), on=["measure", "system"], how="left")
         .sort("order", "rank", "system")
-        .select("track", "measure", "direction", "rank", "system", "value")
+        .select(
+            *("track", "measure", "direction", "rank", "rank_low", "rank_high", "tier"),
+            *("system", "value"),
+        )
     )
 
 
@@ -130,6 +140,7 @@ def _summary(
             "missed": missed[first["system"]] if is_length else None,
             "short": is_length and missed.is_short(first["system"]),
             "ties": ranking.filter(pl.col("rank") == 1).height - 1,
+            "could_be_first": int((ranking["rank_low"] == 1).sum()),
         }
 
 

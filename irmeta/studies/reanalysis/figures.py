@@ -7,7 +7,9 @@ from typing import Any
 import polars as pl
 
 from irmeta.measures.names import display_of
+from irmeta.phrases import count
 from irmeta.report.charts.heat import heat_map, lower_triangle
+from irmeta.report.charts.rank_places import rank_places
 from irmeta.report.charts.ranked import ranked
 from irmeta.report.figures.length_figures import length_histogram, rarity_histogram
 from irmeta.studies.framework.study import Figure, Tables
@@ -48,12 +50,29 @@ def _agreement(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
+def _headline(tables: Tables, options: Options) -> pl.DataFrame:
+    return tables["best"].filter(pl.col("measure").is_in(headline(options)))
+
+
+def _ranks(rows: pl.DataFrame, options: Options) -> Any:
+    first = count(int((rows["rank_low"] == 1).sum()), "system")
+    subtitle = f"95 % simultaneous rank sets over queries; {first} could be first"
+    return rank_places(rows.rename({"system": "name"}), f"Ranks by {rows['measure'][0]}", subtitle)
+
+
 FIGURES = (
-    Figure("systems", lambda tables, o: tables["best"].filter(pl.col("measure").is_in(headline(o))),
-           _ranked,
+    Figure("systems", _headline, _ranked,
            lambda rows, _: f"All systems by {rows['measure'][0]}.",
            "Each dot is a system, best first. The dark dot is the best system, the dashed line the "
            "median.", by="track", each="measure"),
+    Figure("ranks", _headline, _ranks,
+           lambda rows, _: f"Ranks that each system could have by {rows['measure'][0]}.",
+           "Each row is a system, best first: a dot at its rank, and a line over its rank set, the "
+           "ranks that it could have on all queries of which these are a sample. The sets of all "
+           "systems hold at once with 95 % (Mogstad et al. 2024), by 1,000 bootstrap samples of the "
+           "queries, with the standard errors of the sample, or of each bootstrap sample where there "
+           "are fewer than 25 queries. Horizontal lines divide tiers.",
+           by="track", each="measure"),
     Figure("search_lengths", _best, _lengths, _caption,
            "Each bar counts relevant docs by their search length. Bars at the left are docs "
            "retrieved early; the last bar, orange, is the docs that were not retrieved.",

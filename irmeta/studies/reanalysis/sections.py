@@ -26,14 +26,16 @@ def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
         [
             "The best system of each track. Each line runs from the worst system (left) to the "
             "best (right, dot); the tick is the median system. All tracks share one scale.",
+            "Could be first: number of systems whose rank set over queries has rank 1, where the "
+            "sets of all systems hold at once with 95 %.",
             "Which measures can be trusted on these tracks, to which depth, and which differences "
             "between systems other measures, judgments and queries would keep: `irmeta study trust "
             "STORE --out FOLDER`.",
         ],
         [
             Show("best_systems", ("track", "systems", "queries", "relevant", "measure", "system",
-                 "value", "worst"), pivot="measure", rows={"measure": headline(options)},
-                 name="best"),
+                 "value", "could_be_first", "worst"), pivot="measure", name="best",
+                 rows={"measure": headline(options)}),
         ],
         notes=list(_short(tables, options)),
     )  # fmt: skip
@@ -57,8 +59,10 @@ def track_section(tables: Tables, options: OverviewOptions, track: str) -> Secti
     columns = ("measure", "system", "value", "missed", "second", "second_value", "median", "worst")
     return Section(
         track,
-        show=[Show("best_systems", (*columns, "ties"), caption="Best systems by each measure."),
-              _every_system(tables), "systems_*", "search_lengths*", "rarity_*", "tau_b"],
+        show=[Show("best_systems", (*columns, "ties", "could_be_first"),
+                   caption="Best systems by each measure."),
+              _every_system(tables), "systems_*", "ranks_*", "search_lengths*", "rarity_*",
+              "tau_b"],
         facts={
             "systems": row["systems"],
             "skipped runs": row["skipped_runs"],

@@ -50,12 +50,16 @@ BEST = Table(
         "measure": MEASURE,
         "direction": Column("count", "1: greater is better, -1: less is better"),
         "rank": Column("count", "1: the best; systems of equal value share a rank"),
+        "rank_low": Column("count", "least rank of the system's simultaneous 95 % rank set over "
+                           "queries"),
+        "rank_high": Column("count", "greatest rank of the set"),
+        "tier": Column("count", "tier of systems whose sets overlap no other tier's"),
         "system": SYSTEM,
         "value": Column("real", "mean over queries", format="measure", best="rank"),
     },
     caption="All systems of each track by each measure, best first.",
     latex=False,
-)
+)  # fmt: skip
 BEST_SYSTEMS = Table(
     "best_systems",
     ("track", "measure"),
@@ -77,6 +81,8 @@ BEST_SYSTEMS = Table(
                          "not a search length", null=True, label="missed", format="percent"),
         "short": Column("yes", "whether it misses more than the median system", show="none"),
         "ties": Column("count", "other systems of the same value", label="tied systems"),
+        "could_be_first": Column("count", "systems whose simultaneous 95 % rank set over queries "
+                                 "has rank 1", label="could be first"),
     },
     caption="The best systems of each track.",
     note=SHORT,
