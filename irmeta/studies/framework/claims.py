@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from irmeta.equality import TIE
 from irmeta.errors import IrmetaError
 from irmeta.schema.columns import Column, Table, stored
 
@@ -115,6 +114,8 @@ class Condition:
 
     def __call__(self, number: float) -> bool:
         """Check whether a number is in the interval, but for rounding errors."""
+        from irmeta.equality import TIE  # imported late: commands start without numpy
+
         slack = -TIE if self.strict else TIE
         return self.low - slack <= number <= self.high + slack
 
