@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.special import stdtrit
 
+from irmeta.equality import TIE
 from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 
 CELLS_HELD = 1 << 21  # of resampled tables at once
@@ -273,7 +274,7 @@ def _studentised(
                 ratios = (values[0] - value) / values[1]
             else:
                 ratios = np.log((1 - value) / (1 - values[0])) * (1 - values[0]) / values[1]
-        defined = ratios[np.isfinite(ratios)]
+        defined = ratios[np.isfinite(ratios) & (values[1] > TIE)]
         is_known = len(defined) >= len(ratios) / 2
         quantiles = np.quantile(defined, (0.975, 0.025)) if is_known else np.full(2, np.nan)
         found[name] = _ends(name, one[:, 0], quantiles)
@@ -302,8 +303,8 @@ def _errors(
 def _ends(name: str, estimate: np.ndarray, quantiles: np.ndarray) -> tuple[float, float]:
     """Return the ends of an interval, given the quantiles of the error in standard errors."""
     value, error = estimate.tolist()
-    if not error > 0:
-        return (value, value) if error == 0 else (np.nan, np.nan)
+    if not error > TIE:
+        return (value, value) if error <= TIE else (np.nan, np.nan)
     if name in MEANS:
         low, high = value - error * quantiles
         return float(low), float(high)

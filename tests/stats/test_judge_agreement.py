@@ -201,6 +201,15 @@ def test_agree__kind_of_interval_is_stated(queries: int, kind: str | None):
     assert math.isnan(row["kappa_low"]) == (kind is None)
 
 
+@pytest.mark.parametrize("queries", [3, 8, 30])
+def test_agree__rounding_errors_of_perfect_agreement_are_no_spread(queries: int):
+    rng = np.random.default_rng(0)
+    human = {f"q{q}": {f"d{d}": int(rng.integers(4)) for d in range(9)} for q in range(queries)}
+    (row,) = irmeta.agree(human, {"j": human}).judges.to_dicts()
+    for name in ("spearman", "kappa", "kappa_quadratic", "alpha_interval"):
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx((1, 1))
+
+
 def test_agree__jackknife_of_a_mean_equals_the_t_interval():
     human = {f"q{q}": {f"d{d}": (q + d) % 3 for d in range(6)} for q in range(4)}
     judge = {q: {d: min(g + (q == "q1") * (d > "d2"), 2) for d, g in docs.items()}
