@@ -63,13 +63,16 @@ def refuse_features(fields: Sequence[bytes], file: str, kind: Kind) -> None:
         raise DataError(problem, file=file, line=1, value=b" ".join(fields[:4]), fix=fix)
 
 
-def refuse_trec_eval(head: bytes, file: str) -> None:
-    """Raise the error of values that trec_eval printed, where a run or qrels are expected."""
+def refuse_trec_eval(head: bytes, file: str, *, values: bool = False) -> None:
+    """Raise the error of values that trec_eval printed, where a run or qrels are expected.
+
+    With `values`, those per query are expected.
+    """
     fix = "`irmeta compare` and `irmeta power` read what trec_eval -q prints."
     if _OLD_TREC_EVAL.match(head):
         problem = "output of an old trec_eval, which has no values per query"
         raise DataError(problem, file=file, fix="Evaluate the run again.")
-    if not _TREC_EVAL.match(head):
+    if values or not _TREC_EVAL.match(head):
         return
     complete = head[: head.rfind(b"\n") + 1] or head
     queries = {fields[1] for line in complete.split(b"\n") if len(fields := line.split()) > 2}

@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import compress, takewhile
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -22,6 +23,8 @@ from irmeta.results.printed_units import decimals, unit_of
 from irmeta.results.tidy_files import read_parquet
 from irmeta.results.value_tables import (
     MEANS,
+    NO_QUERIES,
+    NO_SYSTEM,
     SUMMARIES,
     IsMeasure,
     no_measure,
@@ -31,6 +34,7 @@ from irmeta.results.value_tables import (
 from irmeta.schema.arrow import DAMAGED
 from irmeta.summaries import Summarized, Summary
 from irmeta.trec.streams import read_stream
+from irmeta.trec.system_names import file_names
 
 _KEYS = ["track", "system", "query", "measure", "qrels"]  # the first and last are optional
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
@@ -210,7 +214,7 @@ def _query_column(frame: pl.DataFrame) -> int | None:
     if not frame.width:
         return None
     if plain[0] in ("system", "systems", "run", "runs", "runid"):
-        fix = "A table has systems in columns and queries in rows: turn it round."
+        fix = "A table has a column for each system and a row for each query."
         raise DataError("systems in rows", value=frame.columns[0], fix=fix)
     values, invalid = _read(frame.to_series(0))
     return 0 if invalid.any() and np.isnan(values).all() else None
@@ -278,8 +282,19 @@ def read_matrices(
         return tidy_matrices(tidy, str(path), measures)
 
 
-def read_several(paths: Sequence[Location], is_measure: IsMeasure = no_measure) -> list[Matrix]:
+def read_several(
+    paths: Sequence[Location],
+    is_measure: IsMeasure = no_measure,
+    names: Sequence[str | None] | None = None,
+) -> list[Matrix]:
     """Read files with per-query values of different systems as the matrices of all of them.
+
+    Parameters
+    ----------
+    paths, is_measure
+        The files, and a function that knows names of measures.
+    names
+        Names of the systems of single files; None: as the file says, or else by file.
 
     Raises
     ------
@@ -288,7 +303,11 @@ def read_several(paths: Sequence[Location], is_measure: IsMeasure = no_measure) 
     DataError
         As `read_matrices`, or if a file has one column per system.
     """
-    frames = [_tidy_of(path, is_measure) for path in paths]
+    given = names or [None] * len(paths)
+    frames = [
+        _tidy_of(path, is_measure, name or own, is_given=name is not None)
+        for path, own, name in zip(paths, _names_of_files(paths), given, strict=True)
+    ]
     for path, frame in zip(paths, frames, strict=True):
         if frame is None:
             fix = "Name one such table alone, or write the columns system,query,measure,value."
@@ -298,16 +317,42 @@ def read_several(paths: Sequence[Location], is_measure: IsMeasure = no_measure) 
 
 
 def holds_values(path: Location, is_measure: IsMeasure) -> bool:
-    """Check whether a file is recognised as values per query, and not as a run or qrels."""
+    """Check whether a file is recognised as values or means, and not as a run or qrels."""
     try:
         return path.is_file() and _tidy_of(path, is_measure) is not None
-    except (DataError, UsageError):
-        return False
+    except UsageError:  # means
+        return True
+    except DataError as error:
+        return error.problem == NO_SYSTEM
 
 
-def _tidy_of(path: Location, is_measure: IsMeasure) -> pl.DataFrame | None:
+def _names_of_files(paths: Sequence[Location]) -> list[str]:
+    """Name the systems of files: by file, with folders or endings where files share a name."""
+    stems = [_stem(path) for path in paths]
+    places = [path.as_posix() if isinstance(path, Path) else str(path) for path in paths]
+    if len(set(places)) < len(places):
+        again = next(one for one in places if places.count(one) > 1)
+        raise UsageError(f"{again} is given twice.")
+    longer = file_names(places)
+    return [
+        stem if stems.count(stem) == 1 else longer[place]
+        for stem, place in zip(stems, places, strict=True)
+    ]
+
+
+def _tidy_of(
+    path: Location, is_measure: IsMeasure, name: str | None = None, *, is_given: bool = False
+) -> pl.DataFrame | None:
+    """Return the values of a file by system; `name` is of a file that does not name its system.
+
+    With `is_given` the file is called so in any case.
+    """
     with _in_file(path):
-        tidy = tidy_values(_read_frame(path, is_measure), _stem(path), is_measure)
+        tidy = tidy_values(_read_frame(path, is_measure), name or _stem(path), is_measure)
+        if tidy is not None and is_given:
+            if (several := tidy["system"].n_unique()) > 1:
+                raise DataError(f"{several} systems, which cannot all be called {name!r}")
+            tidy = tidy.with_columns(system=pl.lit(name))
         keys = [key for key in _KEYS if tidy is not None and key in tidy.columns]
         return None if tidy is None else tidy.select(pl.col(keys).cast(pl.String), *_values(tidy))
 
@@ -324,8 +369,8 @@ def _in_file(path: Location) -> Generator[None]:
     try:
         yield
     except DataError as error:
-        if error.problem == MEANS:
-            raise UsageError(f"{path} {MEANS}.") from None
+        if error.problem in (MEANS, NO_QUERIES):
+            raise UsageError(f"{path} {error.problem}.") from None
         error.file = str(path)
         raise
     except DAMAGED as error:

@@ -12,9 +12,10 @@ from typing import Any, cast
 
 import polars as pl
 
-from irmeta.errors import DataError
+from irmeta.errors import DataError, short
 from irmeta.inputs.file_tables import as_text, parse_json
-from irmeta.inputs.frames import column_of
+from irmeta.inputs.frames import column_of, rows_of_columns
+from irmeta.inputs.other_forms import refuse_trec_eval
 from irmeta.trec.text import NUMBER, first_fields
 
 KEYS = ("track", "qrels", "system", "query", "measure")
@@ -22,7 +23,10 @@ SUMMARIES = ("all", "amean", "average", "avg", "mean")
 """Names, in any case, of the row of means, which is no query."""
 IsMeasure = Callable[[str], bool]
 _ALIASES = {
-    "system": ("system", "run", "run_id", "runid", "model", "system_id"),
+    "system": (
+        *("system", "run", "run_id", "runid", "model", "system_id", "runname", "run_name"),
+        "name",  # of PyTerrier
+    ),
     "query": ("query", "query_id", "qid", "q_id", "topic", "topic_id"),
     "measure": ("measure", "metric"),
     "value": ("value", "score"),
@@ -32,6 +36,11 @@ MEANS = (
     "holds means: a test needs values per query, as "
     "`irmeta evaluate STORE --per-query --out scores.parquet` writes them"
 )
+NO_QUERIES = (
+    "names measures and no column of queries, so that it holds means: a test needs values per "
+    "query, with a column query"
+)
+NO_SYSTEM = "no column names the system"
 _FIX = "Write CSV with the columns system,query,measure,value."
 
 
@@ -69,13 +78,38 @@ def tidy_values(
         tidy = renamed.unpivot(index=keys, variable_name="measure", value_name="value")
     elif "query" in columns and len(columns) > 1 and _are(is_measure, columns - {"query"}):
         tidy = renamed.unpivot(index="query", variable_name="measure", value_name="value")
+    elif _holds_means(renamed, is_measure):
+        raise DataError(NO_QUERIES)
     else:
         return None
     if "query" not in tidy.columns:
         raise DataError(MEANS)
+    tidy = without_summaries(tidy)
     if "system" not in tidy.columns:
+        _refuse_several(tidy)
         tidy = tidy.with_columns(system=pl.lit(name))
-    return without_summaries(tidy)
+    return tidy
+
+
+def _refuse_several(tidy: pl.DataFrame) -> None:
+    """Refuse values of several systems without a column that names them."""
+    keys = [key for key in KEYS if key in tidy.columns]
+    others = [one for one in tidy.columns if one.strip() and one not in (*keys, "value")]
+    if others and tidy.select(keys).is_duplicated().any():
+        listed = ", ".join(map(short, others))
+        raise DataError(NO_SYSTEM, fix=f"Rename one of {listed} to system.")
+
+
+def _holds_means(renamed: pl.DataFrame, is_measure: IsMeasure) -> bool:
+    """Check whether columns, or the first cells of rows, are measures, and none has queries."""
+    if "query" in renamed.columns or not renamed.width:
+        return False
+    others = {name for name in renamed.columns if name.strip() and name not in KEYS}
+    if _are(is_measure, others):
+        return True
+    rows = renamed["measure"] if "measure" in renamed.columns else renamed.to_series(0)
+    names = set(rows.cast(pl.String).drop_nulls()) if rows.dtype == pl.String else set[str]()
+    return "measure" in renamed.columns or _are(is_measure, names)
 
 
 def without_summaries(frame: pl.DataFrame) -> pl.DataFrame:
@@ -134,9 +168,32 @@ def values_of_text(
     if start in (b"{", b"["):
         found = _json_values(as_text(content, file), name, file, is_measure)
         return found.with_columns(pl.col("value").cast(pl.String))  # which shows its decimals
-    if not _is_line(first_fields(content)):
+    refuse_trec_eval(content, file, values=True)
+    fields = first_fields(content)
+    if len(fields) == 4 and (NUMBER.match(fields[3]) or fields[1] == b"runid"):
+        return _values_of_four(content, file, is_measure)
+    if not _is_line(fields):
         return None
     return _line_values(as_text(content, file), name, file, is_measure)
+
+
+def _values_of_four(content: bytes, file: str, is_measure: IsMeasure) -> pl.DataFrame | None:
+    """Return the values of lines ``run measure query value`` or ``run query measure value``.
+
+    None if neither column has only names of measures, as in qrels.
+    """
+    rows = [line.split() for line in as_text(content, file).splitlines() if line.strip()]
+    if any(len(row) != 4 for row in rows):
+        return None
+    measures = [{row[place] for row in rows} - {"runid"} for place in (1, 2)]
+    of_tot, of_ir_measures = (_are(is_measure, one) for one in measures)
+    if of_tot == of_ir_measures:
+        return None
+    names = ["system", "measure", "query", "value"]
+    if of_ir_measures:
+        names = ["system", "query", "measure", "value"]
+    kept = [row for row in rows if row[1] != "runid"]
+    return without_summaries(pl.DataFrame(kept, dict.fromkeys(names, pl.String), orient="row"))
 
 
 def _is_line(fields: list[bytes]) -> bool:
@@ -202,6 +259,10 @@ def _json_values(text: str, name: str, file: str, is_measure: IsMeasure) -> pl.D
         content: Any = [parse_json(one, file, n) for n, one in lines]
     else:
         content = parse_json(text, file, 1)
+    if isinstance(content, dict):
+        by_name = cast(dict[str, Any], content)
+        if by_name and all(isinstance(one, list) for one in by_name.values()):
+            content = rows_of_columns(by_name, file)
     if isinstance(content, dict):
         by_name = cast(dict[str, Any], content)
         if "model_names" in by_name and "metrics" in by_name:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from irmeta.errors import DataError, did_you_mean
+from irmeta.policies import Comments
+from irmeta.trec.comments import HashLines
 from irmeta.trec.csv_rows import read_csv_rows, refuse_rows
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import FactsSource, QrelsSource, TrackSource
@@ -180,7 +182,8 @@ def read_pool_depths(source: TrackSource, judged: Collection[str]) -> dict[str, 
     if file is None:
         return {}
     try:
-        depths = _parse_depth(file, read_text(source.input_file(file))[0])
+        text = read_text(source.input_file(file))[0]
+        depths = _parse_depth(file, text, source.policy.comments)
         if depths.keys().isdisjoint(judged):
             fix = "Are these the pools of another track?"
             raise DataError("none of its queries is judged", file=file, fix=fix)
@@ -206,9 +209,10 @@ def without_depth(
     )
 
 
-def _parse_depth(file: str, data: bytes) -> dict[str, int]:
+def _parse_depth(file: str, data: bytes, comments: Comments) -> dict[str, int]:
     depths = dict[str, int]()
-    for number, fields in lines(data, file):
+    hashes = HashLines(comments, lambda found: len(found) == 2 and bool(_DEPTH.fullmatch(found[1])))
+    for number, fields in lines(data, file, hashes=hashes):
         value = b" ".join(fields)
         if len(fields) != 2:
             problem = f"{len(fields)} fields where a line is: query depth"
@@ -220,4 +224,5 @@ def _parse_depth(file: str, data: bytes) -> dict[str, int]:
         if query in depths:
             raise DataError("the query has a depth already", file=file, line=number, value=value)
         depths[query] = int(fields[1])
+    hashes.notes(depths, file)
     return depths
