@@ -69,9 +69,9 @@ FIGURES = (
            lambda rows, _: f"Ranks that each system could have by {rows['measure'][0]}.",
            "Each row is a system, best first: a dot at its rank, and a line over its rank set, the "
            "ranks that it could have on all queries of which these are a sample. The sets of all "
-           "systems hold at once with 95 % (Mogstad et al. 2024), by 1,000 bootstrap samples of the "
-           "queries, with the standard errors of the sample, or of each bootstrap sample where there "
-           "are fewer than 25 queries. Horizontal lines divide tiers.",
+           "systems hold at once with 95 % (Mogstad et al. 2024), by 1,000 bootstrap samples of "
+           "the queries, with the standard errors of the sample, or of each bootstrap sample where "
+           "there are fewer than 25 queries. Horizontal lines divide tiers.",
            by="track", each="measure"),
     Figure("search_lengths", _best, _lengths, _caption,
            "Each bar counts relevant docs by their search length. Bars at the left are docs "
