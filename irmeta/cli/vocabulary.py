@@ -96,7 +96,7 @@ TERMS = (
     Term(
         "--rank-resamples",
         "rank_resamples",
-        "Number of resamples of the queries for intervals of ranks.",
+        "Number of resamples of the queries for rank sets.",
         ("--bootstraps",),
     ),
     Term(

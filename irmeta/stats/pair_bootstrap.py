@@ -1,8 +1,7 @@
 """Bootstrap over queries of the greatest studentised difference between systems.
 
 One bootstrap serves the intervals of all differences at once (test ``bootstrap-max-t`` of
-`pairwise`), the rank sets of systems (`rank_sets`), and the systems that may be the best
-(`model_confidence_set`).
+`pairwise`) and the rank sets of systems (`rank_sets`).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from irmeta.stats.permutation_bootstrap import bootstrap_means, query_counts
 
 Errors = Literal["fixed", "renewed"]
 LEAST_FIXED = 25
-"""Fewest queries for standard errors that all resamples share: below, intervals are too narrow."""
+"""Fewest queries for rank sets with standard errors that all resamples share; see its notes."""
 LEAST_JOINT = 50
 """The same for intervals of all differences at once, with maxima converted to Student's t."""
 SPREAD = 1e-12
