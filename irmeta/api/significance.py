@@ -310,6 +310,7 @@ def comparison_record(found: Sequence[Comparison], source: Mapping[str, Any]) ->
         "alpha": found[0].alpha,
         "baseline": found[0].pairs.baseline,
         "tolerance": max(one.pairs.tolerance for one in found),
+        "rank_sets": sorted({one.rank_sets.method for one in found if one.rank_sets is not None}),
         **found[0].settings,
     }
     return {"irmeta": __version__, "compare": {"source": source, **asked}}

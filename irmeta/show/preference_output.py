@@ -32,7 +32,7 @@ def print_boards(boards: Sequence[Leaderboard], made: Mapping[str, Any], display
             frame = board.systems if board.baseline is None else board.baseline
             print_table(console, starred(frame), digits=digits)
             print_text(console, f"{_summary(board)}; * none is better by the test", "bold")
-            print_text(console, f"rank_low, rank_high: {_sets_text(board)}")
+            print_text(console, _sets_text(board))
 
     frame = pl.concat(board.frame() for board in boards)
     caption = "Systems by preference."
@@ -40,6 +40,7 @@ def print_boards(boards: Sequence[Leaderboard], made: Mapping[str, Any], display
     if display.form != "table":
         for board in boards:
             note(_summary(board))
+            note(_sets_text(board))
 
 
 def _summary(board: Leaderboard) -> str:
@@ -62,8 +63,8 @@ def _summary(board: Leaderboard) -> str:
 def _sets_text(board: Leaderboard) -> str:
     """Return how the rank sets were computed, or why there are none."""
     if board.rank_sets is None:
-        return "cannot be said by mc4, whose scores are no means over queries"
-    return board.rank_sets.text
+        return "rank_low, rank_high: cannot be said by mc4, whose scores are no means over queries"
+    return f"rank_low, rank_high: {board.rank_sets.text}"
 
 
 def _turned(board: Leaderboard) -> str:

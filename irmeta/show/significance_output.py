@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from irmeta.api.gates import Gate
 
 
+_SETS = "rank_low, rank_high, tier"
 _HEADINGS = {
     "conclusions": "Conclusions, and the conditions that undo or reverse them",
     "conditions": "Conclusions that each condition keeps",
@@ -47,7 +48,7 @@ def print_comparisons(
             more = "" if one.pairs.baseline is not None else "; * none is better by the test"
             print_text(console, f"{_summary(one)}{more}", "bold")
             if one.rank_sets is not None:
-                print_text(console, f"rank_low, rank_high, tier: {one.rank_sets.text}")
+                print_text(console, f"{_SETS}: {one.rank_sets.text}")
         for name, frame in robust.items():
             print_text(open_console(), f"{_HEADINGS[name]}:", "bold")
             print_table_of(frame, digits=digits)
@@ -69,6 +70,8 @@ def print_comparisons(
     if display.form != "table":
         for one in comparisons:
             note(_summary(one))
+            if one.rank_sets is not None:
+                note(f"{_SETS}: {one.rank_sets.text}")
     if robust and display.form not in ("table", "json"):
         is_safe = robust["conclusions"]["safe"]
         note(

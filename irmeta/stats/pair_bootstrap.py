@@ -64,7 +64,7 @@ class PairBootstrap:
         """Return which signs of t* count for the row's system: 3, both, for all testable pairs."""
         return np.where(self.error > 0, 3, 0).astype(np.int8)
 
-    def largest(self, tested: np.ndarray, workers: int | None = None) -> np.ndarray:
+    def largest(self, tested: np.ndarray) -> np.ndarray:
         """Compute the greatest t* of the pairs of each system: float64 [system, resample].
 
         Parameters
@@ -74,27 +74,21 @@ class PairBootstrap:
             to 0 for a pair whose differences are all equal in some resample with its own standard
             error, or which shares no query there.
         """
-        values, systems = self.values, self.values.shape[1]
+        values, systems, found = self.values, self.values.shape[1], self.differences
         times = np.ascontiguousarray(query_counts(self.draws).T, np.float64)
         centred = np.nan_to_num(values - mean_over_queries(values))
         shifts = bootstrap_means(centred, self.draws)
-        by_system = np.ascontiguousarray(values.T)
-        found = self.differences
-        moments = (found.mean, self.error, found.queries)
+        pairs = (np.ascontiguousarray(values.T), shifts, found.mean, self.error, found.queries)
+        how = (times, self.errors == "renewed", SPREAD)
+        size = max(_LEAST_ROWS, -(-systems // 16))
 
-        def part(rows: slice) -> np.ndarray:
+        def part(first: int) -> np.ndarray:
             out = np.zeros(shifts.shape)
-            pair_maxima(
-                by_system, shifts, *moments, times, self.errors == "renewed", SPREAD,
-                rows.start, rows.stop, tested, out,
-            )  # fmt: skip
+            pair_maxima(*pairs, *how, first, min(first + size, systems), tested, out)
             return out
 
-        size = max(_LEAST_ROWS, -(-systems // 16))
-        starts = range(0, systems, size)
-        parts = [slice(start, min(start + size, systems)) for start in starts]
         largest = np.zeros(shifts.shape)
-        for out in ordered_map(part, parts, workers=workers):
+        for out in ordered_map(part, range(0, systems, size)):
             np.maximum(largest, out, out=largest)
         return largest
 

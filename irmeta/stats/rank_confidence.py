@@ -70,17 +70,22 @@ class RankSets(Summarized):
         return int((self.systems["rank_low"] == 1).sum())
 
     @property
-    def text(self) -> str:
-        """What the sets are, in a sentence without its subject, and what they resolve."""
+    def method(self) -> str:
+        """What the sets are, and how they were computed."""
         level = f"{100 * self.confidence:g}% {self.sets} rank sets"
         how = f"standard errors {self.errors}{', step-down' * self.step_down}"
+        drawn = f"{count(self.resamples, 'resample')} of {count(self.queries, 'query')}"
+        return f"{level} ({how}, {drawn})"
+
+    @property
+    def text(self) -> str:
+        """The method, how many systems could be first, and how many pairs are resolved."""
         share = f" ({100 * self.resolved / self.pairs:.1f}%)" if self.pairs else ""
         found = f"{self.resolved:,} of {count(self.pairs, 'pair')} resolved{share}"
         if self.unresolvable:
             found += f", {self.unresolvable:,} unresolvable (no spread or too few queries)"
         first = count(self.could_be_first, "system")
-        drawn = f"{count(self.resamples, 'resample')} of {count(self.queries, 'query')}"
-        return f"{level} ({how}, {drawn}): {first} could be first; {found}"
+        return f"{self.method}: {first} could be first; {found}"
 
     def _summary(self) -> Summary:
         return Summary("", [self.text], lambda: self.systems)
