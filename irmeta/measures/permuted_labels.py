@@ -24,7 +24,7 @@ from irmeta.rankings.derive.other_labels import relabelled
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.permuted_means import PermutedMeans
 
-Confusion = Literal["query", "pooled"]
+Within = Literal["query", "track"]
 Views = JudgedRanks | Sequence[JudgedRanks]
 
 _GAINS = (*GAINS, None)
@@ -38,7 +38,7 @@ def permuted_means(
     judges: Mapping[str, Views],
     measures: str | Sequence[str],
     *,
-    confusion: Confusion = "query",
+    within: Within = "query",
     draws: int = 2_000,
     rng: int | np.random.Generator = 0,
 ) -> list[PermutedMeans]:
@@ -58,9 +58,10 @@ def permuted_means(
     measures : str or sequence of str
         Measures, e.g. ``"AP,nDCG@10"``; ``rel`` is that of the judge's qrels set, unless stated. P,
         R, AP, RBP, DCG and nDCG take seconds for each judge, others minutes.
-    confusion : {'query', 'pooled'}, default 'query'
+    within : {'query', 'track'}, default 'query'
         ``query`` permutes labels within queries and keeps the confusion matrix of each, so that a
-        judge may be lenient on some queries; ``pooled`` permutes over queries.
+        judge may be lenient on some queries; ``track`` permutes over queries and keeps the pooled
+        matrix.
     draws : int, default 2,000
         Permutations of the labels of each judge.
     rng : int or Generator, default 0
@@ -74,7 +75,7 @@ def permuted_means(
     Raises
     ------
     UsageError
-        If `confusion` is unknown, systems of the views differ, or a measure judges by subtopic.
+        If `within` is unknown, systems of the views differ, or a measure judges by subtopic.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def permuted_means(
     >>> found.values.shape, bool((found.values == found.values[0]).all())
     ((11, 20), True)
     """
-    check_choice("confusion", confusion, get_args(Confusion))
+    check_choice("within", within, get_args(Within))
     check_whole("draws", draws)
     own, seed, found = _blocks(reference), seed_of(rng), list[PermutedMeans]()
     for judge, views in judges.items():
@@ -91,7 +92,7 @@ def permuted_means(
         facts = blocks[0].facts
         if list(blocks[0].systems) != list(own[0].systems):
             raise UsageError(f"{judge} has other systems than the reference.")
-        labels = PermutedLabels.of(own, blocks, confusion == "query")
+        labels = PermutedLabels.of(own, blocks, within == "query")
         specs = _specs(measures, facts.rel)
         generator = np.random.default_rng(random_number(seed, judge))
         means, queries = labels.means([*specs.values()], draws, generator)

@@ -124,7 +124,7 @@ def judges(
     labelled: int | Iterable[int] = (15, 20, 25, 30),
     resamples: int = 1000,
     draws: int = 2000,
-    confusion: Literal["query", "pooled"] = "query",
+    within: Literal["query", "track"] = "query",
     splits: int = 1000,
     seed: int = 0,
     queries: Literal["judged", "relevant", "retrieved"] = "judged",

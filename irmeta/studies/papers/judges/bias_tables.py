@@ -67,7 +67,7 @@ def bias_of(judged: JudgedTrack) -> JudgeBias:
         list(judged.track.blocks(needs, qrels=judged.reference)),
         {judge: list(judged.track.blocks(needs, qrels=name)) for judge, name in sets.items()},
         [*specs],
-        confusion=options.confusion,
+        within=options.within,
         draws=options.draws,
         rng=options.seed,
     ) if specs else []  # fmt: skip

@@ -98,10 +98,10 @@ class JudgesOptions(TrackOptions):
     draws: int = option(
         2_000, "Permutations of the labels of each judge, for tests of bias.", least=19
     )
-    confusion: Literal["query", "pooled"] = option(
+    within: Literal["query", "track"] = option(
         "query",
-        "Permute labels within queries (query), or over all queries (pooled), so that leniency on "
-        "some queries is bias, too.",
+        "Permute labels within each query, or within the whole track, so that leniency on some "
+        "queries is bias, too.",
     )
     splits: int = option(1_000, "Random splits of the queries in two halves.", least=2)
     seed: int = option(0, "Random seed.", least=0)

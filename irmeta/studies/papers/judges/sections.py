@@ -133,8 +133,8 @@ def _conclusions(options: Options) -> Section:
 
 
 def _bias(options: Options) -> Section:
-    among = "of the same query and" if options.confusion == "query" else "of all queries with"
-    kept = "in each query" if options.confusion == "query" else "in all queries together"
+    among = "of the same query and" if options.within == "query" else "of all queries with"
+    kept = "in each query" if options.within == "query" else "in all queries together"
     return Section(
         "Bias",
         [
