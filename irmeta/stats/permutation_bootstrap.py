@@ -146,7 +146,7 @@ def bootstrap(
     limits = np.zeros((2, systems, systems))
     for square_limit, above, below in zip(limits, (low, high), (high, low), strict=True):
         # Below the diagonal the systems are swapped, so the ends swap and change sign.
-        square_limit[upper], square_limit.T[upper] = above, -below
+        square_limit[upper], square_limit.T[upper] = above, 0.0 - below
     return square(p, upper), limits[0], limits[1]
 
 
