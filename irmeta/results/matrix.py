@@ -19,7 +19,7 @@ from irmeta.locations import Location, is_stream, not_a
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.results.averages import mean_over_queries
-from irmeta.results.printed_units import decimals, unit_of
+from irmeta.results.printed_units import decimals, units_of
 from irmeta.results.tidy_files import read_parquet
 from irmeta.results.value_tables import (
     MEANS,
@@ -200,7 +200,8 @@ def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
         fix = "A table has a column for each system, with commas between them."
         raise DataError("no column of numbers", fix=fix)
     values = np.column_stack([_numbers(column) for column in frame.iter_columns()])
-    units = tuple(unit_of(decimals(column)) for column in frame.iter_columns())
+    numbers = np.concatenate([decimals(column) for column in frame.iter_columns()])
+    units = units_of(numbers, np.repeat(np.arange(frame.width), frame.height), frame.width)
     names = tuple(str(i) for i in range(1, frame.height + 1)) if names is None else names
     return Matrix(values, names, tuple(frame.columns), measure, units=units)
 
@@ -443,7 +444,7 @@ def _tidy_matrix(frame: pl.DataFrame, track: str, measure: str, qrels: str) -> M
     s = frame["system"].replace_strict(systems, range(len(systems)), return_dtype=pl.Int64)
     column, numbers = _values(frame)
     values[q.to_numpy(), s.to_numpy()] = column.to_numpy()
-    units = tuple(unit_of(numbers.filter(s == place).to_numpy()) for place in range(len(systems)))
+    units = units_of(numbers.to_numpy(), s.to_numpy(), len(systems))
     return Matrix(values, tuple(queries), tuple(systems), measure, track, qrels=qrels, units=units)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 MOST_DECIMALS = 11
 """Values with more decimals are floats."""
 FEWEST_DECIMALS = 4
-"""Values with fewer decimals may be exact, as those of P@10 and P@1000; but see `unit_of`."""
+"""Values with fewer decimals may be exact, as those of P@10 and P@1000; but see `units_of`."""
 
 
 def decimals(column: pl.Series) -> np.ndarray:
@@ -26,16 +26,23 @@ def decimals(column: pl.Series) -> np.ndarray:
     return np.where(is_number, found, -1)
 
 
-def unit_of(numbers: np.ndarray) -> float:
-    """Return the unit of the last digit of one system's values; 0 for exact values and floats.
+def units_of(numbers: np.ndarray, system: np.ndarray, systems: int) -> tuple[float, ...]:
+    """Return the unit of the last digit of each system's values; 0 for exact values and floats.
 
     Parameters
     ----------
     numbers
-        Numbers of decimals: see `decimals`. Values are rounded if one has 4 to 11 decimals and none
-        more, or if all have 3.
+        Numbers of decimals: see `decimals`. The values of a system are rounded if one has 4 to 11
+        decimals and none more, or if all have 3.
+    system
+        Index of the system of each value.
+    systems
+        Number of systems.
     """
-    most = int(numbers.max(initial=0))
-    is_fixed = most == FEWEST_DECIMALS - 1 and bool((numbers[numbers >= 0] == most).all())
-    is_rounded = is_fixed or FEWEST_DECIMALS <= most <= MOST_DECIMALS
-    return 10.0**-most if is_rounded else 0.0
+    most, least = np.full(systems, -1), np.full(systems, MOST_DECIMALS + 1)
+    known = numbers >= 0
+    np.maximum.at(most, system[known], numbers[known])
+    np.minimum.at(least, system[known], numbers[known])
+    is_fixed = (most == FEWEST_DECIMALS - 1) & (least == most)
+    is_rounded = is_fixed | ((most >= FEWEST_DECIMALS) & (most <= MOST_DECIMALS))
+    return tuple(10.0**-n if rounded else 0.0 for n, rounded in zip(most, is_rounded, strict=True))

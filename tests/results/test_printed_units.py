@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.results.printed_units import decimals, unit_of
+from irmeta.results.printed_units import decimals, units_of
 
 HITS = np.random.default_rng(1).integers(0, 16, (30, 3))  # relevant docs among 15
 SYSTEMS = ("a", "b", "c")
@@ -31,11 +31,13 @@ SYSTEMS = ("a", "b", "c")
     ],
 )
 def test_unit__is_of_the_last_digit_of_rounded_values(texts: list[str], unit: float):
-    assert unit_of(decimals(pl.Series(texts, dtype=pl.String))) == pytest.approx(unit)
+    numbers = decimals(pl.Series([*texts, *texts, "0.5"], dtype=pl.String))
+    system = np.repeat([2, 0, 1], [len(texts), len(texts), 1])
+    assert units_of(numbers, system, 3) == pytest.approx((unit, 0, unit))
 
 
 def test_unit__floats_were_not_printed():
-    assert unit_of(decimals(pl.Series([0.4667, 0.1234]))) == 0
+    assert units_of(decimals(pl.Series([0.4667, 0.1234])), np.zeros(2, int), 1) == (0,)
 
 
 def of_trec_eval(folder: Path) -> list[Path]:
