@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,16 @@ import polars as pl
 
 from irmeta.api.trec_eval_groups import values_by_group
 from irmeta.api.trec_eval_reading import (
+    NO_QUERY,
     QUERY_FAILED,
     decimal_grade,
     hold,
     problem_of,
+    read_apart,
     read_qrels_and_run,
     runid,
     systems_of,
+    without_apart,
 )
 from irmeta.api.trec_eval_values import LISTED, Values, relevant_count, values_of_scores
 from irmeta.errors import IrmetaError
@@ -69,7 +72,16 @@ def trec_eval(
         values, file, system = values_by_group(qrels, run, asked.printed, options)
         yield from asked.lines(values, file, system, {})
         return
-    store, source, system = read_qrels_and_run(qrels, run, options, asked.evaluation)
+    try:
+        store, source, system = read_qrels_and_run(qrels, run, options, asked.evaluation)
+    except TrecEvalError as error:
+        if options.version == 9 or error.status != NO_QUERY:
+            raise
+        store, file, system = read_apart(qrels, run, options)
+        policy = replace(asked.policy, queries="judged")
+        scores = without_apart(evaluate(store, store.tracks()[0], asked.specs, policy))
+        yield from asked.lines(values_of_scores(scores, asked.printed, options), file, system, {})
+        return
     scores = evaluate(store, source.name, asked.specs, asked.policy)
     strings = _relstrings(store, source.name, asked.printed, options) if per_query else {}
     values = values_of_scores(scores, asked.printed, options)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
+
 from irmeta.errors import IrmetaError
+from irmeta.inputs.columns import QrelsColumns
+from irmeta.inputs.files import read_qrels
 from irmeta.inputs.given import GivenQrels, GivenRun
 from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions
 from irmeta.policies import Comments, ReadPolicy
+from irmeta.results.scores import Scores
 from irmeta.store.memory import MemoryStore, read_into_memory
 from irmeta.store.ranked_track import Evaluation
 from irmeta.store.read_data import read_data
 from irmeta.store.scan import read_table
 from irmeta.trec.comments import HashLines
+from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import parse_run
 from irmeta.trec.source import TrackSource, track_of_files
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import Text, lines
@@ -81,6 +90,52 @@ def read_given(
         if outcome.error is not None:
             raise outcome.error
     return store, file, _checked(store, run)
+
+
+_OF_NO_FILE = "a query of no file"
+"""Query of the only list of a run that shares no query with the judgments."""
+
+
+def read_apart(
+    qrels: str | Path, run: str | Path, options: TrecEvalOptions
+) -> tuple[MemoryStore, InputFile, Mapping[str, Any]]:
+    """Read judgments, and as the run a list of another query, where both share no query.
+
+    Returns
+    -------
+    store, file, system
+        See `read_given`; `system` has what `runid` and `problem_of` read.
+    """
+    comments, file = comments_of(options), InputFile.at(Path(run), str(run))
+    with _with_status():
+        judged = read_qrels(InputFile.at(Path(qrels), str(qrels)), comments=comments).frame
+        parsed = parse_run(file, RowReader(), comments=comments)
+        frame = judged.select("query", "doc", "grade")
+        row = pl.DataFrame({"query": _OF_NO_FILE, "doc": "doc", "grade": 0}, frame.schema)
+        sets = [GivenQrels("qrels", (QrelsColumns(str(qrels), frame.vstack(row)),))]
+        given = [GivenRun("run", str(run), {_OF_NO_FILE: {"doc": 1.0}})]
+        store, outcome = read_data("judgments", sets, given, _policy(options, options.depth))
+        if outcome.error is not None:
+            raise outcome.error
+    system = {"tag": parsed.tag, "notes": "; ".join(parsed.notes), "file": str(run)}
+    system["duplicates"] = parsed.rows.repeats
+    if (problem := problem_of(run, system)) is not None:
+        raise problem
+    return store, file, system
+
+
+def without_apart(scores: Scores) -> Scores:
+    """Return scores of `read_apart` for the queries of the judgments alone."""
+    kept = np.array([query != _OF_NO_FILE for query in scores.queries])
+    queries = tuple(query for query in scores.queries if query != _OF_NO_FILE)
+    values, included, no_list = scores.values, scores.included, scores.no_list
+    return replace(
+        scores,
+        queries=queries,
+        values=values[:, kept],
+        included=included[:, kept],
+        no_list=no_list[kept],
+    )
 
 
 def _policy(options: TrecEvalOptions, depth: int | None) -> ReadPolicy:

@@ -91,7 +91,7 @@ def agree(
 ) -> None:
     """Compare labels of judges with a reference: kappa, alpha, AC2 and more, with intervals."""
     from irmeta.api.agree import agree as compute
-    from irmeta.show.agreement_output import print_agreement
+    from irmeta.show.agreement_output import ask_about_scales, print_agreement
     from irmeta.show.frame_output import Result
     from irmeta.trec.streams import file_sha256
 
@@ -138,6 +138,8 @@ def agree(
     caption = "Agreement of judges with the reference, with 95 % intervals over queries."
     # Six digits of a value and its interval would be too wide for a terminal.
     places = 3 if display.digits is None else display.digits
+
+    ask_about_scales(found.judges)
 
     def show(digits: int) -> None:
         print_agreement(found, min(digits, places))

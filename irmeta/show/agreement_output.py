@@ -13,10 +13,24 @@ from irmeta.show.notes import note
 if TYPE_CHECKING:
     from irmeta.api.agree import JudgeAgreement
 
+REVERSED = -0.5
+"""Spearman's rho up to which a scale may run the other way."""
 SHOWN = (
     *("spearman", "precision", "recall", "kappa_binary", "kappa", "kappa_quadratic"),
     *("alpha_ordinal", "ac2"),
 )
+
+
+def ask_about_scales(judges: pl.DataFrame) -> None:
+    """Print a note on judges whose grades fall as those of the reference rise."""
+    reversed_ = (pl.col("spearman") <= REVERSED) & (pl.col("spearman_high") < 0)
+    for row in judges.filter(reversed_).iter_rows(named=True):
+        track = f"{row['track']}: " if row["track"] else ""
+        note(
+            f"irmeta: {track}Spearman's rho of {row['judge']} and {row['reference']} is "
+            f"{row['spearman']:.2f}: does one of their scales run the other way, with 1 as the "
+            "best grade?"
+        )
 
 
 def print_agreement(found: JudgeAgreement, digits: int) -> None:

@@ -26,6 +26,17 @@ def test_agree__table_names_intervals_and_scales(files, run):
     assert "grades differ from the reference's: binary: no kappa" in done.err
 
 
+def test_agree__a_reversed_scale_is_asked_about(run, tmp_path: Path):
+    for name, grade in (("human", lambda i: i % 4), ("codes", lambda i: 4 - i % 4)):
+        rows = (f"q{i % 3} 0 d{i} {grade(i)}\n" for i in range(24))
+        (tmp_path / name).write_text("".join(rows))
+    done = run("agree", tmp_path / "human", tmp_path / "codes", "--rel", "2")
+    said = "Spearman's rho of codes and human is -1.00: does one of their scales run the other way"
+    assert (done.status, said in done.err) == (0, True)
+    done = run("agree", tmp_path / "codes", tmp_path / "codes", "--reference", "other")
+    assert "the other way" not in done.err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -333,6 +333,30 @@ def test_trec_eval__exit_statuses(files, capsysbinary, options, run, status, mes
     assert "Usage: irmeta trec_eval" in err or "-x" not in options
 
 
+def test_trec_eval_10__no_query_in_common_is_all_zero_with_c(files, capsysbinary):
+    files[1].write_text("9 Q0 a 1 3 t\n9 Q0 b 2 2 last tag\n")
+    names = ("runid", "num_q", "num_ret", "map", "P.5")
+    asked = ("--version=10", *(f"-m{name}" for name in names))
+    status, out, err = printed(capsysbinary, "-c", *asked, *files)
+    queries = {line.split()[0] for line in files[0].read_text().splitlines()}
+    lines = [line.split() for line in out.decode().splitlines()]
+    assert (status, err) == (0, "")
+    assert [line[::2] for line in lines] == [
+        ["runid", "last"],
+        ["num_q", str(len(queries))],
+        ["num_ret", "0"],
+        ["map", "0.0000"],
+        ["P_5", "0.0000"],
+    ]
+    status, out, _ = printed(capsysbinary, "-q", "-c", "--version=10", "-m", "map", *files)
+    assert {line.split()[1] for line in out.decode().splitlines()} == {*queries, "all"}
+    status, out, err = printed(capsysbinary, *asked, *files)
+    assert (status, out) == (4, b"")
+    assert "is not in the run, where trec_eval 10 stops without -c" in err
+    status, out, _ = printed(capsysbinary, "-c", *asked, *files, files[1])  # several runs
+    assert (status, out.count(b"num_q")) == (0, 2)
+
+
 def test_trec_eval__help_and_version(capsysbinary):
     status, out, _ = printed(capsysbinary, "-h")
     assert status == 0
