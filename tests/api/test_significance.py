@@ -328,10 +328,12 @@ def test_write_comparisons__removes_figures_of_the_previous_comparison(
     second = irmeta.compare(results, "AP", track="news", correction="holm")
     significance.write_comparisons(second, tmp_path, {}, force=False)
     left = {file.name for file in tmp_path.glob("*.svg")}
-    assert left == {"mine.svg", "news.svg", "web.svg"}  # web.svg is now a figure of power
+    # web.svg is now a figure of power
+    assert left == {"mine.svg", "news.svg", "news.ranks.svg", "web.svg"}
     significance.write_comparisons(second, tmp_path, {}, force=False, formats=("pdf", "png"))
     left = {file.name for file in tmp_path.iterdir() if file.suffix != ".parquet"}
-    assert left == {"mine.svg", "web.svg", "news.pdf", "news.png"}
+    figures = {f"news{ranks}.{form}" for ranks in ("", ".ranks") for form in ("pdf", "png")}
+    assert left == {"mine.svg", "web.svg", *figures}
     significance.write_comparisons(second, tmp_path, {}, force=False)  # the PDF is irmeta's
     (tmp_path / "news.pdf").write_bytes(b"mine")
     with pytest.raises(UsageError, match="irmeta did not write it"):
