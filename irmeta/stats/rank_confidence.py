@@ -48,7 +48,7 @@ class RankSets(Summarized):
     resamples, queries : int
         Number of resamples, and of queries on which any system has a value.
     pairs, resolved, unresolvable : int
-        Number of pairs of systems, of those whose order is sure, and of those that cannot be
+        Number of pairs of systems, of those beyond the critical value, and of those that cannot be
         resolved by any mean: their differences are all equal (in the sample or, where standard
         errors are renewed, in a resample), or they share too few queries.
     """
@@ -150,7 +150,9 @@ def rank_sets(
     In simulations with 20 systems (normal and exponential errors), all 95 % sets hold at once in 97
     to 100 % of tables of 25 and 50 queries with fixed standard errors, but in 79 to 96 % with 10
     queries, which is why these are renewed: 100 %. Renewed standard errors of systems that differ
-    on few queries make wide sets.
+    on few queries make wide sets. Fixed ones guard the sets, which one wrong pair seldom spoils,
+    but not single pairs: of tables of 20 equal systems, 13 % of 50 queries have a resolved pair.
+    For conclusions on pairs see test ``bootstrap-max-t`` of `pairwise`.
 
     References
     ----------
