@@ -40,8 +40,11 @@ from irmeta.trec.streams import InputFile
 if TYPE_CHECKING:
     import altair as alt
 
-_COMMON = {"track": pl.String, "sets": pl.String, "judges": pl.Int64, "docs": pl.Int64} | {
-    f"{name}{end}": pl.Float64 for name in ALPHAS for end in ("", "_low", "_high")
+_COMMON = {
+    **dict.fromkeys(("track", "sets"), pl.String),
+    **dict.fromkeys(("judges", "docs"), pl.Int64),
+    "interval": pl.String,
+    **{f"{name}{end}": pl.Float64 for name in ALPHAS for end in ("", "_low", "_high")},
 }
 LabelSets = dict[str, pl.DataFrame]
 """query, doc, grade (Float64) of each set of labels; the first is the reference."""
@@ -74,8 +77,8 @@ class JudgeAgreement(Summarized):
         track, judge, reference_grade, judge_grade, docs.
     common : DataFrame
         Krippendorff's alpha of all sets on the reference's scale together, with missing labels:
-        track, sets (``judges and reference`` or ``judges``), judges, docs, then alpha_nominal,
-        alpha_ordinal, alpha_interval with intervals.
+        track, sets (``judges and reference`` or ``judges``), judges, docs, interval, then
+        alpha_nominal, alpha_ordinal, alpha_interval with intervals.
     settings : Mapping
         Arguments: rel, same_scale, raw, resamples, seed.
     """

@@ -16,6 +16,7 @@ from irmeta.stats.label_agreement import (
     coefficients,
     count_coincidences,
     count_labels,
+    interval_text,
     query_intervals,
 )
 
@@ -167,7 +168,8 @@ def common_alpha(sets: Mapping[str, pl.DataFrame], options: AgreementOptions) ->
     Returns
     -------
     dict
-        judges, docs (with two labels or more), and each of `ALPHAS` with its interval.
+        judges, docs (with two labels or more), the kind of interval, and each of `ALPHAS` with its
+        interval.
     """
     frame = pl.concat(sets.values()).with_columns(unit=pl.struct("query", "doc").rank("dense") - 1)
     units = frame.unique("unit").sort("unit")
@@ -184,6 +186,7 @@ def common_alpha(sets: Mapping[str, pl.DataFrame], options: AgreementOptions) ->
     row: dict[str, object] = {
         "judges": len(sets),
         "docs": int((frame["unit"].value_counts()["count"] > 1).sum()),
+        "interval": interval_text(len(tables)),
     }
     for name in ALPHAS:
         row[name], (row[f"{name}_low"], row[f"{name}_high"]) = values[name][0], intervals[name]
