@@ -23,6 +23,8 @@ Counted = Literal["systems", "groups", "others", "pooled"]
 Rarity = Literal["linear", "revised", "idf", "unique"]
 Majority = Literal["queries", "decided"]
 Correction = Literal["none", "bonferroni", "holm", "benjamini-hochberg"]
+Missing = Literal["error", "common", "zero"]
+"""What becomes of a query without a value of a system that has one of another system."""
 Test = Literal[
     "t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap",
     "hsd", "hsd-blocked", "hsd-randomised", "bootstrap-max-t",

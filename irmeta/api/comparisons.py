@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,14 +50,19 @@ class Comparison(Summarized):
         system; null: values without lists); best mean first. Then rank_low, rank_high and tier
         (see `irmeta.stats.rank_sets`), better_than, worse_than (number of systems), top (whether it
         has a mean and is worse than none; null: no pair of it can be tested); or with a baseline
-        difference (the system's mean minus the baseline's), effect, low, high, interval
+        difference (the system's mean minus the baseline's; where systems lack queries, the column
+        baseline_mean comes before it, and means and numbers of queries are of the queries that the
+        system shares with the baseline), effect, low, high, interval
         (simultaneous or uncorrected: see `Pairs.interval`), p, verdict (better, worse, not
         different, ``cannot be tested: one query`` or another reason of `Pairs.untested`, or
         baseline).
     alpha : float
         The significance level.
     settings : Mapping
-        Other arguments of `compare`: resamples, seed, less_is_better, and robust where it is true.
+        Other arguments of `compare`: resamples, seed, less_is_better, missing, and robust where it
+        is true.
+    matrix : Matrix
+        The values that were tested.
     rank_sets : RankSets or None
         Simultaneous rank sets of the systems, at confidence level 1 - alpha; None with a baseline.
     """
@@ -66,6 +71,7 @@ class Comparison(Summarized):
     systems: pl.DataFrame
     alpha: float
     settings: Mapping[str, object]
+    matrix: Matrix
     rank_sets: RankSets | None = None
 
     def _summary(self) -> Summary:
@@ -238,7 +244,14 @@ class Comparisons(SummaryList[Comparison]):
         """Return `table` as aligned text, with a star at the best value of each measure."""
         return to_text(self.table(digits))
 
-    def gate(self, max_drop: float, *, significant: bool = False) -> Gate:
+    def gate(
+        self,
+        max_drop: float,
+        *,
+        significant: bool = False,
+        lost: int | str = 0,
+        non_inferior: bool = False,
+    ) -> Gate:
         """Check whether systems are worse than the baseline by more than allowed.
 
         Parameters
@@ -249,21 +262,35 @@ class Comparisons(SummaryList[Comparison]):
             which both have a value; without such a query a system fails.
         significant : bool, default False
             Whether a significantly worse system fails too, however small its drop.
+        lost : int or str, default 0
+            Number of queries, or share of the baseline's queries (``'5%'``), that a system may
+            lack: in values, queries without a value; in runs, queries without a list, which also
+            count as the worst value where the policy averages them. A system that lacks more fails.
+        non_inferior : bool, default False
+            Whether a system passes only if it is shown to be no worse: if the one-sided lower limit
+            of its gain over the baseline, by Student's paired t at confidence level 1 - alpha, is
+            above ``-max_drop``. The level needs no correction, since all systems must pass.
 
         Raises
         ------
         UsageError
-            If there is no baseline or no other system, or `max_drop` is below 0.
+            If there is no baseline or no other system, `max_drop` is below 0, `lost` is neither a
+            number nor a share, or for both `significant` and `non_inferior`.
+
+        References
+        ----------
+        .. [1] Berger, R. L. and Hsu, J. C. (1996). Bioequivalence trials, intersection-union tests
+           and equivalence confidence sets. doi:10.1214/ss/1032280304
 
         Examples
         --------
         >>> compared = irmeta.compare(store, "AP", track="news", baseline="aldBM25")
         >>> checked = compared.gate(0.01)
-        >>> checked.passed, checked.rows.filter(system="aldDFR")["reason"].item()
-        (False, 'AP on news: aldDFR 0.2573, aldBM25 0.2844: worse by 0.0271, more than 0.01')
+        >>> checked.passed, checked.rows.filter(system="aldDFR")["drop"].round(4).item()
+        (False, 0.0271)
         """
-        tested = (Tested(one.pairs, one.systems, one.alpha) for one in self)
-        return gate(tested, max_drop, significant=significant)
+        tested = (Tested(one.pairs, one.matrix, one.alpha) for one in self)
+        return gate(tested, max_drop, significant=significant, lost=lost, non_inferior=non_inferior)
 
     def _legend(self) -> str:
         pairs, alpha = self[0].pairs, self[0].alpha
@@ -343,7 +370,13 @@ def comparison(
     """Return the systems of a matrix, best first, with the results of a test and rank sets."""
     seen = matrix.complete() if pairs.test in COMPLETE_TESTS else matrix
     means, used = seen.means, (~np.isnan(seen.values)).sum(axis=0)
-    worst_last = np.where(np.isnan(means), np.inf, -matrix.direction * round_means(means))
+    ranked, shared = means, dict[str, np.ndarray]()
+    if pairs.baseline is not None and seen.missing.any():
+        base = pairs.systems.index(pairs.baseline)
+        means, used, shared = _shared_means(seen, base)
+        # By the differences: means are of other queries for each system.
+        ranked = seen.means[base] + pairs.difference[:, base]
+    worst_last = np.where(np.isnan(ranked), np.inf, -matrix.direction * round_means(ranked))
     order = np.lexsort((np.array(matrix.systems), worst_last))
     place = np.searchsorted(np.sort(worst_last), worst_last) + 1
     is_every = pairs.baseline is None
@@ -356,10 +389,22 @@ def comparison(
             "mean": means,
             "queries": used.astype(np.int32),
             "no_list": _without_list(seen),
+            **shared,
             **facts,
         }
     )
-    return Comparison(pairs, frame[order.tolist()], alpha, settings, sets)
+    return Comparison(pairs, frame[order.tolist()], alpha, settings, matrix, sets)
+
+
+def _shared_means(
+    matrix: Matrix, base: int
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Return means and numbers over the queries that each system shares with the baseline."""
+    is_shared = ~np.isnan(matrix.values) & ~np.isnan(matrix.values[:, [base]])
+    values = np.where(is_shared, matrix.values, np.nan)
+    of_baseline = np.where(is_shared, matrix.values[:, [base]], np.nan)
+    means = replace(matrix, values=of_baseline).means
+    return replace(matrix, values=values).means, is_shared.sum(axis=0), {"baseline_mean": means}
 
 
 def _without_list(matrix: Matrix) -> pl.Series:

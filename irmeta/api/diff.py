@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from irmeta.errors import MeasureError, UsageError
 from irmeta.locations import AnyLocation
 from irmeta.measures.names import parse_measure
+from irmeta.policies import Missing
 from irmeta.results.diff import Difference, compare_files
 
 
@@ -17,6 +18,7 @@ def diff(
     *,
     pairs: Mapping[str, str] | None = None,
     worse_only: bool = False,
+    missing: Missing = "error",
 ) -> Difference:
     """Compare two files of means, or of values per query, row by row.
 
@@ -31,6 +33,9 @@ def diff(
         systems are left out. Default: systems of the same name.
     worse_only : bool, default False
         Whether values that are better in `b` count as equal.
+    missing : {'error', 'common', 'zero'}, default 'error'
+        Rows of one file alone: differences, left out, or 0 in the other file. Means of another
+        number of queries are a difference always.
 
     Returns
     -------
@@ -57,7 +62,12 @@ def diff(
     True
     """
     return compare_files(
-        a, b, tolerance, pairs=pairs, directions=_direction_of if worse_only else None
+        a,
+        b,
+        tolerance,
+        pairs=pairs,
+        directions=_direction_of if worse_only else None,
+        missing=missing,
     )
 
 

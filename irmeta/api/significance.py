@@ -27,6 +27,7 @@ from irmeta.inputs.frames import as_frame
 from irmeta.locations import AnyLocation, RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
+from irmeta.policies import Missing
 from irmeta.policy_keywords import DataPolicies
 from irmeta.report.figure_file import add_mark, images_of
 from irmeta.report.figures.significance_figures import achieved_significance
@@ -91,6 +92,7 @@ def compare(
     rng: int | np.random.Generator = 0,
     less_is_better: bool = False,
     robust: bool = False,
+    missing: Missing = "common",
     workers: int | None = None,
     **choices: Unpack[DataPolicies],
 ) -> Comparisons:
@@ -124,6 +126,9 @@ def compare(
         nDCG@10, and those of `measures`), every other qrels set, half the depth of the pool, half
         of the relevant docs, and in 97.5 % of the bootstrap samples of the queries: attribute
         `robust` of the result. Only for runs that can be scored again, and without `baseline`.
+    missing : {'error', 'common', 'zero'}, default 'common'
+        Queries without a value of a system that another system has: an error, compare two systems
+        on those that both have and all at once on those that all have, or count 0.
 
     Returns
     -------
@@ -158,10 +163,12 @@ def compare(
         raise UsageError(f"specify measures: {', '.join(named)}.")
     if less_is_better:
         found = [_reversed(m) for m in found]
+    found = [m.with_missing(missing) for m in found]
     settings = {
         "resamples": resamples,
         "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
         "less_is_better": less_is_better,
+        "missing": missing,
         **({"robust": True} if robust else {}),
     }
     tested = partial(
@@ -245,6 +252,7 @@ def power(
     correction: str = "none",
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
+    missing: Missing = "common",
     workers: int | None = None,
     **choices: Unpack[DataPolicies],
 ) -> Power:
@@ -263,6 +271,8 @@ def power(
         See `irmeta.stats.pairwise`; one test or several.
     alpha : float or iterable of float
         Significance levels.
+    missing : {'error', 'common', 'zero'}, default 'common'
+        Queries without a value of a system that another system has: see `compare`.
 
     Returns
     -------
@@ -285,6 +295,7 @@ def power(
     found = _given(source, measures, track, workers, given)
     if any(qrels_of(found)):
         raise UsageError("power is computed for one qrels set: name it by `qrels=`.")
+    found = [m.with_missing(missing) for m in found]
     at = checked_levels(alpha)  # before anything is tested
     pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
     return Power(separation(pairs, alpha=at), pl.concat(map(asp, pairs)))

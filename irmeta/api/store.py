@@ -15,7 +15,7 @@ from irmeta.api.opened_store import OpenedStore
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.names import parse_call, parse_measure
 from irmeta.measures.set_rel import relevant_in_set
-from irmeta.policies import EvalPolicy, Majority
+from irmeta.policies import EvalPolicy, Majority, Missing
 from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
@@ -306,6 +306,7 @@ class Store(OpenedStore):
         rng: int | np.random.Generator = 0,
         less_is_better: bool = False,
         robust: bool = False,
+        missing: Missing = "common",
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> Comparisons:
@@ -331,6 +332,7 @@ class Store(OpenedStore):
             rng=rng,
             less_is_better=less_is_better,
             robust=robust,
+            missing=missing,
             workers=workers,
             **choices,
         )
@@ -345,6 +347,7 @@ class Store(OpenedStore):
         correction: str = "none",
         resamples: int = 10_000,
         rng: int | np.random.Generator = 0,
+        missing: Missing = "common",
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> Power:
@@ -366,6 +369,7 @@ class Store(OpenedStore):
             correction=correction,
             resamples=resamples,
             rng=rng,
+            missing=missing,
             workers=workers,
             **choices,
         )

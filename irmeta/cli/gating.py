@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,16 +16,6 @@ from irmeta.show.notes import error_line, note
 if TYPE_CHECKING:
     from irmeta.api import Store
     from irmeta.api.gates import Gate
-
-MaxDropOption = Annotated[
-    float | None,
-    typer.Option(
-        min=0,
-        help="Exit with status 1 if the mean of a system is worse than the baseline's by more than "
-        "this.",
-        show_default=False,
-    ),
-]
 
 
 def parse_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:

@@ -43,7 +43,8 @@ _NAMES = {
     ),
     TESTS: (
         *("test", "tests", "correction", "alpha", "resamples", "seed"),
-        *("rank_resamples", "less_is_better", "robust", "confidence", "max_drop", "baseline"),
+        *("rank_resamples", "less_is_better", "robust", "confidence", "baseline", "missing"),
+        *("max_drop", "lost", "non_inferior"),
     ),
     POLICIES: tuple(one.name for one in fields(EvalPolicy)),
     READING: (*(one.name for one in fields(ReadPolicy)), "strict", "rehash", "memory"),

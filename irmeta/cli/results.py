@@ -21,13 +21,13 @@ from irmeta.cli.app import (
     judged_share,
 )
 from irmeta.cli.declared import Given, with_options
-from irmeta.cli.gating import MaxDropOption, finish_gate, first_system, parse_pairs
+from irmeta.cli.gating import finish_gate, first_system, parse_pairs
 from irmeta.cli.registered import command
-from irmeta.cli.significance_options import PairTesting, PowerTesting
+from irmeta.cli.significance_options import Gating, PairTesting, PowerTesting
 from irmeta.cli.sources import READING, ResultsArgument, open_results, run_notes
 from irmeta.errors import UsageError
 from irmeta.locations import Location, local, location
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import EvalPolicy, Missing, ReadPolicy
 from irmeta.report.formats import parse_formats
 from irmeta.show.display import FolderDisplay, ReportDisplay
 from irmeta.show.notes import note
@@ -62,12 +62,18 @@ def diff(
     worse_only: Annotated[
         bool, typer.Option("--worse-only", help="Count values that are better in B as equal.")
     ] = False,
+    missing: Annotated[
+        Missing,
+        typer.Option(help="Rows of one file alone: differences, left out, or 0 in the other."),
+    ] = "error",
 ) -> None:
     """Compare two result files: provenance and values. Exit with status 1 if values differ."""
     from irmeta.api.diff import diff as compared
     from irmeta.show.measures import print_difference
 
-    difference = compared(a, b, tolerance, pairs=parse_pairs(pairs), worse_only=worse_only)
+    difference = compared(
+        a, b, tolerance, pairs=parse_pairs(pairs), worse_only=worse_only, missing=missing
+    )
     print_difference(difference, str(location(a)), str(location(b)), display)
     if not difference.same:
         raise typer.Exit(DIFFERENT)
@@ -96,10 +102,17 @@ def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = N
     "irmeta compare store/ -m AP --track news --robust",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
-@with_options(reading=READING, choices=EvalPolicy, testing=PairTesting, display=FolderDisplay)
+@with_options(
+    reading=READING,
+    choices=EvalPolicy,
+    testing=PairTesting,
+    gating=Gating,
+    display=FolderDisplay,
+)
 def compare(
     results: ResultsArgument,
     testing: PairTesting,
+    gating: Gating,
     choices: Given,
     reading: ReadPolicy,
     display: FolderDisplay,
@@ -108,7 +121,6 @@ def compare(
         typer.Option("-m", "--measures", help="Measures to compare, e.g. AP (repeatable)."),
     ] = None,
     track: TracksOption = None,
-    max_drop: MaxDropOption = None,
     differences_file: Annotated[
         Path | None,
         typer.Option(
@@ -146,7 +158,8 @@ def compare(
     from irmeta.show.significance_output import print_comparisons
     from irmeta.show.unjudged_output import print_unjudged
 
-    at_least = judged_share(judged_at_least, unjudged)
+    at_least, max_drop = judged_share(judged_at_least, unjudged), gating.max_drop
+    gating.check_gate()
     if differences_file is not None:
         check_differences_file(differences_file, force=display.force)
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
@@ -182,6 +195,7 @@ def compare(
                 rng=testing.seed,
                 less_is_better=less_is_better,
                 robust=robust,
+                missing=testing.missing,
                 workers=None if isinstance(source, Location | list) else workers,
                 **choices,
             )
@@ -207,7 +221,8 @@ def compare(
         record = significance.comparison_record(comparisons, made)
         gate = None
         if max_drop is not None:
-            gate = comparisons.gate(max_drop, significant=testing.alpha is not None)
+            is_level = testing.alpha is not None and not gating.non_inferior
+            gate = comparisons.gate(max_drop, significant=is_level, **gating.rule)
         print_comparisons(comparisons, record, display, gate, notes)
         print_unjudged(found, at_least)
         against = "" if baseline is None else f".{baseline}"
@@ -271,6 +286,7 @@ def power(
                 correction=testing.correction,
                 resamples=testing.resamples,
                 rng=testing.seed,
+                missing=testing.missing,
                 workers=None if isinstance(source, Location | list) else workers,
                 **choices,
             )

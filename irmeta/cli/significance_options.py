@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+from irmeta.errors import UsageError
 from irmeta.options import Options, option
-from irmeta.policies import Correction, Test
+from irmeta.policies import Correction, Missing, Test
 
 CORRECTION = "Correction of the p-values for the number of pairs."
+
+MISSING = (
+    "Queries without a value of a system: an error, compare on those that both systems have, or "
+    "count 0."
+)
 
 
 @dataclass(frozen=True)
@@ -33,13 +39,52 @@ class PairTesting(Resampling):
         None, f"{CORRECTION} Default holm; none for tests of all systems at once, which need none."
     )
     alpha: float | None = option(
-        None, "Significance level, default 0.05; with --max-drop, a significant drop fails too."
+        None,
+        "Significance level, default 0.05; with --max-drop, a significant drop fails too, unless "
+        "--non-inferior.",
     )
+    missing: Missing = option("common", MISSING)
     baseline: str | None = option(
         None,
         "Compare every other system with this one alone; with --max-drop default the first run.",
         metavar="SYSTEM",
     )
+
+
+@dataclass(frozen=True)
+class Gating(Options):
+    """Options of a gate: see `Comparisons.gate`."""
+
+    max_drop: float | None = option(
+        None,
+        "Exit with status 1 if the mean of a system is worse than the baseline's by more than "
+        "this.",
+        least=0,
+        metavar="AMOUNT",
+    )
+    lost: str = option(
+        "0",
+        "With --max-drop, number or share of the baseline's queries that a system may lack.",
+        parse="irmeta.api.gates:checked_losses",
+        metavar="N|P%",
+    )
+    non_inferior: bool = option(
+        False,
+        "With --max-drop, pass only if the one-sided lower limit of the difference at level "
+        "1 - alpha is above the drop that is allowed.",
+    )
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """Keywords of the gate beside the drop."""
+        return {"lost": self.lost, "non_inferior": self.non_inferior}
+
+    def check_gate(self) -> None:
+        """Raise `UsageError` for an option of a gate without one."""
+        given = [name for name, value in self.rule.items() if value not in ("0", False)]
+        if self.max_drop is None and given:
+            flag = given[0].replace("_", "-")
+            raise UsageError(f"--{flag} belongs to a gate: give --max-drop too.")
 
 
 @dataclass(frozen=True)
@@ -56,6 +101,7 @@ class PowerTesting(Resampling):
         "none", f"{CORRECTION} Default none, since discriminative power is defined pair by pair."
     )
     alpha: tuple[float, ...] = option((0.05, 0.01), "Significance level (repeatable).")
+    missing: Missing = option("common", MISSING)
 
 
 @dataclass(frozen=True)

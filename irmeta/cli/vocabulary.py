@@ -77,6 +77,11 @@ TERMS = (
     Term("--style", "style", "Names of measures as papers print them, or canonical."),
     Term("--formats", "formats", "Formats of files of figures: svg, pdf, png."),
     Term("--figures", "figures", "Whether figures are drawn."),
+    Term(
+        "--missing",
+        "missing",
+        "Values or rows that one side lacks: an error, compared where both have them, or 0.",
+    ),
     Term("--test", "test", "Test of a difference; `tests` where a function takes several."),
     Term(
         "--correction",

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.locations import AnyLocation, Location, location, readable
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
+from irmeta.policies import Missing
 from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.summaries import Summarized, Summary
 
 KEYS = ("track", "qrels", "system", "query", "measure")
+NAMED = 10
+"""Number of rows of the first file alone that are named."""
 NOT_RECORDED = "not recorded"
 
 
@@ -29,20 +32,24 @@ class Difference(Summarized):
     made : DataFrame
         about, field, a, b: one row per difference in provenance.
     measures : DataFrame
-        One row per measure: measure, both (rows in both files), only_a, only_b, equal, different,
-        greatest (the largest difference; infinite: one value is undefined), and its position:
-        track, qrels (where the files have it), system, query (null for means), a, b. Of a pair of
-        systems, `system` is ``old=new``.
+        One row per measure: measure, both (rows in both files), only_a, only_b, other_queries
+        (means of another number of queries in each file), equal, different, greatest (the largest
+        difference; infinite: one value is undefined), and its position: track, qrels (where the
+        files have it), system, query (null for means), a, b; lost (names of the first ten rows of
+        the first file alone). Of a pair of systems, `system` is ``old=new``.
     tolerance : float
         Absolute tolerance within which values are equal.
     worse_only : bool
         Whether values that are better in the second file count as equal.
+    missing : {'error', 'common', 'zero'}
+        Whether rows of one file alone are differences, left out, or count as 0 there.
     """
 
     made: pl.DataFrame
     measures: pl.DataFrame
     tolerance: float
     worse_only: bool = False
+    missing: Missing = "error"
 
     def _summary(self) -> Summary:
         both, different = self.measures.select("both", "different").sum().row(0)
@@ -54,8 +61,13 @@ class Difference(Summarized):
 
     @property
     def same(self) -> bool:
-        """Whether both files have the same rows, with values equal within the tolerance."""
-        return self.measures.select("only_a", "only_b", "different").sum().row(0) == (0, 0, 0)
+        """Whether values are equal within the tolerance, and rows and queries the same.
+
+        Rows of one file alone are no differences under ``missing='common'``.
+        """
+        alone = () if self.missing == "common" else ("only_a", "only_b")
+        faults = self.measures.select(*alone, "other_queries", "different").sum().row(0)
+        return not any(faults)
 
 
 def compare_files(
@@ -65,12 +77,14 @@ def compare_files(
     *,
     pairs: Mapping[str, str] | None = None,
     directions: Callable[[str], int] | None = None,
+    missing: Missing = "error",
 ) -> Difference:
     """Compare two files row by row: see `irmeta.diff`.
 
     `directions` returns 1 or -1 for the name of a measure; with it, only worse values count.
     """
     check_not_forked()
+    check_choice("missing", missing, get_args(Missing))
     if not 0 <= tolerance < float("inf"):
         raise UsageError(f"tolerance = {tolerance!r} is not a number of at least 0.")
     first, second = _opened(location(a)), _opened(location(b))
@@ -90,10 +104,10 @@ def compare_files(
         rows = [_rows(opened, keys) for opened in (first, second)]
         if pairs is not None:
             rows = _paired(rows, (first[0], second[0]), pairs)
-        by_measure = _by_measure(rows, keys, tolerance, directions)
+        by_measure = _by_measure(rows, keys, tolerance, directions, missing)
     except pl.exceptions.PolarsError as error:
         raise UsageError(f"{a} and {b} cannot be compared: {error}") from error
-    return Difference(made, by_measure, tolerance, directions is not None)
+    return Difference(made, by_measure, tolerance, directions is not None, missing)
 
 
 _Opened = tuple[Location, Callable[..., pl.LazyFrame]]
@@ -146,8 +160,12 @@ def _is_wide(columns: pl.Schema) -> bool:
 def _rows(opened: _Opened, keys: list[str]) -> pl.LazyFrame:
     """Select the keys as strings, and the value; refuse two rows of the same keys."""
     path, rows = opened
-    frame = rows(**dict.fromkeys(keys, pl.String), value=pl.Float64).select(
-        pl.col(keys).cast(pl.String), pl.col("value").cast(pl.Float64).fill_null(float("nan"))
+    frame = rows(**dict.fromkeys(keys, pl.String), value=pl.Float64)
+    has_queries = "queries" in frame.collect_schema().names()
+    frame = frame.select(
+        pl.col(keys).cast(pl.String),
+        pl.col("value").cast(pl.Float64).fill_null(float("nan")),
+        (pl.col("queries") if has_queries else pl.lit(None)).cast(pl.Int64).alias("queries"),
     )
     _refuse_repeated(path, frame, keys)
     return frame
@@ -177,11 +195,14 @@ def _by_measure(
     keys: list[str],
     tolerance: float,
     directions: Callable[[str], int] | None,
+    missing: Missing,
 ) -> pl.DataFrame:
     """Compute `Difference.measures`, measures in order of appearance."""
     order = pl.concat([frame.select("measure") for frame in rows]).unique(maintain_order=True)
     left, right = (
-        frame.rename({"value": name}).with_columns(pl.lit(True).alias(f"in_{name}"))
+        frame.rename({"value": name, "queries": f"queries_{name}"}).with_columns(
+            pl.lit(True).alias(f"in_{name}")
+        )
         for frame, name in zip(rows, "ab", strict=True)
     )
     both = pl.col("in_a") & pl.col("in_b")
@@ -193,8 +214,10 @@ def _by_measure(
         # A value that only the first file defines is worse in the second; in polars, NaN > 0.
         rises = ~pl.col("b").is_nan() & ((pl.col("b") - pl.col("a")) * sign > 0)
         is_better = pl.col("a").is_nan() | rises
-    joined = left.join(right, on=keys, how="full", coalesce=True).with_columns(
-        pl.col("in_a", "in_b").fill_null(False),
+    joined = left.join(right, on=keys, how="full", coalesce=True)
+    if missing == "zero":
+        joined = joined.with_columns(pl.col("a", "b").fill_null(0.0), in_a=True, in_b=True)
+    joined = joined.with_columns(pl.col("in_a", "in_b").fill_null(False)).with_columns(
         # Equal infinities differ by 0; NaN in one file only is an infinite difference.
         apart=pl.when(both & ((pl.col("a") == pl.col("b")) | is_better))  # in polars, NaN == NaN
         .then(0.0)
@@ -202,15 +225,17 @@ def _by_measure(
         .then(apart.fill_nan(float("inf"))),
     )
     differs = pl.col("apart") > tolerance
+    position = [key for key in keys if key != "measure"]
     counts = joined.group_by("measure").agg(
         both=both.sum(),
         only_a=(~pl.col("in_b")).sum(),
         only_b=(~pl.col("in_a")).sum(),
+        other_queries=(both & (pl.col("queries_a") != pl.col("queries_b"))).sum(),
         equal=(pl.col("apart") <= tolerance).sum(),
         different=differs.sum(),
         greatest=pl.col("apart").max(),
+        lost=pl.concat_str(position, separator=" ").filter(~pl.col("in_b")).sort().head(NAMED),
     )
-    position = [key for key in keys if key != "measure"]
     worst = (
         joined.filter(differs & (pl.col("apart") == pl.col("apart").max().over("measure")))
         .group_by("measure")
@@ -221,9 +246,9 @@ def _by_measure(
     )
     if "query" not in keys:
         by_measure = by_measure.with_columns(query=pl.lit(None, pl.String))
-    numbers = ("both", "only_a", "only_b", "equal", "different", "greatest")
+    numbers = ("both", "only_a", "only_b", "other_queries", "equal", "different", "greatest")
     sets = ["qrels"] if "qrels" in keys else []
-    columns = ("measure", *numbers, "track", *sets, "system", "query", "a", "b")
+    columns = ("measure", *numbers, "track", *sets, "system", "query", "a", "b", "lost")
     return by_measure.select(columns).collect()
 
 

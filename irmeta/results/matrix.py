@@ -8,16 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import compress, takewhile
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from irmeta.equality import tolerances
-from irmeta.errors import DataError, UsageError, did_you_mean, shown
+from irmeta.errors import DataError, UsageError, check_choice, did_you_mean, shown
 from irmeta.locations import Location, is_stream, not_a
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
+from irmeta.policies import Missing
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.printed_units import decimals, units_of
 from irmeta.results.tidy_files import read_parquet
@@ -134,6 +135,47 @@ class Matrix(Summarized):
     def complete(self) -> Matrix:
         """Select the queries on which every system has a value."""
         return self.only_queries(np.flatnonzero(~np.isnan(self.values).any(axis=1)))
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Whether a system lacks a value that another has: bool [query, system]."""
+        undefined = np.isnan(self.values)
+        return undefined & ~undefined.all(axis=1, keepdims=True)
+
+    def with_missing(self, missing: Missing) -> Matrix:
+        """Treat the values that some systems lack and others have.
+
+        Parameters
+        ----------
+        missing : {'error', 'common', 'zero'}
+            ``error``: refuse them; ``common``: leave them undefined, so that statistics compare
+            systems on the queries that these have in common; ``zero``: count them as 0.
+
+        Raises
+        ------
+        UsageError
+            For such a value under ``error``, or under ``zero`` if less is better, since 0 would be
+            the best value.
+        """
+        check_choice("missing", missing, get_args(Missing))
+        lacks = self.missing
+        if missing == "common" or not lacks.any():
+            return self
+        numbers = lacks.sum(axis=0)
+        worst = int(numbers.argmax())
+        where = f"{self.measure}{f' on {self.track}' if self.track else ''}"
+        if missing == "error":
+            others = int((numbers > 0).sum()) - 1
+            more = f", {count(others, 'other system')} some" if others else ""
+            raise UsageError(
+                f"{where}: {self.systems[worst]} lacks {numbers[worst]:,} of "
+                f"{count(len(self.queries), 'query')}{more}: use `missing='common'` or 'zero'."
+            )
+        if self.direction < 0:
+            raise UsageError(
+                f"{where}: 0 is the best value, as less is better: use `missing='common'`."
+            )
+        return replace(self, values=np.where(lacks, 0.0, self.values))
 
     def only_queries(self, places: np.ndarray) -> Matrix:
         """Select queries by index, in the order given."""

@@ -166,7 +166,7 @@ def _show_description(asked: str, described: Description) -> None:
 def print_difference(difference: Difference, a: str, b: str, display: Display) -> None:
     """Print or write the differences of two files in values and provenance."""
     asked = {"a": a, "b": b}
-    asked |= {name: getattr(difference, name) for name in ("tolerance", "worse_only")}
+    asked |= {name: getattr(difference, name) for name in ("tolerance", "worse_only", "missing")}
     display.write(
         Result(
             "diff",
@@ -189,14 +189,19 @@ def _show_difference(difference: Difference, a: str, b: str) -> None:
         print_text(console, "\nSame provenance: irmeta, policies, measures and input.")
     exact = pl.col("greatest", "a", "b").map_elements("{:.10g}".format, pl.String)
     print_text(console, "\nValues by measure", "bold")
-    print_table(console, difference.measures.with_columns(exact))
-    both, lone_a, lone_b, different = (
-        difference.measures.select("both", "only_a", "only_b", "different").sum().row(0)
+    print_table(console, difference.measures.with_columns(exact).drop("lost"))
+    both, lone_a, lone_b, different, other_queries = (
+        difference.measures.select("both", "only_a", "only_b", "different", "other_queries")
+        .sum()
+        .row(0)
     )
+    named = difference.measures["lost"].explode().drop_nulls().unique(maintain_order=True)
+    more = f" ({', '.join(named.head(10))}{', ...' * (lone_a > 10)})" if len(named) else ""
     differ = "are worse in B" if difference.worse_only else "differ"
     print_text(
         console,
         f"\n{different:,} of {both:,} values {differ} by more than {difference.tolerance:g}; "
-        f"{lone_a:,} rows are in A alone, {lone_b:,} in B alone.",
+        f"{lone_a:,} rows are in A alone{more}, {lone_b:,} in B alone; {other_queries:,} means are "
+        "of another number of queries.",
         "bold",
     )

@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
 
 import irmeta
+from support.examples import scaled
 
 QRELS = "1 0 a 1\n2 0 a 1\n3 0 a 1\n4 0 a 1\n"
 BETTER, WORSE = "abcd", "bcad"  # orders of docs: RR 1 and 1/3
@@ -34,9 +39,24 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
 @pytest.mark.parametrize(
     ("measure", "most", "status", "said"),
     [
-        ("RR", 0.5, 1, "failed: RR on qrels: new/run 0.3333, old/run 1.0000: worse by 0.6667, "),
-        ("RR", 0.7, 0, "passed: RR on qrels: new/run 0.3333, old/run 1.0000: worse by 0.6667"),
-        ("ASL", 1.5, 1, "failed: ASL on qrels: new/run 3.0000, old/run 1.0000: worse by 2.0000, "),
+        (
+            "RR",
+            0.5,
+            1,
+            "failed: RR on qrels: new/run 0.3333, old/run 1.0000 over 4 queries: worse by 0.6667, ",
+        ),
+        (
+            "RR",
+            0.7,
+            0,
+            "passed: RR on qrels: new/run 0.3333, old/run 1.0000 over 4 queries: worse by 0.6667",
+        ),
+        (
+            "ASL",
+            1.5,
+            1,
+            "failed: ASL on qrels: new/run 3.0000, old/run 1.0000 over 4 queries: worse by ",
+        ),
     ],
 )
 def test_max_drop__worse_mean_than_of_the_first_run_fails(
@@ -83,7 +103,7 @@ def test_max_drop__first_file_of_values_is_the_baseline(run, files, tmp_path: Pa
         run("evaluate", files[0], tmp_path / "run.txt", "-m", "RR", "-q", "--out", file)
     done = run("compare", *values, "--max-drop", 0.1)
     assert done.status == 1
-    assert "RR on qrels: new 0.3333, bm25 1.0000: worse by 0.6667" in done.err
+    assert "RR on qrels: new 0.3333, bm25 1.0000 over 4 queries: worse by 0.6667" in done.err
 
 
 def test_max_drop__store_needs_a_baseline(run, made_store: irmeta.Store):
@@ -106,7 +126,7 @@ def test_gate__rounding_does_not_fail():
 def test_gate__no_query_in_common_fails():
     passed, reason = gate([0.5, float("nan")], [float("nan"), 0.5], 1)
     assert not passed
-    assert reason.endswith("undefined, no query in common")
+    assert "new, old over 0 queries: undefined, no query in common" in reason
 
 
 def test_gate__comparison_without_baseline_is_refused(made_store: irmeta.Store):
@@ -131,3 +151,177 @@ def test_diff_command__compares_pairs(run, tmp_path: Path, options, status: int,
     done = run("diff", tmp_path / "old.csv", tmp_path / "new.csv", *options)
     assert done.status == status
     assert said in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("lost", "status"), [((), 1), (("--lost", 2), 1), (("--lost", 3), 0), (("--lost", "75%"), 0)]
+)
+def test_max_drop__queries_without_a_value_fail(run, tmp_path: Path, lost, status: int):
+    """A build that lost three of four queries, and is better on the fourth alone."""
+    rows = {"old": {"1": 0.1, "2": 0.8, "3": 0.7, "4": 0.4}, "new": {"1": 0.5}}
+    for name, values in rows.items():
+        lines = [f"{name},{query},RR,{value}\n" for query, value in values.items()]
+        (tmp_path / f"{name}.csv").write_text("system,query,measure,value\n" + "".join(lines))
+    files = (tmp_path / "old.csv", tmp_path / "new.csv")
+    done = run("compare", *files, "--max-drop", 0.1, "--format", "json", *lost)
+    assert done.status == status
+    (row,) = json.loads(done.out)["tables"]["gate"]
+    assert (row["queries"], row["lost"], row["lost_queries"]) == (1, 3, ["2", "3", "4"])
+    assert (row["mean"], row["baseline_mean"], row["drop"]) == (0.5, 0.1, -0.4)
+    assert (
+        "new 0.5000, old 0.1000 over 1 query: not worse, 3 of 4 queries lost (2, 3, 4)" in done.err
+    )
+    if lost:
+        assert status == 0 or f"more than {lost[1]}" in done.err
+    by_rank = run("compare", *files, "--baseline", "old", "--format", "csv").out.splitlines()
+    assert by_rank[0].split(",")[:8] == (
+        ["track", "measure", "test", "rank", "system", "mean", "queries", "no_list"]
+    )
+
+
+def test_max_drop__means_beside_a_drop_are_of_its_queries(run, tmp_path: Path):
+    """The mean of all values says better, that of the shared queries worse."""
+    rows = {"old": {"1": 0.9, "2": 0.0}, "new": {"1": 0.5}}
+    for name, values in rows.items():
+        lines = [f"{name},{query},RR,{value}\n" for query, value in values.items()]
+        (tmp_path / f"{name}.csv").write_text("system,query,measure,value\n" + "".join(lines))
+    done = run("compare", tmp_path / "old.csv", tmp_path / "new.csv", "--max-drop", 0.1)
+    assert "new 0.5000, old 0.9000 over 1 query: worse by 0.4000, more than 0.1" in done.err
+    (compared,) = irmeta.compare([tmp_path / "old.csv", tmp_path / "new.csv"], baseline="old")
+    columns = ("rank", "system", "mean", "queries", "baseline_mean", "difference")
+    assert compared.systems.select(columns).rows()[1] == (2, "new", 0.5, 1, 0.9, -0.4)
+
+
+@pytest.mark.parametrize("policy", ["judged", "retrieved"])
+@pytest.mark.parametrize(("lost", "status"), [((), 1), (("--lost", "1"), 0)])
+def test_max_drop__lists_that_are_missing(run, files, tmp_path: Path, policy, lost, status: int):
+    qrels, old, _ = files
+    new = tmp_path / "fewer.txt"
+    new.write_text(
+        "".join(line for line in old.read_text().splitlines(True) if not line.startswith("1 "))
+    )
+    call = ("compare", qrels, old, new, "-m", "RR", "--max-drop", 1, "--queries", policy)
+    done = run(*call, *lost, "--format", "json")
+    assert done.status == status
+    (row,) = json.loads(done.out)["tables"]["gate"]
+    assert (row["lost"], row["lost_queries"]) == (1, ["1"])
+    assert row["queries"] == (4 if policy == "judged" else 3)
+    assert "1 of 4 queries lost (1)" in done.err
+    # Nothing is lost that the baseline lacks too.
+    assert run("compare", qrels, new, old, *call[4:]).status == 0
+
+
+def test_max_drop__names_ten_lost_queries():
+    old = [0.5] * 14
+    new = [0.5, *[float("nan")] * 13]
+    queries = tuple(f"q{i:02}" for i in range(14))
+    matrix = irmeta.Matrix([*zip(old, new, strict=True)], queries, ("old", "new"))
+    (reason,) = irmeta.compare(matrix, baseline="old").gate(0).rows["reason"]
+    assert "13 of 14 queries lost (q01, q02," in reason
+    assert "q10 and 3 more), more than 0" in reason
+    assert irmeta.compare(matrix, baseline="old").gate(0, lost="93%").passed
+
+
+@pytest.mark.parametrize("lost", ["x", "-1", "101%", "1.5", "%", -1])
+def test_gate__losses_that_are_no_number(lost):
+    matrix = irmeta.Matrix([[0.1, 0.2]], ("1",), ("old", "new"))
+    with pytest.raises(irmeta.UsageError, match="neither a number of queries nor a share"):
+        irmeta.compare(matrix, baseline="old").gate(0.1, lost=lost)
+
+
+@settings(max_examples=scaled(30))
+@given(
+    st.lists(st.floats(-0.2, 0.2), min_size=2, max_size=12),
+    st.sampled_from((0.0, 0.01, 0.05)),
+    st.sampled_from((0.05, 0.1)),
+    st.sampled_from((1, -1)),
+)
+def test_gate__non_inferior_equals_one_sided_test_of_scipy(gains, most, alpha, direction):
+    matrix = irmeta.Matrix(
+        [[0.5, 0.5 + direction * gain] for gain in gains],
+        tuple(map(str, range(len(gains)))),
+        ("old", "new"),
+        direction=direction,
+    )
+    found = irmeta.compare(matrix, baseline="old", alpha=alpha).gate(most, non_inferior=True)
+    with np.errstate(all="ignore"):
+        limit = stats.ttest_1samp(gains, 0).confidence_interval(1 - 2 * alpha).low
+    assert found.rows["lower"].item() == pytest.approx(limit, abs=1e-12)
+    if abs(limit + most) > 1e-9:
+        assert found.passed == (limit > -most)
+
+
+def test_max_drop__uncertain_drop_is_not_shown_non_inferior(run, files):
+    call = ("compare", *files, "-m", "RR", "--max-drop", 0.7)
+    assert run(*call).status == 0
+    matrix = irmeta.Matrix([[0.5, 0.9], [0.5, 0.05]], ("1", "2"), ("old", "new"))
+    compared = irmeta.compare(matrix, baseline="old")
+    assert compared.gate(0.05).passed
+    checked = compared.gate(0.05, non_inferior=True)
+    assert not checked.passed
+    assert "not shown non-inferior: lower limit -2.7" in checked.rows["reason"].item()
+    assert checked.rows["rule"].item() == (
+        "non-inferior: one-sided 95% lower limit (t) above -0.05"
+    )
+    done = run(*call, "--non-inferior")
+    assert done.status == 0  # all differences are equal
+    assert "non-inferior: one-sided 95% lower limit (t) above -0.7: -0.6667" in done.err
+    single = irmeta.Matrix([[0.5, 0.9]], ("1",), ("old", "new"))
+    (reason,) = irmeta.compare(single, baseline="old").gate(0, non_inferior=True).rows["reason"]
+    assert "non-inferiority cannot be tested: 1 query" in reason
+
+
+@pytest.mark.parametrize("option", [("--lost", 3), ("--non-inferior",)])
+def test_compare_command__options_of_a_gate_need_one(run, files, option):
+    done = run("compare", *files, "-m", "RR", *option)
+    assert done.status == 2
+    assert f"{option[0]} belongs to a gate: give --max-drop too." in done.err
+
+
+@pytest.mark.parametrize("command", ["compare", "power"])
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("error", "b lacks 1 of 3 queries: use `--missing common` or 'zero'."),
+        ("zero", ""),
+        ("common", ""),
+    ],
+)
+def test_missing__is_one_option(run, tmp_path: Path, command: str, missing: str, said: str):
+    file = tmp_path / "AP.csv"
+    file.write_text("query,a,b\n1,0.5,0.5\n2,0.2,0.6\n3,0.9,\n")
+    done = run(command, file, "--missing", missing, "--format", "json")
+    assert done.status == (2 if said else 0)
+    assert said in done.err
+    if not said and command == "compare":
+        means = {row["system"]: row["mean"] for row in json.loads(done.out)["tables"]["systems"]}
+        assert means["b"] == pytest.approx(1.1 / (3 if missing == "zero" else 2))
+
+
+def test_missing__zero_is_refused_where_it_is_best():
+    matrix = irmeta.Matrix([[1, 2], [3, np.nan]], ("1", "2"), ("a", "b"), "ASL", direction=-1)
+    with pytest.raises(irmeta.UsageError, match="0 is the best value, as less is better"):
+        irmeta.compare(matrix, missing="zero")
+
+
+@pytest.mark.parametrize(("missing", "status"), [("error", 1), ("common", 0), ("zero", 1)])
+def test_diff_command__rows_of_one_file_alone(run, tmp_path: Path, missing: str, status: int):
+    for name, queries in (("old", "123"), ("new", "1")):
+        rows = "".join(f"t,s,{query},AP,0.5\n" for query in queries)
+        (tmp_path / f"{name}.csv").write_text("track,system,query,measure,value\n" + rows)
+    files = (tmp_path / "old.csv", tmp_path / "new.csv")
+    done = run("diff", *files, "--missing", missing, "--format", "table")
+    assert done.status == status
+    if missing == "error":
+        assert "2 rows are in A alone (t s 2, t s 3)" in done.out
+
+
+def test_diff_command__means_of_fewer_queries_differ(run, tmp_path: Path):
+    for name, queries in (("old", 4), ("new", 1)):
+        text = f"track,system,measure,value,queries\nt,s,AP,0.5,{queries}\n"
+        (tmp_path / f"{name}.csv").write_text(text)
+    done = run(
+        "diff", tmp_path / "old.csv", tmp_path / "new.csv", "--worse-only", "--format", "table"
+    )
+    assert done.status == 1
+    assert "1 means are of another number of queries" in done.out
