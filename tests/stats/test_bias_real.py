@@ -89,7 +89,8 @@ def flagged_judges(track: Track, judges: Sequence[np.ndarray], draws: int) -> np
 
     The labels of a judge that cannot see systems and their permutations are exchangeable, so that
     the rank of its greatest z among 1 + draws is uniform, whatever the number of draws. The test
-    has the level 5 % with 19 draws as with 2,000; only its power is less.
+    has the level 5 % with 39 draws as with 2,000; only its power is less. (With 19, several sets of
+    labels reach the greatest z that 20 values can have, and such ties make the test conservative.)
     """
     view, specs = track.view, parse_measures(MEASURES)
     own, tested = PermutedLabels.of([view], [view]), Hypotheses.of(view.systems, track.groups)
@@ -122,7 +123,7 @@ def test_judge_bias__of_blind_judges_is_found_in_no_more_than_the_level(track: T
     rng, number, found = np.random.default_rng(5), 1_000, 0
     for _ in range(number // SIDE_BY_SIDE):
         judges = [judge(track, rng) for _ in range(SIDE_BY_SIDE)]
-        found += int(flagged_judges(track, judges, draws=19).sum())
+        found += int(flagged_judges(track, judges, draws=39).sum())
     print(f"{judge.__name__}: {found / number:.1%} of {number:,} blind judges flagged")  # noqa: T201
     assert found / number <= 0.07
 
