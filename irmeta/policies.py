@@ -64,8 +64,7 @@ class ReadPolicy(Options):
         Whether docs with the id of their query are removed from the lists, as in BEIR's ArguAna and
         Quora, whose queries are docs of the collection.
     grade_digits
-        Decimals to which the grades of qrels are rounded; None keeps them. A set of other grades
-        than whole numbers of -128 to 127 may have 255 distinct ones.
+        Decimals to which the grades of qrels are rounded; None keeps them.
     comments
         Lines of TREC and MS MARCO text that begin with #. Those whose first field is longer and
         that have all fields of a row are rows under ``auto``, with a note, and an error if the

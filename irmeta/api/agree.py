@@ -170,12 +170,12 @@ def agree(
         Whether all sets have one scale of grades although some never use a grade of it. By default,
         sets with different grades have different scales.
     raw : bool, default False
-        Whether coefficients that need one scale are computed for sets with different scales too;
-        AC1 and AC2 then count the grades of the common docs.
+        Whether coefficients that need one scale are computed for sets with different scales, and
+        of stray grades, too; AC1 and AC2 then count the grades of the common docs.
     track : str or iterable of str, optional
         For a store, only these tracks.
     grade_digits : int, optional
-        Decimals that grades are rounded to, for sets with more than 255 distinct grades.
+        Decimals that grades are rounded to; None keeps them.
     comments : {'auto', 'rows', 'skip', 'none'}, default 'auto'
         Meaning of lines of files that begin with #, see `ReadPolicy`.
     resamples : int, default 1000
@@ -203,7 +203,9 @@ def agree(
 
     Notes
     -----
-    Labels that a judge did not give are absent, not grade 0: only docs that both judged count.
+    Labels that a judge did not give are absent, not grade 0: only docs that both judged count. Nor
+    are negative grades labels, as everywhere. Grades of up to 1 % of a judge's labels that the
+    reference never uses are left out of the coefficients of one scale; `scale` names them.
     kappa and alpha correct for chance by the labels' own shares, so that a judge of few relevant
     docs may agree often and have a kappa near 0; AC1 and AC2 hardly depend on these shares.
 
@@ -279,7 +281,8 @@ def _of_track(
         by_query.append(pairs.by_query().select(*named, pl.all()))
         confusion.append(pairs.confusion().select(*named, pl.all()))
         if pairs.is_comparable:
-            comparable[name] = judged
+            on_scale = pairs.grades[pairs.on_scale]
+            comparable[name] = judged.filter(pl.col("grade").is_in(on_scale))
     together = {"judges and reference": {reference: labels, **comparable}, "judges": comparable}
     common = [
         {"track": track, "sets": name, **common_alpha(several, options)}
@@ -392,7 +395,7 @@ def _labels(given: GivenQrels, reading: ReadPolicy) -> pl.DataFrame:
     labels = pl.concat(parts)
     if labels.select(pl.struct("query", "doc").is_duplicated().any()).item():
         raise DataError(f"a doc of a query is in two files of {given.name}")
-    return labels
+    return labels.filter(pl.col("grade") >= 0)
 
 
 def _stored(
@@ -403,7 +406,8 @@ def _stored(
     found = dict[str, LabelSets]()
     known = dict[str, None]()
     for name in tracks_of(store.reader, track):
-        rows = store.qrels(name).filter(pl.col("subtopic").is_null()).collect()
+        is_label = pl.col("subtopic").is_null() & (pl.col("grade") >= 0)
+        rows = store.qrels(name, sets="all").filter(is_label).collect()
         sets = {
             str(key[0]): part.select("query", "doc", pl.col("grade").cast(pl.Float64))
             for key, part in rows.group_by("set", maintain_order=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from irmeta.api.trec_files import write_collection
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, check_choice
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.phrases import count
 from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
@@ -135,15 +135,34 @@ class OpenedStore(Summarized):
         """
         return lazy(self.reader, "runs", track)
 
-    def qrels(self, track: Tracks = None) -> pl.LazyFrame:
-        """Return all qrels sets: track, set, query, subtopic (null: ad hoc), doc, grade, doc_id.
+    def qrels(
+        self, track: Tracks = None, *, sets: Literal["primary", "all"] = "primary"
+    ) -> pl.LazyFrame:
+        """Return judgments: track, set, query, subtopic (null: ad hoc), doc, grade, doc_id.
+
+        Parameters
+        ----------
+        track : str or iterable of str, optional
+            Only these tracks.
+        sets : {'primary', 'all'}, default 'primary'
+            The primary qrels set of each track, or all sets. A doc may be in several sets.
 
         Examples
         --------
         >>> store.qrels("web").collect()["set"].unique(maintain_order=True).to_list()
+        ['adhoc']
+        >>> store.qrels("web", sets="all").collect()["set"].unique(maintain_order=True).to_list()
         ['adhoc', 'diversity']
         """
-        return lazy(self.reader, "qrels", track)
+        check_choice("sets", sets, ("primary", "all"))
+        found = lazy(self.reader, "qrels", track)
+        if sets == "all":
+            return found
+        records = map(self.reader.read_record, tracks_of(self.reader, track))
+        primary = {record["track"]: record["qrels"][0]["name"] for record in records}
+        if not primary:
+            return found
+        return found.filter(pl.col("set") == pl.col("track").replace_strict(primary))
 
     def docs(self, track: Tracks = None) -> pl.LazyFrame:
         """Return the docs of each query by number: track, query, doc_id, doc.

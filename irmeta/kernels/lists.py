@@ -160,7 +160,7 @@ def summarize_judged(query, place, starts, doc_id, firsts, primary, no_grade, ju
     query, place
         int64 [lists]: number of the query, and its index in `firsts`; -1: it is not judged.
     firsts, primary
-        int64 [queries + 1] and int16 [judged docs]: the first judged doc of each query, and the
+        int64 [queries + 1] and int32 [judged docs]: the first judged doc of each query, and the
         grade of each in the primary set, or `no_grade`. Docs are judged if their number in the
         int32 `doc_id` is below the number of the query's judged docs.
     judged, hashes
@@ -316,11 +316,11 @@ def number(
     Parameters
     ----------
     primary
-        int16: the grades of `judged`.
+        int32: the grades of `judged`.
     number_of, grade_of
-        int32 and int16, by doc: working space.
+        int32, by doc: working space.
     numbers, grades
-        int32 and int16, by row; written. Unjudged docs have `no_grade`.
+        int32, by row; written. Unjudged docs have `no_grade`.
     """
     # Tables as long as the docs of a query give numbers and grades without a branch: 1.3 ns a row
     # where they took 3.2.

@@ -21,6 +21,7 @@ from irmeta.measures.cutoffs import (
     divisor_of,
     divisors,
     empty_values,
+    label_type,
     needs_pool,
     over_pool,
     per_query,
@@ -275,7 +276,7 @@ def _blended(
     rows = view.grades > 0
     grades, first, labels = np.unique(view.grades[rows], return_index=True, return_inverse=True)
     gains = _q_gains(view, params)[rows][first]
-    ranks, labels, offsets = view.sort_by_rank(rows, labels.astype(np.uint8))
+    ranks, labels, offsets = view.sort_by_rank(rows, labels.astype(label_type(len(grades))))
     amounts = np.zeros(ranks.shape)
     gained, counted = np.empty((2, ranks.shape[1]))
     blended_ratios(

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import deeper_places
-from irmeta.measures.cutoffs import add_up, divide
+from irmeta.measures.cutoffs import add_up, divide, label_type
 from irmeta.measures.rbp import powers
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import Parameter
@@ -79,16 +79,35 @@ def _places(view: JudgedRanks) -> tuple[np.ndarray, np.ndarray, np.ndarray] | No
     None without such a doc.
     """
     rows = view.grades > 0
-    grades, labels = np.unique(-view.grades[rows].astype(np.float64), return_inverse=True)
-    if not len(grades):
+    if not rows.any():
         return None
-    kind = np.uint8 if len(grades) <= 256 else np.uint32
-    ranks, labels, offsets = view.sort_by_rank(rows, labels.astype(kind))
-    better = np.stack([view.counts(np.nextafter(-grade, np.inf)) for grade in grades], axis=1)
+    labels, better = _levels(view.grades[rows], view.offsets_of(rows))
+    levels = better.shape[1]
+    ranks, labels, offsets = view.sort_by_rank(rows, labels.astype(label_type(levels)))
     places = np.zeros(ranks.shape, np.int64)
-    working = np.empty(len(grades), np.int64)
+    working = np.empty(levels, np.int64)
     deeper_places(ranks, labels, better, offsets, view.missing, working, places)
     return ranks, places, offsets
+
+
+def _levels(grades: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Label the docs of each query by grade, from 0 for the highest of the query.
+
+    Returns
+    -------
+    labels
+        int64 [docs].
+    better
+        int64 [queries, labels]: number of docs of the query with a smaller label.
+    """
+    first, query = offsets[:-1], np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    falls = np.append(0, np.cumsum(grades[1:] != grades[:-1]))
+    labels = falls - falls[np.minimum(first, len(grades) - 1)][query]
+    starts = np.r_[True, (labels[1:] != labels[:-1]) | (query[1:] != query[:-1])]
+    better = np.zeros((len(offsets) - 1, int(labels.max()) + 1), np.int64)
+    rows = np.flatnonzero(starts)
+    better[query[rows], labels[rows]] = rows - first[query[rows]]
+    return labels, better
 
 
 def trace_compatibility(one: OneList, params: Params, k: int | None) -> Trace:

@@ -228,7 +228,8 @@ def _ideal_dcgs(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarr
 def _gained(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
     """Return ranks, labels, worth by label and rank, and offsets of the docs with a gain."""
     ranks, labels, offsets, gains = valued_by_rank(view, doc_gains(view, params["gain"]))
-    return ranks, labels, discounted(view.facts.deepest_rank)(gains), offsets
+    worth = discounted(view.facts.deepest_rank)
+    return ranks, *worth.table(gains, ranks, labels), offsets
 
 
 def compute_ndcg_rel(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:

@@ -60,7 +60,7 @@ def valued_by_rank(
     Parameters
     ----------
     values
-        float64 by row of the view, with at most 256 distinct values.
+        float64 by row of the view.
 
     Returns
     -------
@@ -72,7 +72,13 @@ def valued_by_rank(
     rows = values > 0
     by_label, labels = np.unique(values[rows], return_inverse=True)
     is_uniform = len(by_label) < 2
-    return *view.sort_by_rank(rows, None if is_uniform else labels.astype(np.uint8)), by_label
+    narrow = None if is_uniform else labels.astype(label_type(len(by_label)))
+    return *view.sort_by_rank(rows, narrow), by_label
+
+
+def label_type(labels: int) -> type[np.unsignedinteger]:
+    """Return the narrowest type of a number of labels; ranks are sorted with them."""
+    return np.uint8 if labels <= 1 << 8 else np.uint16 if labels <= 1 << 16 else np.uint32
 
 
 def running_sums(offsets: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

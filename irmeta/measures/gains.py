@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -121,17 +122,59 @@ def _assumed(gain: str, kind: str, rel: float, highest: float, least: float) -> 
     return float(gains(grades, kind, rel, highest, least).max())
 
 
-Worth = Callable[[np.ndarray], np.ndarray]
-"""Function from gains, float64 [gain], to their worth at each rank, float64 [gain, rank].
+LARGEST_TABLE = 1 << 20
+"""Most entries of a table of worths, by gain and rank; with more gains each doc has its own."""
 
-Rank 0 means docs that are not retrieved, with worth 0.
-"""
+
+@dataclass(frozen=True)
+class Worth:
+    """Worth of a gain at a rank.
+
+    Attributes
+    ----------
+    by_rank
+        float64 [rank]: the factor of each rank, or the divisor. Rank 0 means docs that are not
+        retrieved, with worth 0.
+    divides
+        Whether gains are divided.
+    """
+
+    by_rank: np.ndarray
+    divides: bool = False
+
+    def at(self, gains: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+        """Return the worth of gains at as many ranks."""
+        by_rank = self.by_rank[ranks]
+        return gains / by_rank if self.divides else gains * by_rank
+
+    def __call__(self, gains: np.ndarray) -> np.ndarray:
+        """Return the worth of gains at each rank: float64 [gain, rank]."""
+        return self.at(gains[:, None], np.arange(len(self.by_rank)))
+
+    def table(
+        self, gains: np.ndarray, ranks: np.ndarray, labels: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels, and a table of the worth by label and rank.
+
+        Parameters
+        ----------
+        gains
+            float64: the gain of each label.
+        ranks, labels
+            [docs, systems], see `valued_by_rank`. Where a table of all gains would be large, each
+            cell becomes a label, whose worth does not depend on the rank.
+        """
+        if len(gains) * len(self.by_rank) <= LARGEST_TABLE:
+            return labels, self(gains)
+        retrieved = np.where(ranks < len(self.by_rank), ranks, 0)
+        amounts = self.at(gains[labels], retrieved).reshape(-1, 1)
+        cells = np.arange(labels.size, dtype=np.uint32).reshape(labels.shape)
+        return cells, np.broadcast_to(amounts, (labels.size, len(self.by_rank)))
 
 
 def discounted(deepest: int, discount: str = "log2", b: float = 2.0) -> Worth:
     """Return the worth of gains that are divided by a discount of the rank: see `discounts`."""
-    divisors = discounts(deepest, discount, b)
-    return lambda gains: gains[:, None] / divisors
+    return Worth(discounts(deepest, discount, b), divides=True)
 
 
 def discounts(deepest: int, discount: str = "log2", b: float = 2.0) -> np.ndarray:
@@ -180,7 +223,7 @@ def weighted_gain(
     out, cuts = empty_values(view, ks), rank_cuts(view, ks)
     if ties == "order":
         ranks, labels, offsets, gains = valued_by_rank(view, gain)
-        add_discounted_gains(ranks, labels, worth(gains), offsets, cuts, out)
+        add_discounted_gains(ranks, *worth.table(gains, ranks, labels), offsets, cuts, out)
         return out
     cumulative = np.cumsum(worth(np.ones(1))[0])
     firsts, lasts = view.require("ties")
@@ -193,7 +236,10 @@ def gain_events(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return ranks, offsets and amounts of the docs with a gain, by rank."""
     ranks, labels, offsets, gains = valued_by_rank(view, gain)
-    return ranks, offsets, worth(gains)[labels, np.where(ranks == view.missing, 0, ranks)]
+    amounts = np.zeros(ranks.shape)
+    if len(gains):
+        amounts = worth.at(gains[labels], np.where(ranks == view.missing, 0, ranks))
+    return ranks, offsets, amounts
 
 
 def needs_ties(params: Params) -> tuple[Need, ...]:

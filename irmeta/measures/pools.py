@@ -360,7 +360,7 @@ def _named(
         }
     )
     names = read_table(store, "docs", track).select("query", "doc_id", "doc")
-    kind = pl.Float64 if request.facts.levels else pl.Int8
+    kind = pl.Int8 if request.facts.levels is None else pl.Float64
     grade = pl.when(pl.col("grade") > NO_GRADE).then("grade").cast(kind).alias("grade")
     return (
         frame.join(names, on=["query", "doc_id"], how="left")

@@ -34,8 +34,7 @@ def powers(p: float, deepest: int) -> np.ndarray:
 
 def worth(p: float, deepest: int) -> Worth:
     """Return the worth of gains: gain times p^(rank - 1)."""
-    by_rank = np.concatenate([[0.0], powers(p, deepest - 1)])
-    return lambda gains: gains[:, None] * by_rank
+    return Worth(np.concatenate([[0.0], powers(p, deepest - 1)]))
 
 
 def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:

@@ -16,7 +16,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.rankings.pool import PooledLists
 from irmeta.rankings.track_facts import NumberedNames, TrackFacts
 from irmeta.summaries import Summary
-from irmeta.trec.grades import MOST_LEVELS, WHOLE, narrowed, plain
+from irmeta.trec.grades import narrowed, plain
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
@@ -86,7 +86,7 @@ def view_arrays(
         deepest_ranks=() if deepest_rank else tuple(lengths.max(axis=0, initial=0).tolist()),
         qrels="arrays",
         highest_grade=_highest(highest_grade, grades),
-        levels=() if grades.dtype == np.int8 else tuple(np.unique(grades).tolist()),
+        levels=None if grades.dtype == np.int8 else tuple(np.unique(grades).tolist()),
         policy=ReadPolicy(tie_order="file").record(),
         pooled=() if pooled is None else _pooled(pooled, count),
         pool_known=pooled is not None,
@@ -141,10 +141,6 @@ def _grades(given: Any, offsets: np.ndarray) -> np.ndarray:
         raise UsageError("grades must be a list of finite numbers.")
     if len(grades) != offsets[-1]:
         raise UsageError(f"{len(grades)} grades do not fit {offsets[-1]} rows of ranks.")
-    if len(grades) > MOST_LEVELS and len(np.unique(grades)) > MOST_LEVELS:
-        whole = (grades == np.floor(grades)).all()
-        if not (whole and WHOLE[0] <= grades.min() <= grades.max() <= WHOLE[1]):
-            raise UsageError(f"grades have more than {MOST_LEVELS} distinct values: round them.")
     rises = np.flatnonzero(np.diff(grades.astype(np.float64)) > 0) + 1
     inside = rises[~np.isin(rises, offsets)]
     if len(inside):

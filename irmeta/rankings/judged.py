@@ -152,7 +152,7 @@ class JudgedRanks(Summarized):
             each system, 0 where it is not retrieved. In uint16 and uint32 the greatest value stands
             for that too; without zeros, such an array in C order is not copied.
         grades
-            Numbers [rows], at most 255 distinct ones unless all are whole numbers from -128 to 127;
+            Numbers [rows];
             descending within a query.
         offsets
             [queries + 1]: the rows of query q are ``offsets[q]:offsets[q + 1]``. Default: all rows
@@ -283,7 +283,8 @@ class JudgedRanks(Summarized):
         rows
             bool [rows]: the selected docs.
         labels
-            uint8 or uint32, a label of each selected doc, sorted with its rank; None: 0 for all.
+            uint8, uint16 or uint32: a label of each selected doc, sorted with its rank; None:
+            0 for all.
 
         Returns
         -------

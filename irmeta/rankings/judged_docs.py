@@ -93,7 +93,7 @@ def read_judged(
     They are also read by subtopic with `subtopics`, and with the docs' `sample`.
     """
     rows = read_table(store, "qrels", facts.track, pl.col("set") == facts.qrels)
-    if not facts.levels:  # grades are float64 if those of another set of the track are
+    if facts.levels is None:  # grades are float64 if those of another set of the track are
         rows = rows.with_columns(pl.col("grade").cast(pl.Int8))
     docs = (
         rows.group_by("query", "doc_id")

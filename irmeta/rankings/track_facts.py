@@ -52,7 +52,8 @@ class TrackFacts:
         The least relevant grade that the collection states for that set.
     levels
         The distinct grades of that set, ascending, if they are not all whole numbers of -128 to
-        127; grades in arrays are then float64 instead of int8.
+        127; empty where there are more than `MOST_LISTED`. None for whole numbers. Grades in
+        arrays are float64 instead of int8 unless it is None.
     """
 
     track: str
@@ -70,7 +71,7 @@ class TrackFacts:
     lowest_grade: float | None = None
     pool_depth_by_query: Mapping[str, int] = field(default_factory=dict)
     sampled: str | None = None
-    levels: tuple[float, ...] = ()
+    levels: tuple[float, ...] | None = None
     rel: float = 1
 
     @property
@@ -170,7 +171,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         lowest_grade=sets[name].get("lowest"),
         pool_depth_by_query=record.get("pool_depths", {}),
         sampled=sampled if sampled in SAMPLED else None,
-        levels=tuple(sets[name].get("levels", ())),
+        levels=None if (levels := sets[name].get("levels")) is None else tuple(levels),
         rel=plain(configs[name].get("rel", 1)),
     )
 

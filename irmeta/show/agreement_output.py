@@ -41,7 +41,7 @@ def print_agreement(found: JudgeAgreement, digits: int) -> None:
         print_text(open_console(), f"Agreement with {reference}", "bold")
         texts = [_with_interval(name, digits) for name in SHOWN]
         print_table(open_console(), rows.select(*keys, "judge", "docs", *texts))
-    differing = judges.filter(pl.col("scale") != "same")["judge"].to_list()
+    differing = judges.filter(~pl.col("scale").str.starts_with("same"))["judge"].to_list()
     if differing and not found.settings["same_scale"]:
         advice = (
             "compared by --raw"

@@ -9,6 +9,8 @@ from functools import cached_property, partial
 import numpy as np
 import polars as pl
 
+from irmeta.errors import UsageError
+from irmeta.phrases import count
 from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.stats.label_agreement import (
     ALPHAS,
@@ -23,6 +25,8 @@ from irmeta.stats.label_agreement import (
 SAME = "same"
 """Scale of a judge with the grades of the reference."""
 MOST_GRADES = 6  # of a scale that are listed
+MOST_LEVELS = 510  # of two sets, whose tables of labels by query grow with the square
+MOST_STRAY = 0.01  # share of a judge's labels outside the scale of the reference
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,19 @@ class LabelPairs:
         self.rels: tuple[float, float] = float(rel_reference), float(rel_judge)
         self.scale: str = scale_text(reference["grade"], judge["grade"])
         self.options: AgreementOptions = options
-        has_scale = self.scale == SAME or options.same_scale
+        has_scale = self.scale.startswith(SAME) or options.same_scale
         self.is_comparable: bool = has_scale or options.raw
         # Without a common scale, the grades of the common docs are the levels.
         sides = (reference["grade"], judge["grade"]) if has_scale else (both["grade"], self._judge)
         self.grades: np.ndarray = np.union1d(*(side.to_numpy() for side in sides))
+        if len(self.grades) > MOST_LEVELS:
+            raise UsageError(
+                f"{len(self.grades):,} distinct grades are more than {MOST_LEVELS}, which can be "
+                "compared: round them at reading by `grade_digits=`."
+            )
+        counts_all = options.same_scale or options.raw
+        stray = [] if counts_all else stray_grades(reference["grade"], judge["grade"])
+        self.on_scale: np.ndarray = ~np.isin(self.grades, stray)
 
     @property
     def _judge(self) -> pl.Series:
@@ -93,8 +105,15 @@ class LabelPairs:
         )
 
     def coefficients(self, tables: np.ndarray) -> dict[str, np.ndarray]:
-        """Compute all coefficients of some tables; NaN where they need a common scale."""
+        """Compute all coefficients of some tables; NaN where they need a common scale.
+
+        Docs of stray grades do not count for those of the scale.
+        """
         found = coefficients(tables, self.grades, *self.rels)
+        if self.is_comparable and not self.on_scale.all():
+            inside = tables[:, self.on_scale][:, :, self.on_scale]
+            of_scale = coefficients(inside, self.grades[self.on_scale], *self.rels)
+            found |= {name: of_scale[name] for name in SAME_SCALE}
         if not self.is_comparable:
             found |= dict.fromkeys(SAME_SCALE, np.full(len(tables), np.nan))
         return found
@@ -147,11 +166,27 @@ class LabelPairs:
         return counts.rename({"grade_judge": "judge_grade"}).sort("reference_grade", "judge_grade")
 
 
+def stray_grades(reference: pl.Series, judge: pl.Series) -> list[float]:
+    """Return the grades of few of a judge's labels without which both sets have the same grades."""
+    scale = reference.unique().to_list()
+    others = judge.filter(~judge.is_in(scale))
+    is_few = len(others) <= MOST_STRAY * len(judge)
+    has_all = judge.n_unique() == len(scale) + others.n_unique()
+    return others.unique().sort().to_list() if is_few and has_all else []
+
+
 def scale_text(reference: pl.Series, judge: pl.Series) -> str:
-    """Return `SAME` where two sets have the same grades, or else both grades as text."""
+    """Return `SAME` where two sets have the same grades, or else both grades as text.
+
+    Stray grades of the judge follow `SAME`.
+    """
     sides = [side.unique().sort().to_list() for side in (judge, reference)]
     if sides[0] == sides[1]:
         return SAME
+    if stray := stray_grades(reference, judge):
+        labels = count(int(judge.is_in(stray).sum()), "label")
+        grades = ", ".join(f"{grade:g}" for grade in stray[:MOST_GRADES])
+        return f"{SAME}, without {labels} of grade {grades}"
     texts = [", ".join(f"{g:g}" for g in side[:MOST_GRADES]) for side in sides]
     more = [f" and {len(side) - MOST_GRADES} more" * (len(side) > MOST_GRADES) for side in sides]
     return f"grades {texts[0]}{more[0]}; reference: {texts[1]}{more[1]}"

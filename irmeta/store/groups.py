@@ -35,7 +35,7 @@ class Group:
     lists
         None if no system has a list for any of the queries.
     numbers, grades
-        int32 and int16, by row of `lists`: the number of its doc, and its value in
+        int32, by row of `lists`: the number of its doc, and its value in
         `Judgments.primary`.
     judged, hashes
         By list, see `irmeta.kernels.lists.summarize_judged`.
@@ -81,7 +81,7 @@ class Groups:
         if not np.isin(queries, self._rows.queries).any():
             none = np.empty(0, np.int32)
             counts = none.astype(np.int64), none.astype(np.uint64)
-            lengths, grades = np.diff(judged.starts), none.astype(np.int16)
+            lengths, grades = np.diff(judged.starts), none
             return Group(queries, lengths, judged.docs, None, none, grades, *counts)
         lists = self._rows.lists(int(queries[0]), int(queries[-1]) + 1)
         starts = lists.starts[np.searchsorted(lists.query, np.append(queries, queries[-1] + 1))]
@@ -98,7 +98,7 @@ class Groups:
 
     def distinct(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct docs, sorted, and the index of each doc in them: int32."""
-        none = _Judged(np.empty(0, np.int32), np.zeros(2, np.int64), np.empty(0, np.int16))
+        none = _Judged(np.empty(0, np.int32), np.zeros(2, np.int64), np.empty(0, np.int32))
         with self._spaces.borrow() as space:
             rows = space.number(docs, np.array([0, len(docs)]), none)
         return rows.unjudged, rows.numbers
@@ -116,7 +116,7 @@ class _Space:
     @classmethod
     def of(cls, docs: int) -> _Space:
         """Allocate scratch arrays for a track of `docs` docs."""
-        return cls(np.zeros(docs, np.int32), np.empty(docs, np.int32), np.empty(docs, np.int16))
+        return cls(np.zeros(docs, np.int32), *np.empty((2, docs), np.int32))
 
     def number(self, docs: np.ndarray, starts: np.ndarray, judged: _Judged) -> _Numbered:
         """Assign numbers to each query's docs, judged docs first, and to all rows."""
@@ -126,7 +126,7 @@ class _Space:
         self.stamp += len(ends)
         for start, stop in pairwise([0, *ends.tolist()]):
             unjudged[start:stop].sort()
-        numbers, grades = np.empty(len(docs), np.int32), np.empty(len(docs), np.int16)
+        numbers, grades = np.empty((2, len(docs)), np.int32)
         number(
             docs, starts, *known, judged.grades, unjudged, ends, self.number_of, self.grade_of,
             Judgments.NO_GRADE, numbers, grades,

@@ -106,7 +106,7 @@ class Judgments:
     pairs
         ``query << 32 | doc`` (indices into the sorted names), sorted and distinct.
     primary
-        int16 grade of each pair in the primary set, or index in `levels`; `NO_GRADE` for a pair
+        int32 grade of each pair in the primary set, or index in `levels`; `NO_GRADE` for a pair
         not in it.
     frames
         One frame per set: set, query, subtopic, doc, grade (as read) and doc_id.
@@ -116,7 +116,7 @@ class Judgments:
         float64, ascending: the distinct grades of the primary set, if they are not int8.
     """
 
-    NO_GRADE = 999
+    NO_GRADE = 2**31 - 1
     pairs: np.ndarray
     primary: np.ndarray
     frames: tuple[pl.DataFrame, ...]
@@ -155,7 +155,7 @@ def judgments(
     pairs = np.unique(np.concatenate(pairs_of))
     starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
     levels = None
-    primary = np.full(len(pairs), Judgments.NO_GRADE, np.int16)
+    primary = np.full(len(pairs), Judgments.NO_GRADE, np.int32)
     frames: list[pl.DataFrame] = []
     samples: list[pl.DataFrame] = []
     for index, ((source, parsed), set_pairs) in enumerate(zip(sets, pairs_of, strict=True)):
@@ -165,7 +165,7 @@ def judgments(
             grades = parsed.frame["grade"].to_numpy()
             if grades.dtype == np.float64:
                 levels, grades = np.unique(grades, return_inverse=True)
-            np.maximum.at(primary, rows, grades.astype(np.int16))
+            np.maximum.at(primary, rows, grades.astype(np.int32))
         judged = parsed.frame.select(
             pl.lit(source.name).alias("set"),
             "query",

@@ -20,6 +20,7 @@ from irmeta.store.long_table import Noticed
 from irmeta.store.readers import Judgments
 from irmeta.store.track_systems import Named
 from irmeta.store.verify import file_checksums, has_same_footers
+from irmeta.trec.grades import MOST_LISTED
 from irmeta.trec.qrels import SAMPLED, QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.streams import stored_sha256
@@ -222,6 +223,7 @@ def _set_record(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) 
     ).row(0, named=True)
     facts["subtopics"] = facts["subtopics"] if given.subtopics else 0
     if parsed.frame["grade"].dtype == pl.Float64:
-        facts["levels"] = parsed.frame["grade"].unique().sort().to_list()
+        levels = parsed.frame["grade"].unique().sort()
+        facts["levels"] = levels.to_list() if len(levels) <= MOST_LISTED else []
     note = undescribed(given, parsed, described)
     return {"name": given.name, "notes": [*parsed.notes, *([note] if note else [])], **facts}

@@ -6,8 +6,8 @@ import polars as pl
 
 from irmeta.errors import DataError
 
-MOST_LEVELS = 255
-"""Largest number of distinct grades of a set that has other grades than `WHOLE`."""
+MOST_LISTED = 255
+"""Most distinct grades, other than those of `WHOLE`, that the record of a set lists."""
 WHOLE = (-128, 127)
 """Range of whole grades that are kept as int8, however many a set has."""
 GREATEST_GRADE = 2**31 - 1
@@ -32,25 +32,14 @@ def grade_column(grades: pl.Series, place: str, digits: int | None) -> pl.Series
     Raises
     ------
     DataError
-        If a grade is beyond `GREATEST_GRADE`, or if a set of other grades than whole numbers of
-        -128 to 127 has more than `MOST_LEVELS`.
+        If a grade is beyond `GREATEST_GRADE`.
     """
     if grades.dtype == pl.Int8:
         return grades
     if (largest := grades.abs().arg_max()) is not None and abs(grades[largest]) > GREATEST_GRADE:
         problem = f"grade {grades[largest]:g} is beyond {GREATEST_GRADE:,}"
         raise DataError(problem, file=place, fix="Map the grades to smaller numbers.")
-    grades = narrowed(_rounded(grades, digits))
-    if grades.dtype == pl.Int8:
-        return grades
-    if (count := grades.n_unique()) <= MOST_LEVELS:
-        return grades
-    enough = (d for d in (2, 1, 0) if _rounded(grades, d).n_unique() <= MOST_LEVELS)
-    fix = "Map the grades to fewer levels."
-    if (fewer := next(enough, None)) is not None:
-        fix = f"`grade_digits={fewer}` rounds them."
-    problem = f"{count:,} distinct grades, of which a set may have {MOST_LEVELS}"
-    raise DataError(problem, file=place, fix=fix)
+    return narrowed(_rounded(grades, digits))
 
 
 def narrowed(grades: pl.Series) -> pl.Series:

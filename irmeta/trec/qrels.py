@@ -94,9 +94,9 @@ def parse_qrels(
     Raises
     ------
     DataError
-        If a line is malformed, there are too many distinct grades (see `grade_column`), a
-        (query, subtopic, doc) has two different grades, or, without `subtopics`, a (query, doc)
-        has several values in the second column.
+        If a line is malformed, a grade is too large (see `grade_column`), a (query, subtopic, doc)
+        has two different grades, or, without `subtopics`, a (query, doc) has several values in the
+        second column.
     """
     hashes = HashLines(comments, lambda fields: _fits(fields, form))
     with open_stream(file) as stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import irmeta
 from irmeta.api.trec_eval import TrecEvalError, trec_eval
-from irmeta.errors import MeasureError
+from irmeta.errors import MeasureError, UsageError
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import registry
 from irmeta.policies import EvalPolicy
@@ -90,6 +91,71 @@ def test_rel__compares_with_values():
         )
     assert found["value"].to_list() == [3, 2, 0, 2]
     assert found["measure"].to_list() == names
+
+
+def many_levels(levels: int, extra: dict[str, float] | None = None) -> irmeta.Store:
+    """Return a store of a query with so many positive grades, of which half are retrieved."""
+    grades = {f"d{i:05}": (i + 1) / 1024 for i in range(levels)}
+    qrels = {"q": {**grades, **(extra or {})}, "r": {"d00001": 0.25, "d00002": 3.5}}
+    listed = [f"d{i * 7 % levels:05}" for i in range(levels // 2)]
+    runs = {
+        "up": {"q": listed, "r": ["d00002", "x", "d00001"]},
+        "down": {"q": listed[::-1], "r": ["d00001"]},
+    }
+    return irmeta.from_data(qrels, runs)
+
+
+GRADED = (
+    *("nDCG", "nDCG@10", "DCG", "DCG@5", "nDCG(gain=exp)", "ERR", "RBP(p=0.8,gain=linear)", "Q"),
+    *("Compat", "AP(rel=0.1)", "RnDCG", "nDCGRel", "SDCG", "INST", "nERR", "RareDCG"),
+)
+
+
+@pytest.mark.parametrize("levels", [254, 255, 256, 257, 1000])
+def test_levels__one_more_grade_that_counts_for_nothing_changes_no_bit(levels: int):
+    plain = many_levels(levels).evaluate(GRADED, per_query=True)
+    more = many_levels(levels, {"unretrieved": -0.5}).evaluate(GRADED, per_query=True)
+    assert plain.equals(more)
+    assert plain["value"].n_unique() > len(GRADED)
+
+
+def test_levels__ndcg_of_many_grades_equals_the_definition():
+    store, levels = many_levels(5000), 5000
+    value = store.evaluate("nDCG", per_query=True).filter(system="up", query="q")["value"].item()
+    gains = [(i * 7 % levels + 1) / 1024 for i in range(levels // 2)]
+    ideal = sorted(((i + 1) / 1024 for i in range(levels)), reverse=True)
+    dcg, best = (
+        sum(gain / math.log2(rank + 1) for rank, gain in enumerate(one, 1))
+        for one in (gains, ideal)
+    )
+    assert value == pytest.approx(dcg / best, rel=1e-12)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", sorted(registry()))
+def test_levels__a_table_of_worths_and_docs_of_their_own_give_equal_bits(name, monkeypatch):
+    for spec in islice(samples(registry()[name]), None, None, 9):
+        view, policy = view_for(spec, "unjudged"), EvalPolicy()
+        try:
+            expected = evaluate_block(view, [spec], policy).values
+        except MeasureError:
+            continue
+        with monkeypatch.context() as patched:
+            patched.setattr("irmeta.measures.gains.LARGEST_TABLE", 0)
+            found = evaluate_block(replace(view, _cache={}), [spec], policy).values
+        assert np.array_equal(found, expected, equal_nan=True), spec.name
+
+
+def test_levels__are_listed_in_the_record_up_to_255(tmp_path):
+    for levels, listed in ((254, 255), (255, 0)):  # and 3.5, of the other query
+        store = many_levels(levels)
+        (record,) = (store.reader.read_record(name) for name in store.tracks)
+        assert len(record["qrels"][0]["levels"]) == listed
+        assert store.qrels().collect()["grade"].dtype == pl.Float64
+        (view,) = store.views()
+        assert view.grades.dtype == np.float64
+    with pytest.raises(UsageError, match=r"at most 255 grades: round them .*`grade_digits=`"):
+        view.alter_labels(0.1)
 
 
 def test_rel__default_above_all_grades_is_reported_for_binary_measures():

@@ -313,7 +313,7 @@ def test_judged_ranks__grades_of_the_selected_qrels_set(made_store):
     assert adhoc.facts.qrels == "adhoc"
     assert diversity.facts.highest_grade == 3
     assert adhoc.facts.highest_grade == 4
-    judged = made_store.qrels("web").filter(set="diversity").collect()
+    judged = made_store.qrels("web", sets="all").filter(set="diversity").collect()
     assert judged.height > len(diversity.docs)
     greatest = judged.group_by("query", "doc").agg(pl.col("grade").max())
     queries = np.array(diversity.queries)[diversity.query_of(np.arange(len(diversity.docs)))]

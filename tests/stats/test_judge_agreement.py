@@ -45,14 +45,14 @@ ROWS = st.lists(
 @given(ROWS)
 def test_agree__coefficients_equal_twins(rows: list[tuple[int, int, float, float]]):
     human, judge = sets_of(rows)
-    labels = [(a, b) for _, _, a, b in rows if a > -5 and b > -5]
-    if not (labels and human and judge):
+    labels = [(a, b) for _, _, a, b in rows if a >= 0 and b >= 0]
+    if not labels:
         return
     found = irmeta.agree(human, {"judge": judge}, rel=1, raw=True, resamples=2)
     (row,) = found.judges.to_dicts()
     levels = sorted({grade for pair in labels for grade in pair})
     if row["scale"] == SAME:
-        levels = sorted({grade for one in human.values() for grade in one.values()})
+        levels = sorted({grade for one in human.values() for grade in one.values() if grade >= 0})
     expected = {
         "exact": sum(a == b for a, b in labels) / len(labels),
         "kappa": twin.kappa(labels, twin.nominal),
@@ -72,6 +72,50 @@ def test_agree__coefficients_equal_twins(rows: list[tuple[int, int, float, float
 METRICS = ("nominal", "ordinal", "interval")
 
 
+def drop_negative(labels: Labels) -> Labels:
+    return {q: {d: g for d, g in docs.items() if g >= 0} for q, docs in labels.items()}
+
+
+def test_agree__negative_grades_are_no_labels():
+    human = {"q": {"a": 2, "b": 0, "c": 1, "d": -1, "e": 1}}
+    judge = {"q": {"a": 2, "b": 1, "c": -2, "d": 0, "e": 1}}
+    found = irmeta.agree(human, {"judge": judge}, resamples=5)
+    same = irmeta.agree(drop_negative(human), {"judge": drop_negative(judge)}, resamples=5)
+    assert found.judges.equals(same.judges)
+    assert found.common.equals(same.common)
+    (row,) = found.judges.to_dicts()
+    assert (row["docs"], row["reference_alone"], row["judge_alone"]) == (3, 1, 1)
+
+
+def test_agree__a_stray_grade_leaves_the_coefficients_of_the_scale():
+    docs = [f"d{i}" for i in range(250)]
+    human = {"q": {doc: float(i % 3) for i, doc in enumerate(docs)}}
+    judge = {"q": {doc: float((i + (i % 7 == 0)) % 3) for i, doc in enumerate(docs)}}
+    clean = irmeta.agree(human, {"judge": judge}, resamples=5).judges.to_dicts()[0]
+    assert clean["scale"] == SAME
+    stray = {"q": {**judge["q"], "x": 7.0, "y": 6.0}}
+    with_more = {"q": {**human["q"], "x": 1.0, "y": 2.0}}
+    found = irmeta.agree(with_more, {"judge": stray}, resamples=5)
+    (row,) = found.judges.to_dicts()
+    assert row["scale"] == "same, without 2 labels of grade 6, 7"
+    for name in SAME_SCALE:
+        assert row[name] == pytest.approx(clean[name]), name
+    assert row["docs"] == clean["docs"] + 2
+    assert found.common["alpha_nominal"].item() == pytest.approx(clean["alpha_nominal"])
+    many = {"q": {**judge["q"], **{f"x{i}": 7.0 for i in range(10)}}}
+    assert irmeta.agree(human, {"judge": many}, resamples=5).judges["scale"].item() != SAME
+    scores = irmeta.agree(with_more, {"judge": stray}, same_scale=True, resamples=5).judges
+    assert scores["ac1"].item() != pytest.approx(clean["ac1"])
+
+
+def test_agree__too_many_grades_are_refused():
+    fine = {"q": {f"d{i}": i / 1000 for i in range(600)}}
+    with pytest.raises(irmeta.errors.UsageError, match=r"600 distinct grades .*`grade_digits=`"):
+        irmeta.agree(fine, {"judge": fine})
+    rounded = irmeta.agree(fine, {"judge": fine}, grade_digits=2, resamples=5)
+    assert rounded.judges["exact"].item() == 1.0
+
+
 @pytest.mark.exhaustive
 @given(st.lists(ROWS, min_size=2, max_size=4))
 def test_agree__common_alpha_with_missing_labels_equals_twin(several):
@@ -83,7 +127,7 @@ def test_agree__common_alpha_with_missing_labels_equals_twin(several):
     units: dict[tuple[str, str], list[float]] = {}
     for one in (reference, *judges.values()):
         for query, docs in one.items():
-            for doc, grade in docs.items():
+            for doc, grade in drop_negative({query: docs})[query].items():
                 units.setdefault((query, doc), []).append(grade)
     several_labels = sum(len(unit) > 1 for unit in units.values())
     if not several_labels:

@@ -164,7 +164,7 @@ QRELS = [
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("track", "name", "file"), QRELS)
 def test_qrels__equal_lines_of_qrels_files(made_store, collections, track, name, file):
-    found = made_store.qrels(track).filter(set=name).collect()
+    found = made_store.qrels(track, sets="all").filter(set=name).collect()
     expected = qrels_lines(collections, file)
     if name != "diversity":
         expected = expected.with_columns(subtopic=pl.lit(None, pl.String))
@@ -182,7 +182,9 @@ def test_runs__sorted_by_query_system_and_rank_from_one(made_store, track):
 @pytest.mark.parametrize("track", TRACKS)
 def test_docs__numbered_per_query_with_judged_docs_first(made_store, track):
     docs = made_store.docs(track).collect()
-    judged = made_store.qrels(track).select("query", "doc", judged=True).unique().collect()
+    judged = (
+        made_store.qrels(track, sets="all").select("query", "doc", judged=True).unique().collect()
+    )
     docs = docs.join(judged, ["query", "doc"], "left", maintain_order="left")
     order = docs.with_columns(pl.col("judged").fill_null(False)).sort(
         "query", "judged", "doc", descending=[False, True, False]

@@ -26,7 +26,13 @@ def test_runs__highest_subtopic_grade_only_without_plain_qrels(tmp_path, store):
     opened = irmeta.ingest(put(tmp_path / "c", files), store)
     assert opened.runs("only").collect()["grade"].to_list() == [2, -1, None]
     assert opened.runs("second").collect()["grade"].to_list() == [1, None, None]
-    judged = opened.qrels("second").filter(query="1").select("doc", "doc_id").unique().collect()
+    judged = (
+        opened.qrels("second", sets="all")
+        .filter(query="1")
+        .select("doc", "doc_id")
+        .unique()
+        .collect()
+    )
     assert sorted(judged.rows()) == [("a", 0), ("b", 1), ("y", 2)]
 
 

@@ -120,21 +120,10 @@ def test_parse_qrels__whole_grades_written_as_decimals_are_int8(head):
     assert frame["grade"].to_list() == [1, 0, 2]
 
 
-def test_parse_qrels__digits_that_leave_exactly_as_many_grades_as_allowed_are_advised():
-    grades = [i / 100 + extra for i in range(1, 256) for extra in (0.0, 0.001)]
-    text = "".join(f"q 0 d{i} {grade:.3f}\n" for i, grade in enumerate(grades))
-    with pytest.raises(DataError, match=r"510 distinct grades.*`grade_digits=2`"):
-        parse(text)
-
-
-def test_parse_qrels__too_many_grades_are_refused_and_rounded_on_request():
-    text = "".join(f"1 0 d{i} {i / 1000}\n" for i in range(256))
-    said = refused(text)
-    assert said.startswith("a.qrels: 256 distinct grades, of which a set may have 255")
-    assert "`grade_digits=2`" in said
-    grades = parse(text, grade_digits=2).frame["grade"]
-    assert grades.n_unique() == 27
-    assert parse(text.partition("\n")[2]).frame["grade"].n_unique() == 255
+def test_parse_qrels__any_number_of_grades_is_read_and_rounded_on_request():
+    text = "".join(f"1 0 d{i} {i / 1000}\n" for i in range(1000))
+    assert parse(text).frame["grade"].to_list() == [i / 1000 for i in range(1000)]
+    assert parse(text, grade_digits=2).frame["grade"].n_unique() == 101
 
 
 def test_parse_qrels__rounded_judgments_of_one_doc_may_be_equal():

@@ -18,6 +18,7 @@ from irmeta.rankings.derive.changes import (
     seed_of,
     take_rows,
 )
+from irmeta.trec.grades import MOST_LISTED
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
@@ -195,8 +196,13 @@ def _of_weights(labels: np.ndarray, table: Mapping[Any, Mapping[Any, float]]) ->
 
 def _moved(view: JudgedRanks, share: float) -> _Chances:
     """Return the chances where labels move to the next grade of the set, from 0 to the highest."""
-    if view.facts.levels:
+    if view.facts.levels is not None:
         levels = np.unique([0.0, *(grade for grade in view.facts.levels if grade >= 0)])
+        if not 1 < len(levels) <= MOST_LISTED + 1:
+            raise UsageError(
+                f"labels that move to the next grade need at most {MOST_LISTED} grades: round "
+                "them at reading by `grade_digits=`."
+            )
     else:
         levels = np.arange(max(view.facts.highest_grade, 1.0) + 1)
     number = len(levels)

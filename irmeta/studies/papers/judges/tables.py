@@ -164,7 +164,7 @@ TABLES = (
         "reference_relevant": stored("count", "docs relevant by the reference alone"),
         "judge_relevant": stored("count", "docs relevant by the judge alone"),
         "none_relevant": stored("count", "docs relevant by neither"),
-        "scale": Column("text", "same, or the grades that differ", show="none"),
+        "scale": Column("text", "same (without strays), or the grades that differ", show="none"),
         **_coefficients(),
     }, caption="Agreement of labels, with 95 % bootstrap intervals over queries.",
        section="Labels"),
