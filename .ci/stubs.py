@@ -44,7 +44,8 @@ def _texts(policy: type[Options], *, without: tuple[str, ...] = ()) -> dict[str,
     return {one.name: str(one.type) for one in fields(policy) if one.name not in without}
 
 
-_EVAL, _READ, _DATA = _texts(EvalPolicy), _texts(ReadPolicy), _texts(ReadPolicy, without=("names",))
+_EVAL = _texts(EvalPolicy) | {"rel": "float | Mapping[str, float] | Sequence[str] | None"}
+_READ, _DATA = _texts(ReadPolicy), _texts(ReadPolicy, without=("names",))
 _READ_ALONE = {name: kind for name, kind in _DATA.items() if name not in _EVAL}
 KEYWORDS = {
     "EvalChoices": ("The fields of `EvalPolicy`", _EVAL),
@@ -56,11 +57,11 @@ KEYWORDS = {
     ),
     "DataPolicies": (
         "The fields of `EvalPolicy` and, for qrels and runs in memory, of reading",
-        _EVAL | _READ_ALONE | {"subtopics": "bool", "rel": "float | dict[str, float] | None"},
+        _EVAL | _READ_ALONE | {"subtopics": "bool"},
     ),
     "Policies": (
         "The fields of `ReadPolicy` and `EvalPolicy` for one track of data",
-        _DATA | _texts(EvalPolicy, without=("qrels",)),
+        _DATA | _texts(EvalPolicy, without=("qrels", "rel")),
     ),
 }
 """Description of each typed dict, and the types of its keywords."""
@@ -98,10 +99,12 @@ def _type(one: Any, kind: Any) -> str:
 def policy_keywords() -> str:
     """Return the text of irmeta/policy_keywords.py."""
     types = " ".join(kind for _, of_dict in KEYWORDS.values() for kind in of_dict.values())
-    names = sorted(name for name in set(re.findall(r"[A-Z]\w+", types)) if hasattr(policies, name))
+    found = set(re.findall(r"[A-Z]\w+", types)) - {"Mapping", "Sequence"}
+    names = sorted(name for name in found if hasattr(policies, name))
     head = (
         '"""Fields of policies as keywords: written by .ci/stubs.py from irmeta/policies.py."""\n\n'
-        "from __future__ import annotations\n\nfrom typing import TypedDict\n\n"
+        "from __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\n"
+        "from typing import TypedDict\n\n"
         f"from irmeta.policies import (\n{''.join(f'    {name},{chr(10)}' for name in names)})\n"
     )
     classes = [

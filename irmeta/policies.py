@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, Literal
 
 from irmeta.errors import UsageError, did_you_mean
@@ -129,6 +132,46 @@ def checked_names(names: str) -> str:
     return names
 
 
+def checked_rel(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return least relevant grades, ``GRADE`` or ``SET=GRADE``, each set once.
+
+    Raises
+    ------
+    UsageError
+        If a grade is not a finite number, or a set is named twice.
+    """
+    rel_by_set(given)
+    return given
+
+
+def _rel_texts(given: Any) -> Any:
+    """Return a number, or a dict of grades by set, as texts; None as no text."""
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        return tuple(f"{name}={one}" if name else f"{one}" for name, one in given.items())
+    is_number = isinstance(given, Real) and not isinstance(given, bool)
+    return (f"{given}",) if is_number else given
+
+
+def rel_by_set(given: tuple[str, ...]) -> dict[str | None, float]:
+    """Return least relevant grades by qrels set, None for all others: see `checked_rel`."""
+    found = dict[str | None, float]()
+    for one in given:
+        name, equals, grade = one.rpartition("=")
+        try:
+            number = float(grade)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise UsageError(f"rel: {grade!r} of {one!r} is not a grade.")
+        key = name if equals else None
+        if key in found:
+            raise UsageError(f"rel: two grades are given for {name or 'all sets'}.")
+        found[key] = number
+    return found
+
+
 @dataclass(frozen=True)
 class EvalPolicy(Options):
     """Policy for averaging and for reading qrels, recorded in each result's metadata.
@@ -159,6 +202,10 @@ class EvalPolicy(Options):
     pool_without
         Systems, ``group=NAME`` or ``type=NAME`` that are removed from the pool and still scored:
         docs that they alone contributed are unjudged. See `JudgedRanks.with_pool`.
+    rel
+        Least relevant grade of all qrels sets, or ``SET=GRADE`` of one, for names of measures and
+        preferences without `rel=` (in Python also a number, or a dict by set): as `rel` of a
+        collection states it. Empty: that of the collection, else 1.
     costs
         File of the costs of reading docs, for the measures of the C/W/L framework with
         ``quantity=EC`` or ``ETC`` and for BPM: lines ``query doc cost`` or ``doc cost``. All other
@@ -193,10 +240,26 @@ class EvalPolicy(Options):
         None, "File of costs of docs: query doc cost, or doc cost.", metavar="FILE", file=True
     )
 
+    rel: tuple[str, ...] = option(
+        (),
+        "Least relevant grade, of all qrels sets or of one (repeatable); default as the collection "
+        "states, or 1.",
+        metavar="GRADE|SET=GRADE",
+        parse="irmeta.policies:checked_rel",
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(type(self).rel, tuple):  # a study may have a grade of its own
+            object.__setattr__(self, "rel", _rel_texts(self.rel))
+        super().__post_init__()
+
     def record(self) -> dict[str, Any]:
-        """Return the options; `costs` only if it is given, so that older records stay equal."""
+        """Return the options; late ones only if they are given, so that older records stay equal.
+
+        These are `costs` and `rel`.
+        """
         record = super().record()
-        return {name: v for name, v in record.items() if name != "costs" or v is not None}
+        return {name: v for name, v in record.items() if name not in ("costs", "rel") or v}
 
     @property
     def has_smaller_pool(self) -> bool:
@@ -224,4 +287,7 @@ class TrackOptions(EvalPolicy):
     @property
     def policy(self) -> EvalPolicy:
         """The evaluation policy among the options."""
-        return EvalPolicy(*(getattr(self, one.name) for one in fields(EvalPolicy)))
+        values = {one.name: getattr(self, one.name) for one in fields(EvalPolicy)}
+        if not isinstance(self.rel, tuple):  # a study's own, which names of its measures state
+            del values["rel"]
+        return EvalPolicy(**values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from irmeta.policies import (
@@ -26,6 +27,7 @@ class EvalChoices(TypedDict, total=False):
     pool_depth: int | None
     pool_without: tuple[str, ...]
     costs: str | None
+    rel: float | Mapping[str, float] | Sequence[str] | None
 
 
 class ReadChoices(TypedDict, total=False):
@@ -74,6 +76,7 @@ class DataPolicies(TypedDict, total=False):
     pool_depth: int | None
     pool_without: tuple[str, ...]
     costs: str | None
+    rel: float | Mapping[str, float] | Sequence[str] | None
     depth: int | None
     duplicates: Duplicates
     malformed: Malformed
@@ -82,7 +85,6 @@ class DataPolicies(TypedDict, total=False):
     grade_digits: int | None
     comments: Comments
     subtopics: bool
-    rel: float | dict[str, float] | None
 
 
 class Policies(TypedDict, total=False):

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import polars as pl
 
 from irmeta.api.trec_files import write_collection
-from irmeta.errors import UsageError, check_choice
+from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.phrases import count
-from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
+from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder, rel_by_set
 from irmeta.rankings.track_facts import track_facts
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.run_notes import notes_on_runs
@@ -49,7 +49,18 @@ class OpenedStore(Summarized):
         >>> store.merged({"queries": "relevant"})  # a store that no results hold
         {'queries': 'relevant'}
         """
-        return self.eval_policy.changed() | dict(choices)
+        both = self.eval_policy.changed() | dict(choices)
+        if both.get("rel") is not None:
+            self._check_rel(EvalPolicy(rel=both["rel"]))
+        return both
+
+    def _check_rel(self, policy: EvalPolicy) -> None:
+        """Refuse least relevant grades of qrels sets that no track has."""
+        if named := {name for name in rel_by_set(policy.rel) if name is not None}:
+            records = map(self.reader.read_record, self.tracks)
+            known = sorted({one["name"] for record in records for one in record["qrels"]})
+            for name in sorted(named.difference(known)):
+                raise UsageError(f"rel: no qrels set {name!r}. {did_you_mean(name, known)}")
 
     def _summary(self) -> Summary:
         tracks = self.tracks

@@ -18,7 +18,7 @@ from irmeta.show.notes import note
 
 COMPARED = (
     EvalPolicy,
-    ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without"),
+    ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without", "rel"),
 )
 
 

@@ -31,7 +31,7 @@ from irmeta.show.notes import note
 
 EXPLAINED = (
     EvalPolicy,
-    ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without"),
+    ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without", "rel"),
 )
 
 

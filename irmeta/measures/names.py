@@ -154,13 +154,15 @@ class Spec(NamedSpec):
     """A measure with the values of its parameters and its cutoff: the meaning of a name.
 
     `asked` is the name as the user wrote it, `asked_too` other names of the measure that the user
-    wrote, `stated` those of both that state `rel`; specs that differ only in these are equal.
+    wrote, `stated` those of both that state `rel`, `preset` whether only a preset names it; specs
+    that differ only in these are equal.
     """
 
     measure: Measure
     asked: str = field(default="", compare=False)
     asked_too: tuple[str, ...] = field(default=(), compare=False)
     stated: tuple[str, ...] = field(default=(), compare=False)
+    preset: bool = field(default=False, compare=False)
 
     def compute(self, view: JudgedRanks, ks: Cutoffs) -> np.ndarray:
         """Return the values at each cutoff, float64 [cutoff, query, system].
@@ -182,7 +184,7 @@ class Spec(NamedSpec):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle names: another process has the measure's functions, which need no pickling."""
-        return _unpickled, (self.name, self.asked, self.asked_too, self.stated)
+        return _unpickled, (self.name, self.asked, self.asked_too, self.stated, self.preset)
 
     @property
     def registration(self) -> Measure:
@@ -227,7 +229,7 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
         for name in split_names(text):
             if preset := PRESETS.get(name) or PRESETS.get(name.lower()):
                 # A preset writes canonical names, which state rel=1 without meaning it.
-                specs += (replace(named_spec(m, m), stated=()) for m in preset)
+                specs += (replace(named_spec(m, m), stated=(), preset=True) for m in preset)
             else:
                 specs += (named_spec(ours, asked) for asked, ours in translated(name))
     if not specs:
@@ -240,6 +242,8 @@ def merged(specs: Iterable[Spec]) -> list[Spec]:
     found: dict[str, Spec] = {}
     for spec in specs:
         first = found.setdefault(spec.name, spec)
+        if first.preset and not spec.preset:
+            first = found[spec.name] = replace(first, preset=False)
         more = tuple(name for name in spec.names if name not in first.names)
         if more:
             stated = (*first.stated, *spec.stated)
@@ -411,8 +415,10 @@ def named_spec(name: str, asked: str, asked_too: tuple[str, ...] = ()) -> Spec:
     )
 
 
-def _unpickled(name: str, asked: str, asked_too: tuple[str, ...], stated: tuple[str, ...]) -> Spec:
-    return replace(named_spec(name, asked, asked_too), stated=stated)
+def _unpickled(
+    name: str, asked: str, asked_too: tuple[str, ...], stated: tuple[str, ...], preset: bool
+) -> Spec:
+    return replace(named_spec(name, asked, asked_too), stated=stated, preset=preset)
 
 
 def _suggestion(name: str, word: str) -> str:

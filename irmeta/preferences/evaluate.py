@@ -85,7 +85,8 @@ def relevant_preferences(
     for spec in specs:
         chosen, params = spec, spec.settings
         if not spec.states_rel and params.get(REL.name) == 1:
-            params[REL.name] = stated_rel(store, track, spec, qrels_of(store, track, spec, policy))
+            of_set = replace(policy, qrels=qrels_of(store, track, spec, policy))
+            params[REL.name] = stated_rel(store, track, spec, of_set) or 1
             chosen = replace(spec, params=tuple(params.items()))
         found.setdefault(chosen.name, chosen)
     return list(found.values())

@@ -235,9 +235,9 @@ def judged_blocks(
     UsageError
         See `judged_ranks`; raised before the first block.
     """
-    facts = track_facts(store, track, policy.qrels)
+    facts = track_facts(store, track, policy.qrels, policy.rel)
     asked = _Asked.of(store, facts, policy, needs)
-    sets = _qrels_sets(store, facts, asked.needs)
+    sets = _qrels_sets(store, facts, asked.needs, policy.rel)
     for queries, block in _blocks_of(store, facts, sets, max_rows):
         yield partial(_block_view, sets, queries, asked, block)
 
@@ -257,10 +257,10 @@ def judged_under(
         samples.
     """
     with undisturbed(store, track):
-        facts = track_facts(store, track, asked[0][0].qrels)
+        facts = track_facts(store, track, asked[0][0].qrels, asked[0][0].rel)
         every = [_Asked.of(store, facts, policy, needs) for policy, needs in asked]
         columns = sorted({column for one in every for column in one.columns})
-        sets = _qrels_sets(store, facts, every[0].needs)
+        sets = _qrels_sets(store, facts, every[0].needs, asked[0][0].rel)
         for queries, block in _blocks_of(store, facts, sets, max_rows):
             names, lists = _lists_of(block, queries, columns)
             yield [_arranged(sets, names, one, lists) for one in every]
@@ -318,13 +318,16 @@ def evaluation_of(policy: EvalPolicy, needs: Collection[Need]) -> Evaluation | N
     return Evaluation((policy.tie_order, pool_order), "ties" in needs, "retrieved" in needs)
 
 
-def _qrels_sets(store: StoreReader, facts: TrackFacts, needs: Collection[Need]) -> list[Judged]:
+def _qrels_sets(
+    store: StoreReader, facts: TrackFacts, needs: Collection[Need], rel: tuple[str, ...]
+) -> list[Judged]:
     """Return the judgments of the chosen qrels set, and of the one with subtopics if needed."""
     sample = "sample" in needs
     if "subtopics" not in needs:
         return [read_judged(store, facts, sample=sample)]
     name = subtopic_set(store, facts)
-    with_subtopics = read_judged(store, track_facts(store, facts.track, name), subtopics=True)
+    other = track_facts(store, facts.track, name, rel)
+    with_subtopics = read_judged(store, other, subtopics=True)
     if name == facts.qrels:
         return [with_subtopics]
     return [read_judged(store, facts, sample=sample), with_subtopics]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from irmeta.policies import EvalPolicy
+from irmeta.policies import EvalPolicy, rel_by_set
 from irmeta.rankings.needs import Reader, needs_of
 from irmeta.rankings.subtopics import has_subtopics, subtopic_set
-from irmeta.rankings.track_facts import set_names, track_facts
+from irmeta.rankings.track_facts import TrackFacts, set_names, track_facts
 from irmeta.store.scan import StoreReader
 
 
@@ -26,12 +26,25 @@ def policies_of_sets(store: StoreReader, track: str, policy: EvalPolicy) -> list
     return [replace(policy, qrels=name) for name in names]
 
 
-def stated_rel(store: StoreReader, track: str, spec: Reader, qrels: str | None) -> float:
-    """Return the least relevant grade of the qrels set that a measure or preference reads."""
+def stated_rel(store: StoreReader, track: str, spec: Reader, policy: EvalPolicy) -> float | None:
+    """Return the least relevant grade of the qrels set that a measure or preference reads.
+
+    None if neither the policy nor the collection states one.
+    """
     # Few collections state a grade: without one, the systems of the track are not read.
-    if not any("rel" in one for one in store.read_record(track)["config"]["qrels"]):
-        return 1
-    facts = track_facts(store, track, qrels)
+    states = any("rel" in one for one in store.read_record(track)["config"]["qrels"])
+    if not (states or policy.rel):
+        return None
+    facts = set_facts(store, track, spec, policy)
+    configs = {one["name"]: one for one in store.read_record(track)["config"]["qrels"]}
+    given = rel_by_set(policy.rel)
+    is_stated = {facts.qrels, None} & given.keys() or "rel" in configs[facts.qrels]
+    return facts.rel if is_stated else None
+
+
+def set_facts(store: StoreReader, track: str, spec: Reader, policy: EvalPolicy) -> TrackFacts:
+    """Return the facts of a track under the qrels set that a measure or preference reads."""
+    facts = track_facts(store, track, policy.qrels, policy.rel)
     if "subtopics" in needs_of([spec]) and has_subtopics(store, facts.track):
-        facts = track_facts(store, track, subtopic_set(store, facts))
-    return facts.rel
+        return track_facts(store, track, subtopic_set(store, facts), policy.rel)
+    return facts

@@ -9,6 +9,7 @@ from typing import Any, overload
 import polars as pl
 
 from irmeta.errors import RelevanceWarning, UsageError, did_you_mean, first_few, warn
+from irmeta.policies import rel_by_set
 from irmeta.store.scan import StoreReader, read_table
 from irmeta.trec.grades import plain
 from irmeta.trec.qrels import SAMPLED
@@ -136,8 +137,12 @@ class TrackFacts:
         return UsageError(f"track {self.track!r} has no {kind} {name!r}. {hint}")
 
 
-def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> TrackFacts:
+def track_facts(
+    store: StoreReader, track: str, qrels: str | None = None, rel: tuple[str, ...] = ()
+) -> TrackFacts:
     """Return the facts of one track under one of its qrels sets (None: the primary one).
+
+    `rel` is that of an `EvalPolicy`.
 
     Raises
     ------
@@ -155,6 +160,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
     sampled = configs[name]["format"]
     table = read_table(store, "systems", track)
     systems = table.filter(pl.col("skip_reason").is_null()).sort("system")
+    given = rel_by_set(rel)
     return TrackFacts(
         track=record["track"],
         systems=tuple(record["systems"]),
@@ -172,7 +178,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         pool_depth_by_query=record.get("pool_depths", {}),
         sampled=sampled if sampled in SAMPLED else None,
         levels=None if (levels := sets[name].get("levels")) is None else tuple(levels),
-        rel=plain(configs[name].get("rel", 1)),
+        rel=plain(given.get(name, given.get(None, configs[name].get("rel", 1)))),
     )
 
 

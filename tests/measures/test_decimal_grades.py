@@ -107,14 +107,14 @@ def many_levels(levels: int, extra: dict[str, float] | None = None) -> irmeta.St
 
 GRADED = (
     *("nDCG", "nDCG@10", "DCG", "DCG@5", "nDCG(gain=exp)", "ERR", "RBP(p=0.8,gain=linear)", "Q"),
-    *("Compat", "AP(rel=0.1)", "RnDCG", "nDCGRel", "SDCG", "INST", "nERR", "RareDCG"),
+    *("Compat", "AP(rel=0.1)", "RnDCG", "nDCGRel", "SDCG@10", "INST", "nERR", "RareDCG"),
 )
 
 
 @pytest.mark.parametrize("levels", [254, 255, 256, 257, 1000])
 def test_levels__one_more_grade_that_counts_for_nothing_changes_no_bit(levels: int):
-    plain = many_levels(levels).evaluate(GRADED, per_query=True)
-    more = many_levels(levels, {"unretrieved": -0.5}).evaluate(GRADED, per_query=True)
+    plain = many_levels(levels).evaluate(GRADED, per_query=True, rel=0.1)
+    more = many_levels(levels, {"unretrieved": -0.5}).evaluate(GRADED, per_query=True, rel=0.1)
     assert plain.equals(more)
     assert plain["value"].n_unique() > len(GRADED)
 
@@ -147,21 +147,118 @@ def test_levels__a_table_of_worths_and_docs_of_their_own_give_equal_bits(name, m
 
 
 def test_levels__are_listed_in_the_record_up_to_255(tmp_path):
-    for levels, listed in ((254, 255), (255, 0)):  # and 3.5, of the other query
+    for levels, listed in ((253, 255), (254, 0)):  # and two of the other query
         store = many_levels(levels)
         (record,) = (store.reader.read_record(name) for name in store.tracks)
         assert len(record["qrels"][0]["levels"]) == listed
         assert store.qrels().collect()["grade"].dtype == pl.Float64
-        (view,) = store.views()
+        (view,) = store.views("data")
         assert view.grades.dtype == np.float64
     with pytest.raises(UsageError, match=r"at most 255 grades: round them .*`grade_digits=`"):
         view.alter_labels(0.1)
 
 
-def test_rel__default_above_all_grades_is_reported_for_binary_measures():
-    low = {"q": {"a": 0.5, "b": 0.25}}
-    with pytest.warns(irmeta.RelevanceWarning, match=r"no doc is relevant for AP: .* is 0.5"):
-        irmeta.evaluate(low, RUNS, ["AP", "nDCG", "AP(rel=0.25)"], per_query=True)
+LOW = {"q": {"a": 0.5, "b": 0.25}, "r": {"a": 0.125}}
+SAID = (
+    "the qrels set '{}' has 3 grades from 0.125 to 0.5, and a doc of grade 1 or above for 0 of 2 "
+    "judged queries, the default for binary measures"
+)
+
+
+def test_rel__decimal_grades_below_the_default_refuse_a_named_binary_measure():
+    said = rf"{SAID.format('qrels')} such as AP and P@5\. `rel=GRADE` names"
+    with pytest.raises(MeasureError, match=said):
+        irmeta.evaluate(LOW, RUNS, ["AP", "P@5", "nDCG", "AP(rel=0.25)"])
+    store = irmeta.from_data(LOW, RUNS)
+    for compute in (store.means, store.evaluate, store.compare, store.power):
+        with pytest.raises(MeasureError, match="such as AP"):
+            compute("AP")
+    found = store.means("AP(rel=0.25),nDCG,RBP(p=0.8,gain=linear)")["measure"].unique()
+    assert sorted(found) == ["AP(rel=0.25)", "RBP(p=0.8,gain=linear)", "nDCG"]
+
+
+def test_rel__decimal_grades_below_the_default_leave_out_measures_of_a_preset():
+    store = irmeta.from_data(LOW, RUNS)
+    with pytest.warns(irmeta.RelevanceWarning, match=r"AP, RR and P@10 left out\. `rel=GRADE`"):
+        found = store.means("basic")
+    assert found["measure"].unique().sort().to_list() == ["nDCG", "nDCG@10"]
+    with pytest.raises(MeasureError, match="such as AP"):  # named, too
+        store.means(["basic", "AP"])
+
+
+@pytest.mark.parametrize("rel", [0.25, {"qrels": 0.25}, "0.25", ("qrels=0.25",), {None: 0.25}])
+def test_rel__of_a_call_is_that_of_the_set(rel):
+    stated = irmeta.from_data(LOW, RUNS, rel=0.25)
+    given = irmeta.from_data(LOW, RUNS)
+    names = "AP,nDCG,P@2,AP(rel=0.5)"
+    assert given.means(names, rel=rel).equals(stated.means(names))
+    assert given.compare("AP", rel=rel)[0].systems.equals(stated.compare("AP")[0].systems)
+    assert given.prefer("RPP", rel=rel, resamples=20)[0].systems.equals(
+        stated.prefer("RPP", resamples=20)[0].systems
+    )
+    (view,), (own,) = given.views("data", rel=rel), stated.views("data")
+    assert view.facts.rel == own.facts.rel == 0.25
+    assert given.explain("AP", system="one", query="q", rel=rel).measure == "AP(rel=0.25)"
+    made = given.provenance("AP", rel=rel)
+    assert made["eval_policy"]["rel"][0].endswith("0.25")
+    assert given.means("AP", rel=rel)["measure"].unique().to_list() == ["AP(rel=0.25)"]
+
+
+@pytest.mark.parametrize(
+    ("rel", "said"),
+    [
+        ({"x": 1}, "no qrels set 'x'"),
+        ("a", "'a' of 'a' is not a grade"),
+        (["1", "2"], "two grades are given for all sets"),
+        ("nan", "is not a grade"),
+    ],
+)
+def test_rel__of_a_call_is_checked(rel, said):
+    with pytest.raises(UsageError, match=said):
+        irmeta.from_data(LOW, RUNS).means("AP", rel=rel)
+
+
+def test_rel__the_default_for_decimal_grades_is_noted_and_silent_where_stated():
+    store = irmeta.from_data({"q": {"a": 1.5, "b": 0.5}}, RUNS)
+    said = r"has 2 grades from 0.5 to 1.5, and a doc .* 1 of 1 judged query.*measures \(AP\)\."
+    with pytest.warns(irmeta.RelevanceWarning, match=said):
+        store.means("AP,nDCG")
+    assert store.means("AP,nDCG", rel=1).height == store.means("AP(rel=1),nDCG").height
+
+
+@pytest.mark.filterwarnings("default::irmeta.RelevanceWarning")
+def test_rel_option__of_files(tmp_path, run):
+    text = "".join(f"{q} 0 {d} {g}\n" for q, docs in LOW.items() for d, g in docs.items())
+    (tmp_path / "clicks").write_text(text)
+    for name, run_ in RUNS.items():
+        rows = [(q, d, s) for q, docs in run_.items() for d, s in docs.items()]
+        (tmp_path / name).write_text("".join(f"{q} Q0 {d} 0 {s} {name}\n" for q, d, s in rows))
+    files = [tmp_path / name for name in ("clicks", "one", "two")]
+    said = SAID.format("qrels")
+    for command in (["evaluate"], ["compare", "--max-drop", "0.1"], ["power"]):
+        done = run(command[0], *files, "-m", "AP", *command[1:])
+        assert done.status == 2
+        assert f"irmeta: track clicks: {said} such as AP. `--rel GRADE` names" in done.err
+    done = run("evaluate", *files)
+    assert (done.status, done.err.count("left out")) == (0, 1)
+    for command in (["evaluate"], ["compare"], ["power"]):
+        done = run(command[0], *files, "-m", "AP", "--rel", "0.25")
+        assert (done.status, "AP(rel=0.25)" in done.out + done.err) == (0, True)
+
+
+def test_reanalyze__leaves_out_binary_measures_of_the_track_of_decimals(tmp_path):
+    whole = {"t/runs/one": "q Q0 a 1 2 one\n", "t/qrels": "q 0 a 1\n", "u/qrels": "q 0 a 0.5\n"}
+    for name, text in {**whole, "u/runs/one": "q Q0 a 1 2 one\n"}.items():
+        (tmp_path / "c" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "c" / name).write_text(text)
+    with pytest.warns(irmeta.RelevanceWarning, match="track u: .*left out"):
+        irmeta.reanalyze(tmp_path / "c", tmp_path / "out")
+    found = pl.read_parquet(tmp_path / "out" / "means.parquet")
+    binary = found.filter(measure="AP")["track"].unique().to_list()
+    assert (binary, found.filter(measure="nDCG")["track"].n_unique()) == (["t"], 2)
+    irmeta.reanalyze(tmp_path / "c", tmp_path / "rel", policy={"rel": 0.5})
+    found = pl.read_parquet(tmp_path / "rel" / "means.parquet")
+    assert sorted(found.filter(track="u")["measure"].unique())[0] == "AP(rel=0.5)"
 
 
 def test_grades_above_127__have_their_gains():

@@ -264,4 +264,5 @@ def test_evaluate_command__rel_above_the_highest_grade_is_named_once(run, made_s
     command = ("evaluate", made_store.path, "-m", "AP(rel=2),AP", "--track", "news", "-q")
     done = run(*command, "--format", "trec_eval")
     assert done.status == 0
-    assert re.fullmatch(f"irmeta: {HIGHEST.format(re.escape('AP(rel=2)'))}\n", done.err)
+    said = [line for line in done.err.splitlines() if " systems ha" not in line]
+    assert re.fullmatch(f"irmeta: {HIGHEST.format(re.escape('AP(rel=2)'))}", "\n".join(said))

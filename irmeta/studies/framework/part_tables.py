@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, Self
 
 import polars as pl
@@ -31,6 +32,7 @@ def provenance(
     specs = scored_specs(options)
     made: dict[str, Any] = {"irmeta": __version__}
     if store is not None and isinstance(options, TrackOptions):
+        specs = [replace(spec, preset=True) for spec in specs]  # left out where decimals need rel
         made = how_made(store, specs, options.policy, tracks)
     elif specs:
         made["measures"] = recorded_measures(specs)

@@ -12,7 +12,7 @@ import polars as pl
 
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measures
-from irmeta.measures.set_rel import relevant_in_set
+from irmeta.measures.set_rel import LEAST_RELEVANT, relevant_in_set
 from irmeta.policies import EvalPolicy, TieOrder, TrackOptions
 from irmeta.preferences.evaluate import evaluate_preferences, relevant_preferences
 from irmeta.preferences.registry import PreferenceSpec, parse_preferences
@@ -68,7 +68,7 @@ class TrackView:
     @cached_property
     def facts(self) -> TrackFacts:
         """Names of the systems, deepest rank, highest grade, and how the runs were read."""
-        return track_facts(self._store, self.name, self.policy.qrels)
+        return track_facts(self._store, self.name, self.policy.qrels, self.policy.rel)
 
     @cached_property
     def record(self) -> dict[str, Any]:
@@ -199,9 +199,17 @@ class TrackView:
     def studied(self) -> dict[str, Any]:
         """Return the track's row of the table `studied_tracks`."""
         judged = read_judged(self._store, self.facts).docs
-        rel = getattr(self._options, "rel", 1) if self.rel is None else self.rel
+        own = self._options.rel
+        stated = own if not isinstance(own, tuple) else self.facts.rel if own else 1
+        rel = stated if self.rel is None else self.rel
         relevant = judged.filter(pl.col("grade") >= rel)
         systems, least = len(self.facts.systems), self._options.min_systems
+        with_relevant, queries = relevant["query"].n_unique(), judged["query"].n_unique()
+        if self.facts.levels is not None and with_relevant < LEAST_RELEVANT * queries:
+            self.leave_out(
+                f"{with_relevant:,} of {queries:,} judged queries have a doc of grade {rel:g} or "
+                "above among decimal grades: name the least relevant grade by `rel=`"
+            )
         if systems < least:
             available = "1 system" if systems == 1 else f"{systems} systems"
             self.leave_out(f"{available}, fewer than the minimum of {least}")
@@ -209,7 +217,7 @@ class TrackView:
         return {
             "track": self.name,
             "systems": systems,
-            "queries": relevant["query"].n_unique(),
+            "queries": with_relevant,
             "relevant": relevant.height,
             "deepest_rank": self.facts.deepest_rank,
             "highest_grade": self.facts.highest_grade,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -46,7 +47,9 @@ class Block(NamedTuple):
 
 def compute(track: TrackView, options: OverviewOptions) -> TableRows:
     """Yield the tables of one track; tables by doc or query block by block."""
-    specs, blocks = track.named_in_set(parse_measures(options.measures)), list[Block]()
+    # On a track of decimal grades without a stated `rel`, binary measures are left out.
+    measures = [replace(spec, preset=True) for spec in parse_measures(options.measures)]
+    specs, blocks = track.named_in_set(measures), list[Block]()
     for block, lengths, rarity in track.map_blocks(partial(_of_block, options, specs), specs):
         blocks.append(block)
         yield "search_lengths", lengths

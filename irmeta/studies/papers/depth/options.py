@@ -24,7 +24,7 @@ DEEPEST = 1000
 class DepthOptions(TrackOptions):
     """Options of the study of pooling and evaluation depth."""
 
-    rel: int = option(
+    rel: int = option(  # pyright: ignore[reportIncompatibleVariableOverride]
         1,
         "Least relevant grade, and least grade with a gain in nDCG, for measures whose names state "
         "none. ERR has gains of all grades.",

@@ -57,6 +57,7 @@ class JudgesOptions(TrackOptions):
         names="graded",
     )
     qrels: str | None = option(None, "The same as `reference`.", flag="", names="qrels")
+    rel: tuple[str, ...] = option((), "The same as `rels`.", flag="")
     measures: tuple[str, ...] = option(
         MEASURES,
         "Measures and preferences (repeatable).",
@@ -115,6 +116,11 @@ class JudgesOptions(TrackOptions):
             )
         if self.reference is not None:
             object.__setattr__(self, "qrels", self.reference)
+        if self.rel:  # of judges too, which are no sets of the store
+            if self.rels:
+                raise UsageError("rel and rels are the same: give one of them.")
+            object.__setattr__(self, "rels", checked_rels(self.rel))
+            object.__setattr__(self, "rel", ())
         if "" in self.judge_files:
             raise UsageError("a judge in a file needs a name: NAME=FILE.")
         if not self.tests:
