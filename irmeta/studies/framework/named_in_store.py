@@ -174,6 +174,7 @@ def _reason(
     if "min_systems" in changed and systems < least:
         return f"{track} has {count(systems, 'system')}, fewer than min_systems = {least}"
     chosen, rel = known.chosen_set(track), getattr(options, "rel", 1)
-    if "rel" in changed and chosen is not None and chosen["highest"] < rel:
+    is_own = isinstance(rel, int | float)  # otherwise grades of qrels sets
+    if "rel" in changed and is_own and chosen is not None and chosen["highest"] < rel:
         return f"{track} has the highest grade {chosen['highest']}, below rel = {rel}"
     return None
