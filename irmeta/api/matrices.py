@@ -173,13 +173,12 @@ def opened(results: Any, choices: Mapping[str, Any] | None = None) -> Any:
         results = [NamedFile(str(name), file) for name, file in cast("Any", results).items()]
     if isinstance(results, list | tuple):
         files = cast("Sequence[object]", results)
-        pairs = [
-            one if isinstance(one, NamedFile) else NamedFile(None, cast("Any", one))
-            for one in files
-        ]
-        if not all(isinstance(one.path, AnyLocation) for one in pairs):
+        pairs = [one if isinstance(one, NamedFile) else (None, one) for one in files]
+        paths = [path for _, path in pairs if isinstance(path, AnyLocation)]
+        if len(paths) < len(pairs):
             raise UsageError(NO_RESULTS)
-        return [NamedFile(one.name, location(one.path)) for one in pairs]
+        named = zip(pairs, paths, strict=True)
+        return [NamedFile(name, location(path)) for (name, _), path in named]
     if isinstance(results, OpenedStore) or not isinstance(results, AnyLocation):
         return results
     if is_store(results):
