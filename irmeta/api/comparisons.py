@@ -213,6 +213,17 @@ class Comparisons(SummaryList[Comparison]):
             for one in self
         )
 
+    def pair_frame(self) -> pl.DataFrame:
+        """Return one row per tested pair of all comparisons, with its p-value: see `Pairs.frame`.
+
+        Examples
+        --------
+        >>> compared = irmeta.compare(store, ["AP", "RR"], track="news")
+        >>> compared.pair_frame().select("measure", "system_a", "system_b").row(-1)
+        ('RR', 'doumMan2', 'elmBase')
+        """
+        return pl.concat(one.pairs.frame() for one in self)
+
     def to_latex(self, digits: int = 4, *, siunitx: bool = False) -> str:
         """Return `table` as LaTeX with booktabs, as wide as a column of a paper if it fits.
 
@@ -300,6 +311,7 @@ class Comparisons(SummaryList[Comparison]):
         else:
             better = f"{DAGGER} significantly better and {DOUBLE_DAGGER} worse than"
             text = f"{better} {pairs.baseline} {test}."
+            text += " Corrected for all pairs of systems." if pairs.family_text else ""
         untested = [(one.pairs.label, one.pairs.untested_text) for one in self]
         return " ".join([text, *(f"{name}: {why}." for name, why in untested if why)])
 

@@ -349,8 +349,11 @@ def write_comparisons(
     those of `irmeta.report.formats`.
     """
     made = comparison_record(found, source)
-    pairs = pl.concat(c.pairs.frame() for c in found)
-    tables = {"pairs": pairs, "systems": found.frame().drop("test"), **found.robust_tables()}
+    tables = {
+        "pairs": found.pair_frame(),
+        "systems": found.frame().drop("test"),
+        **found.robust_tables(),
+    }
     several = len({c.pairs.label for c in found}) > 1
     figures = {}
     for c in found:

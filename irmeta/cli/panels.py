@@ -22,6 +22,7 @@ _NAMES = {
             "format",
             "digits",
             "sort",
+            "table",
             "wide",
             "measure_names",
             "per_query",

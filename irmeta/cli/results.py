@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -121,6 +121,10 @@ def compare(
         typer.Option("-m", "--measures", help="Measures to compare, e.g. AP (repeatable)."),
     ] = None,
     track: TracksOption = None,
+    table: Annotated[
+        Literal["systems", "pairs"],
+        typer.Option(help="Table: a row per system, or per tested pair of systems with its p."),
+    ] = "systems",
     differences_file: Annotated[
         Path | None,
         typer.Option(
@@ -223,7 +227,7 @@ def compare(
         if max_drop is not None:
             is_level = testing.alpha is not None and not gating.non_inferior
             gate = comparisons.gate(max_drop, significant=is_level, **gating.rule)
-        print_comparisons(comparisons, record, display, gate, notes)
+        print_comparisons(comparisons, record, display, gate, notes, table)
         print_unjudged(found, at_least)
         against = "" if baseline is None else f".{baseline}"
         checked = ".robust" if robust else ""

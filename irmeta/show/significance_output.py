@@ -33,21 +33,27 @@ def print_comparisons(
     display: Display,
     gate: Gate | None = None,
     notes: Sequence[str] = (),
+    table: str = "systems",
 ) -> None:
-    """Print or write the systems, best first, with the results of the tests.
+    """Print or write the systems, best first, or the tested pairs with the results of the tests.
 
     LaTeX and Markdown have systems by measures. JSON also has the rows of a gate, the tables of
     robust comparisons, and the notes on runs.
     """
-    robust = comparisons.robust_tables()
+    robust, is_pairs = comparisons.robust_tables(), table == "pairs"
+    first = {"pairs": comparisons.pair_frame()} if is_pairs else {}
 
     def show(digits: int) -> None:
         for one in comparisons:
-            console = open_console()
-            print_table(console, starred(without_zero_counts(one.systems)), digits=digits)
-            more = "" if one.pairs.baseline is not None else "; * none is better by the test"
+            console, more = open_console(), ""
+            if is_pairs:
+                print_table(console, one.pairs.frame().drop(one.pairs.names()), digits=digits)
+            else:
+                print_table(console, starred(without_zero_counts(one.systems)), digits=digits)
+            if one.pairs.baseline is None and not is_pairs:
+                more = "; * none is better by the test; p of each pair: --table pairs"
             print_text(console, f"{_summary(one)}{more}", "bold")
-            if one.rank_sets is not None:
+            if one.rank_sets is not None and not is_pairs:
                 print_text(console, f"{_SETS}: {one.rank_sets.text}")
         for name, frame in robust.items():
             print_text(open_console(), f"{_HEADINGS[name]}:", "bold")
@@ -56,21 +62,24 @@ def print_comparisons(
     display.write(
         Result(
             "compare",
-            {"systems": comparisons.frame()}
+            first
+            | {"systems": comparisons.frame()}
             | robust
             | ({} if gate is None else {"gate": gate.rows}),
-            "Systems with the results of tests.",
+            "Pairs of systems with the results of tests."
+            if is_pairs
+            else "Systems with the results of tests.",
             made,
             {"notes": list(notes)} | ({} if gate is None else {"passed": gate.passed}),
             show=show,
-            grid=comparisons.table,
+            grid=None if is_pairs else comparisons.table,
             comment=comparisons.made_text(),
         )
     )
     if display.form != "table":
         for one in comparisons:
             note(_summary(one))
-            if one.rank_sets is not None:
+            if one.rank_sets is not None and not is_pairs:
                 note(f"{_SETS}: {one.rank_sets.text}")
     if robust and display.form not in ("table", "json"):
         is_safe = robust["conclusions"]["safe"]
@@ -90,8 +99,9 @@ def starred(systems: pl.DataFrame) -> pl.DataFrame:
 def _summary(comparison: Comparison) -> str:
     pairs = comparison.pairs
     against = "" if pairs.baseline is None else f" against {pairs.baseline}"
+    family = f"; {pairs.family_text}" if pairs.family_text else ""
     return (
         f"{pairs.subject}, {pairs.test_text}{against}: {pairs.separated_text(comparison.alpha)}; "
         f"{'greater' if pairs.direction > 0 else 'less'} is better; "
-        f"values within {pairs.tolerance:.2g} are equal"
+        f"values within {pairs.tolerance:.2g} are equal{family}"
     )

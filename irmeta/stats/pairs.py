@@ -118,6 +118,13 @@ class Pairs(Summarized):
         return self.test if self.correction == "none" else f"{self.test}, {self.correction}"
 
     @property
+    def family_text(self) -> str:
+        """Return the pairs that a test of all pairs is corrected for, where it shows only some."""
+        if self.baseline is None or self.test not in FAMILY_TESTS:
+            return ""
+        return "corrected for all pairs of systems; max-t (Dunnett's family) is more powerful"
+
+    @property
     def interval(self) -> Interval | None:
         """Kind of the intervals; None for a test without intervals.
 
@@ -268,7 +275,8 @@ def pairwise(
     rng : int or Generator, default 0
         Random seed. The same seed gives the same numbers.
     baseline : str, optional
-        Test only the pairs with this system; a correction counts these pairs alone.
+        Test only the pairs with this system; a correction counts these pairs alone. Tests of all
+        systems at once remain corrected for all pairs: ``max-t`` is more powerful.
 
     Returns
     -------
@@ -281,8 +289,8 @@ def pairwise(
     Raises
     ------
     UsageError
-        For an unknown test, correction or baseline, a test of all systems with a correction, an
-        hsd test with a baseline, max-t without one, the bootstrap with bonferroni for a pair of
+        For an unknown test, correction or baseline, a test of all systems with a correction,
+        max-t without a baseline, the bootstrap with bonferroni for a pair of
         fewer than 100 queries, a confidence outside (0, 1), fewer than one resample, or an infinite
         value.
 
@@ -394,8 +402,6 @@ def _check_baseline(matrix: Matrix, test: str, baseline: str | None) -> None:
         of = f"track {matrix.track} has" if matrix.track else "there is"
         hint = did_you_mean(baseline, matrix.systems)
         raise UsageError(f"{of} no system {baseline!r} as a baseline. {hint}")
-    if test in FAMILY_TESTS:
-        raise UsageError(f"{test} tests all pairs of systems: with a baseline, use max-t.")
 
 
 def default_correction(test: str) -> str:

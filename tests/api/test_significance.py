@@ -435,3 +435,32 @@ def test_compare_command__names_the_tolerance(run, tmp_path: Path):
     made = json.loads(run("compare", file, "--format", "json").out)["provenance"]["compare"]
     assert made["tolerance"] == 1e-4
     assert "0.0001" in run("power", file, "--test", "sign").out
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "latex", "siunitx", "markdown", "table"])
+def test_compare_command__table_of_pairs_in_every_format(run, tmp_path: Path, form: str):
+    table = tmp_path / "table.csv"
+    table.write_text("query,a,b,c\n1,.1,.2,.5\n2,.3,.5,.9\n3,.2,.2,.8\n4,.4,.7,.6\n")
+    done = run("compare", table, "--table", "pairs", "--format", form)
+    assert done.status == 0
+    (found,) = irmeta.compare(table)
+    for a, b in (("a", "b"), ("a", "c"), ("b", "c")):
+        assert any(a in line.split("\\")[0] and b in line for line in done.out.splitlines())
+    p = found.pairs.p[0, 2]
+    assert f"{p:.3f}" in done.out or repr(float(p)) in done.out
+    if form == "json":
+        tables = json.loads(done.out)["tables"]
+        assert list(tables) == ["pairs", "systems"]
+        assert [row["p"] for row in tables["pairs"]] == found.pairs.frame()["p"].to_list()
+
+
+def test_compare_command__table_of_pairs_in_a_file_and_named_beside_the_default(
+    run, tmp_path: Path
+):
+    table, out = tmp_path / "table.csv", tmp_path / "pairs.csv"
+    table.write_text("query,a,b,c\n1,.1,.2,.5\n2,.3,.5,.9\n3,.2,.2,.8\n4,.4,.7,.6\n")
+    assert "p of each pair: --table pairs" in run("compare", table, "--format", "table").out
+    assert run("compare", table, "--table", "pairs", "--out", out).status == 0
+    assert pl.read_csv(out)["p"].to_list() == irmeta.compare(table).pair_frame()["p"].to_list()
+    done = run("compare", table, "--test", "hsd", "--baseline", "a", "--format", "table")
+    assert "max-t (Dunnett's family) is more powerful" in done.out

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats.baselines import max_t_test
-from irmeta.stats.pairs import PLAIN_TESTS, pairwise
+from irmeta.stats.pairs import FAMILY_TESTS, PLAIN_TESTS, pairwise
 from support.examples import scaled
 from twins import significance as naive
 
@@ -106,11 +106,24 @@ def test_pairwise__baseline_has_the_p_of_all_pairs_and_its_own_correction(some: 
     assert np.nanmin(holm.p[:, 2]) == pytest.approx(min(1, 4 * least))
 
 
+@pytest.mark.parametrize("test", FAMILY_TESTS)
+def test_pairwise__tests_of_all_pairs_keep_their_correction_with_a_baseline(
+    some: Matrix, test: str
+):
+    every = pairwise(some, test, resamples=99)
+    against = pairwise(some, test, resamples=99, baseline="s2")
+    for name in ("p", "low", "high", "difference"):
+        column, expected = getattr(against, name)[:, 2], getattr(every, name)[:, 2]
+        np.testing.assert_array_equal(column, expected)
+    assert against.frame()["system_b"].unique().to_list() == ["s2"]
+    assert "corrected for all pairs of systems" in against.family_text
+    assert every.family_text == pairwise(some, "max-t", baseline="s2").family_text == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ({"test": "max-t"}, "name the baseline"),
-        ({"test": "hsd", "baseline": "s1"}, "hsd tests all pairs of systems"),
         ({"test": "max-t", "baseline": "s1", "correction": "holm"}, "already controls"),
         ({"baseline": "s9"}, "there is no system 's9' as a baseline"),
     ],
