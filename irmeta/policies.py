@@ -28,6 +28,8 @@ Majority = Literal["queries", "decided"]
 Correction = Literal["none", "bonferroni", "holm", "benjamini-hochberg"]
 Missing = Literal["error", "common", "zero"]
 """What becomes of a query without a value of a system that has one of another system."""
+MeanInterval = Literal["t", "bootstrap"]
+"""Method of the confidence interval of a mean: see `irmeta.stats.mean_intervals`."""
 Test = Literal[
     "t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap",
     "hsd", "hsd-blocked", "hsd-randomised", "bootstrap-max-t",

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from irmeta.api.read_outcomes import whole
 from irmeta.api.results_or_data import READ_ALONE, read_given, read_in_order, refuse_names
 from irmeta.api.store import Measures, Store
+from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.names import parse_call
 from irmeta.measures.set_rel import relevant_in_set
-from irmeta.policies import ReadPolicy
+from irmeta.policies import MeanInterval, ReadPolicy
 from irmeta.policy_keywords import DataChoices, Policies
 from irmeta.results.scores import Scores, concat_scores
 
@@ -110,6 +112,8 @@ def evaluate(
     measures: Measures = "default",
     *,
     per_query: bool = False,
+    interval: MeanInterval | None = None,
+    rng: int | np.random.Generator = 0,
     subtopics: bool = False,
     rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
@@ -125,6 +129,8 @@ def evaluate(
         See `Store.evaluate`.
     per_query : bool, default False
         Whether rows are values of queries instead of means.
+    interval, rng
+        Confidence interval of each mean: see `Store.evaluate`.
     **choices
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
         duplicates, malformed, run_format, drop_self, grade_digits, comments, queries, negative,
@@ -159,6 +165,8 @@ def evaluate(
     [('q1', 0.5), ('q2', 1.0)]
     """
     refuse_names(choices)
+    if interval is not None and per_query:
+        raise UsageError("`interval` is of means: omit `per_query`.")
     given: Any = dict(choices)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
     specs, policy = parse_call(measures, given)
@@ -170,4 +178,10 @@ def evaluate(
         of_set = replace(policy, qrels=one["name"])
         named = relevant_in_set(store.reader, track, specs, of_set)
         found.append(evaluate_track(store.reader, track, named, of_set, workers))
-    return concat_scores(found, (scores.to_frame(per_query=per_query) for scores in found))
+    frames = [scores.to_frame(per_query=per_query) for scores in found]
+    if interval is not None:
+        from irmeta.stats.means import with_intervals  # only intervals need scipy
+
+        pairs = zip(frames, found, strict=True)
+        frames = [with_intervals(frame, scores, interval, rng) for frame, scores in pairs]
+    return concat_scores(found, frames)

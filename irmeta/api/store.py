@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
+from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.names import parse_call, parse_measure
 from irmeta.measures.set_rel import relevant_in_set
-from irmeta.policies import EvalPolicy, Majority, Missing
+from irmeta.policies import EvalPolicy, Majority, MeanInterval, Missing
 from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
@@ -173,6 +174,8 @@ class Store(OpenedStore):
         track: Tracks = None,
         system: str | Sequence[str] | None = None,
         per_query: bool = False,
+        interval: MeanInterval | None = None,
+        rng: int | np.random.Generator = 0,
         workers: int | None = None,
         executor: Executor | None = None,
         **choices: Unpack[EvalChoices],
@@ -187,6 +190,12 @@ class Store(OpenedStore):
             Only these tracks or systems.
         per_query : bool, default False
             Whether rows are values of queries instead of means.
+        interval : {'t', 'bootstrap'}, optional
+            Add the 95 % confidence interval of each mean, as columns low and high: see
+            `irmeta.stats.mean_intervals`. Overlap of two intervals says nothing about the
+            difference of the systems, which `compare` tests.
+        rng : int or Generator, default 0
+            Random seed of bootstrap intervals.
         workers, executor : int and Executor, optional
             Threads, default the usable cores; or an executor, such as of `dask_executor`, whose
             workers read blocks of queries of a store in a folder. No value depends on them.
@@ -222,8 +231,16 @@ class Store(OpenedStore):
         500
         """
         specs, policy = parse_call(measures, self.merged(choices))
+        if interval is not None and per_query:
+            raise UsageError("`interval` is of means: omit `per_query`.")
         found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
-        return concat_scores(found, [s.per_query() if per_query else s.means() for s in found])
+        frames = [s.per_query() if per_query else s.means() for s in found]
+        if interval is not None:
+            from irmeta.stats.means import with_intervals  # only intervals need scipy
+
+            pairs = zip(frames, found, strict=True)
+            frames = [with_intervals(frame, s, interval, rng) for frame, s in pairs]
+        return concat_scores(found, frames)
 
     def means(
         self,

@@ -43,7 +43,7 @@ _NAMES = {
         ),
     ),
     TESTS: (
-        *("test", "tests", "correction", "alpha", "resamples", "seed"),
+        *("test", "tests", "correction", "alpha", "interval", "resamples", "seed"),
         *("rank_resamples", "less_is_better", "robust", "confidence", "baseline", "missing"),
         *("max_drop", "lost", "non_inferior"),
     ),

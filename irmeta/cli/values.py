@@ -25,13 +25,18 @@ from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import EXAMPLES, command, epilog_of
 from irmeta.cli.sources import READING, SourceArgument, open_source, run_notes
 from irmeta.errors import UsageError
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import EvalPolicy, MeanInterval, ReadPolicy
 from irmeta.show.display import Display, ReportDisplay, ScoreDisplay
 from irmeta.show.notes import note
 
 EXPLAINED = (
     EvalPolicy,
     ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without", "rel"),
+)
+
+OVERLAP = (
+    "low and high are the 95% interval of each mean alone; whether two overlap says nothing about "
+    "their difference: see irmeta compare."
 )
 
 
@@ -62,6 +67,14 @@ def evaluate(
         typer.Option("-q", "--per-query", help="Report one value per query instead of means."),
     ] = False,
     wide: Annotated[bool, typer.Option("--wide", help="One column per measure.")] = False,
+    interval: Annotated[
+        MeanInterval | None,
+        typer.Option(
+            help="Add the 95% confidence interval of each mean: Student's t, or percentiles of "
+            "resampled queries.",
+            show_default=False,
+        ),
+    ] = None,
     measure_names: Annotated[
         Literal["asked", "canonical"],
         typer.Option(
@@ -86,7 +99,10 @@ def evaluate(
         int | None, typer.Option(min=1, help="With --draw, number of draws.", show_default="200")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="With --draw, random seed.", show_default="0")
+        int | None,
+        typer.Option(
+            min=0, help="With --draw or --interval bootstrap, random seed.", show_default="0"
+        ),
     ] = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
@@ -116,6 +132,14 @@ def evaluate(
     asked, at_least = measures or "basic", judged_share(judged_at_least, unjudged)
     drawing: dict[str, Any] = {} if draws is None else {"draws": draws}
     drawing |= {} if seed is None else {"rng": seed}
+    if interval is not None and (per_query or wide or draw or display.format == "trec_eval"):
+        raise UsageError(
+            "--interval prints a row for each mean: omit --per-query, --wide, --draw and --format "
+            "trec_eval."
+        )
+    asked_interval: dict[str, Any] = {} if interval is None else {"interval": interval}
+    if interval == "bootstrap":
+        asked_interval["rng"] = drawing.pop("rng", 0)
     others = per_query or wide or display.format == "trec_eval" or dask is not None
     _check_drawing(draw, drawing, unjudged, others)
     sort = None if display.sort is None else sort_key(display.sort)
@@ -143,7 +167,7 @@ def evaluate(
             given: Any = {"track": tracks, "system": system or None, "workers": workers, **choices}
             sent: Any = {**given, "executor": executor}
             if draw is None:
-                frame = store.evaluate(asked, per_query=per_query, **sent)
+                frame = store.evaluate(asked, per_query=per_query, **asked_interval, **sent)
             else:
                 frame = store.pools.drawn(asked, source=draw, **drawing, **given)
                 made |= {"drawn": {"source": draw, "draws": 200, "rng": 0, **drawing}}
@@ -157,6 +181,9 @@ def evaluate(
                 if means is not None:  # the measure may have another name by another qrels set
                     means = means.with_columns(measure=pl.lit(sort))
                 frame = sort_scores(frame, sort, directions, means)
+        if interval is not None:
+            made |= {"interval": {"confidence": 0.95, **asked_interval}}
+            note(f"irmeta: {OVERLAP}")
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
                 note(f"irmeta: {name}: the pool is taken from {facts['pool']}")
@@ -189,7 +216,7 @@ def evaluate(
 def _check_drawing(draw: str | None, drawing: dict[str, Any], unjudged: bool, others: bool) -> None:
     """Reject options of drawn grades that have no effect, or exclude each other."""
     if draw is None and drawing:
-        raise UsageError("--draws and --seed are for --draw.")
+        raise UsageError("--draws and --seed are for --draw, and --seed for --interval bootstrap.")
     if draw is not None and not unjudged:
         raise UsageError("--draw is for --unjudged: give both.")
     if draw is not None and others:

@@ -32,6 +32,7 @@ _NAMES = {
     ),
     "irmeta.stats.generalizability": ("GStudy", "d_study", "g_study", "queries_for"),
     "irmeta.stats.interval_coverage": ("correction_gain",),
+    "irmeta.stats.means": ("mean_intervals",),
     "irmeta.stats.mixed_judgments": ("least_labelled", "mixtures"),
     "irmeta.stats.new_measure": ("Reordering", "coverage", "reordering"),
     "irmeta.stats.orders": ("Overlap", "rbo"),
@@ -62,7 +63,7 @@ __all__ = [
     "detectable_difference", "effect_ratio", "g_study",
     "greedy_cover", "half_orders", "indistinguishable_groups", "intransitive_triples",
     "jaccard", "judge_bias", "least_labelled", "leave_out_effects", "max_t_test", "mc4",
-    "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
+    "mean_intervals", "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
     "preference_pairs", "preference_subsets", "properties_for", "queries_for", "query_subsets",
     "rank_sets", "rbo", "reduction_in_error", "reordering", "resample", "risk",
     "separation", "stability", "swap_rates", "system_subsets", "tau_union", "unanimity",
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     )
     from irmeta.stats.generalizability import GStudy, d_study, g_study, queries_for
     from irmeta.stats.interval_coverage import correction_gain
+    from irmeta.stats.means import mean_intervals
     from irmeta.stats.mixed_judgments import least_labelled, mixtures
     from irmeta.stats.new_measure import Reordering, coverage, reordering
     from irmeta.stats.orders import Overlap, rbo
