@@ -99,7 +99,7 @@ class RowReader:
     is_utf8
         Whether the text of the last file was UTF-8, as far as it was read.
     has_tabs
-        Whether the first megabyte of the last file has a tab.
+        Whether the first 64 KiB of the last file have a tab.
     """
 
     def __init__(self) -> None:
@@ -160,7 +160,8 @@ class RowReader:
                 filled += 1
             size = self._buffer.rfind(b"\n", 0, filled) + 1
             if is_first:
-                self.has_tabs, is_first = self._buffer.find(b"\t", 0, filled) >= 0, False
+                self.has_tabs = self._buffer.find(b"\t", 0, min(filled, LONGEST)) >= 0
+                is_first = False
             if size == 0 and filled == CHUNK:
                 return None
             if size:
