@@ -49,6 +49,10 @@ _READ, _DATA = _texts(ReadPolicy), _texts(ReadPolicy, without=("names",))
 _READ_ALONE = {name: kind for name, kind in _DATA.items() if name not in _EVAL}
 KEYWORDS = {
     "EvalChoices": ("The fields of `EvalPolicy`", _EVAL),
+    "GradedChoices": (
+        "The fields of `EvalPolicy` of functions with a `rel` of their own",
+        {name: kind for name, kind in _EVAL.items() if name != "rel"},
+    ),
     "ReadChoices": ("The fields of `ReadPolicy`", _READ),
     "DataChoices": ("The fields of `ReadPolicy` without the names of systems", _DATA),
     "PoolChoices": (

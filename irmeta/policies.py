@@ -152,8 +152,7 @@ def _rel_texts(given: Any) -> Any:
         return ()
     if isinstance(given, Mapping):
         return tuple(f"{name}={one}" if name else f"{one}" for name, one in given.items())
-    is_number = isinstance(given, Real) and not isinstance(given, bool)
-    return (f"{given}",) if is_number else given
+    return (f"{given}",) if isinstance(given, Real) else given
 
 
 def rel_by_set(given: tuple[str, ...]) -> dict[str | None, float]:
@@ -251,7 +250,8 @@ class EvalPolicy(Options):
     )
 
     def __post_init__(self) -> None:
-        if isinstance(type(self).rel, tuple):  # a study may have a grade of its own
+        default: Any = type(self).rel
+        if isinstance(default, tuple):  # a study may have a grade of its own
             object.__setattr__(self, "rel", _rel_texts(self.rel))
         super().__post_init__()
 
@@ -290,6 +290,7 @@ class TrackOptions(EvalPolicy):
     def policy(self) -> EvalPolicy:
         """The evaluation policy among the options."""
         values = {one.name: getattr(self, one.name) for one in fields(EvalPolicy)}
-        if not isinstance(self.rel, tuple):  # a study's own, which names of its measures state
+        own: Any = self.rel
+        if not isinstance(own, tuple):  # a study's own, which names of its measures state
             del values["rel"]
         return EvalPolicy(**values)

@@ -30,6 +30,19 @@ class EvalChoices(TypedDict, total=False):
     rel: float | Mapping[str, float] | Sequence[str] | None
 
 
+class GradedChoices(TypedDict, total=False):
+    """The fields of `EvalPolicy` of functions with a `rel` of their own, as keywords."""
+
+    queries: Averaged
+    negative: Negative
+    qrels: str | None
+    tie_order: TieOrder | None
+    pool_order: TieOrder
+    pool_depth: int | None
+    pool_without: tuple[str, ...]
+    costs: str | None
+
+
 class ReadChoices(TypedDict, total=False):
     """The fields of `ReadPolicy`, as keywords."""
 

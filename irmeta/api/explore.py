@@ -17,7 +17,7 @@ from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
 from irmeta.phrases import count
 from irmeta.policies import Buckets, EvalPolicy
-from irmeta.policy_keywords import EvalChoices
+from irmeta.policy_keywords import GradedChoices
 from irmeta.rankings.load import judged_ranks
 from irmeta.report.browse import COLUMNS, MOST_DOCS, browser, fitting_bars
 from irmeta.report.figures.length_figures import length_differences, length_histogram
@@ -83,7 +83,7 @@ class SearchLengths(Summarized):
         *,
         rel: float = 1,
         unretrieved: str = "irrel",
-        **policy: Unpack[EvalChoices],
+        **policy: Unpack[GradedChoices],
     ) -> None:
         check_choice("unretrieved", unretrieved, UNRETRIEVED)
         rel = check_positive("rel", rel)

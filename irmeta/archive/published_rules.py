@@ -103,6 +103,9 @@ PASSAGES = ("trec29/deep", "trec30/deep", "trec31/deep")
 Their nDCG is lower than that of the other evaluator, which reads all grades.
 """
 
+GAINS_FROM_2 = PASSAGES[:2]
+"""Those whose nDCG has gains from grade 2: all 236 and 252 values of 2020 and 2021 are equal."""
+
 _NDCG_AT_10 = Rule("nDCG@10", reason="the column holds nDCG@10")
 EXCEPTIONS = {(f"trec-covid/round{number}", "ndcg"): _NDCG_AT_10 for number in (1, 2, 3)}
 """Columns whose values are not what their name says, by track of the catalogue and measure.
@@ -184,9 +187,9 @@ def catalog_rule(
     rel = RELEVANT.get(evaluator) or RELEVANT_OF_TRACK.get(track, 1)
     is_ndcg = measure.startswith("ndcg")
     if evaluator == "trec_eval" and track in PASSAGES and tuple(run_tasks or ()) == ("passages",):
-        if is_ndcg:
+        if is_ndcg and track not in GAINS_FROM_2:
             return Rule(None, reason="the gains of grades in this column are not established")
-        rel = 2
+        return Rule(ours or measure, sets, 2)
     return Rule(ours or measure, sets, 1 if is_ndcg else rel)
 
 

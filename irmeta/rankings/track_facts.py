@@ -160,7 +160,7 @@ def track_facts(
     sampled = configs[name]["format"]
     table = read_table(store, "systems", track)
     systems = table.filter(pl.col("skip_reason").is_null()).sort("system")
-    given = rel_by_set(rel)
+    stated = {None: configs[name].get("rel", 1)} | rel_by_set(rel)
     return TrackFacts(
         track=record["track"],
         systems=tuple(record["systems"]),
@@ -178,7 +178,7 @@ def track_facts(
         pool_depth_by_query=record.get("pool_depths", {}),
         sampled=sampled if sampled in SAMPLED else None,
         levels=None if (levels := sets[name].get("levels")) is None else tuple(levels),
-        rel=plain(given.get(name, given.get(None, configs[name].get("rel", 1)))),
+        rel=plain(stated.get(name, stated[None])),
     )
 
 

@@ -48,8 +48,11 @@ def test_catalog_rule__passages_of_deep_learning_are_relevant_from_grade_2():
     column = ("trec29/deep", "trec_eval", "map")
     assert catalog_rule(*column, run_tasks=("passages",)) == Rule("map", rel=2)
     assert catalog_rule(*column, run_tasks=("docs",)) == Rule("map")
-    graded = catalog_rule("trec29/deep", "trec_eval", "ndcg_cut_10", run_tasks=("passages",))
-    assert graded.measure is None
+    for track in ("trec29/deep", "trec30/deep"):
+        graded = catalog_rule(track, "trec_eval", "ndcg_cut_10", run_tasks=("passages",))
+        assert graded == Rule("ndcg_cut_10", rel=2)
+    later = catalog_rule("trec31/deep", "trec_eval", "ndcg_cut_10", run_tasks=("passages",))
+    assert (later.measure, later.reason[:24]) == (None, "the gains of grades in t")
     full = catalog_rule("trec29/deep", "passages-eval", "ndcg_cut_10", run_tasks=("passages",))
     assert full == Rule("ndcg_cut_10")
 

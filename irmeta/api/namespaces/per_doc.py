@@ -11,7 +11,7 @@ from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError, check_choice, check_positive, check_whole
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.policies import Counted, EvalPolicy, Rarity
-from irmeta.policy_keywords import EvalChoices
+from irmeta.policy_keywords import GradedChoices
 from irmeta.rankings.holders import RARITIES
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
@@ -43,7 +43,7 @@ class StorePerDoc:
         rel: float = 1,
         unretrieved: str = "irrel",
         workers: int | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[GradedChoices],
     ) -> pl.DataFrame:
         """Compute the search length of each relevant doc in each system.
 
@@ -89,7 +89,7 @@ class StorePerDoc:
         counted: Counted = "systems",
         rarity: Rarity = "linear",
         workers: int | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[GradedChoices],
     ) -> pl.DataFrame:
         """Count the systems that retrieve each relevant doc at a rank up to `rarity_depth`.
 
@@ -150,7 +150,7 @@ class StorePerDoc:
         *,
         rel: float = 1,
         workers: int | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[GradedChoices],
     ) -> pl.DataFrame:
         """Count the relevant docs that each system retrieves, and those that only it retrieves.
 

@@ -15,7 +15,7 @@ from irmeta.api.significance import compare
 from irmeta.measures.curve import curve_table
 from irmeta.phrases import count
 from irmeta.policies import Buckets, Counted, EvalPolicy
-from irmeta.policy_keywords import EvalChoices
+from irmeta.policy_keywords import EvalChoices, GradedChoices
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.report.offline import Width, sized
@@ -109,7 +109,7 @@ class StorePlots:
         rel: float = 1,
         unretrieved: str = "irrel",
         width: Width | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[GradedChoices],
     ) -> alt.LayerChart:
         """Draw the search lengths of relevant docs in a system, or their differences in two.
 
@@ -154,7 +154,7 @@ class StorePlots:
         counted: Counted = "systems",
         width: Width | None = None,
         workers: int | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[GradedChoices],
     ) -> alt.LayerChart:
         """Draw how many systems, or groups, retrieve each relevant doc.
 

@@ -32,7 +32,9 @@ class InnovationOptions(TrackOptions):
     """Options of the study of innovation."""
 
     k: int = option(100, "Cutoff of all measures.", least=1)
-    rel: int = option(1, "Least relevant grade.", least=1, most=127)
+    rel: int = option(  # pyright: ignore[reportIncompatibleVariableOverride]
+        1, "Least relevant grade.", least=1, most=127
+    )
     rarity_depth: int | None = option(
         None, "Deepest rank at which S_d counts a doc; default the cutoff.", least=1
     )

@@ -22,7 +22,9 @@ SIZES = 10
 class PreferenceOptions(TrackOptions):
     """Options of the study of recall-paired preference."""
 
-    rel: int = option(1, "Least relevant grade.", least=1, most=127)
+    rel: int = option(  # pyright: ignore[reportIncompatibleVariableOverride]
+        1, "Least relevant grade.", least=1, most=127
+    )
     grades: Literal["graded", "binary"] = option(
         "graded", "RPP over the grades of each query, or over grade rel and above only."
     )

@@ -15,7 +15,9 @@ PERSISTENCE = 0.8  # of RBP
 class SearchLengthOptions(TrackOptions):
     """Options of the study of atomized search length."""
 
-    rel: int = option(1, "Least relevant grade.", least=1, most=127)
+    rel: int = option(  # pyright: ignore[reportIncompatibleVariableOverride]
+        1, "Least relevant grade.", least=1, most=127
+    )
     unretrieved: Unretrieved = option(
         "irrel",
         "Search length of a relevant doc that is not retrieved (depth: as if at rank D + 1, below "
