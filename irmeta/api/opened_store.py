@@ -244,11 +244,12 @@ class OpenedStore(Summarized):
         return self.reader.read_record(track).get("warnings", {})
 
     def run_notes(self, track: Tracks = None, *, tie_order: TieOrder | None = None) -> list[str]:
-        """Return notes on runs that values do not show, one for each kind.
+        """Return notes on runs and grades that values do not show, one for each kind.
 
         Notes are on judged queries without a list, lists for unjudged queries, systems that
         retrieve no judged doc or have the ranks of another, rank columns that contradict the
-        scores, scores that are equal only as float32, and systems that divide the queries.
+        scores, scores that are equal only as float32, systems that divide the queries, and decimal
+        grades below 0.
 
         Parameters
         ----------
@@ -263,7 +264,16 @@ class OpenedStore(Summarized):
         []
         """
         order = tie_order or self.eval_policy.tie_order or self.policy.tie_order
-        return notes_on_runs(self.systems(track), order)
+        records = map(self.reader.read_record, tracks_of(self.reader, track))
+        negative = [
+            f"The decimal grades of the qrels set {one['name']!r} begin at {one['lowest']:g}: docs "
+            "of grades below 0 are unjudged, and have no gain. `negative='nonrelevant'` takes them "
+            "for judged."
+            for record in records
+            for one in record["qrels"]
+            if "levels" in one and one["lowest"] < 0
+        ]
+        return [*notes_on_runs(self.systems(track), order), *negative]
 
     @property
     def failures(self) -> dict[str, str]:

@@ -254,3 +254,12 @@ def test_no_list__in_every_file_and_in_tables_where_it_is_not_0(
         files = [tmp_path / name for name in "qab"]
         table = run(command[0], *files, "-m", "AP", *command[1:], "--format", "table").out
         assert "no list" not in table
+
+
+def test_run_notes__decimal_grades_below_0(tmp_path, run):
+    put(tmp_path, {"q": "1 0 a 0.5\n1 0 b -1.5\n", "r": "1 Q0 a 1 2 s\n1 Q0 b 2 1 s\n"})
+    done = run("evaluate", tmp_path / "q", tmp_path / "r", "-m", "nDCG")
+    assert "the qrels set 'qrels' begin at -1.5: docs of grades below 0 are unjudged" in done.err
+    assert "`--negative nonrelevant` takes them for judged." in done.err
+    put(tmp_path, {"w": "1 0 a 1\n1 0 b -1\n"})  # usual in TREC's qrels
+    assert run("evaluate", tmp_path / "w", tmp_path / "r", "-m", "nDCG").err == ""
