@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from irmeta.errors import DataError
 from irmeta.inputs.columns import QrelsColumns, RunColumns, check_grades
-from irmeta.trec.grades import GRADES_FIX, UNRATED
+from irmeta.trec.grades import EMPTY, GRADES_FIX, UNRATED
 from irmeta.trec.rows import NO_RANK
 
 ByQuery = Mapping[Any, Mapping[Any, Any]]
@@ -95,7 +95,8 @@ def qrels_of_dict(data: ByQuery | DocLists, place: str) -> QrelsColumns:
         missing = len(docs) - sum(map(len, rated.values()))
         if missing in (0, len(docs)):
             raise
-        return replace(qrels_of_dict(rated, place), notes=(f"{UNRATED}{missing:,}",))
+        found = qrels_of_dict(rated, place)
+        return replace(found, notes=(f"{UNRATED}{missing:,}", *found.notes))
     if not (finite := np.isfinite(grades)).all():
         row = int(np.argmin(finite))
         raise _invalid(scored, row, place, "the grade is not a finite number", GRADES_FIX)
@@ -106,7 +107,9 @@ def qrels_of_dict(data: ByQuery | DocLists, place: str) -> QrelsColumns:
         "doc": pl.Series(docs, dtype=pl.String),
         "grade": check_grades(pl.Series("grade", grades), place),
     }
-    return QrelsColumns(place, pl.DataFrame(columns))
+    empty = len(data) - len(queries)
+    notes = (f"{EMPTY}{empty:,}",) if empty else ()
+    return QrelsColumns(place, pl.DataFrame(columns), notes=notes)
 
 
 def _ids(data: ByQuery | DocLists, place: str) -> tuple[list[str], list[int], pa.LargeStringArray]:

@@ -12,6 +12,8 @@ WHOLE = (-128, 127)
 """Range of whole grades that are kept as int8, however many a set has."""
 GREATEST_GRADE = 2**31 - 1
 """Greatest size of a grade: tables hold the highest grade of a track as a 32-bit number."""
+EMPTY = "queries without a judgment, which are not averaged: "
+"""Beginning of the note on queries without docs."""
 UNRATED = "rows without a grade, taken as unjudged: "
 """Begin of the note on such rows."""
 GRADES_FIX = "Grades are numbers, 1 and above relevant by default: translate the file's own labels."

@@ -15,7 +15,7 @@ import pyarrow as pa
 from irmeta.errors import DataError
 from irmeta.policies import Comments
 from irmeta.trec.comments import MARK, HashLines
-from irmeta.trec.grades import GRADES_FIX, UNRATED, grade_column, plain
+from irmeta.trec.grades import EMPTY, GRADES_FIX, UNRATED, grade_column, plain
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import NUMBER, Text, first_fields, lines, read_columns
 
@@ -64,7 +64,7 @@ class QrelsText:
     @property
     def shown(self) -> list[str]:
         """Return the notes on rows that may mean something else, which commands print."""
-        return [note for note in self.notes if note.startswith((MARK, UNRATED))]
+        return [note for note in self.notes if note.startswith((MARK, UNRATED, EMPTY))]
 
 
 def parse_qrels(

@@ -263,3 +263,10 @@ def test_run_notes__decimal_grades_below_0(tmp_path, run):
     assert "`--negative nonrelevant` takes them for judged." in done.err
     put(tmp_path, {"w": "1 0 a 1\n1 0 b -1\n"})  # usual in TREC's qrels
     assert run("evaluate", tmp_path / "w", tmp_path / "r", "-m", "nDCG").err == ""
+
+
+def test_notes__queries_without_a_judgment(tmp_path, run):
+    put(tmp_path, {"q.json": '{"1": {"a": 1}, "2": {}}', "r.json": '{"1": {"b": 2.0, "a": 1.0}}'})
+    done = run("evaluate", tmp_path / "q.json", tmp_path / "r.json", "-m", "RR")
+    assert "queries without a judgment, which are not averaged: 1" in done.err
+    assert "0.5" in done.out
