@@ -325,3 +325,12 @@ def test_diff_command__means_of_fewer_queries_differ(run, tmp_path: Path):
     )
     assert done.status == 1
     assert "1 means are of another number of queries" in done.out
+
+
+def test_max_drop__first_of_files_on_the_line_is_the_baseline(run, tmp_path: Path):
+    for system, value in (("old", 0.9), ("new", 0.5)):
+        text = f"runid\tall\t{system}\nmap\t1\t{value}\nmap\tall\t{value}\n"
+        (tmp_path / f"{system}.eval").write_text(text)
+    done = run("compare", tmp_path / "old.eval", tmp_path / "new.eval", "--max-drop", 0.1)
+    assert done.status == 1
+    assert "map: new 0.5000, old 0.9000 over 1 query: worse by 0.4000" in done.err
