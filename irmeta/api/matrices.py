@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, cast
+
+import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import MeasureError, UsageError, did_you_mean
@@ -18,10 +22,11 @@ from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.set_rel import policies_of_sets
 from irmeta.results.matrix import Matrix, read_matrices, read_several
+from irmeta.results.scores import Scores
 from irmeta.results.tidy_files import provenance
 from irmeta.stats.tables import NO_RESULTS, directed, is_measure, matrices_of_frame, spellings
 from irmeta.store.layout import is_store, store_folder
-from irmeta.store.scan import Tracks, tracks_of, undisturbed
+from irmeta.store.scan import Tracks, read_table, tracks_of, undisturbed
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import SummaryList
 
@@ -242,8 +247,22 @@ def _of_store(
         for of_set in policies_of_sets(store.reader, name, policy):
             named_in_set = relevant_in_set(store.reader, name, specs, of_set)
             scores = evaluate(store.reader, name, named_in_set, of_set, workers)
+            scores = _with_empty_lists(store, name, scores)
             found += map(scores.matrix, scores.measures)
     return SummaryList(_plain(found, named=measures is not None))
+
+
+def _with_empty_lists(store: OpenedStore, track: str, scores: Scores) -> Scores:
+    """Count empty lists as lists: a system that answers a query with no doc has not lost it."""
+    if not scores.no_list.any():
+        return scores
+    rows = read_table(store.reader, "systems", track, pl.col("empty_lists").is_not_null())
+    no_list, queries = scores.no_list.copy(), pl.Series(scores.queries, dtype=pl.String)
+    places = {system: place for place, system in enumerate(scores.systems)}
+    for system, empty in rows.select("system", "empty_lists").iter_rows():
+        if system in places:
+            no_list[queries.is_in(json.loads(empty)).to_numpy(), places[system]] = False
+    return replace(scores, no_list=no_list)
 
 
 def _default_measures(store: OpenedStore) -> list[str] | str:

@@ -38,6 +38,8 @@ class RunColumns:
         Notes of reading, as text.
     stored_sha256
         SHA-256 of the file that holds the run, as stored.
+    empty
+        Queries with an empty list.
     """
 
     place: str
@@ -49,6 +51,7 @@ class RunColumns:
     odd_ranks: int = 0
     notes: tuple[str, ...] = ()
     stored_sha256: str | None = None
+    empty: tuple[str, ...] = ()
 
     def sha256(self) -> str:
         """Return the SHA-256 of the file, or of all values; equal rows in memory have the same."""

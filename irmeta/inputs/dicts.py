@@ -52,7 +52,8 @@ def run_of_dict(data: ByQuery | DocLists, place: str) -> RunColumns:
         raise _invalid(data, row, place, "the score is not a finite number", fix)
     starts = np.append(0, np.cumsum(lengths, dtype=np.int64))
     rank = np.full(len(docs), NO_RANK, np.int32)
-    return RunColumns(place, pl.Series(queries, dtype=pl.String), starts, docs, score, rank)
+    names = pl.Series(queries, dtype=pl.String)
+    return RunColumns(place, names, starts, docs, score, rank, empty=_empty(data, place))
 
 
 def _run_of_lists(
@@ -68,7 +69,13 @@ def _run_of_lists(
     starts = np.append(0, np.cumsum(lengths, dtype=np.int64))
     names = pl.Series(queries, dtype=pl.String)
     score = -rank.astype(np.float64)
-    return RunColumns(place, names, starts, docs, score, rank, notes=(RANKED,))
+    empty = _empty(data, place)
+    return RunColumns(place, names, starts, docs, score, rank, notes=(RANKED,), empty=empty)
+
+
+def _empty(data: ByQuery | DocLists, place: str) -> tuple[str, ...]:
+    """Return the queries with an empty list, which is a list all the same."""
+    return tuple(_texts([query for query, docs in data.items() if not docs], "query", place))
 
 
 def qrels_of_dict(data: ByQuery | DocLists, place: str) -> QrelsColumns:

@@ -45,6 +45,9 @@ SYSTEMS = Table(
         ),
         "duplicates": Column("count", "rows dropped as duplicate docs of a list"),
         "malformed": Column("count", "malformed lines dropped"),
+        "empty_lists": Column(
+            "text", "queries with an empty list, as a JSON list; null: none", null=True
+        ),
         "notes": Column("text", "further notes of reading", null=True),
         "skip_reason": Column(
             "text", "why the run was skipped; null: it is in the track", null=True

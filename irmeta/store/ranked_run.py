@@ -126,7 +126,8 @@ class RankReader:
         columns = run.columns.rows(0, run.rows)
         lists = self._ranked(queries, run.starts, run.states, columns, reader.docs)
         counts = run.malformed, run.duplicates, run.contradicting
-        return _run(file, run.sha256, run.tag, run.notes, lists, *counts)
+        found = _run(file, run.sha256, run.tag, run.notes, lists, *counts)
+        return replace(found, empty=run.empty)
 
     def _in_chunks(self, file: InputFile, workers: int) -> RankedRun | None:
         """Read a run in TREC form whose queries are adjacent and whose lists have no duplicates.

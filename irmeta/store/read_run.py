@@ -44,6 +44,8 @@ class RunFacts:
         Number of lists whose rank column contradicts the scores.
     system
         The system's name, which may depend on the other runs of the track.
+    empty
+        Queries with an empty list.
     """
 
     file: str
@@ -56,6 +58,7 @@ class RunFacts:
     notes: list[str]
     contradicting: int = 0
     system: str = ""
+    empty: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -147,7 +150,8 @@ def run_of_columns(
     odd = columns.odd_ranks
     notes = [*columns.notes, *([f"{odd:,} {ODD_RANKS}"] if odd else [])]
     text = RunText(rows, columns.sha256(), name, notes=notes)
-    return run_of_rows(policy, columns.place, text, reader, partial(_first_repeat, columns))
+    run = run_of_rows(policy, columns.place, text, reader, partial(_first_repeat, columns))
+    return replace(run, empty=columns.empty)
 
 
 def _repeats(rows: Rows, docs: int) -> int:

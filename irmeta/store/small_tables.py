@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,7 @@ def _system_record(track: str, run: RunFacts, facts: dict[str, Facts]) -> dict[s
         "sha256": run.sha256,
         "duplicates": run.duplicates,
         "malformed": run.malformed,
+        "empty_lists": json.dumps(run.empty, ensure_ascii=False) if run.empty else None,
         "notes": "; ".join([*run.notes, *unknown]) or None,
         "skip_reason": None,
     }

@@ -334,3 +334,33 @@ def test_max_drop__first_of_files_on_the_line_is_the_baseline(run, tmp_path: Pat
     done = run("compare", tmp_path / "old.eval", tmp_path / "new.eval", "--max-drop", 0.1)
     assert done.status == 1
     assert "map: new 0.5000, old 0.9000 over 1 query: worse by 0.4000" in done.err
+
+
+@pytest.mark.parametrize("empty", [{}, []])
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_max_drop__empty_list_is_not_lost(run, tmp_path: Path, empty, is_stored: bool):
+    """A system that answers a query with no doc has a list; one without the query has lost it."""
+    fill = {"a": 1.0, "b": 0.5} if empty == {} else ["a", "b"]
+    runs = {
+        "old": dict.fromkeys("123", fill),
+        "new": {"1": fill, "2": fill, "3": empty},
+        "cut": {"1": fill, "2": fill},
+    }
+    files = [tmp_path / "t" / "runs" / f"{name}.json" for name in runs]
+    files[0].parent.mkdir(parents=True)
+    for file, content in zip(files, runs.values(), strict=True):
+        file.write_text(json.dumps(content))
+    qrels = tmp_path / "t" / "qrels.txt"
+    qrels.write_text("".join(f"{q} 0 a 1\n" for q in "123"))
+    source = (qrels, *files)
+    if is_stored:
+        source = (irmeta.ingest(tmp_path, tmp_path / "store").path,)
+    done = run(
+        "compare", *source, "-m", "RR", "--baseline", "old", "--max-drop", 1, "--format", "json"
+    )
+    lost = {row["system"]: row["lost_queries"] for row in json.loads(done.out)["tables"]["gate"]}
+    assert lost == {"new": [], "cut": ["3"]}
+    frames = irmeta.compare(
+        irmeta.from_data({q: {"a": 1} for q in "123"}, runs), "RR", baseline="old"
+    )
+    assert dict(frames.gate(1).rows.select("system", "lost").iter_rows()) == {"new": 0, "cut": 1}
