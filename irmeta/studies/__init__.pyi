@@ -127,6 +127,7 @@ def judges(
     draws: int = 2000,
     within: Literal["query", "track"] = "query",
     splits: int = 1000,
+    margin: float = 0.05,
     seed: int = 0,
     queries: Literal["judged", "relevant", "retrieved"] = "judged",
     negative: Literal["unjudged", "nonrelevant"] = "unjudged",

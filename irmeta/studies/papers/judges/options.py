@@ -105,6 +105,13 @@ class JudgesOptions(TrackOptions):
         "queries is bias, too.",
     )
     splits: int = option(1_000, "Random splits of the queries in two halves.", least=2)
+    margin: float = option(
+        0.05,
+        "Most loss of tau-b, beside people on as many other queries, of a judge that orders "
+        "systems as well.",
+        least=0,
+        most=1,
+    )
     seed: int = option(0, "Random seed.", least=0)
 
     def __post_init__(self) -> None:

@@ -10,12 +10,15 @@ import numpy as np
 
 from irmeta.equality import TIE
 from irmeta.stats import judged_orders as orders
+from irmeta.stats.order_loss import order_loss, split_taus
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import paired_differences
 from irmeta.stats.resampling import draw_query_sets
 from irmeta.studies.papers.judges.judged_track import JudgedTrack, Sides
 
 Row = dict[str, Any]
+DRAWS = 5
+"""Resamples of the queries for each resample that is split, which is slow."""
 COMPARED = (5, 10, 20)
 """Numbers of best systems of the table `leaderboards`."""
 
@@ -108,18 +111,21 @@ def query_noise(judged: JudgedTrack) -> Iterator[Row]:
             if queries < 2:
                 continue
             halves = orders.half_weights(splits_of(queries, options.splits, options.seed), queries)
-            own, values = sides.values
-            one, other = (orders.means_of(own, half) for half in halves)
-            people = kendall_tau_b(one, other, True)
-            tau = kendall_tau_b(orders.means_of(values, halves[0]), other, True)
+            taus = split_taus(*sides.values, halves)
+            draws = max(2, options.resamples // DRAWS)
+            loss = order_loss(*sides.values, taus, draws, options.seed)
             yield {
                 "judge": sides.judge,
                 "measure": scores.measure,
                 "queries": queries,
                 "splits": options.splits,
-                **_spread("tau_reference", people),
-                **_spread("tau_judge", tau),
-                **_compared(tau - people),
+                **_spread("tau_reference", taus.people),
+                **_spread("tau_judge", taus.judge),
+                "difference": loss.difference,
+                "error": loss.error,
+                "difference_low": loss.low,
+                "least_loss": loss.least,
+                "orders_as": loss.as_people(options.margin),
             }
 
 
@@ -130,14 +136,6 @@ def _spread(name: str, values: np.ndarray) -> Row:
     if len(defined):
         found = [float(defined.mean()), *map(float, np.quantile(defined, (0.025, 0.975)))]
     return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
-
-
-def _compared(differences: np.ndarray) -> Row:
-    """Return the differences of tau-b, and how the judge orders systems beside other queries."""
-    row = _spread("difference", differences)
-    low, high = row["difference_low"], row["difference_high"]
-    orders_as = "worse" if high < 0 else "better" if low > 0 else "as well"
-    return row | {"orders_as": None if np.isnan(low) else orders_as}
 
 
 def queries(judged: JudgedTrack) -> Iterator[Row]:

@@ -130,8 +130,10 @@ TABLES = (
                            "systems has tau-b 0.9 for 95 % of random choices of them; null: "
                            "not even all", True, label="to label"),
         "orders_as": Column("text", "whether the judge orders systems as well as the reference on "
-                            "other queries does, worse, or better; null: undefined", True,
-                            label="beside other queries"),
+                            "as many other queries does (see query_noise), worse, or cannot be "
+                            "said; null: undefined", True, label="beside other queries"),
+        "least_loss": _real("least loss of tau-b beside other queries that the judge's queries "
+                            "show with power .8; NaN: undefined", "least loss"),
         "tau_b": _real(f"Kendall's tau-b of the leaderboards; {_NONE}", "tau-b"),
     }, caption="Verdicts on each judge: conclusions kept, bias, and queries still to label."),
     Table("judges", ("track", "judge"), {
@@ -232,9 +234,15 @@ TABLES = (
                    _QUANTILES, "reference, reference"),
         **_spanned("tau_judge", "mean tau-b of the judge on A with the reference on B",
                    _QUANTILES, "judge, reference"),
-        **_spanned("difference", "mean of the second minus the first", _QUANTILES, "difference"),
-        "orders_as": Column("text", "as well: the quantiles of the difference enclose 0; worse; "
-                            "better; null: undefined", True, label="judge orders"),
+        "difference": _real("mean of the second minus the first", "difference"),
+        "error": _real("its bootstrap standard error over queries; NaN: undefined",
+                       "standard error"),
+        "difference_low": _real("its one-sided lower 95 % limit by Student's t", "lower limit"),
+        "least_loss": _real("least loss that these queries show with power .8: 2.49 standard "
+                            "errors", "least loss"),
+        "orders_as": Column("text", "as well: the lower limit is above minus the margin; worse: "
+                            "the upper one-sided 95 % limit is below; else cannot be said; null: "
+                            "undefined", True, label="judge orders"),
     }, caption="Noise of queries: tau-b of the reference, and of the judge, with the reference on "
                "other queries."),
     Table("conclusions", ("track", "judge", "measure", "test"), {

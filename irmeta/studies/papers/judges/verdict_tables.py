@@ -53,6 +53,7 @@ def verdicts(
             ),
             "to_label": _to_label(_frame(frames, "least_labelled", key)),
             "orders_as": noise.get("orders_as"),
+            "least_loss": noise.get("least_loss", np.nan),
             "tau_b": board.get("tau_b", np.nan),
         }
 
