@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from irmeta.errors import DataError, UsageError, printable
 
@@ -352,6 +352,21 @@ def _other(scheme: str) -> Any:
         raise UsageError(f"{scheme}:// is read with fsspec ({error}): {fix}.") from None
     except ValueError as error:
         raise UsageError(f"{scheme}:// is no storage that fsspec knows ({error}).") from None
+
+
+class NamedFile(NamedTuple):
+    """A file of values, and the name that the user gives to its system, if any."""
+
+    name: str | None
+    path: Location
+
+
+def named_file(text: str) -> tuple[str | None, str]:
+    """Return the name and the path of ``NAME=FILE``; no name for a path that exists as written."""
+    name, equals, path = text.partition("=")
+    if not (equals and name and path) or os.path.lexists(text) or "/" in name or "://" in text:
+        return None, text
+    return name, path
 
 
 def not_a(kind: str, path: Location) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -35,7 +37,9 @@ from irmeta.stats.label_agreement import ALPHAS, interval_text
 from irmeta.stats.resampling import seed_sequence
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary
+from irmeta.trec.datasets import is_dataset
 from irmeta.trec.streams import InputFile
+from irmeta.trec.system_names import file_names
 
 if TYPE_CHECKING:
     import altair as alt
@@ -356,10 +360,39 @@ def _label_sets(
     if others:
         names = ", ".join(one.name for one in (own, *others))
         raise UsageError(f"several references: {names}. Pass one, and the others as judges.")
-    name = reference or name_of(source) or "reference"
+    judges, file_name = _with_names(source, judges, is_named=reference is not None)
+    name = reference or file_name or "reference"
     read = partial(_labels, reading=reading)
     sets = {one.name: read(one) for one in _given(judges, name)}
     return {"data": {name: read(replace(own, name=name)), **sets}}
+
+
+def _with_names(source: object, judges: object, *, is_named: bool) -> tuple[object, str | None]:
+    """Return judges with names, and the reference's own name.
+
+    Files of equal names are named with their folders.
+    """
+    several = cast("Sequence[object]", judges) if isinstance(judges, list | tuple) else [judges]
+    own = name_of(source)
+    if isinstance(judges, Mapping) or not all(map(_is_file, several)):
+        return judges, own
+    files = [cast("str | os.PathLike[str]", one) for one in several]
+    compared = files if is_named or not _is_file(source) else [cast("Any", source), *files]
+    names = [name_of(one) for one in compared]
+    if len(set(names)) == len(names):
+        return judges, own
+    places = [Path(one).as_posix() for one in compared]
+    if len(set(places)) < len(places):
+        again = next(one for one in places if places.count(one) > 1)
+        raise UsageError(f"{again} is given twice: pass a dict {{name: qrels}}.")
+    longer = file_names(places)
+    found = [longer[place] for place in places]
+    judged = found[len(found) - len(files) :]
+    return dict(zip(judged, files, strict=True)), own if len(found) == len(judged) else found[0]
+
+
+def _is_file(one: object) -> bool:
+    return isinstance(one, str | os.PathLike) and not (isinstance(one, str) and is_dataset(one))
 
 
 def _given(judges: object, reference: str) -> list[GivenQrels]:

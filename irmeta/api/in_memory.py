@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -93,7 +93,7 @@ def read(
 
 def read_files(
     qrels: str | Path,
-    runs: str | Path | Iterable[str | Path],
+    runs: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
     *,
     workers: int | None = None,
     memory: int | None = None,
@@ -107,8 +107,9 @@ def read_files(
     qrels : str or Path
         A file whose name becomes the track's; its form is recognised by content. Subtopics, and
         qrels of five columns, need a collection with a collection.toml. ``-`` is standard input.
-    runs : str, Path or iterable
-        One file or several, or archives of runs; ``-`` is standard input.
+    runs : str, Path, iterable or dict
+        One file or several, or archives of runs; ``-`` is standard input. A dict
+        ``{name: file}`` names the systems.
     workers, memory, progress, **choices
         See `read`.
 
@@ -134,10 +135,13 @@ def read_files(
     >>> irmeta.read_files("collection/news/qrels.txt", runs).means("AP")["value"].round(3).to_list()
     [0.284, 0.422]
     """
+    names = (None, *map(str, runs)) if isinstance(runs, Mapping) else ()
+    files = runs.values() if isinstance(runs, Mapping) else runs
     store, outcomes = read_tracks(
         qrels,
         ReadPolicy.of(choices),
-        runs=[runs] if isinstance(runs, str | Path) else runs,
+        runs=[files] if isinstance(files, str | Path) else files,
+        names=names,
         workers=workers,
         memory=memory,
         progress=progress,
@@ -150,6 +154,7 @@ def read_tracks(
     policy: ReadPolicy,
     *,
     runs: Iterable[AnyLocation] | None = None,
+    names: Sequence[str | None] = (),
     tracks: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
@@ -158,10 +163,10 @@ def read_tracks(
 ) -> tuple[Store, list[Outcome]]:
     """Read like `read` or, with `runs`, `read_files`; return failures instead of warning of them.
 
-    For `evaluation` see `read_into_memory`.
+    For `evaluation` see `read_into_memory`, for `names` `track_of_files`.
     """
     if runs is not None:
-        sources = [track_of_files(source, runs, policy)]
+        sources = [track_of_files(source, runs, policy, names)]
     elif is_store(source):
         raise UsageError(f"{source} is a store: open it with irmeta.open_store.")
     else:

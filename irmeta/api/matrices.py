@@ -12,7 +12,7 @@ import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import MeasureError, UsageError, did_you_mean
-from irmeta.locations import AnyLocation, Location, is_stream, location
+from irmeta.locations import AnyLocation, Location, NamedFile, is_stream, location
 from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
 from irmeta.measures.set_rel import relevant_in_set
@@ -55,7 +55,8 @@ def matrices(
         A store, whose measures are computed; a folder that `reanalyze` made; a file of per-query
         values (of irmeta; of trec_eval -q or ir_measures; JSON; CSV or Parquet with the columns
         system, query, measure, value, or with one column per measure), or several of different
-        systems; a CSV or Parquet table with one column per system; or a frame of such columns.
+        systems, as a list or as a dict ``{name: file}``; a CSV or Parquet table with one column
+        per system; or a frame of such columns.
         Paths may be URLs, and ``-`` is standard input.
     measures : str or iterable of str, optional
         Names; default: all of a file or folder or, for a store opened by such a folder, all of
@@ -103,8 +104,8 @@ def _of_values(
     if isinstance(path, Location):
         read = [m for file in _files(path) for m in read_matrices(file, is_measure=is_measure)]
     elif isinstance(path, list):
-        read = read_several(path, is_measure)
-        path = " ".join(map(str, path))
+        read = read_several([one.path for one in path], is_measure, [one.name for one in path])
+        path = " ".join(str(one.path) for one in path)
     else:
         read, path = matrices_of_frame(path), "the table"
     found = [directed(m) for m in read]
@@ -132,7 +133,7 @@ def made_from(
         specs, policy = parse_call(measures, path.merged(choices))
         return how_made(path.reader, specs, policy, tracks_of(path.reader, named))
     if isinstance(path, list):
-        return {"files": [file.name for file in path]}
+        return {"files": [file.path.name for file in path]}
     if path.is_file() or is_stream(path):
         return (None if is_stream(path) else provenance(path)) or {"file": path.name}
     made = {file.stem: provenance(file) or {} for file in _files(path)}
@@ -173,11 +174,16 @@ def opened(results: Any, choices: Mapping[str, Any] | None = None) -> Any:
     The folder of `reanalyze`'s results holds values; where choices differ from the policies that
     these were made with, its store is opened instead.
     """
+    if isinstance(results, Mapping):
+        results = [NamedFile(str(name), file) for name, file in cast("Any", results).items()]
     if isinstance(results, list | tuple):
         files = cast("Sequence[object]", results)
-        if not all(isinstance(one, AnyLocation) for one in files):
+        pairs = [one if isinstance(one, NamedFile) else (None, one) for one in files]
+        paths = [path for _, path in pairs if isinstance(path, AnyLocation)]
+        if len(paths) < len(pairs):
             raise UsageError(NO_RESULTS)
-        return [location(one) for one in cast("ValueFiles", files)]
+        named = zip(pairs, paths, strict=True)
+        return [NamedFile(name, location(path)) for (name, _), path in named]
     if isinstance(results, OpenedStore) or not isinstance(results, AnyLocation):
         return results
     if is_store(results):

@@ -9,7 +9,7 @@ from irmeta.api.opened_store import OpenedStore
 from irmeta.api.read_outcomes import whole
 from irmeta.errors import UsageError, shown
 from irmeta.inputs.given import given_qrels, given_runs, name_of, name_text
-from irmeta.locations import AnyLocation, location
+from irmeta.locations import AnyLocation, NamedFile, location
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import DataChoices, EvalChoices
 from irmeta.results.matrix import Matrix, holds_values
@@ -101,8 +101,11 @@ def results_or_data(
 
 def _is_results(source: object) -> bool:
     """Check whether a source is results or matrices instead of qrels in memory."""
+    if isinstance(source, Mapping) and source:
+        source = list(cast("Mapping[object, object]", source).values())
     if isinstance(source, list | tuple):
-        several = cast("Sequence[object]", source)
+        given = cast("Sequence[object]", source)
+        several = [one.path if isinstance(one, NamedFile) else one for one in given]
         paths = [location(one) for one in several if isinstance(one, AnyLocation)]
         if paths and len(paths) == len(several):
             return all(holds_values(path, is_measure) for path in paths)

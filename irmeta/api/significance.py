@@ -40,7 +40,6 @@ from irmeta.results.tidy_files import check_ours, provenance, write_out
 from irmeta.stats.corrections import LEVELS
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import default_correction, pairwise
-from irmeta.stats.tables import NO_RESULTS
 from irmeta.store.folder_names import folder_name
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary
@@ -206,10 +205,8 @@ def _given(
     choices: dict[str, Any],
 ) -> list[Matrix]:
     """Return the matrices of results; matrices are returned as they are."""
-    if isinstance(results, Results):
+    if isinstance(results, Results | Mapping):
         return matrices(results, measures, track=track, workers=workers, **choices)
-    if isinstance(results, Mapping):
-        raise UsageError(NO_RESULTS)
     if isinstance(results, Matrix):
         found: list[Any] = [results]
     else:

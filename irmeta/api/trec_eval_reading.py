@@ -117,7 +117,7 @@ def read_apart(
         store, outcome = read_data("judgments", sets, given, _policy(options, options.depth))
         if outcome.error is not None:
             raise outcome.error
-    system = {"tag": parsed.tag, "notes": "; ".join(parsed.notes), "file": str(run)}
+    system: dict[str, Any] = {"tag": parsed.tag, "notes": "; ".join(parsed.notes), "file": str(run)}
     system["duplicates"] = parsed.rows.repeats
     if (problem := problem_of(run, system)) is not None:
         raise problem

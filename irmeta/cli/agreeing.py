@@ -12,7 +12,7 @@ from irmeta.cli.app import TracksOption
 from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
 from irmeta.errors import UsageError
-from irmeta.locations import is_stream, location, not_a
+from irmeta.locations import is_stream, location, named_file, not_a
 from irmeta.policies import Comments
 from irmeta.show.display import Display
 
@@ -29,7 +29,7 @@ def agree(
         typer.Argument(
             metavar="REFERENCE",
             show_default=False,
-            help="Qrels file of the reference (- is standard input), or a store.",
+            help="Qrels of the reference, FILE or NAME=FILE (- is standard input); or a store.",
         ),
     ],
     display: Display,
@@ -38,7 +38,7 @@ def agree(
         typer.Argument(
             metavar="[JUDGE]...",
             show_default="of a store, all other qrels sets",
-            help="Qrels files of judges; for a store, names of its qrels sets.",
+            help="Qrels files of judges, FILE or NAME=FILE; for a store, names of its qrels sets.",
         ),
     ] = None,
     reference: Annotated[
@@ -94,19 +94,29 @@ def agree(
     from irmeta.show.agreement_output import ask_about_scales, print_agreement
     from irmeta.show.frame_output import Result
     from irmeta.trec.streams import file_sha256
+    from irmeta.trec.system_names import file_names
 
     if per_query and confusion:
         raise UsageError("--per-query and --confusion exclude each other.")
     is_store = location(reference_source).is_dir()
-    files = [] if is_store else [str(reference_source), *(judges or [])]
+    given = (
+        [] if is_store else [named_file(one) for one in (str(reference_source), *(judges or []))]
+    )
+    files = [file for _, file in given]
     for file in files:
         place = location(file)
         if not (place.is_file() or is_stream(place)):
             raise UsageError(f"{not_a('file', place)}.")
+    read: object = judges or None
+    if any(name is not None for name, _ in given[1:]):
+        others = file_names(Path(file).as_posix() for file in files[1:])
+        read = {name or others[Path(file).as_posix()]: file for name, file in given[1:]}
+    elif given:
+        read = files[1:] or None
     found = compute(
-        reference_source,
-        judges or None,
-        reference=reference,
+        files[0] if files else reference_source,
+        read,
+        reference=reference or (given[0][0] if given else None),
         rel=grades_by_name(rel or []) or None,
         same_scale=same_scale,
         raw=raw,

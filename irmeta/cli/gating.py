@@ -10,7 +10,7 @@ import typer
 
 from irmeta.cli.app import FAILED
 from irmeta.errors import UsageError
-from irmeta.locations import Location, is_stream, location
+from irmeta.locations import Location, NamedFile, is_stream, location, named_file
 from irmeta.show.notes import error_line, note
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def parse_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
     return parsed
 
 
-def first_system(source: Store | Location | list[Location], named: Sequence[Path]) -> str:
+def first_system(source: Store | Location | list[NamedFile], named: Sequence[Path]) -> str:
     """Return the system of the first run, or of the first file of values, on the command line.
 
     Raises
@@ -49,13 +49,13 @@ def first_system(source: Store | Location | list[Location], named: Sequence[Path
     """
     systems = list[str]()
     if isinstance(source, list):
-        from irmeta.results.matrix import read_matrices
+        from irmeta.results.matrix import first_systems
         from irmeta.stats.tables import is_measure
 
-        found = read_matrices(source[0], is_measure=is_measure)
-        systems = sorted({system for one in found for system in one.systems})
+        names, paths = [one.name for one in source], [one.path for one in source]
+        systems = first_systems(paths, is_measure, names)
     elif not isinstance(source, Location) and len(named) > 1 and not is_stream(location(named[1])):
-        first = named[1].absolute().as_posix()
+        first = Path(named_file(str(named[1]))[1]).absolute().as_posix()
         files = source.systems().select("system", "file").iter_rows()
         held = {file: system for system, file in files if first.endswith(f"/{file}")}
         systems = [held[max(held, key=len)]] if held else []

@@ -13,7 +13,7 @@ import typer
 from irmeta.cli.app import FAILED, STRICT, progress_bar
 from irmeta.cli.declared import Given
 from irmeta.errors import IrmetaError, UsageError, first_few
-from irmeta.locations import Location, is_stream, location
+from irmeta.locations import Location, NamedFile, is_stream, location, named_file
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.advice import in_options
 from irmeta.show.notes import error_line, note
@@ -34,8 +34,8 @@ READING = (ReadPolicy, (*WHOLE_LISTS[1], "depth"))
 """Read options of commands that have another option for the tie order."""
 SOURCE = (
     "A store (a folder, or a URL such as s3://bucket/store), a folder of reanalyze, or a "
-    "collection; or a qrels file, then its runs (- is standard input). Collections and files are "
-    "read into memory."
+    "collection; or a qrels file, then its runs (- is standard input; NAME=FILE names a run). "
+    "Collections and files are read into memory."
 )
 SourceArgument = Annotated[
     list[Path], typer.Argument(metavar="SOURCE [RUN]", show_default=False, help=SOURCE)
@@ -65,7 +65,7 @@ def open_results(
     strict: bool | None = None,
     measures: Sequence[str] | None = None,
     unjudged: bool = False,
-) -> Generator[Store | Location | list[Location]]:
+) -> Generator[Store | Location | list[NamedFile]]:
     """Yield a folder or files with values as they are; open any other source: see `open_source`.
 
     Where choices differ from the policies of a folder's values, the store inside is opened. Runs
@@ -76,7 +76,8 @@ def open_results(
     from irmeta.stats.tables import is_measure
     from irmeta.studies.framework.recorded_files import PARTS, recorded_policy
 
-    first, *runs = map(location, source)
+    named = [NamedFile(name, location(file)) for name, file in map(named_file, map(str, source))]
+    first, *runs = (one.path for one in named)
     is_results = (first / "scores").is_dir() and (first / PARTS).is_dir()
     if is_results and not runs:
         is_results = isinstance(opened(first, choices), Location)
@@ -105,7 +106,7 @@ def open_results(
         raise UsageError(f"{first} holds values: reading options apply only to runs.")
     if strict is not None:
         raise UsageError(f"{first} holds values: --strict and --no-strict apply only to runs.")
-    yield [first, *runs] if runs else first
+    yield named if runs or named[0].name is not None else first
 
 
 def _evaluation(
@@ -171,7 +172,11 @@ def open_source(
     `strict`, skipped runs give exit status STRICT. None is strict for runs named on the line. With
     `dask`, only a store is accepted. `evaluation` is the only use of a collection or files.
     """
-    first, *runs = map(location, source)
+    named = [named_file(str(one)) for one in source]
+    first, *runs = (location(file) for _, file in named)
+    names = [name for name, _ in named]
+    if not runs and names[0] is not None:
+        raise UsageError(f"{source[0]}: only files of runs, qrels and values have names.")
     if not runs and (first.is_file() or is_stream(first)):
         raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
     if not runs and (folder := _store_in(first)) is not None:
@@ -203,6 +208,7 @@ def open_source(
             first,
             policy,
             runs=runs or None,
+            names=names,
             tracks=tracks,
             workers=workers,
             progress=read,

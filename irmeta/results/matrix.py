@@ -359,6 +359,15 @@ def read_several(
     return tidy_matrices(pl.concat(found, how="diagonal"), f"{len(paths)} files")
 
 
+def first_systems(
+    paths: Sequence[Location], is_measure: IsMeasure, names: Sequence[str | None]
+) -> list[str]:
+    """Return the systems of the first of several files, named as `read_several` names them."""
+    name = names[0] or next(iter(_names_of_files(paths)))
+    frame = _tidy_of(paths[0], is_measure, name, is_given=names[0] is not None)
+    return [] if frame is None else frame["system"].unique().sort().to_list()
+
+
 def holds_values(path: Location, is_measure: IsMeasure) -> bool:
     """Check whether a file is recognised as values or means, and not as a run or qrels."""
     try:

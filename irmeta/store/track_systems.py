@@ -55,14 +55,15 @@ def name_systems(
     fix = "Are these the runs of another track?"
     skipped += [_skipped(run, "none of its queries is judged", fix) for run in foreign]
     names = source.policy.names
+    runs = [replace(run, system=source.named.get(run.file, "")) for run in runs]
     if names not in NAMES:
         return _unique(*_by_pattern(names, runs, skipped), "pattern")
-    by_tag = [replace(run, system=_tag_of(run)) for run in runs]
+    by_tag = [replace(run, system=run.system or _tag_of(run)) for run in runs]
     note = _clash([run.system for run in by_tag]) if names == "auto" else None
     if names == "tag" or (names == "auto" and note is None):
         return _unique(by_tag, [replace(run, system=run.tag) for run in skipped], "tag")
     of_files = file_names(run.file for run in (*runs, *skipped))
-    runs = [replace(run, system=of_files[run.file]) for run in runs]
+    runs = [replace(run, system=run.system or of_files[run.file]) for run in runs]
     skipped = [replace(run, system=of_files[run.file]) for run in skipped]
     return Named(sorted(runs, key=_name), skipped, "file", note)
 
@@ -91,7 +92,10 @@ def _clash(names: list[str]) -> str | None:
 def _by_pattern(
     pattern: str, runs: list[AnyRun], skipped: list[SkippedRun]
 ) -> tuple[list[AnyRun], list[SkippedRun]]:
-    named = [replace(run, system=pattern_name(pattern, run.file) or "") for run in runs]
+    named = [
+        run if run.system else replace(run, system=pattern_name(pattern, run.file) or "")
+        for run in runs
+    ]
     problem = f"its name does not match the pattern {pattern!r}"
     unnamed = [_skipped(run, problem, _FIXES["pattern"]) for run in named if not run.system]
     return [run for run in named if run.system], [*skipped, *unnamed]

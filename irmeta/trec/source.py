@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
@@ -73,6 +73,8 @@ class TrackSource:
         Paths as typed by the user, for files named one by one.
     held
         Content of standard input and pipes, which can be read only once.
+    named
+        Names that the user gives to the systems of run files.
     """
 
     name: str
@@ -86,6 +88,7 @@ class TrackSource:
     outside: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, bytes] = field(default_factory=dict)
+    named: Mapping[str, str] = field(default_factory=dict)
 
     def input_file(self, file: str) -> InputFile:
         """Return an input file of the track, or the qrels of a data set of ir_datasets."""
@@ -149,9 +152,14 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def track_of_files(
-    qrels: AnyLocation, runs: Iterable[AnyLocation], policy: ReadPolicy
+    qrels: AnyLocation,
+    runs: Iterable[AnyLocation],
+    policy: ReadPolicy,
+    names: Sequence[str | None] = (),
 ) -> TrackSource:
     """Build a track from files in any folders, named after its qrels file or data set.
+
+    `names` are those of the track and of the systems of the runs; None: by the usual rules.
 
     Its root is the nearest common folder, so that relative and absolute paths give the same track.
 
@@ -160,6 +168,7 @@ def track_of_files(
     UsageError
         If a path is not a local file, no run is given, or standard input is given twice.
     """
+    called = list(names)
     dataset = PurePath(qrels).as_posix() if isinstance(qrels, str | PurePath) else ""
     dataset = dataset if is_dataset(dataset) else None
     files = [local(file, LOCAL_INPUT) for file in (*([] if dataset else [qrels]), *runs)]
@@ -194,12 +203,16 @@ def track_of_files(
     if printable(name) != name:
         raise DataError("its name is not UTF-8", file=printable(str(qrels)), fix="Rename it.")
     first, *run_names = [dataset, *names] if dataset else names
+    named = {file: own for file, own in zip(run_names, called[1:], strict=False) if own is not None}
+    if len(set(named.values())) < len(named):
+        raise UsageError("two runs have the same name: give each another.")
     return TrackSource(
-        name,
+        (called[0] if called else None) or name,
         root,
         tuple(sorted(set(run_names))),
         (QrelsSource("qrels", first),),
         policy=policy,
         given=given,
         held=held,
+        named=named,
     )

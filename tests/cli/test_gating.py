@@ -327,13 +327,24 @@ def test_diff_command__means_of_fewer_queries_differ(run, tmp_path: Path):
     assert "1 means are of another number of queries" in done.out
 
 
-def test_max_drop__first_of_files_on_the_line_is_the_baseline(run, tmp_path: Path):
+@pytest.mark.parametrize(("name", "baseline"), [("", "old"), ("base=", "base")])
+def test_max_drop__first_of_files_on_the_line_is_the_baseline(
+    run, tmp_path: Path, name: str, baseline: str
+):
     for system, value in (("old", 0.9), ("new", 0.5)):
         text = f"runid\tall\t{system}\nmap\t1\t{value}\nmap\tall\t{value}\n"
         (tmp_path / f"{system}.eval").write_text(text)
-    done = run("compare", tmp_path / "old.eval", tmp_path / "new.eval", "--max-drop", 0.1)
+    first = f"{name}{tmp_path / 'old.eval'}"
+    done = run("compare", first, tmp_path / "new.eval", "--max-drop", 0.1)
     assert done.status == 1
-    assert "map: new 0.5000, old 0.9000 over 1 query: worse by 0.4000" in done.err
+    assert f"map: new 0.5000, {baseline} 0.9000 over 1 query: worse by 0.4000" in done.err
+
+
+def test_max_drop__first_run_with_a_name_is_the_baseline(run, files):
+    qrels, old, new = files
+    done = run("compare", qrels, f"base={old}", f"built={new}", "-m", "RR", "--max-drop", 0.1)
+    assert done.status == 1
+    assert "RR on qrels: built 0.3333, base 1.0000 over 4 queries: worse by 0.6667" in done.err
 
 
 @pytest.mark.parametrize("empty", [{}, []])
