@@ -116,7 +116,8 @@ class _Space:
     @classmethod
     def of(cls, docs: int) -> _Space:
         """Allocate scratch arrays for a track of `docs` docs."""
-        return cls(np.zeros(docs, np.int32), *np.empty((2, docs), np.int32))
+        number_of, grade_of = np.empty((2, docs), np.int32)
+        return cls(np.zeros(docs, np.int32), number_of, grade_of)
 
     def number(self, docs: np.ndarray, starts: np.ndarray, judged: _Judged) -> _Numbered:
         """Assign numbers to each query's docs, judged docs first, and to all rows."""

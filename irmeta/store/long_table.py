@@ -64,7 +64,8 @@ class Noticed:
     @classmethod
     def none(cls, systems: int) -> Noticed:
         """Return counts of 0."""
-        return cls(*np.zeros((4, systems), np.int64), np.zeros(systems, np.uint64))
+        tied, rounded, selves, judged = np.zeros((4, systems), np.int64)
+        return cls(tied, rounded, selves, judged, np.zeros(systems, np.uint64))
 
     @classmethod
     def of(cls, group: Group, names: Names) -> Noticed:

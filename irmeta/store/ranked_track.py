@@ -182,11 +182,11 @@ def read_ranked(
 def _held(read: ReadTrack, lists: TrackLists[RankedRun], judged: int) -> RankedTrack:
     found = [run.lists for run in lists.runs]
     noticed = Noticed(
-        *(
-            np.array([getattr(one, name) for one in found], np.int64)
-            for name in ("tied", "rounded", "selves", "judged")
-        ),
-        np.array([one.hashed for one in found], np.uint64),
+        tied=np.array([one.tied for one in found], np.int64),
+        rounded=np.array([one.rounded for one in found], np.int64),
+        selves=np.array([one.selves for one in found], np.int64),
+        judged=np.array([one.judged for one in found], np.int64),
+        hashes=np.array([one.hashed for one in found], np.uint64),
     )
     frames = small_frames(read, noticed)
     return RankedTrack(read.record(noticed), frames, lists, read.names.queries, judged)
