@@ -260,8 +260,8 @@ class OpenedStore(Summarized):
 
         Examples
         --------
-        >>> store.run_notes("news")
-        []
+        >>> store.run_notes("news")[0].partition(":")[0]
+        '2 of 20 systems have no list for some judged queries'
         """
         order = tie_order or self.eval_policy.tie_order or self.policy.tie_order
         records = map(self.reader.read_record, tracks_of(self.reader, track))

@@ -173,6 +173,12 @@ TERMS = (
     Term("--verbose", "", "Steps with their times, and tracebacks."),
     Term("--year", "year", "Years of TREC."),
     Term("--task", "task", "Kind of task, such as adhoc."),
+    Term(
+        "--rel",
+        "rel",
+        "Least relevant grade, of all qrels sets or of one (`SET=GRADE`); in studies of papers, "
+        "their own.",
+    ),
     Term("--has", "has", "What tracks must have: qrels, runs or published scores."),
 )
 

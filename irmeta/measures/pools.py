@@ -143,7 +143,7 @@ def unjudged_docs(
     >>> made.unjudged.select("system", "judged_at_10").row(0)
     ('aldBM25', 1.0)
     >>> made.undecided.height, made.pairs
-    (16, 190)
+    (7, 190)
     """
     rel = facts.rel if rel is None else rel
     names = unjudged_measures(k, rel)

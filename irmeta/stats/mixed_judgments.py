@@ -129,7 +129,7 @@ def least_labelled(found: pl.DataFrame, taus: Sequence[float] = TAUS) -> pl.Data
     --------
     >>> found = irmeta.stats.mixtures(ap, {"judge": rr}, repeats=10)
     >>> irmeta.stats.least_labelled(found, [0.9]).select("mixture", "alone").row(0)
-    (3, 2)
+    (4, 3)
     """
     rows = []
     for (judge,), frame in found.group_by("judge", maintain_order=True):

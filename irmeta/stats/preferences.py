@@ -335,6 +335,8 @@ def preference_pairs(
     else:
         p, margin = _randomised(preference, differences, size, resamples, rng, confidence, workers)
         low, high = differences.mean - margin, differences.mean + margin
+    for limit in (low, high):
+        limit[np.isnan(p)] = np.nan  # as in `pairwise`
     return Pairs(
         test=test,
         correction=correction,

@@ -57,7 +57,9 @@ class JudgesOptions(TrackOptions):
         names="graded",
     )
     qrels: str | None = option(None, "The same as `reference`.", flag="", names="qrels")
-    rel: tuple[str, ...] = option((), "The same as `rels`.", flag="")
+    rel: tuple[str, ...] = option(
+        (), "The same as `rels`.", flag="", parse="irmeta.policies:checked_rel"
+    )
     measures: tuple[str, ...] = option(
         MEASURES,
         "Measures and preferences (repeatable).",
