@@ -53,14 +53,15 @@ class Comparison(Summarized):
         difference (the system's mean minus the baseline's; where systems lack queries, the column
         baseline_mean comes before it, and means and numbers of queries are of the queries that the
         system shares with the baseline), effect, low, high, interval
-        (simultaneous or uncorrected: see `Pairs.interval`), p, verdict (better, worse, not
-        different, ``cannot be tested: one query`` or another reason of `Pairs.untested`, or
+        (simultaneous or uncorrected: see `Pairs.interval`), of one-sided tests alternative, p,
+        verdict (better, worse, not different, of one-sided tests ``not shown better`` or ``not
+        shown worse``, ``cannot be tested: one query`` or another reason of `Pairs.untested`, or
         baseline).
     alpha : float
         The significance level.
     settings : Mapping
-        Other arguments of `compare`: resamples, seed, less_is_better, missing, and robust where it
-        is true.
+        Other arguments of `compare`: resamples, seed, less_is_better, missing, alternative where it
+        is one-sided, and robust where it is true.
     matrix : Matrix
         The values that were tested.
     rank_sets : RankSets or None
@@ -122,6 +123,8 @@ class Comparison(Summarized):
         """Draw the significantly different pairs, or the differences from the baseline."""
         title = f"{self.pairs.subject}: {self.pairs.test}"
         test = correction_text(self.pairs.test, self.pairs.correction)
+        if self.pairs.shown is not None:
+            test = ", ".join(filter(None, [f"one-sided: {self.pairs.alternative}", test]))
         if self.pairs.baseline is not None:
             chart = baseline_differences(self.systems, self.pairs.baseline, title, self.alpha, test)
             return offline(chart)
@@ -309,7 +312,9 @@ class Comparisons(SummaryList[Comparison]):
         if pairs.baseline is None:
             text = f"Superscripts: systems that the system is significantly better than {test}."
         else:
-            better = f"{DAGGER} significantly better and {DOUBLE_DAGGER} worse than"
+            both = f"{DAGGER} significantly better and {DOUBLE_DAGGER} worse than"
+            marks = {None: both, "better": f"{DAGGER} significantly better than"}
+            better = marks.get(pairs.shown, f"{DOUBLE_DAGGER} significantly worse than")
             text = f"{better} {pairs.baseline} {test}."
             text += " Corrected for all pairs of systems." if pairs.family_text else ""
         untested = [(one.pairs.label, one.pairs.untested_text) for one in self]
@@ -448,10 +453,11 @@ def _against(pairs: Pairs, alpha: float) -> dict[str, np.ndarray | pl.Series]:
     base = pairs.systems.index(str(pairs.baseline))
     better, undefined = pairs.better(alpha), np.full(pairs.p.shape, np.nan)
     low, high = (undefined if one is None else one for one in (pairs.low, pairs.high))
+    neither = "not different" if pairs.shown is None else f"not shown {pairs.shown}"
     verdict = np.select(
         [better[:, base], better[base], np.arange(len(better)) == base],
         ["better", "worse", "baseline"],
-        [f"cannot be tested: {one}" if one else "not different" for one in pairs.untested[:, base]],
+        [f"cannot be tested: {one}" if one else neither for one in pairs.untested[:, base]],
     )
     columns = {"difference": pairs.difference, "effect": pairs.effect, "low": low, "high": high}
     columns |= {"p": pairs.p}
@@ -460,9 +466,12 @@ def _against(pairs: Pairs, alpha: float) -> dict[str, np.ndarray | pl.Series]:
     }
     p = found.pop("p")
     kinds = [None if one == "baseline" else pairs.interval for one in verdict]
+    side = pl.Series([pairs.alternative] * len(kinds), dtype=pl.String)
+    sides = {} if pairs.shown is None else {"alternative": side}
     return {
         **found,
         "interval": pl.Series(kinds, dtype=pl.String),
+        **sides,
         "p": p,
         "verdict": pl.Series(verdict.tolist(), dtype=pl.String),
     }

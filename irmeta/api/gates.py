@@ -144,6 +144,11 @@ def _rows(one: Tested, rule: Rule) -> Iterator[tuple[object, ...]]:
     pairs = one.pairs
     if pairs.baseline is None:
         raise UsageError(f"{pairs.subject} is compared without a baseline: use `baseline=`.")
+    if rule.significant and pairs.shown == "better":
+        raise UsageError(
+            f"a one-sided test shows no worse {pairs.measure}: use the other alternative, or omit "
+            "the level of the gate."
+        )
     base = pairs.systems.index(pairs.baseline)
     for place in range(len(pairs.systems)):
         if place != base:

@@ -27,7 +27,7 @@ from irmeta.inputs.frames import as_frame
 from irmeta.locations import AnyLocation, RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
-from irmeta.policies import Missing
+from irmeta.policies import Alternative, Missing
 from irmeta.policy_keywords import DataPolicies
 from irmeta.report.figure_file import add_mark, images_of
 from irmeta.report.figures.significance_figures import achieved_significance
@@ -84,6 +84,7 @@ def compare(
     *,
     test: str = "t",
     baseline: str | None = None,
+    alternative: Alternative = "two-sided",
     track: Tracks = None,
     correction: str | None = None,
     alpha: float = 0.05,
@@ -110,6 +111,9 @@ def compare(
         See `irmeta.stats.pairwise`.
     baseline : str, optional
         Compare every other system with this one alone.
+    alternative : {'two-sided', 'greater', 'less'}, default 'two-sided'
+        With a baseline, test only whether systems have greater, or smaller, values than it: see
+        `irmeta.stats.pairwise`.
     correction : str, optional
         See `irmeta.stats.pairwise`; default ``holm`` over the pairs of a track and measure, and
         ``none`` for a test of all systems at once, which needs no correction.
@@ -168,6 +172,7 @@ def compare(
         "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
         "less_is_better": less_is_better,
         "missing": missing,
+        **({} if alternative == "two-sided" else {"alternative": alternative}),
         **({"robust": True} if robust else {}),
     }
     tested = partial(
@@ -178,6 +183,7 @@ def compare(
         resamples=resamples,
         rng=rng,
         baseline=baseline,
+        alternative=alternative,
     )
     sets = qrels_of(found)
     pairs = (replace(tested(m), qrels=name) for m, name in zip(found, sets, strict=True))

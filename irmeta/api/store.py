@@ -16,7 +16,7 @@ from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.names import parse_call, parse_measure
 from irmeta.measures.set_rel import relevant_in_set
-from irmeta.policies import EvalPolicy, Majority, MeanInterval, Missing
+from irmeta.policies import Alternative, EvalPolicy, Majority, MeanInterval, Missing
 from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
@@ -316,6 +316,7 @@ class Store(OpenedStore):
         *,
         test: str = "t",
         baseline: str | None = None,
+        alternative: Alternative = "two-sided",
         track: Tracks = None,
         correction: str | None = None,
         alpha: float = 0.05,
@@ -342,6 +343,7 @@ class Store(OpenedStore):
             measures=measures,
             test=test,
             baseline=baseline,
+            alternative=alternative,
             track=track,
             correction=correction,
             alpha=alpha,

@@ -44,7 +44,15 @@ _NAMES = {
     ),
     TESTS: (
         *("test", "tests", "correction", "alpha", "interval", "resamples", "seed"),
-        *("rank_resamples", "less_is_better", "robust", "confidence", "baseline", "missing"),
+        *(
+            "rank_resamples",
+            "less_is_better",
+            "robust",
+            "confidence",
+            "baseline",
+            "alternative",
+            "missing",
+        ),
         *("max_drop", "lost", "non_inferior"),
     ),
     POLICIES: tuple(one.name for one in fields(EvalPolicy)),

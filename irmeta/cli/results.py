@@ -192,6 +192,7 @@ def compare(
                 measures,
                 test=testing.test,
                 baseline=baseline,
+                alternative=testing.alternative,
                 track=tracks,
                 correction=testing.correction,
                 alpha=0.05 if testing.alpha is None else testing.alpha,
@@ -231,7 +232,8 @@ def compare(
         print_unjudged(found, at_least)
         against = "" if baseline is None else f".{baseline}"
         checked = ".robust" if robust else ""
-        name = f"{','.join(names)}.{testing.test}{against}{checked}"
+        side = "" if testing.alternative == "two-sided" else f".{testing.alternative}"
+        name = f"{','.join(names)}.{testing.test}{side}{against}{checked}"
         if out is None and display.file is None:
             out = significance.default_folder(source, "compare", name)
         if out is not None:

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from irmeta.errors import UsageError
 from irmeta.options import Options, option
-from irmeta.policies import Correction, Missing, Test
+from irmeta.policies import Alternative, Correction, Missing, Test
 
 CORRECTION = "Correction of the p-values for the number of pairs."
 
@@ -48,6 +48,10 @@ class PairTesting(Resampling):
         None,
         "Compare every other system with this one alone; with --max-drop default the first run.",
         metavar="SYSTEM",
+    )
+    alternative: Alternative = option(
+        "two-sided",
+        "With a baseline, test only whether systems have greater, or less, values than it.",
     )
 
 

@@ -47,6 +47,12 @@ TERMS = (
     Term("--query", "query", "One query."),
     Term("--baseline", "baseline", "System that other systems are compared with.", ("--against",)),
     Term(
+        "--alternative",
+        "alternative",
+        "What a test against a baseline looks for: any difference, or only greater or smaller "
+        "values of a system.",
+    ),
+    Term(
         "--out",
         "out",
         "Where results are written: a file where the result is one table (its ending is its "

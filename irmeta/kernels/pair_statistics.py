@@ -188,13 +188,15 @@ def signed_ranks(differences, order, plus, number, ties):
 
 
 @jit
-def signed_rank_tails(differences, order, number, plus, ways, p):
-    """Compute two-sided p-values of rank sums with ties over all sign assignments.
+def signed_rank_tails(differences, order, number, plus, side, ways, p):
+    """Compute p-values of rank sums with ties over all sign assignments.
 
     The first arguments are as in `signed_ranks`, whose results `number` and `plus` are read.
 
     Parameters
     ----------
+    side
+        0 two-sided; 1 large sums, -1 small sums have a small p.
     ways
         float64 [n (n + 1) + 1] for n queries: working space.
     p
@@ -218,11 +220,16 @@ def signed_rank_tails(differences, order, number, plus, ways, p):
                     ways[total] += ways[total - twice]
             low = high
         twice_plus = round(2 * plus[i])
-        least = min(twice_plus, reached - twice_plus)
+        if side > 0:
+            least = reached - twice_plus
+        elif side < 0:
+            least = twice_plus
+        else:
+            least = min(twice_plus, reached - twice_plus)
         tail = 0.0
         for total in range(least + 1):
             tail += ways[total]
-        p[i] = min(1.0, 2 * tail / 2.0**end)
+        p[i] = min(1.0, (1.0 if side else 2.0) * tail / 2.0**end)
 
 
 @jit

@@ -19,6 +19,7 @@ def max_t_test(
     rng: int | np.random.Generator = 0,
     confidence: float = 0.95,
     units: Units = 0.0,
+    side: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Test every system against a baseline, with control of the family-wise error rate.
 
@@ -44,6 +45,10 @@ def max_t_test(
         Confidence level of the intervals.
     units : float or ndarray of float64, shape (systems,), default 0.0
         Unit of the last printed digit: see `Matrix.units`.
+    side : {0, 1, -1}, default 0
+        0: two-sided. 1 or -1: only greater or smaller values than the baseline's count, and the
+        largest t or -t takes the place of the largest ``|t|``; a system equal to the baseline is
+        left out of it, and the interval has one limit.
 
     Returns
     -------
@@ -86,13 +91,17 @@ def max_t_test(
     differences[np.abs(differences) <= np.maximum(within, within[baseline])] = 0.0
     norm = np.sqrt((differences**2).sum(axis=0))
     unit = np.divide(differences, norm, out=np.zeros_like(differences), where=norm > 0)
-    observed = np.abs(unit.sum(axis=0))
+    enumerated = is_enumerated(queries, resamples)
+    observed = side * unit.sum(axis=0) if side else np.abs(unit.sum(axis=0))
     flips = sign_flips(queries, systems, resamples, rng)
-    largest = np.sort(np.concatenate([np.abs(signs @ unit).max(axis=1) for signs in flips]))
+    compared = unit[:, norm > 0] if side and norm.any() else unit
+    sums = (side * (signs @ compared) if side else np.abs(signs @ compared) for signs in flips)
+    if side and enumerated:  # half of the flips are yielded
+        sums = (both for one in sums for both in (one, -one))
+    largest = np.sort(np.concatenate([one.max(axis=1) for one in sums]))
     slack = np.maximum(slack, slack[baseline])
     slack = np.divide(slack, norm, out=np.zeros_like(norm), where=norm > 0)
     reached = len(largest) - np.searchsorted(largest, observed - slack)
-    enumerated = is_enumerated(queries, resamples)
     p = reached / len(largest) if enumerated else (1 + reached) / (1 + len(largest))
     p[norm == 0.0] = 1.0
     limit = _limit(largest, confidence, enumerated)

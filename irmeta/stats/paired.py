@@ -305,7 +305,7 @@ def wilcoxon_test(values: np.ndarray, units: Units = 0.0) -> tuple[np.ndarray, n
     for start in range(0, len(first), step):
         part = slice(start, start + step)
         a, b = first[part], second[part]
-        p[part], leads[part] = _wilcoxon(
+        p[part], leads[part] = rank_sums_p(
             by_system[a] - by_system[b],
             np.maximum(within[a], within[b]),
             np.maximum(noise[a], noise[b]),
@@ -313,12 +313,13 @@ def wilcoxon_test(values: np.ndarray, units: Units = 0.0) -> tuple[np.ndarray, n
     return square(p, upper), _lead(leads, upper)
 
 
-def _wilcoxon(
-    differences: np.ndarray, within: np.ndarray, noise: np.ndarray
+def rank_sums_p(
+    differences: np.ndarray, within: np.ndarray, noise: np.ndarray, side: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute p and lead for the rows of `differences` [pair, query]; overwrites these.
 
-    `within` and `noise` are tolerances [pair]: see `tie_magnitudes`.
+    `within` and `noise` are tolerances [pair]: see `tie_magnitudes`. With `side` 1 large rank sums
+    of the positive differences have a small p, with -1 small ones.
     """
     pairs, queries = differences.shape
     shared = queries - np.isnan(differences).sum(axis=1)
@@ -333,18 +334,21 @@ def _wilcoxon(
     error = np.sqrt((count * (count + 1) * (2 * count + 1) - ties / 2) / 24)
     middle = count * (count + 1) / 4
     z = np.divide(plus - middle, error, out=np.zeros(pairs), where=number > 0)
-    p = 2 * ndtr(-np.abs(z))
+    p = ndtr(-side * z) if side else 2 * ndtr(-np.abs(z))
     is_clean = (number == shared) & (ties == 0)
     exact = np.flatnonzero(is_clean & (number <= EXACT_RANKS))
     if len(exact):
         tails = _rank_sum_tails(int(number[exact].max()))
-        least = np.minimum(plus, 2 * middle - plus)[exact].astype(np.int64)
-        p[exact] = np.minimum(1.0, 2 * tails[number[exact], least])
+        minus = 2 * middle - plus
+        sums = np.minimum(plus, minus) if side == 0 else minus if side > 0 else plus
+        tail = tails[number[exact], sums[exact].astype(np.int64)]
+        p[exact] = tail if side else np.minimum(1.0, 2 * tail)
     few = np.flatnonzero(~is_clean & (shared <= EXACT_SIGNS))
     if len(few):
         tails, ways = np.empty(len(few)), np.empty(EXACT_SIGNS * (EXACT_SIGNS + 1) + 1)
-        signed_rank_tails(differences[few], order[few], number[few], plus[few], ways, tails)
+        signed_rank_tails(differences[few], order[few], number[few], plus[few], side, ways, tails)
         p[few] = tails
+    p[number == 0] = 1.0
     p[shared == 0] = np.nan
     return p, np.sign(plus - middle)
 

@@ -11,9 +11,11 @@ import polars as pl
 from irmeta.equality import TIE, Units, tolerance
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
+from irmeta.policies import Alternative
 from irmeta.results.matrix import Matrix
 from irmeta.stats.baselines import cross, max_t_test
 from irmeta.stats.corrections import SIMULTANEOUS, adjusted, interval_confidence
+from irmeta.stats.one_sided import one_sided_limits, one_sided_p, side_of
 from irmeta.stats.paired import (
     Differences,
     paired_differences,
@@ -55,8 +57,9 @@ class Pairs(Summarized):
         float64 [system, system]: the row's mean minus the column's in the measure's units, over
         the queries used; NaN without a query.
     p
-        float64 [system, system]: two-sided p-values after the correction; symmetric with diagonal
-        1; NaN where the pair cannot be tested: see `untested`.
+        float64 [system, system]: p-values after the correction, two-sided but for a one-sided
+        `alternative`; symmetric with diagonal 1; NaN where the pair cannot be tested: see
+        `untested`.
     queries
         int32 [system, system]: number of queries that the pair used.
     effect
@@ -69,7 +72,8 @@ class Pairs(Summarized):
         None for a test without intervals. See `interval`.
     lead
         int8 [system, system], for sign and wilcoxon: 1 where the test favours the row, -1 where the
-        column, whichever mean is greater; None: the test favours the greater mean.
+        column, whichever mean is greater; for one-sided tests the side that is tested; None: the
+        test favours the greater mean.
     baseline
         The system that every other was compared with: p is NaN for all other pairs. None: all
         pairs were tested.
@@ -78,6 +82,9 @@ class Pairs(Summarized):
     tolerance
         Largest difference of two values that the test counts as 0: see `irmeta.equality`. The
         greatest of all systems, where these have their own.
+    alternative
+        What was tested against the baseline: ``two-sided``, or whether a system's values are
+        ``greater`` or ``less``.
     """
 
     test: str
@@ -97,6 +104,7 @@ class Pairs(Summarized):
     baseline: str | None = None
     qrels: str = ""
     tolerance: float = TIE
+    alternative: Alternative = "two-sided"
 
     def _summary(self) -> Summary:
         facts = [count(int(self.upper.sum()), "pair"), self.test_text]
@@ -115,7 +123,16 @@ class Pairs(Summarized):
     @property
     def test_text(self) -> str:
         """The test and the correction."""
-        return self.test if self.correction == "none" else f"{self.test}, {self.correction}"
+        side = "" if self.shown is None else f" one-sided ({self.alternative})"
+        name = f"{self.test}{side}"
+        return name if self.correction == "none" else f"{name}, {self.correction}"
+
+    @property
+    def shown(self) -> Literal["better", "worse"] | None:
+        """What a one-sided test can show of a system, by the measure's direction; None: both."""
+        if self.alternative == "two-sided":
+            return None
+        return "better" if (self.alternative == "greater") == (self.direction > 0) else "worse"
 
     @property
     def family_text(self) -> str:
@@ -145,8 +162,10 @@ class Pairs(Summarized):
         if np.isnan(self.p[self.upper]).all():
             return self.untested_text
         share = f" ({100 * different / possible:.1f}%)"
-        pairs = f"{different:,} of {count(possible, 'pair')}{share}"
-        text = f"{pairs} differ significantly at {alpha:g}"
+        things = "pair" if self.shown is None else "system"
+        pairs = f"{different:,} of {count(possible, things)}{share}"
+        found = "differ significantly" if self.shown is None else f"significantly {self.shown}"
+        text = f"{pairs} {found} at {alpha:g}"
         return "; ".join(filter(None, [text, self.untested_text]))
 
     @property
@@ -205,7 +224,8 @@ class Pairs(Summarized):
 
         Columns: track, measure, system_a, system_b, difference (a minus b), effect, low, high,
         interval (see `interval`), p, queries; low and high are NaN for a test without intervals.
-        Where several qrels sets are compared, qrels follows track.
+        Where several qrels sets are compared, qrels follows track; of one-sided tests, alternative
+        follows interval.
         """
         upper = self.upper
         names = pl.Series(self.systems, dtype=pl.String)
@@ -223,6 +243,9 @@ class Pairs(Summarized):
         columns["high"] = undefined if self.high is None else pl.Series(self.high[upper])
         kind = pl.Series([self.interval], dtype=pl.String)
         columns["interval"] = kind.new_from_index(0, number)
+        if self.shown is not None:
+            side = pl.Series([self.alternative], dtype=pl.String)
+            columns["alternative"] = side.new_from_index(0, number)
         columns["p"] = pl.Series(self.p[upper])
         columns["queries"] = pl.Series(self.queries[upper])
         return pl.DataFrame(columns)
@@ -237,6 +260,7 @@ def pairwise(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
     baseline: str | None = None,
+    alternative: Alternative = "two-sided",
 ) -> Pairs:
     """Test all pairs of systems of a matrix, or all systems against a baseline.
 
@@ -277,6 +301,10 @@ def pairwise(
     baseline : str, optional
         Test only the pairs with this system; a correction counts these pairs alone. Tests of all
         systems at once remain corrected for all pairs: ``max-t`` is more powerful.
+    alternative : {'two-sided', 'greater', 'less'}, default 'two-sided'
+        With a baseline, for t, t-unpaired, wilcoxon, sign, permutation and max-t: test only whether
+        a system's values are greater, or less, than the baseline's, as in ``scipy.stats``,
+        whichever is better. The interval then has one limit, and the other is infinite.
 
     Returns
     -------
@@ -290,7 +318,8 @@ def pairwise(
     ------
     UsageError
         For an unknown test, correction or baseline, a test of all systems with a correction,
-        max-t without a baseline, the bootstrap with bonferroni for a pair of
+        max-t or a one-sided alternative without a baseline, a one-sided alternative of a test that
+        has none, the bootstrap with bonferroni for a pair of
         fewer than 100 queries, a confidence outside (0, 1), fewer than one resample, or an infinite
         value.
 
@@ -311,6 +340,7 @@ def pairwise(
     """
     _check(matrix, test, correction, confidence, resamples)
     _check_baseline(matrix, test, baseline)
+    side = side_of(alternative, test, baseline)
     values = (matrix.complete() if test in COMPLETE_TESTS else matrix).values
     units = matrix.printed
     tested = _tested_pairs(matrix.systems, baseline)
@@ -325,12 +355,24 @@ def pairwise(
         result = *bootstrap(values, resamples, rng, level, units, joint=joint), None
     is_pooled = test in ("t-unpaired", "hsd")
     differences = unpaired_differences(values) if is_pooled else paired_differences(values)
+    place = matrix.systems.index(baseline) if baseline is not None else 0
     if test in BASELINE_TESTS:
-        place = matrix.systems.index(str(baseline))
-        result = _against(place, values, differences, confidence, resamples, rng, units)
+        result = _against(place, values, differences, confidence, resamples, rng, units, side)
+    elif side:
+        p = one_sided_p(test, values, differences, place, side, resamples, rng, units)
+        is_t = test in ("t", "t-unpaired")
+        # The limit of one side at a level is that of both sides at the level's double share.
+        below, above = differences.limits(2 * level - 1) if is_t else (None, None)
+        result = cross(p, place, 1.0), below, above, None
     elif result is None:
         result = _tested(test, values, differences, level, resamples, rng, units)
     p, low, high, lead = result
+    if side:
+        sides = cross(np.full(len(p), float(side)), place, 0.0)
+        lead = np.nan_to_num(sides).astype(np.int8)
+        lead[place] *= -1
+        if low is not None and high is not None:
+            low, high = one_sided_limits(low, high, place, side)
     for limit in (low, high):
         if limit is not None:
             limit[np.isnan(p)] = np.nan  # as without spread
@@ -354,6 +396,7 @@ def pairwise(
         high=high,
         lead=lead,
         baseline=baseline,
+        alternative=alternative,
         tolerance=max(tolerance(np.nanmax(np.abs(values), initial=0.0)), *matrix.units, 0.0),
     )
 
@@ -447,9 +490,10 @@ def _against(
     resamples: int,
     rng: int | np.random.Generator,
     units: Units,
+    side: int,
 ) -> _TestResult:
     """Run the max-t test; p and intervals of other pairs are NaN."""
-    found = max_t_test(values, baseline, resamples, rng, confidence, units)
+    found = max_t_test(values, baseline, resamples, rng, confidence, units, side)
     p, margin = (
         cross(column, baseline, here) for column, here in zip(found, (1.0, 0.0), strict=True)
     )

@@ -195,7 +195,8 @@ def baseline_differences(
     Parameters
     ----------
     frame
-        Columns system, difference, low, high, interval (null: none), p, verdict; best system first.
+        Columns system, difference, low, high, interval (null: none), p, verdict, of one-sided tests
+        alternative; best system first.
     baseline
         Name of the baseline, whose row is left out.
     alpha
@@ -212,6 +213,9 @@ def baseline_differences(
     if rows.is_empty():
         return nothing(f"No system has a difference from {baseline}.")
     ends = pl.col("low", "high").replace([float("inf"), float("-inf"), float("nan")], None)
+    is_one_sided = "alternative" in frame.columns
+    if is_one_sided:  # a line from the limit to the difference
+        ends = ends.fill_null(pl.col("difference"))
     is_unclear = ~pl.col("verdict").is_in(["better", "worse"])
     kind = pl.when(is_unclear).then(pl.lit(UNCLEAR)).otherwise(pl.lit(DIFFERENT)).alias("is")
     places = RowPlaces(rows["system"].to_list(), _named_systems(rows.height, above))
@@ -242,7 +246,8 @@ def baseline_differences(
     if untested := int(rows["verdict"].str.starts_with("cannot").sum()):
         subtitle += f"; {untested:,} cannot be tested"
     if (interval := rows["interval"][0]) is not None:
-        subtitle += f"; lines: {interval} {100 * (1 - alpha):g}% confidence intervals"
+        what = "confidence limits of one side" if is_one_sided else "confidence intervals"
+        subtitle += f"; lines: {interval} {100 * (1 - alpha):g}% {what}"
     chart = alt.layer(zero, intervals, dots)
     return finish(chart, height=places.height + 8, title=title, subtitle=subtitle)
 
