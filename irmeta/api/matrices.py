@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Results = OpenedStore | AnyLocation
 """A store, or where one lies; a folder that `reanalyze` made; a file."""
-ValueFiles = Sequence[AnyLocation]
+ValueFiles = Sequence[AnyLocation] | Sequence[NamedFile]
 """Files with values per query of different systems."""
 
 

@@ -44,6 +44,7 @@ def pair_maxima(
     """
     number, resamples = times.shape
     t, squares, some = np.empty((3, resamples))
+    off = np.empty(0)
     every = np.full(resamples, float(number))
     for start in range(first, len(values), _TILE):
         for a in range(first, last):

@@ -9,7 +9,7 @@ import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_within, reciprocal_rank
 from irmeta.measures.cutoffs import add_up, empty_values, per_query, positions, rank_cuts
-from irmeta.measures.gains import needs_ties, refuse_assumed, weight_at, weighted_gain
+from irmeta.measures.gains import Worth, needs_ties, refuse_assumed, weight_at, weighted_gain
 from irmeta.measures.spec import (
     TREC_EVAL,
     Cutoff,
@@ -31,7 +31,7 @@ def relevant_within(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
         relevant = (view.grades >= params["rel"]).astype(np.float64)
         ones = np.ones(view.facts.deepest_rank + 1)
         ones[0] = 0.0
-        return weighted_gain(view, relevant, lambda gains: gains[:, None] * ones, ks, "share")
+        return weighted_gain(view, relevant, Worth(ones), ks, "share")
     ranks, offsets = view.sorted_ranks(params["rel"])
     out = empty_values(view, ks)
     count_within(ranks, offsets, rank_cuts(view, ks), out)

@@ -199,7 +199,7 @@ class TrackView:
     def studied(self) -> dict[str, Any]:
         """Return the track's row of the table `studied_tracks`."""
         judged = read_judged(self._store, self.facts).docs
-        own = self._options.rel
+        own: Any = self._options.rel  # a number in studies that declare their own
         stated = own if not isinstance(own, tuple) else self.facts.rel if own else 1
         rel = stated if self.rel is None else self.rel
         relevant = judged.filter(pl.col("grade") >= rel)
