@@ -24,6 +24,7 @@ from irmeta.stats.discriminative_power import indistinguishable_groups
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
 from irmeta.stats.rank_confidence import RankSets, rank_sets
+from irmeta.stats.relative import relative_differences
 from irmeta.summaries import Summarized, Summary, SummaryList
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ class Comparison(Summarized):
         verdict (better, worse, not different, of one-sided tests ``not shown better`` or ``not
         shown worse``, ``cannot be tested: one query`` or another reason of `Pairs.untested`, or
         baseline).
+        With ``relative=True`` relative, relative_low, relative_high and relative_interval come
+        before difference: the system's mean divided by the baseline's, minus 1, over their shared
+        queries, with a two-sided interval of each system alone by Fieller's method; the last names
+        the reason where it is undefined.
     alpha : float
         The significance level.
     settings : Mapping
@@ -74,6 +79,17 @@ class Comparison(Summarized):
     settings: Mapping[str, object]
     matrix: Matrix
     rank_sets: RankSets | None = None
+
+    @property
+    def relative_text(self) -> str:
+        """What the relative differences are; empty without them."""
+        if "relative" not in self.systems.columns:
+            return ""
+        intervals = f"two-sided {100 * (1 - self.alpha):g}% intervals by Fieller's method"
+        return (
+            f"relative: mean / mean of {self.pairs.baseline} - 1 over their shared queries; "
+            f"{intervals}, each for its system alone"
+        )
 
     def _summary(self) -> Summary:
         facts = [f"{self.pairs.test_text}: {self.pairs.separated_text(self.alpha)}"]
@@ -383,6 +399,8 @@ def comparison(
     alpha: float,
     settings: Mapping[str, object],
     rng: int | np.random.Generator,
+    *,
+    relative: bool = False,
 ) -> Comparison:
     """Return the systems of a matrix, best first, with the results of a test and rank sets."""
     seen = matrix.complete() if pairs.test in COMPLETE_TESTS else matrix
@@ -399,6 +417,9 @@ def comparison(
     is_every = pairs.baseline is None
     sets = rank_sets(seen, confidence=1 - alpha, rng=rng) if is_every else None
     facts = _against(pairs, alpha) if sets is None else _counts(pairs, means, alpha, sets)
+    if relative:
+        base = pairs.systems.index(str(pairs.baseline))
+        facts = {**relative_differences(seen.values, base, 1 - alpha).to_dict(), **facts}
     frame = pl.DataFrame(
         {
             "rank": pl.Series(place, dtype=pl.Int32),

@@ -92,6 +92,7 @@ def compare(
     rng: int | np.random.Generator = 0,
     less_is_better: bool = False,
     robust: bool = False,
+    relative: bool = False,
     missing: Missing = "common",
     workers: int | None = None,
     **choices: Unpack[DataPolicies],
@@ -129,6 +130,9 @@ def compare(
         nDCG@10, and those of `measures`), every other qrels set, half the depth of the pool, half
         of the relevant docs, and in 97.5 % of the bootstrap samples of the queries: attribute
         `robust` of the result. Only for runs that can be scored again, and without `baseline`.
+    relative : bool, default False
+        With a baseline, also give each system's mean divided by the baseline's, minus 1, with its
+        interval by Fieller's method [1]_.
     missing : {'error', 'common', 'zero'}, default 'common'
         Queries without a value of a system that another system has: an error, compare two systems
         on those that both have and all at once on those that all have, or count 0.
@@ -145,7 +149,13 @@ def compare(
     UsageError
         If no measure is named and there are several, or a name, baseline or level is unknown;
         for a matrix with a measure or track beside it; for `less_is_better` of a known measure; for
-        `robust` of values without a store, of several qrels sets, or with a baseline.
+        `robust` of values without a store, of several qrels sets, or with a baseline; for
+        `relative` without one.
+
+    References
+    ----------
+    .. [1] Fieller, E. C. (1954). Some problems in interval estimation.
+       doi:10.1111/j.2517-6161.1954.tb00159.x
 
     Examples
     --------
@@ -159,6 +169,8 @@ def compare(
     check_share("alpha", alpha)
     if robust and baseline is not None:
         raise UsageError("`robust` tests all pairs of systems: omit `baseline` or `robust`.")
+    if relative and baseline is None:
+        raise UsageError("`relative` needs a baseline to divide by.")
     source, measures, given = results_or_data(results, runs, measures, workers, choices)
     found = _given(source, measures, track, workers, given)
     named = sorted({m.measure for m in found})
@@ -174,6 +186,7 @@ def compare(
         "missing": missing,
         **({} if alternative == "two-sided" else {"alternative": alternative}),
         **({"robust": True} if robust else {}),
+        **({"relative": True} if relative else {}),
     }
     tested = partial(
         pairwise,
@@ -188,7 +201,8 @@ def compare(
     sets = qrels_of(found)
     pairs = (replace(tested(m), qrels=name) for m, name in zip(found, sets, strict=True))
     compared = Comparisons(
-        comparison(m, one, alpha, settings, rng) for m, one in zip(found, pairs, strict=True)
+        comparison(m, one, alpha, settings, rng, relative=relative)
+        for m, one in zip(found, pairs, strict=True)
     )
     if robust:
         if any(sets):

@@ -48,6 +48,7 @@ _NAMES = {
             "rank_resamples",
             "less_is_better",
             "robust",
+            "relative",
             "confidence",
             "baseline",
             "alternative",

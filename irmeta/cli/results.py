@@ -148,6 +148,13 @@ def compare(
             "relevant docs or other queries undo.",
         ),
     ] = False,
+    relative: Annotated[
+        bool,
+        typer.Option(
+            "--relative",
+            help="With a baseline, also print the ratio of means minus 1, with Fieller's interval.",
+        ),
+    ] = False,
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
     titles: TitlesOption = True,
@@ -168,6 +175,9 @@ def compare(
         check_differences_file(differences_file, force=display.force)
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)
+    if relative and (table == "pairs" or display.is_paper):
+        other = "--table pairs" if table == "pairs" else display.form
+        raise UsageError(f"--relative adds columns to the table of systems: omit it or {other}.")
     if robust and (testing.baseline is not None or max_drop is not None):
         other = "--max-drop" if testing.baseline is None else "--baseline"
         problem = f"{other} compares with one system, and --robust tests all pairs"
@@ -200,6 +210,7 @@ def compare(
                 rng=testing.seed,
                 less_is_better=less_is_better,
                 robust=robust,
+                relative=relative,
                 missing=testing.missing,
                 workers=None if isinstance(source, Location | list) else workers,
                 **choices,

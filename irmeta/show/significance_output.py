@@ -53,6 +53,8 @@ def print_comparisons(
             if one.pairs.baseline is None and not is_pairs:
                 more = "; * none is better by the test; p of each pair: --table pairs"
             print_text(console, f"{_summary(one)}{more}", "bold")
+            if one.relative_text:
+                print_text(console, one.relative_text)
             if one.rank_sets is not None and not is_pairs:
                 print_text(console, f"{_SETS}: {one.rank_sets.text}")
         for name, frame in robust.items():
@@ -79,6 +81,8 @@ def print_comparisons(
     if display.form != "table":
         for one in comparisons:
             note(_summary(one))
+            if one.relative_text:
+                note(one.relative_text)
             if one.rank_sets is not None and not is_pairs:
                 note(f"{_SETS}: {one.rank_sets.text}")
     if robust and display.form not in ("table", "json"):
