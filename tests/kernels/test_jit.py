@@ -89,6 +89,8 @@ preference_counts(np.array([[1, 2], [3, 3]], np.uint16), 0, 2, np.empty((2, 2), 
 from irmeta.kernels.rank_agreement import count_level_pairs
 level = np.array([[1, 2]], np.uint16), np.array([True]), 65535, np.ones((1, 1, 2)), 20
 count_level_pairs(*level, np.zeros(3, np.int64), np.zeros((1, 41), np.int64))
+view = irmeta.JudgedRanks.from_arrays(np.array([[1, 2], [2, 1]]), np.array([1, 0]))
+irmeta.permuted_means(view, {"same": view}, "AP", draws=2)
 import polars as pl
 from irmeta.trec.numbered_names import Names, NameSketch
 names = Names()
