@@ -90,8 +90,8 @@ def evaluate(
     draw: Annotated[
         Literal["query", "run"] | None,
         typer.Option(
-            help="With --unjudged, means with grades of unjudged docs drawn from the judged docs "
-            "of the query or of the list, beside condensed lists and bounds.",
+            help="With --unjudged, means if unjudged docs are as relevant as the judged docs of "
+            "the query or of the list, by drawn grades, beside condensed lists and bounds.",
             show_default=False,
         ),
     ] = None,
@@ -207,7 +207,11 @@ def evaluate(
         if draw is None:
             print_scores(frame, display, directions, made, notes)
         else:
-            caption = "Means over queries, with drawn grades of unjudged docs."
+            alike = "query" if draw == "query" else "list"
+            caption = (
+                "Means over queries if unjudged docs are as relevant as the judged docs of the "
+                f"{alike}, with percentiles 2.5 and 97.5 of the draws."
+            )
             facts = {"notes": notes}
             display.write(Result("evaluate", {"scores": frame}, caption, made, facts))
         print_unjudged(found, at_least)

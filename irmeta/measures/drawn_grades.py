@@ -24,7 +24,7 @@ from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader
 
 LEVELS = (2.5, 97.5)
-"""Percentiles of 95 % intervals."""
+"""Percentiles of the draws: their spread, no confidence interval."""
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ class StorePools:
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
-        """Compute means with unjudged docs of drawn grades, beside condensed lists and bounds.
+        """Compute means if unjudged docs are like judged ones, beside condensed lists and bounds.
 
         The unjudged docs of a list, down to the cutoff of the measure, get grades of judged docs,
         each drawn by itself, and count as judged: in the ideal list of nDCG, for example.
@@ -240,8 +240,8 @@ class StorePools:
             One row per track, system and measure: track, system, measure (and qrels, of several
             sets), value, condensed (under unjudged=condensed), upper (unjudged=upper) and residual
             (upper - value), both NaN for measures without this bound, drawn (mean over the draws
-            of the means over queries) with drawn_low and drawn_high (their 95 % interval by
-            percentiles), unjudged (mean number of docs drawn per query).
+            of the means over queries) with drawn_low and drawn_high (percentiles 2.5 and 97.5 of
+            the draws), unjudged (mean number of docs drawn per query).
 
         Raises
         ------
@@ -254,6 +254,13 @@ class StorePools:
         The bootstrap of Fröbe et al. [1]_, for any measure. The pool of their published code draws
         judged docs that the list lacks, each once; here a grade is put back, so that the expected
         gain of a doc is the mean gain of the judged docs.
+
+        The means hold if the unjudged docs are as relevant as the judged docs of the query, or of
+        the list, and the percentiles are no confidence interval of later judgments. Round 5 of
+        TREC-COVID judged 2,414 unjudged docs of the top 10 of round 4: 47 % were relevant, and of
+        the drawn docs 47 % by ``query`` and 68 % by ``run``, since a list's judged docs are
+        those that several lists rank high. The later means lay between the percentiles for 21
+        (``query``) and 8 (``run``) of 34 systems.
 
         References
         ----------
