@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -12,12 +12,13 @@ from irmeta.api.matrices import opened
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError
 from irmeta.locations import Location
+from irmeta.measures.names import measure_texts, parse_measures
 from irmeta.results.matrix import Matrix
 from irmeta.stats.pairs import Pairs
 from irmeta.store.layout import is_store, store_folder
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.trust.conclusions import conclusion_tables
-from irmeta.studies.papers.trust.options import CONCLUDED, TrustOptions
+from irmeta.studies.papers.trust.options import CONCLUDED, TrustOptions, checked_measures
 from irmeta.studies.papers.trust.study import STUDY
 from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 
@@ -29,9 +30,11 @@ class Robust(NamedTuple):
     ----------
     conclusions : DataFrame
         One row per pair of systems that differs significantly: track, measure, better, worse,
-        difference, p, undone_by and reversed_by (names of conditions; null: none), safe.
+        difference, p, undone_by (conditions under which it does not, with p there) and reversed_by
+        (both null: none), safe.
     conditions : DataFrame
-        One row per condition: track, measure, condition, conclusions, kept, kept_share, reversed.
+        One row per condition: track, measure, condition, draws, conclusions, kept, kept_low and
+        kept_high (over draws), kept_share, reversed.
     best : DataFrame
         The systems that no other beats safely: track, measure, rank, rank_low and rank_high
         (its simultaneous rank set over queries), system, mean, beats, worse_than.
@@ -44,6 +47,7 @@ class Robust(NamedTuple):
 
 def robust_conclusions(
     results: object,
+    measures: str | Iterable[str] | None,
     found: Sequence[Matrix],
     test: Callable[[Matrix], Pairs],
     settings: Mapping[str, Any],
@@ -55,6 +59,8 @@ def robust_conclusions(
     ----------
     results
         What the matrices were made of.
+    measures
+        Measures as the user named them: without `rel`, each qrels set has its own.
     settings
         Options of the study: alpha, resamples, seed.
     choices
@@ -70,10 +76,13 @@ def robust_conclusions(
     for matrix in found:
         names[matrix.track].append(matrix.measure)
     rows = defaultdict[str, list[pl.DataFrame]](list)
-    for track, own in names.items():
-        options = TrustOptions(
-            measures=(*own, *CONCLUDED), concluded=tuple(own), **settings, **store.merged(choices)
-        )
+    asked = () if measures is None else checked_measures(measure_texts(measures))
+    chosen = {**settings, **store.merged(choices)}
+    for track, in_set in names.items():
+        view = TrackView(store.reader, track, TrustOptions(**chosen))
+        by_name = {view.named_in_set(parse_measures(name))[0].name: name for name in asked}
+        own = tuple(by_name.get(name, name) for name in in_set)
+        options = TrustOptions(measures=(*own, *CONCLUDED), concluded=own, **chosen)
         trusted = TrustedTrack.of(TrackView(store.reader, track, options), options)
         for name, table in conclusion_tables(trusted, test):
             rows[name].append(STUDY.table(name).frame(table, track))

@@ -213,7 +213,7 @@ def compare(
 
         seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else rng
         chosen = {"alpha": alpha, "resamples": resamples, "seed": seed}
-        compared.robust = robust_conclusions(source, found, tested, chosen, given)
+        compared.robust = robust_conclusions(source, measures, found, tested, chosen, given)
     return compared
 
 

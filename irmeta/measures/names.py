@@ -51,6 +51,7 @@ from irmeta.naming.grammar import (
     states_parameter,
     text_of,
     texts_of,
+    without_rel,
 )
 from irmeta.naming.parameters import REL, printed
 from irmeta.naming.registry import NamedSpec, Registry, guarded
@@ -200,6 +201,11 @@ class Spec(NamedSpec):
     def names(self) -> tuple[str, ...]:
         """Names as the user wrote them, in order; the canonical name if nobody wrote one."""
         return (self.asked or self.name, *self.asked_too)
+
+    @property
+    def name_without_rel(self) -> str:
+        """Name under which each qrels set has its own `rel`; the user's, if it states `rel`."""
+        return self.names[0] if self.stated else without_rel(self.name)
 
     @property
     def unjudged(self) -> str:

@@ -206,6 +206,11 @@ def states_parameter(name: str, parameter: Parameter) -> bool:
     return any(part.partition("=")[0].strip() == parameter.name for part in inside.split(","))
 
 
+def without_rel(name: str) -> str:
+    """Return a canonical name without the relevant grade 1, which nobody has stated."""
+    return re.sub(r",?rel=1(?=[,)])", "", name).replace("(,", "(").replace("()", "")
+
+
 def joined(word: str, inside: str, cut: str) -> str:
     """Return a name of a word, which may have parameters, further parameters, and a cutoff."""
     word, _, own = word.partition("(")

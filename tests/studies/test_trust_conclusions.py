@@ -15,7 +15,7 @@ from irmeta.measures.names import parse_measures
 from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
 from irmeta.results.scores import Scores
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.trust.options import DROPPED, TrustOptions
+from irmeta.studies.papers.trust.options import DRAWS, TrustOptions
 from support.trusted import FEW, lists, results_of
 from support.undrawn import draw_nothing
 from twins import conclusions as twin
@@ -40,23 +40,25 @@ def two_sets(seed: int, noise: float) -> irmeta.Store:
     return irmeta.from_data({"own": qrels, "other": other}, runs)
 
 
-def of_conditions(store: irmeta.Store, measure: str, other: str) -> dict[str, list[list[float]]]:
+def of_conditions(
+    store: irmeta.Store, measure: str, other: str
+) -> dict[str, list[list[list[float]]]]:
     def values(name: str, **choices: Any) -> list[list[float]]:
         (matrix,) = irmeta.matrices(store, name, **choices)
         return matrix.values.tolist()
 
     options = TrustOptions(measures=(measure,))
-    dropped = [
-        drop_relevant_shares(view, DROPPED, rel=1, rng=0)[0]
-        for view in TrackView(store.reader, store.tracks[0], options).blocks({"pool"})
-    ]
-    specs = parse_measures([measure])
-    scores = Scores.concat([evaluate_block(view, specs, options.policy) for view in dropped])
+    views = list(TrackView(store.reader, store.tracks[0], options).blocks({"pool"}))
+    specs, draws = parse_measures([measure]), []
+    for draw in range(DRAWS):
+        dropped = [drop_relevant_shares(view, (0.5,), rel=1, rng=draw)[0] for view in views]
+        scores = Scores.concat([evaluate_block(view, specs, options.policy) for view in dropped])
+        draws.append(scores.matrix(scores.measures[0]).values.tolist())
     return {
-        f"measure {other}": values(other),
-        "qrels set other": values(measure, qrels="other"),
-        "pool to depth 10": values(measure, pool_depth=10),
-        "half of the relevant docs": scores.matrix(scores.measures[0]).values.tolist(),
+        f"measure {other}": [values(other)],
+        "qrels set other": [values(measure, qrels="other")],
+        "pool to depth 10": [values(measure, pool_depth=10)],
+        "half of the relevant docs": draws,
     }
 
 
@@ -77,7 +79,8 @@ def test_conclusions__equal_the_twin(seed: int, noise: float, alpha: float):
         rows = found.conclusions.filter(measure=measure).to_dicts()
         got = {
             (matrix.systems.index(row["better"]), matrix.systems.index(row["worse"])): tuple(
-                set((row[by] or "").split("; ")) - {""} for by in ("undone_by", "reversed_by")
+                {text.partition(" (p = ")[0] for text in (row[by] or "").split("; ")} - {""}
+                for by in ("undone_by", "reversed_by")
             )
             for row in rows
         }
@@ -156,3 +159,36 @@ def test_compare__robust_refuses(tmp_path: Path):
     (matrix,) = irmeta.matrices(store, "AP", qrels="a")
     with pytest.raises(irmeta.UsageError, match="scores the runs again"):
         irmeta.compare(matrix, robust=True)
+
+
+def test_conclusions__say_p_where_they_are_not_significant():
+    store = two_sets(1, 2.0)
+    found = irmeta.compare(store, "AP", robust=True, resamples=RESAMPLES).robust
+    assert found is not None
+    (other,) = irmeta.compare(irmeta.matrices(store, "AP", qrels="other")[0])
+    (row,) = found.conclusions.filter(pl.col("undone_by").str.contains("qrels set other"))[
+        :1
+    ].to_dicts()
+    a, b = (other.pairs.systems.index(row[name]) for name in ("better", "worse"))
+    assert f"qrels set other (p = {float(f'{other.pairs.p[a, b]:.2g}')})" in row["undone_by"]
+    half = found.conditions.filter(condition="half of the relevant docs").row(0, named=True)
+    assert half["draws"] == DRAWS
+    assert half["kept_low"] <= half["kept"] <= half["kept_high"]
+
+
+def test_compare__robust_where_the_primary_set_states_another_relevant_grade():
+    """AP is AP(rel=2) by that set, and AP by one with grades 0 and 1: same relevant docs."""
+    qrels, runs = lists(systems=6, queries=30, noise=0.5)
+    graded = {q: {d: 2 * g for d, g in docs.items()} for q, docs in qrels.items()}
+    store = irmeta.from_data({"graded": graded, "binary": qrels}, runs, rel={"graded": 2})
+    for names in ("AP", "RBP(p=0.8)", "P@5"):
+        found = irmeta.compare(store, names, robust=True, resamples=RESAMPLES).robust
+        assert found is not None
+        counts = found.conditions.filter(condition="qrels set binary").row(0, named=True)
+        assert "rel=2" in counts["measure"]
+        assert counts["kept"] == counts["conclusions"] > 0
+        assert counts["reversed"] == 0
+    stated = irmeta.compare(store, "AP(rel=2)", robust=True, resamples=RESAMPLES).robust
+    assert stated is not None
+    counts = stated.conditions.filter(condition="qrels set binary").row(0, named=True)
+    assert counts["kept"] == 0  # the name states the grade: no doc of the binary set has it

@@ -52,45 +52,71 @@ def test_criterion_means__draw_collections():
     assert (found["mean_low"], found["mean_high"]) == pytest.approx((0.3, 0.9))
 
 
-def of_track(grades: dict[str, list[str]], kept: int = 9, k: int | None = 7) -> dict[str, Any]:
+def of_track(
+    grades: dict[str, list[str]], kept: int = 9, k: int | None = 7, **separated: float
+) -> dict[str, Any]:
     """Return tables of a track: the grade of each family by measure, in the order of `FAMILIES`."""
     rows = [
         {"track": "t", "measure": m, "family": f.replace("_", " "), "grade": g, "number": "0.5",
          "why": "4 systems are too few"}
         for m, of in grades.items() for f, g in zip(FAMILIES, of, strict=True)
     ]  # fmt: skip
-    depths = [{"track": "t", "measure": m, "least_k": k if m != "P@10" else None} for m in grades]
+    facts = [
+        {"track": "t", "measure": m, "least_k": k if m != "P@10" else None,
+         "reads_grades": m != "Judged@10", "separated": separated.get(m, 0.4)}
+        for m in grades
+    ]  # fmt: skip
     counts = {"measure": "AP", "condition": TOGETHER, "conclusions": 1200, "kept": 1191 + kept}
     return {
         "grades": pl.DataFrame(rows),
-        "trust": pl.DataFrame(depths, schema_overrides={"least_k": pl.Int64}),
+        "trust": pl.DataFrame(facts, schema_overrides={"least_k": pl.Int64}),
         "conditions": pl.DataFrame([counts]),
     }
 
 
-def test_advice__says_what_to_report_to_which_depth_and_what_not_to_claim():
+KEPT = (
+    "Pairs of systems that differ significantly, and do so in the same direction under every "
+    "condition of the table of conclusions: {} of 1,200 by AP."
+)
+CONSIDERED = (
+    "Considered: {} that read grades and separate at least 50% as many pairs as AP, which "
+    "separates 40.0%."
+)
+
+
+def test_advice__follows_from_grades_separation_depths_and_conditions():
     tables = of_track({"AP": [SAFE, UNSAFE, CARE, SAFE], "P@10": [SAFE, UNKNOWN, SAFE, SAFE],
                        "RR": [CARE, SAFE, UNSAFE, UNSAFE]}, kept=0)  # fmt: skip
     assert list(advice(tables, TrustOptions())) == [
-        "Report P@10, which is safe in every graded family.",
-        "Evaluate AP to rank 7 and RR to rank 7 or deeper, where the order of systems has tau-b "
-        "0.9 or more with that of full lists.",
-        "Do not claim 9 of the 1,200 significant differences by AP, which other conditions undo, "
-        "nor that orders of systems are independent of the depth by AP (0.5), of the judgments by "
-        "RR (0.5) and of ties and ends of lists by RR (0.5).",
+        "Most reliable here is P@10: unsafe in none and safe in 3 of the 4 families. "
+        + CONSIDERED.format("3 measures"),
+        "The order of systems has tau-b 0.9 or more with that of full lists from rank 7 on by AP "
+        "and from rank 7 on by RR.",
+        KEPT.format("1,191"),
+        "Unsafe, with the number that decides: depth by AP (0.5); judgments by RR (0.5); ties and "
+        "ends by RR (0.5).",
     ]
-    del tables["grades"]
-    tables |= of_track({"AP": [CARE, SAFE, SAFE, SAFE], "Q": [CARE, CARE, SAFE, SAFE]}, k=None)
+    tables = of_track({"AP": [CARE, SAFE, SAFE, SAFE], "Q": [CARE, CARE, SAFE, SAFE]}, k=None)
     assert list(advice(tables, TrustOptions())) == [
-        "Report AP and Q with care: no measure is safe in every family, but they have no unsafe "
-        "one.",
+        "Most reliable here is AP: unsafe in none and safe in 3 of the 4 families. "
+        + CONSIDERED.format("2 measures"),
         "No measure has a depth to choose: each has a cutoff, or compares single queries.",
-        "No family is unsafe, and no condition undoes a significant difference.",
+        KEPT.format("1,200"),
+        "No family of any measure is unsafe.",
     ]
-    bad = of_track({"AP": [UNSAFE, UNSAFE, SAFE, SAFE], "Q": [UNSAFE, CARE, SAFE, SAFE]})
-    assert next(advice(bad, TrustOptions())).endswith("so report several: Q has the fewest.")
     few = of_track({"AP": [UNKNOWN] * 4})
     assert list(advice(few, TrustOptions())) == ["No measure can be graded: 4 systems are too few."]
+
+
+def test_advice__never_names_measures_that_read_no_grades_or_hardly_separate():
+    grades = {"Judged@10": [SAFE] * 4, "RR": [SAFE] * 4, "AP": [UNSAFE, CARE, SAFE, SAFE]}
+    first = next(advice(of_track(grades, RR=0.1), TrustOptions()))
+    assert first.startswith("Most reliable here is AP: unsafe in 1 and safe in 2 of the 4 families")
+    assert CONSIDERED.format("1 measure") in first
+    none = of_track({"Judged@10": [SAFE] * 4})
+    assert next(advice(none, TrustOptions())) == (
+        "No measure that reads grades separates a pair of systems significantly."
+    )
 
 
 def test_advice_over_tracks__counts_tracks():
@@ -101,11 +127,11 @@ def test_advice_over_tracks__counts_tracks():
         for name in ("grades", "trust")
     }
     assert list(advice_over_tracks(tables, TrustOptions())) == [
-        "On most tracks without an unsafe family (1 of 2): AP.",
-        "To order systems as full lists do on every track, evaluate AP to rank 20 (3 suffices on "
-        "one) and Q to rank 20 (3 suffices on one).",
-        "Do not claim from one track that orders are independent of the judgments: 75% of the "
-        "grades of that family are unsafe, more than of any other.",
+        "Without an unsafe family, and separating at least half as many pairs as the most "
+        "separating measure, on most tracks (1 of 2): AP.",
+        "On every track, the order of systems has tau-b 0.9 or more with that of full lists from "
+        "rank 20 on by AP (3 on one of them) and from rank 20 on by Q (3 on one of them).",
+        "The family with most unsafe grades is judgments: 75% of its grades.",
     ]
 
 

@@ -31,19 +31,22 @@ def lowest(a: list[float], b: list[float], draws: list[list[int]], share: float)
 
 
 def conclusions(
-    values: Rows, conditions: dict[str, Rows], draws: list[list[int]], alpha: float
+    values: Rows, conditions: dict[str, list[Rows]], draws: list[list[int]], alpha: float
 ) -> dict[Pair, tuple[set[str], set[str]]]:
     """Return by conclusion the conditions that undo it without reversing it, and that reverse it.
 
-    Greater values are better by all conditions.
+    Greater values are better by all conditions. A condition has values of one or several draws, of
+    which most decide.
     """
     found = {}
     for a, b in sorted(significant(values, alpha)):
         undone, reversed_ = set(), set()
-        for name, other in conditions.items():
-            if mean(column(other, b)) - mean(column(other, a)) > 1e-12:
+        for name, others in conditions.items():
+            turned = [mean(column(o, b)) - mean(column(o, a)) > 1e-12 for o in others]
+            kept = [(a, b) in significant(other, alpha) for other in others]
+            if sum(turned) > len(others) / 2:
                 reversed_.add(name)
-            elif (a, b) not in significant(other, alpha):
+            elif sum(kept) <= len(others) / 2:
                 undone.add(name)
         if not lowest(column(values, a), column(values, b), draws, 0.025) > 0:
             undone.add("other queries")

@@ -16,6 +16,8 @@ SQUARE = tuple(range(1, 51))
 """The cutoffs of Figures 5 to 7."""
 PLOTTED_DEPTHS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 40, 70, 100, 200, 500, 1000)
 """The depths of the pool in Figure 1."""
+LEAST_JUDGED = 0.95
+"""Default share of judged docs at every rank down to an estimated depth of the pool."""
 DEEPEST = 1000
 """The deepest cutoff of Figures 2 and 3."""
 
@@ -48,7 +50,7 @@ class DepthOptions(TrackOptions):
         flag="--pool-depths",
     )
     least_judged: float = option(
-        0.95,
+        LEAST_JUDGED,
         "Least share of judged docs at every rank down to the estimated depth of the pool.",
         least=0,
         most=1,

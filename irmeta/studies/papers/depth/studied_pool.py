@@ -65,10 +65,10 @@ class StudiedPool:
         by_query = track.facts.pool_depth_by_query.values()
         stated = [one for one in (track.facts.pool_depth, *by_query) if one is not None]
         if given := tuple(sorted(set(options.pool_depths or sorted(stated)[:1]))):
-            as_deep = [_complete_to(view, given[-1], depth) for view in views]
+            as_deep = [complete_to(view, given[-1], depth) for view in views]
             return cls(as_deep, given, "given", depth, options)
         if depth is not None and depth >= LEAST_USEFUL:
-            as_deep = [_complete_to(view, depth, depth) for view in views]
+            as_deep = [complete_to(view, depth, depth) for view in views]
             return cls(as_deep, (depth,), "comprehensive", depth, options)
         return _without_depth(cls(views, (1,), "default", depth, options), track.name)
 
@@ -204,11 +204,11 @@ def _without_depth(pool: StudiedPool, track: str) -> StudiedPool:
         f"{found}; give `pool_depths=`, or pool_depth in collection.toml.",
         PoolDepthWarning,
     )
-    views = [_complete_to(view, chosen, depth) for view in pool.views]
+    views = [complete_to(view, chosen, depth) for view in pool.views]
     return replace(pool, views=views, depths=(chosen,), source=source)
 
 
-def _complete_to(view: JudgedRanks, depth: int, comprehensive: int | None) -> JudgedRanks:
+def complete_to(view: JudgedRanks, depth: int, comprehensive: int | None) -> JudgedRanks:
     """Return a view whose pools count as complete to a depth.
 
     Up to the comprehensive depth, queries keep the greater depths of their own. Beyond it, all have

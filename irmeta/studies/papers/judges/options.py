@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -207,15 +206,10 @@ def checked_measures(names: tuple[str, ...]) -> tuple[str, ...]:
         for spec in parse_measures(name):
             if spec.average != "arithmetic":
                 raise UsageError(f"{spec.name} has no arithmetic mean, which this study compares.")
-            found.append(spec.names[0] if spec.stated else _without_rel(spec.name))
+            found.append(spec.name_without_rel)
     if not found:
         raise UsageError("no measure was given.")
     return tuple(dict.fromkeys(found))
-
-
-def _without_rel(name: str) -> str:
-    """Return a canonical name without the relevant grade 1, which nobody has stated."""
-    return re.sub(r",?rel=1(?=[,)])", "", name).replace("(,", "(").replace("()", "")
 
 
 def checked_tests(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Up to three sentences from the numbers: what to report, to which depth, what not to claim."""
+"""Sentences from the numbers: most reliable measures, depths, kept conclusions, unsafe families."""
 
 from __future__ import annotations
 
@@ -6,94 +6,94 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from irmeta.phrases import listed
+from irmeta.phrases import count, listed
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.papers.trust.conclusions import TOGETHER
-from irmeta.studies.papers.trust.grades import CARE, UNKNOWN, UNSAFE
+from irmeta.studies.papers.trust.grades import SAFE, TAU, UNKNOWN, UNSAFE
 from irmeta.studies.papers.trust.options import TrustOptions as Options
 
 NAMED = 5
 """Measures named in a sentence."""
 FEW = 3
 """Measures named where each has a number."""
-CLAIMED = {
-    "queries": "of the queries",
-    "depth": "of the depth",
-    "judgments": "of the judgments",
-    "ties and ends": "of ties and ends of lists",
-}
-"""What an order of systems may depend on, by family."""
+SEPARATES = 0.5
+"""Least share of the pairs that the most separating measure separates, for one to be named."""
 
 
 def advice(tables: Tables, options: Options) -> Iterator[str]:
     """Yield the sentences on one track, from its tables."""
-    grades = tables["grades"]
+    grades, rows = tables["grades"], tables["trust"]
     if (grades["grade"] == UNKNOWN).all():
         yield f"No measure can be graded: {grades['why'][0]}."
         return
-    reported, sentence = _reported(grades)
+    named, sentence = _most_reliable(rows, grades)
     yield sentence
-    yield _depths(tables["trust"], reported, options)
-    yield _not_to_claim(tables["conditions"], grades)
+    yield _depths(rows, named)
+    yield from _kept(tables["conditions"])
+    yield _unsafe(grades)
 
 
-def _reported(grades: pl.DataFrame) -> tuple[list[str], str]:
-    """Return the measures to report, and a sentence on them."""
+def is_candidate() -> pl.Expr:
+    """Check whether a measure reads grades and separates enough pairs of its track's systems."""
+    most = pl.col("separated").max().over("track")
+    return pl.col("reads_grades") & (most > 0) & (pl.col("separated") >= SEPARATES * most)
+
+
+def _most_reliable(rows: pl.DataFrame, grades: pl.DataFrame) -> tuple[list[str], str]:
+    """Return the measures with the best grades of those that separate, and a sentence on them."""
+    candidates = rows.filter(is_candidate())
+    if candidates.is_empty():
+        return [], "No measure that reads grades separates a pair of systems significantly."
+    top = candidates.sort("separated", descending=True, maintain_order=True).row(0, named=True)
     counts = (
-        grades.filter(pl.col("grade") != UNKNOWN)
+        grades.filter(pl.col("measure").is_in(candidates["measure"].to_list()))
         .group_by("measure", maintain_order=True)
-        .agg(*((pl.col("grade") == one).sum().alias(one) for one in (CARE, UNSAFE)), n=pl.len())
+        .agg(*((pl.col("grade") == one).sum().alias(one) for one in (SAFE, UNSAFE)), n=pl.len())
+        .sort(UNSAFE, pl.lit(-1) * pl.col(SAFE).cast(pl.Int64), maintain_order=True)
     )
-    if safe := counts.filter(pl.col(CARE) + pl.col(UNSAFE) == 0)["measure"].to_list():
-        verb = "is" if len(safe) == 1 else "are"
-        return safe, f"Report {listed(safe, NAMED)}, which {verb} safe in every graded family."
-    if (
-        free := counts.filter(pl.col(UNSAFE) == 0)
-        .sort(CARE, maintain_order=True)["measure"]
-        .to_list()
-    ):
-        verb = "has" if len(free) == 1 else "have"
-        return free, (
-            f"Report {listed(free, NAMED)} with care: no measure is safe in every family, but "
-            f"{'it' if len(free) == 1 else 'they'} {verb} no unsafe one."
-        )
-    fewest = counts.filter(pl.col(UNSAFE) == pl.col(UNSAFE).min())["measure"].to_list()
-    return fewest, (
-        f"Every measure has an unsafe family, so report several: {listed(fewest, NAMED)} "
-        f"{'has' if len(fewest) == 1 else 'have'} the fewest."
+    _, safe, unsafe, families = counts.row(0)
+    best = counts.filter((pl.col(SAFE) == safe) & (pl.col(UNSAFE) == unsafe))["measure"].to_list()
+    verb = "is" if len(best) == 1 else "are"
+    return best, (
+        f"Most reliable here {verb} {listed(best, NAMED)}: unsafe in {unsafe or 'none'} and safe "
+        f"in {safe} of the {families} families. Considered: {count(candidates.height, 'measure')} "
+        f"that read grades and separate at least {SEPARATES:.0%} as many pairs as "
+        f"{top['measure']}, which separates {top['separated']:.1%}."
     )
 
 
-def _depths(rows: pl.DataFrame, reported: Sequence[str], options: Options) -> str:
+def _depths(rows: pl.DataFrame, named: Sequence[str]) -> str:
     depths = rows.drop_nulls("least_k").select("measure", "least_k").rows()
     if not depths:
         return "No measure has a depth to choose: each has a cutoff, or compares single queries."
-    depths.sort(key=lambda one: one[0] not in reported)
-    texts = [f"{measure} to rank {k:,}" for measure, k in depths[:FEW]]
+    depths.sort(key=lambda one: one[0] not in named)
+    texts = [f"from rank {k:,} on by {measure}" for measure, k in depths[:FEW]]
     return (
-        f"Evaluate {listed(texts)} or deeper, where the order of systems has tau-b "
-        f"{options.least_tau:g} or more with that of full lists."
+        f"The order of systems has tau-b {TAU[0]:g} or more with that of full lists "
+        f"{listed(texts)}."
     )
 
 
-def _not_to_claim(conditions: pl.DataFrame, grades: pl.DataFrame) -> str:
+def _kept(conditions: pl.DataFrame) -> Iterator[str]:
     together = conditions.filter(condition=TOGETHER).select("measure", "conclusions", "kept")
-    undone = [
-        f"{number - kept:,} of the {number:,} significant differences by {measure}"
-        for measure, number, kept in together.iter_rows()
-        if kept < number
+    number = [
+        f"{kept:,} of {total:,} by {measure}" for measure, total, kept in together.iter_rows()
     ]
-    claims = [f"{listed(undone)}, which other conditions undo"] if undone else []
+    if number:
+        yield (
+            "Pairs of systems that differ significantly, and do so in the same direction under "
+            f"every condition of the table of conclusions: {listed(number)}."
+        )
+
+
+def _unsafe(grades: pl.DataFrame) -> str:
     bad = grades.filter(grade=UNSAFE).group_by("family", maintain_order=True)
-    depends = [
-        f"{CLAIMED[str(family)]} by {_numbered(own.select('measure', 'number').rows())}"
-        for (family,), own in bad
+    texts = [
+        f"{family} by {_numbered(own.select('measure', 'number').rows())}" for (family,), own in bad
     ]
-    if depends:
-        claims.append(f"that orders of systems are independent {listed(depends)}")
-    if not claims:
-        return "No family is unsafe, and no condition undoes a significant difference."
-    return f"Do not claim {', nor '.join(claims)}."
+    if not texts:
+        return "No family of any measure is unsafe."
+    return f"Unsafe, with the number that decides: {'; '.join(texts)}."
 
 
 def _numbered(measures: Sequence[tuple[str, str]]) -> str:
@@ -106,18 +106,21 @@ def advice_over_tracks(tables: Tables, options: Options) -> Iterator[str]:
     if grades.is_empty():
         yield "No measure can be graded on any track."
         return
+    rows = tables["trust"].filter(is_candidate())
     free = (
-        grades.group_by("measure", "track", maintain_order=True)
+        grades.join(rows, on=("track", "measure"), how="semi", maintain_order="left")
+        .group_by("measure", "track", maintain_order=True)
         .agg(free=(pl.col("grade") != UNSAFE).all())
         .group_by("measure", maintain_order=True)
         .agg(pl.col("free").sum())
     )
-    most, tracks = max(free["free"].to_list()), grades["track"].n_unique()
+    most, tracks = max(free["free"].to_list(), default=0), grades["track"].n_unique()
     best = free.filter(free=most)["measure"].to_list()
     yield (
-        f"On most tracks without an unsafe family ({most} of {tracks}): {listed(best, NAMED)}."
+        f"Without an unsafe family, and separating at least half as many pairs as the most "
+        f"separating measure, on most tracks ({most} of {tracks}): {listed(best, NAMED)}."
         if most
-        else "Every measure has an unsafe family on every track."
+        else "Every measure that separates enough pairs has an unsafe family on every track."
     )
     depths = (
         tables["trust"]
@@ -128,17 +131,17 @@ def advice_over_tracks(tables: Tables, options: Options) -> Iterator[str]:
     )
     if depths.height:
         texts = [
-            f"{measure} to rank {most:,}"
-            + ("" if least == most else f" ({least:,} suffices on one)")
+            f"from rank {most:,} on by {measure}"
+            + ("" if least == most else f" ({least:,} on one of them)")
             for measure, least, most in depths.rows()
         ]
-        yield f"To order systems as full lists do on every track, evaluate {listed(texts)}."
+        yield (
+            f"On every track, the order of systems has tau-b {TAU[0]:g} or more with that of full "
+            f"lists {listed(texts)}."
+        )
     shares = grades.group_by("family", maintain_order=True).agg(
         bad=(pl.col("grade") == UNSAFE).mean()
     )
     family, share = shares.sort("bad", descending=True, maintain_order=True).row(0)
     if share:
-        yield (
-            f"Do not claim from one track that orders are independent {CLAIMED[family]}: "
-            f"{share:.0%} of the grades of that family are unsafe, more than of any other."
-        )
+        yield f"The family with most unsafe grades is {family}: {share:.0%} of its grades."

@@ -15,13 +15,17 @@ from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.trust import criteria
 from irmeta.studies.papers.trust.conclusions import conclusion_tables
 from irmeta.studies.papers.trust.grades import FAMILIES, verdicts
-from irmeta.studies.papers.trust.options import TrustOptions
+from irmeta.studies.papers.trust.options import DROPPED, GRADED_SHARE, TrustOptions
+from irmeta.studies.papers.trust.tied_orders import tied_orders
 from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 
 Row = dict[str, Any]
 NO_DEPTH = "the measure has a cutoff, or no value by lists to a rank"
 _DEPTH = ("least_k", "depth_tau")
-_LEFT_OUT = ("left_out_tau", "left_out_drop", "rank_change", "greatest_rank_change")
+_LEFT_OUT = (
+    *("left_out_tau", "left_out_least", "left_out_named"),
+    *("left_out_drop", "rank_change", "greatest_rank_change"),
+)
 
 
 def compute(track: TrackView, options: TrustOptions) -> TableRows:
@@ -31,7 +35,13 @@ def compute(track: TrackView, options: TrustOptions) -> TableRows:
     yield (
         "changes",
         [
-            {"measure": measure, "change": change, "amount": amount, **_spread("tau_b", taus)}
+            {
+                "measure": measure,
+                "change": change,
+                "amount": amount,
+                "draws": len(taus),
+                **_spread("tau_b", taus),
+            }
             for change, amount, by_measure in changes
             for measure, taus in by_measure.items()
         ],
@@ -48,16 +58,19 @@ def compute(track: TrackView, options: TrustOptions) -> TableRows:
 
 def _trust(trusted: TrustedTrack, changes: criteria.Changes) -> Iterator[Row]:
     """Yield the rows of the table `trust`."""
-    options = trusted.options
     depths = criteria.depth(trusted)
     lost, unit, parts = criteria.left_out(trusted)
-    undecided = criteria.undecided(trusted)
-    ends = criteria.ties_and_ends(trusted)
-    for measure, matrix in trusted.matrices.items():
-        complete = matrix.complete()
+    undecided, reads = criteria.undecided(trusted), criteria.reads_grades(trusted)
+    ends, options = criteria.ties_and_ends(trusted), trusted.options
+    matrices = trusted.matrices
+    separated = [criteria.separates(matrix, options) for matrix in matrices.values()]
+    ties = tied_orders(trusted, [one["detectable"] for one in separated])
+    for (measure, matrix), found, tied in zip(matrices.items(), separated, ties, strict=True):
         row: Row = {
-            "queries": len(complete.queries),
-            **criteria.separates(matrix, options),
+            "measure": measure,
+            "queries": len(matrix.complete().queries),
+            "reads_grades": reads[measure],
+            **found,
             **criteria.queries(matrix, options),
             **dict.fromkeys(_DEPTH),
             **depths.get(measure, {}),
@@ -65,23 +78,22 @@ def _trust(trusted: TrustedTrack, changes: criteria.Changes) -> Iterator[Row]:
             "contributors": parts,
             **dict.fromkeys(_LEFT_OUT),
             **lost.get(measure, {}),
-            **_of_changes(changes, measure, options),
+            **_of_changes(changes, measure),
             "undecided": undecided.get(measure),
-            "tie_change": None,
             **ends[measure],
+            **tied,
         }
-        found = verdicts(
+        graded = verdicts(
             row,
-            options,
             systems=len(matrix.systems),
             queries=row["queries"],
             reasons={"depth": _no_depth(trusted) if measure in depths else NO_DEPTH},
-            unchecked={"judgments": trusted.unchecked},
+            unchecked={"judgments": _unexamined(trusted, row, changes)},
         )
-        for family, verdict in found.items():
+        for family, verdict in graded.items():
             row |= {f"{family}_grade": verdict.grade, f"{family}_why": verdict.why}
             row[f"{family}_number"] = verdict.number
-        yield {"measure": measure, **row}
+        yield row
 
 
 def _no_depth(trusted: TrustedTrack) -> str:
@@ -91,19 +103,34 @@ def _no_depth(trusted: TrustedTrack) -> str:
     return "the pool is not complete to any depth"
 
 
-def _of_changes(changes: criteria.Changes, measure: str, options: TrustOptions) -> Row:
+def _unexamined(trusted: TrustedTrack, row: Row, changes: criteria.Changes) -> str:
+    """Return why a criterion of the judgments could not be examined; empty: all were."""
+    found = []
+    if row["left_out"] is None:
+        found.append(
+            "fewer than two contributors are known"
+            if trusted.knows_contributors
+            else f"contributors are not left out: the pool, complete to depth "
+            f"{trusted.complete_depth}, is too shallow"
+        )
+    for change, name, of_measure in changes:
+        if change == "qrels set" and np.isnan(of_measure[row["measure"]][0]):
+            found.append(f"qrels set {name} gives no order of systems")
+    return "; ".join(found)
+
+
+def _of_changes(changes: criteria.Changes, measure: str) -> Row:
     """Return tau-b with half of the relevant docs, altered labels and other qrels sets."""
-    taus: dict[str, list[list[float]]] = {}
-    for change, _, of_measure in changes:
-        taus.setdefault(change, []).append(of_measure[measure])
-    altered = taus.get("labels altered", [])
-    others = [tau for draws in taus.get("qrels set", []) for tau in draws]
-    names = ("altered_tau", "altered_tau_low", "altered_tau_high")
-    at = options.altered.index(options.graded_share) if altered else 0
+    taus = {(change, amount): of_measure[measure] for change, amount, of_measure in changes}
+    others = {name: draws[0] for (change, name), draws in taus.items() if change == "qrels set"}
+    known = {name: tau for name, tau in others.items() if not np.isnan(tau)}
+    least = min(known, key=known.__getitem__, default=None)
     return {
-        "dropped_tau": taus["relevant docs kept"][0][0],
-        **(_spread("altered_tau", altered[at]) if altered else dict.fromkeys(names)),
-        "other_qrels_tau": min(others) if others else None,
+        **_spread("dropped_tau", taus["relevant docs kept", f"{1 - DROPPED[0]:.0%}"]),
+        **_spread("altered_tau", taus["labels altered", f"{GRADED_SHARE:.0%}"]),
+        "other_qrels_tau": float(np.mean([*others.values()])) if others else None,
+        "other_qrels_least": None if least is None else known[least],
+        "other_qrels_named": least,
     }
 
 

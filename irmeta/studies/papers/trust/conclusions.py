@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +20,42 @@ from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 
 HALVED = 0.5
 TOGETHER = "all conditions together"
+RESAMPLED = "other queries"
 Test = Callable[[Matrix], Pairs]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a condition leaves of some conclusions: bool [system, system] each.
+
+    Attributes
+    ----------
+    kept
+        Conclusions that are significant in the same direction, in most draws.
+    turned
+        Conclusions whose difference of means has the other sign, in most draws.
+    counts
+        Number of kept conclusions, of each draw.
+    p
+        float64 [system, system]: p under the condition, median over draws; None: not a test.
+    """
+
+    kept: np.ndarray
+    turned: np.ndarray
+    counts: Sequence[int]
+    p: np.ndarray | None
+
+    @classmethod
+    def of(cls, better: np.ndarray, tests: Sequence[Pairs], alpha: float) -> Effect:
+        """Compare conclusions with tests under a condition, one of each draw."""
+        turned = [better & (one.difference * one.direction < -TIE) for one in tests]
+        kept = [better & one.better(alpha) for one in tests]
+        return cls(
+            np.mean(kept, axis=0) > 0.5,
+            np.mean(turned, axis=0) > 0.5,
+            [int(one.sum()) for one in kept],
+            np.median([one.p for one in tests], axis=0),
+        )
 
 
 @dataclass(frozen=True)
@@ -33,25 +68,19 @@ class Checked:
         The test of the measure.
     better
         bool [system, system]: whether the row is significantly better than the column.
-    undone
-        bool [system, system] by condition: conclusions that are no longer significant.
-    turned
-        The same for conclusions whose difference of means has the other sign.
+    effects
+        What each condition leaves of the conclusions.
     """
 
     matrix: Matrix
     own: Pairs
     better: np.ndarray
-    undone: Mapping[str, np.ndarray]
-    turned: Mapping[str, np.ndarray]
+    effects: Mapping[str, Effect]
 
     @property
     def safe(self) -> np.ndarray:
-        """Conclusions that no condition undoes or reverses: bool [system, system]."""
-        found = self.better.copy()
-        for lost in (*self.undone.values(), *self.turned.values()):
-            found &= ~lost
-        return found
+        """Conclusions that every condition keeps: bool [system, system]."""
+        return np.logical_and.reduce([self.better, *(one.kept for one in self.effects.values())])
 
 
 def conclusion_tables(trusted: TrustedTrack, test: Test | None = None) -> TableRows:
@@ -73,28 +102,27 @@ def _check(trusted: TrustedTrack, measure: str, test: Test) -> Checked:
     matrix, alpha = trusted.matrices[measure], trusted.options.alpha
     own = test(matrix)
     better = own.better(alpha)
-    undone, turned = dict[str, np.ndarray](), dict[str, np.ndarray]()
-    for condition, changed in _changed(trusted, measure):
-        other = test(changed)
-        turned[condition] = better & (other.difference * other.direction < -TIE)
-        undone[condition] = better & ~other.better(alpha) & ~turned[condition]
-    undone["other queries"] = better & ~_sampled(trusted, matrix)
-    turned["other queries"] = np.zeros_like(better)
-    return Checked(matrix, own, better, undone, turned)
+    effects = {
+        condition: Effect.of(better, [test(one) for one in changed], alpha)
+        for condition, changed in _changed(trusted, measure)
+    }
+    kept = better & _sampled(trusted, matrix)
+    effects[RESAMPLED] = Effect(kept, np.zeros_like(kept), [int(kept.sum())], None)
+    return Checked(matrix, own, better, effects)
 
 
-def _changed(trusted: TrustedTrack, measure: str) -> Iterator[tuple[str, Matrix]]:
-    """Yield each condition except other queries, with the values under it."""
+def _changed(trusted: TrustedTrack, measure: str) -> Iterator[tuple[str, list[Matrix]]]:
+    """Yield each condition except other queries, with the values of its draws."""
     for other in trusted.checks:
         if other != measure:
-            yield f"measure {other}", trusted.matrices[other]
-    at = list(trusted.matrices).index(measure)
+            yield f"measure {other}", [trusted.matrices[other]]
     for name, scores in trusted.other_sets.items():
-        yield f"qrels set {name}", scores.matrix(scores.measures[at])
+        yield f"qrels set {name}", [scores.matrix(measure)]
     if trusted.shallower:
         half, scores = trusted.shallower
-        yield f"pool to depth {half}", scores.matrix(measure)
-    yield "half of the relevant docs", trusted.dropped[HALVED].matrix(measure)
+        yield f"pool to depth {half}", [scores.matrix(measure)]
+    dropped = trusted.dropped[HALVED].matrices
+    yield "half of the relevant docs", [draw[measure] for draw in dropped]
 
 
 def _sampled(trusted: TrustedTrack, matrix: Matrix) -> np.ndarray:
@@ -116,38 +144,57 @@ def _conclusions(checked: Checked) -> pl.DataFrame:
             "worse": systems.gather(columns) if len(rows) else systems.clear(),
             "difference": checked.own.difference[rows, columns],
             "p": checked.own.p[rows, columns],
-            "undone_by": _listed(checked.undone, rows, columns),
-            "reversed_by": _listed(checked.turned, rows, columns),
+            "undone_by": _joined(
+                [_undone(name, one, rows, columns) for name, one in checked.effects.items()]
+            ),
+            "reversed_by": _joined(
+                [
+                    _where(one.turned[rows, columns], pl.lit(name))
+                    for name, one in checked.effects.items()
+                ]
+            ),
             "safe": checked.safe[rows, columns],
         }
     )
 
 
-def _listed(found: Mapping[str, np.ndarray], rows: np.ndarray, columns: np.ndarray) -> pl.Series:
-    """Return the names of the conditions of each pair, as one text; null without any."""
-    held = np.array([mask[rows, columns] for mask in found.values()]).T
-    kinds, of_pair = np.unique(held.reshape(-1, len(found)), axis=0, return_inverse=True)
-    names = np.array(list(found), object)
-    texts = ["; ".join(names[kind]) or None for kind in kinds]
-    return pl.Series([texts[i] for i in of_pair.ravel()], dtype=pl.String)
+def _undone(name: str, effect: Effect, rows: np.ndarray, columns: np.ndarray) -> pl.Series:
+    """Return the condition and its p where a pair does not differ significantly, else null."""
+    is_undone = ~(effect.kept | effect.turned)[rows, columns]
+    if effect.p is None:
+        return _where(is_undone, pl.lit(name))
+    p = pl.Series("p", effect.p[rows, columns])
+    return _where(is_undone, pl.format("{} (p = {})", pl.lit(name), p.round_sig_figs(2)))
+
+
+def _where(held: np.ndarray, text: pl.Expr) -> pl.Series:
+    """Return a text where a pair is held, else null."""
+    frame = pl.DataFrame({"held": pl.Series(held, dtype=pl.Boolean)})
+    return frame.select(pl.when("held").then(text)).to_series()
+
+
+def _joined(texts: Sequence[pl.Series]) -> pl.Series:
+    """Join the texts of each pair; null without any."""
+    joined = pl.select(pl.concat_str(texts, separator="; ", ignore_nulls=True)).to_series()
+    return joined.replace("", None)
 
 
 def _conditions(checked: Checked) -> Iterator[dict[str, Any]]:
-    number, every = int(checked.better.sum()), list(checked.turned.values())
-    held = {
-        condition: (checked.better & ~lost & ~checked.turned[condition], checked.turned[condition])
-        for condition, lost in checked.undone.items()
-    }
-    for condition, (kept, turned) in (
-        held | {TOGETHER: (checked.safe, np.any(every, axis=0))}
-    ).items():
+    number, effects = int(checked.better.sum()), list(checked.effects.values())
+    turned = np.any([one.turned for one in effects], axis=0)
+    together = Effect(checked.safe, turned, [int(checked.safe.sum())], None)
+    for condition, one in {**checked.effects, TOGETHER: together}.items():
+        kept = int(one.kept.sum())
         yield {
             "measure": checked.matrix.measure,
             "condition": condition,
+            "draws": len(one.counts),
             "conclusions": number,
-            "kept": int(kept.sum()),
-            "kept_share": int(kept.sum()) / number if number else np.nan,
-            "reversed": int(turned.sum()),
+            "kept": kept,
+            "kept_low": min(one.counts),
+            "kept_high": max(one.counts),
+            "kept_share": kept / number if number else np.nan,
+            "reversed": int(one.turned.sum()),
         }
 
 

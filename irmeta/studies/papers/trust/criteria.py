@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -26,23 +26,37 @@ from irmeta.stats.generalizability import d_study, g_study, queries_for
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.query_halves import half_orders
-from irmeta.studies.papers.trust.options import TrustOptions
+from irmeta.studies.papers.trust.grades import TAU
+from irmeta.studies.papers.trust.options import (
+    ALTERED,
+    FEW_DRAWS,
+    GRADED_SHARE,
+    POWER,
+    RELIABILITY,
+    TrustOptions,
+)
 from irmeta.studies.papers.trust.trusted_track import TrustedTrack
 
 Row = dict[str, Any]
 UNJUDGED = "unjudged"
 QUANTILES = (0.025, 0.975)
+LOW = 0.1
+"""Quantile of tau-b over contributors: it does not fall with their number, as the least does."""
 
 
 def separates(matrix: Matrix, options: TrustOptions) -> Row:
-    """Return how many pairs differ significantly, and the least detectable difference."""
+    """Return how many pairs differ significantly, and the least difference that would.
+
+    It is detected at alpha over the number of pairs: Holm's correction starts there.
+    """
     tests = (("t", "holm"), ("hsd-randomised", "none"))
     found = [
         pairwise(matrix, test, correction=correction, resamples=options.resamples, rng=options.seed)
         for test, correction in tests
     ]
     shares = separation(found, alpha=options.alpha)["share"].to_list()
-    least = detectable_difference(matrix, power=options.power, alpha=options.alpha)
+    pairs = max(len(matrix.systems) * (len(matrix.systems) - 1) // 2, 1)
+    least = detectable_difference(matrix, power=POWER, alpha=options.alpha / pairs)
     return {"separated": shares[0], "separated_hsd": shares[1], "detectable": least}
 
 
@@ -50,7 +64,7 @@ def queries(matrix: Matrix, options: TrustOptions) -> Row:
     """Return how far orders and conclusions depend on the queries."""
     complete = matrix.complete()
     study = g_study(complete)
-    needed = queries_for(study, options.reliability)
+    needed = queries_for(study, RELIABILITY)
     one = d_study(study).row(0, named=True)
     row: Row = {
         "variance_system": study.system,
@@ -85,7 +99,7 @@ def depth(trusted: TrustedTrack) -> dict[str, Row]:
     ks = sorted({int(k) for k in spaced} | ({pool} if pool and pool <= deepest else set[int]()))
     at = ks.index(min(pool, deepest)) if pool else None
     curves = chain(_curves(trusted, ks), _rate_curves(trusted, ks))
-    return {name: _of_curve(orders, ks, at, trusted.options.least_tau) for name, orders in curves}
+    return {name: _of_curve(orders, ks, at) for name, orders in curves}
 
 
 def _curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str, np.ndarray]]:
@@ -107,17 +121,17 @@ def _curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str, np.
 
 def _rate_curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str, np.ndarray]]:
     """Yield each preference without a cutoff with the orders of its win rates, as `_curves`."""
-    for spec in trusted.preferred:
+    for spec in trusted.preferences:
         if spec.cutoff is None:
             cut = [replace(spec, cutoff=k) for k in ks]
             rates = trusted.rates(trusted.views, cut)
             yield spec.name, np.array([round_means(one.means) for one in rates])
 
 
-def _of_curve(orders: np.ndarray, ks: Sequence[int], pool: int | None, least_tau: float) -> Row:
+def _of_curve(orders: np.ndarray, ks: Sequence[int], pool: int | None) -> Row:
     """Return the least cutoff, and tau-b at the cutoff `ks[pool]`."""
     taus = kendall_tau_b(orders, np.broadcast_to(orders[-1], orders.shape).copy(), True)
-    low = np.flatnonzero(~(taus >= least_tau - TIE))
+    low = np.flatnonzero(~(taus >= TAU[0] - TIE))
     first = int(low[-1]) + 1 if len(low) else 0
     row: Row = {"least_k": ks[first] if first < len(ks) else None}
     return row if pool is None else row | {"depth_tau": float(taus[pool])}
@@ -151,18 +165,20 @@ def left_out(trusted: TrustedTrack) -> tuple[dict[str, Row], str, int]:
         parts,
         None,
         evaluate=trusted.scored_block,
-        gained_only=all(spec.settings["unjudged"] != "condensed" for spec in trusted.preferred),
+        gained_only=all(spec.settings["unjudged"] != "condensed" for spec in trusted.preferences),
     )
     before, after = trusted.orders(whole.scores), [trusted.orders(pool.scores) for pool in pools]
     found = dict[str, Row]()
     for i, measure in enumerate(whole.scores.measures):
-        taus = volatility(before[i : i + 1], np.stack([orders[i] for orders in after]))
-        found[measure] = {"left_out_tau": _least(taus), **_of_left_out(trusted, whole, pools, i)}
+        taus = volatility(before[i : i + 1], np.stack([orders[i] for orders in after]))[0]
+        known = not np.isnan(taus).all()
+        found[measure] = {
+            "left_out_tau": float(np.nanquantile(taus, LOW)) if known else np.nan,
+            "left_out_least": float(np.nanmin(taus)) if known else np.nan,
+            "left_out_named": pools[int(np.nanargmin(taus))].part if known else None,
+            **_of_left_out(trusted, whole, pools, i),
+        }
     return found, unit, len(parts)
-
-
-def _least(values: np.ndarray) -> float:
-    return float("nan") if np.isnan(values).all() else float(np.nanmin(values))
 
 
 def _of_left_out(
@@ -193,33 +209,38 @@ Changes = list[tuple[str, str, dict[str, list[float]]]]
 
 def changed_judgments(trusted: TrustedTrack) -> Changes:
     """Return tau-b of the orders by changed judgments with those by all judgments."""
-    options, views = trusted.options, trusted.views
     found: Changes = [
-        ("relevant docs kept", f"{1 - share:.0%}", _of_draws(trusted, [scores]))
-        for share, scores in trusted.dropped.items()
+        ("relevant docs kept", f"{1 - share:.0%}", _by_measure(draws.taus))
+        for share, draws in trusted.dropped.items()
     ]
-    for share in options.altered:
-        draws = options.draws if share == options.graded_share else 1
-        altered = (
-            trusted.scored([view.alter_labels(share, True, rng=options.seed + i) for view in views])
-            for i in range(draws)
-        )
-        found.append(("labels altered", f"{share:.0%}", _of_draws(trusted, altered)))
+    for share in ALTERED:
+        altered = [trusted.taus(trusted.altered(share, i)) for i in range(FEW_DRAWS)]
+        found.append(("labels altered", f"{share:.0%}", _by_measure(altered)))
     for name, scores in trusted.other_sets.items():
-        found.append(("qrels set", name, _of_draws(trusted, [scores])))
+        found.append(("qrels set", name, _by_measure([trusted.taus(scores)])))
     return found
 
 
-def _of_draws(trusted: TrustedTrack, draws: Iterable[Scores]) -> dict[str, list[float]]:
-    """Return tau-b of each draw by measure; another qrels set may name measures otherwise."""
-    taus = zip(*(trusted.taus(scores).values() for scores in draws), strict=True)
-    return {name: list(row) for name, row in zip(trusted.matrices, taus, strict=True)}
+def _by_measure(draws: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
+    """Return the values of each draw by measure."""
+    return {name: [draw[name] for draw in draws] for name in draws[0]}
+
+
+def reads_grades(trusted: TrustedTrack) -> dict[str, bool]:
+    """Return by measure whether any value changes when labels move by one grade."""
+    altered = trusted.altered(GRADED_SHARE, 0).values
+    return {
+        name: not np.array_equal(before, after, equal_nan=True)
+        for name, before, after in zip(
+            trusted.scores.measures, trusted.scores.values, altered, strict=True
+        )
+    }
 
 
 def undecided(trusted: TrustedTrack) -> dict[str, float]:
-    """Return by measure the share of pairs that unjudged docs may order either way.
+    """Return by measure the share of pairs whose order relevant unjudged docs could reverse.
 
-    Of measures with an upper bound, by relevant docs in place of the unjudged ones.
+    Of measures with an upper bound: the worse leads if all of its unjudged docs are relevant.
     """
     uppers = {spec.name: _with_upper(spec) for spec in trusted.specs}
     specs = [spec for spec in uppers.values() if spec is not None]
@@ -248,14 +269,12 @@ def _with_upper(spec: Spec) -> Spec | None:
 
 
 def ties_and_ends(trusted: TrustedTrack) -> dict[str, Row]:
-    """Return by measure how often systems tie, and what tied scores and trailing docs change."""
+    """Return by measure how often systems tie, and what trailing docs change."""
     found = {name: {"tied_pairs": _tied_pairs(m)} for name, m in trusted.matrices.items()}
     ends = trusted.scored([cut_ends(view, view.facts.rel) for view in trusted.views])
     before, after = trusted.orders(trusted.scores), trusted.orders(ends)
     for name, row, other in zip(ends.measures, before, after, strict=True):
         found[name]["end_flips"] = _flipped(row, other)
-    for name, change in _tie_changes(trusted).items():
-        found[name]["tie_change"] = change
     return found
 
 
@@ -280,25 +299,3 @@ def _flipped(before: np.ndarray, after: np.ndarray) -> float:
     signs = [np.sign(row[first] - row[second]) for row in (before, after)]
     known = ~np.isnan(signs[0]) & ~np.isnan(signs[1])
     return float((signs[0] * signs[1] < 0)[known].mean()) if known.any() else np.nan
-
-
-def _tie_changes(trusted: TrustedTrack) -> Mapping[str, float]:
-    """Return the greatest change of a mean by the orders of tied scores in the files.
-
-    It is relative to the mean; that of a win rate, which may be 0, to its greatest value, 1.
-    """
-    own = trusted.scores.mean_values()
-    size, changes = np.abs(own), np.zeros(own.shape)
-    size[len(trusted.specs) :] = 1.0
-    read = trusted.track.policy.tie_order or trusted.track.facts.policy["tie_order"]
-    for order in {"trec_eval", "score-file"} - {read}:  # by the order of the values, no change
-        try:
-            means = trusted.set_scores(tie_order=order).mean_values()
-        except UsageError as error:
-            trusted.track.note(str(error).rstrip("."))
-            return {}
-        with np.errstate(divide="ignore", invalid="ignore"):
-            change = np.abs(means - own) / size
-        changes = np.fmax(changes, np.where(np.isfinite(change), change, 0.0))
-    greatest = changes.max(axis=1, initial=0.0)
-    return dict(zip(trusted.scores.measures, greatest.tolist(), strict=True))

@@ -46,7 +46,7 @@ def _criteria(tables: Tables, options: TrustOptions) -> pl.DataFrame:
     for row in tables["trust"].iter_rows(named=True):
         for one in CRITERIA:
             value, label = row[one.column], columns[one.column].label
-            grade = one.grade(value, options)
+            grade = one.grade(value)
             text = "\u2014" if grade == UNKNOWN else one.short.format(value)
             rows.append(
                 {

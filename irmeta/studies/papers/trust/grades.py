@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-
-from irmeta.studies.papers.trust.options import TrustOptions as Options
 
 Grade = Literal["safe", "with care", "unsafe", "cannot be said"]
 SAFE, CARE, UNSAFE, UNKNOWN = "safe", "with care", "unsafe", "cannot be said"
@@ -29,7 +27,7 @@ class Criterion:
     family
         One of `FAMILIES`.
     safe, unsafe
-        Names of the options with the bounds.
+        The bounds: constants of the method.
     text
         What the number is: a format of a sentence.
     less_is_better
@@ -38,21 +36,21 @@ class Criterion:
 
     column: str
     family: str
-    safe: str
-    unsafe: str
+    safe: float
+    unsafe: float
     text: str
     less_is_better: bool = False
 
     @property
     def short(self) -> str:
         """Format of the number alone."""
-        return "{:.1%}" if "%" in self.text else "{:.3f}"
+        return "{:.1%}" if ":.1%" in self.text else "{:.3f}"
 
-    def grade(self, value: float | None, options: Options) -> Grade:
+    def grade(self, value: float | None) -> Grade:
         """Return the grade of a value; undefined values have none."""
         if value is None or np.isnan(value):
             return UNKNOWN
-        safe, unsafe = (float(getattr(options, name)) for name in (self.safe, self.unsafe))
+        safe, unsafe = self.safe, self.unsafe
         if self.less_is_better:
             value, safe, unsafe = -value, -safe, -unsafe
         # 12 digits: a tau of 0.9 may be 0.8999999999999999
@@ -61,26 +59,34 @@ class Criterion:
         return UNSAFE if round(value - unsafe, 12) < 0 else CARE
 
 
-_TAU, _CHANGED = ("least_tau", "unsafe_tau"), ("most_changed", "unsafe_changed")
+LEAST_SYSTEMS = LEAST_QUERIES = 5
+"""Least numbers of systems and of queries for grades."""
+TAU = 0.9, 0.8
+"""Least tau-b with the order by all judgments that is safe; least that is not unsafe."""
+HALVES = 0.8, 0.6
+"""The same of two halves of the queries."""
+SWAPS = 0.01, 0.05
+"""Greatest share of swaps that is safe; greatest that is not unsafe."""
+FLIPS = 0.01, 0.1
+"""The same of pairs that ends of lists reverse."""
 CRITERIA = (
-    Criterion("half_tau", "queries", "least_halves", "unsafe_halves",
-              "two halves of the queries order systems with tau-b {:.3f}"),
-    Criterion("swaps", "queries", "most_swaps", "unsafe_swaps",
+    Criterion("half_tau", "queries", *HALVES,
+              "two halves of the queries order systems with mean tau-b {:.3f}"),
+    Criterion("swaps", "queries", *SWAPS,
               "one half of the queries reverses {:.1%} of the other's conclusions", True),
-    Criterion("depth_tau", "depth", *_TAU,
+    Criterion("depth_tau", "depth", *TAU,
               "the order at the depth of the pool has tau-b {:.3f} with that of full lists"),
-    Criterion("left_out_tau", "judgments", *_TAU,
-              "without the judgments of one contributor, tau-b is {:.3f}"),
-    Criterion("dropped_tau", "judgments", *_TAU,
-              "with half of the relevant docs, tau-b is {:.3f}"),
-    Criterion("altered_tau", "judgments", *_TAU,
-              "with labels altered as judges alter them, tau-b is {:.3f}"),
-    Criterion("other_qrels_tau", "judgments", *_TAU, "by another qrels set, tau-b is {:.3f}"),
-    Criterion("tied_pairs", "ties_and_ends", *_CHANGED,
-              "{:.1%} of the pairs of systems tie on a query", True),
-    Criterion("tie_change", "ties_and_ends", *_CHANGED,
-              "the order of tied scores changes a mean by {:.1%}", True),
-    Criterion("end_flips", "ties_and_ends", *_CHANGED,
+    Criterion("left_out_tau", "judgments", *TAU,
+              "without the judgments of one contributor, quantile .1 of tau-b is {:.3f}"),
+    Criterion("dropped_tau", "judgments", *TAU,
+              "with half of the relevant docs, mean tau-b is {:.3f}"),
+    Criterion("altered_tau", "judgments", *TAU,
+              "with 40 % of the labels moved by one grade, mean tau-b is {:.3f}"),
+    Criterion("other_qrels_tau", "judgments", *TAU,
+              "by the other qrels sets, mean tau-b is {:.3f}"),
+    Criterion("tie_tau", "ties_and_ends", *TAU,
+              "two random orders of tied docs have mean tau-b {:.3f}"),
+    Criterion("end_flips", "ties_and_ends", *FLIPS,
               "cutting trailing non-relevant docs reverses {:.1%} of the pairs", True),
 )  # fmt: skip
 
@@ -95,52 +101,55 @@ class Verdict:
 
 
 def verdicts(
-    row: Mapping[str, float | None],
-    options: Options,
+    row: Mapping[str, Any],
     *,
     systems: int,
     queries: int,
     reasons: Mapping[str, str] | None = None,
     unchecked: Mapping[str, str] | None = None,
 ) -> dict[str, Verdict]:
-    """Grade each family by the worst of its defined criteria.
+    """Grade each family by the worst of its criteria.
+
+    Where one of them could not be examined, the family has no grade unless another is unsafe.
 
     Parameters
     ----------
     row
         Values of the criteria by column.
     systems, queries
-        Numbers of systems and queries; with fewer than the options say, nothing is graded.
+        Numbers of systems and queries; with fewer than 5, nothing is graded.
     reasons
         Why a family has no defined criterion, by family.
     unchecked
-        What a family does not check, by family; empty: nothing.
+        Why a criterion of a family could not be examined, by family; empty: all were.
     """
-    few = _too_few(options, systems, queries)
+    few = _too_few(systems, queries)
     if few:
         return {family: Verdict(UNKNOWN, few) for family in FAMILIES}
     found = dict[str, Verdict]()
     for family in FAMILIES:
         reason = (reasons or {}).get(family, "no criterion is defined on this track")
-        worst = _worst([one for one in CRITERIA if one.family == family], row, options, reason)
-        why = "; ".join(filter(None, (worst.why, (unchecked or {}).get(family))))
-        found[family] = replace(worst, why=why)
+        worst = _worst([one for one in CRITERIA if one.family == family], row, reason)
+        lacks = (unchecked or {}).get(family, "")
+        if lacks and worst.grade not in (UNSAFE, UNKNOWN):
+            worst = Verdict(UNKNOWN, f"{lacks}; of what was examined the worst: {worst.why}")
+        elif lacks:
+            worst = replace(worst, why=f"{worst.why}; {lacks}")
+        found[family] = worst
     return found
 
 
-def _too_few(options: Options, systems: int, queries: int) -> str:
-    if systems < options.least_systems:
+def _too_few(systems: int, queries: int) -> str:
+    if systems < LEAST_SYSTEMS:
         return f"{systems} systems are too few"
-    return f"{queries} queries are too few" if queries < options.least_queries else ""
+    return f"{queries} queries are too few" if queries < LEAST_QUERIES else ""
 
 
-def _worst(
-    criteria: Iterable[Criterion], row: Mapping[str, float | None], options: Options, reason: str
-) -> Verdict:
+def _worst(criteria: Iterable[Criterion], row: Mapping[str, Any], reason: str) -> Verdict:
     found, decides, worst = Verdict(UNKNOWN, reason), None, 0.0
     for one in criteria:
         value = row.get(one.column)
-        grade = one.grade(value, options)
+        grade = one.grade(value)
         if grade == UNKNOWN or value is None:
             continue
         badness = value if one.less_is_better else -value

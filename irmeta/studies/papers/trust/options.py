@@ -1,4 +1,4 @@
-"""Options of the study: measures, and the thresholds of its grades."""
+"""Options of the study, and the constants of its method."""
 
 from __future__ import annotations
 
@@ -23,7 +23,18 @@ PREFERENCES = ("RPP",)
 SUBTOPIC_PREFERENCES = ("STRPP",)
 """Added where a track has judgments by subtopic."""
 DROPPED = (0.5, 0.75, 0.9)
-"""Shares of the relevant docs that are dropped."""
+"""Shares of the relevant docs that are dropped at random, the first in `DRAWS` draws."""
+ALTERED = (0.2, 0.4, 0.6)
+"""Shares of the labels that move by one grade."""
+GRADED_SHARE = 0.4
+"""The share of altered labels that has a grade."""
+DRAWS = 20
+FEW_DRAWS = 5
+"""Draws of altered labels, and of greater shares of dropped docs."""
+POWER = 0.8
+"""Power of the least detectable difference."""
+RELIABILITY = 0.95
+"""E rho^2 for which queries are counted."""
 
 
 @dataclass(frozen=True)
@@ -44,45 +55,11 @@ class TrustOptions(TrackOptions):
         parse="irmeta.studies.papers.trust.options:checked_measures",
     )
     alpha: float = option(0.05, "Significance level.", least=0, most=1, exclusive=True)
-    power: float = option(
-        0.8, "Power of the least detectable difference.", least=0, most=1, exclusive=True
+    resamples: int = option(
+        1_000, "Permutations of the randomised HSD, and bootstrap samples of the queries.", least=1
     )
-    reliability: float = option(
-        0.95, "Target E rho^2, for the number of queries needed.", least=0, most=1, exclusive=True
-    )
-    resamples: int = option(1_000, "Permutations of the randomised HSD.", least=1)
     splits: int = option(100, "Random splits of the queries in two halves.", least=2)
-    altered: tuple[float, ...] = option(
-        (0.2, 0.4, 0.6),
-        "Shares of labels that move by one grade (repeatable); the middle one is graded.",
-        least=0,
-        most=1,
-    )
-    draws: int = option(5, "Draws of altered labels.", least=1)
-    least_tau: float = option(0.9, "Safe: least tau-b with the order by all judgments.", most=1)
-    unsafe_tau: float = option(0.8, "Unsafe: tau-b below this value.", most=1)
-    least_halves: float = option(0.8, "Safe: least tau-b of two halves of the queries.", most=1)
-    unsafe_halves: float = option(0.6, "Unsafe: tau-b of two halves below this value.", most=1)
-    most_swaps: float = option(
-        0.01,
-        "Safe: greatest share of conclusions of one half that the other half reverses.",
-        least=0,
-    )
-    unsafe_swaps: float = option(0.05, "Unsafe: share above this value.", least=0)
-    most_changed: float = option(
-        0.01,
-        "Safe: greatest share of ties, and of means or pairs that ties or ends change.",
-        least=0,
-    )
-    unsafe_changed: float = option(0.1, "Unsafe: share above this value.", least=0)
-    least_systems: int = option(5, "Least number of systems for grades.", least=2)
-    least_queries: int = option(5, "Least number of queries for grades.", least=2)
     seed: int = option(0, "Random seed.", least=0)
-
-    @property
-    def graded_share(self) -> float | None:
-        """The share of altered labels that is graded; None without any."""
-        return self.altered[len(self.altered) // 2] if self.altered else None
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of the measures that every track has."""
@@ -105,7 +82,9 @@ class TrustOptions(TrackOptions):
 
 
 def checked_measures(names: Iterable[str]) -> tuple[str, ...]:
-    """Return canonical names of measures, each once.
+    """Return names of measures, each once; without `rel` unless the name states one.
+
+    Each qrels set then has its own least relevant grade.
 
     Raises
     ------
@@ -115,31 +94,35 @@ def checked_measures(names: Iterable[str]) -> tuple[str, ...]:
         If one is unknown.
     """
     from irmeta.measures.names import parse_measures
+    from irmeta.naming.grammar import split_names
 
-    given = list(names)
-    specs = parse_measures(given) if given else []
+    given = [name for text in names for name in split_names(text)]
+    # each alone, since AP and AP(rel=1) differ on a qrels set that states another grade
+    specs = [spec for name in given for spec in parse_measures(name)]
     for spec in specs:
         if spec.average != "arithmetic":
             raise UsageError(f"{spec.name} has no arithmetic mean, which this study compares.")
-    return tuple(dict.fromkeys(spec.name for spec in specs))
+    return tuple(dict.fromkeys(spec.name_without_rel for spec in specs))
 
 
 def checked_preferences(names: Iterable[str]) -> tuple[str, ...]:
-    """Return canonical names of preferences, each once.
+    """Return names of preferences, each once; without `rel` as those of measures.
 
     Raises
     ------
     MeasureError
         If one is unknown.
     """
-    from irmeta.preferences.registry import parse_preferences
+    from irmeta.naming.grammar import without_rel
+    from irmeta.preferences.registry import parse_preference
 
-    given = list(names)
-    return tuple(spec.name for spec in parse_preferences(given)) if given else ()
+    specs = {name.strip(): parse_preference(name) for name in names}
+    found = (name if spec.states_rel else without_rel(spec.name) for name, spec in specs.items())
+    return tuple(dict.fromkeys(found))
 
 
 def checked_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return canonical names of measures, then of preferences, each once.
+    """Return names of measures, then of preferences, each once, as `checked_measures`.
 
     Raises
     ------

@@ -8,6 +8,15 @@ from irmeta.phrases import count
 from irmeta.studies.framework.section_parts import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.trust.advice import advice, advice_over_tracks
+from irmeta.studies.papers.trust.grades import (
+    FLIPS,
+    HALVES,
+    LEAST_QUERIES,
+    LEAST_SYSTEMS,
+    SWAPS,
+    TAU,
+)
+from irmeta.studies.papers.trust.options import GRADED_SHARE, POWER, RELIABILITY
 from irmeta.studies.papers.trust.options import TrustOptions as Options
 
 SOURCES = (
@@ -25,7 +34,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     if used.sum() > 1:
         yield Section(
             "Which measures can be trusted",
-            "The section of each track shows every criterion and says what to report.",
+            "The section of each track shows every criterion.",
             ["safe"],
             below=list(advice_over_tracks(tables, options)),
             is_first=True,
@@ -37,20 +46,22 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield _criteria(options)
     yield Section(
         "Conclusions",
-        "A conclusion is a pair of systems that differ significantly. It is safe if no condition "
-        "undoes it, so that the pair no longer differs significantly in the same direction, and "
-        "none reverses the sign of the difference. Other queries undo it where the difference has "
-        "another sign in more than 2.5 % of the bootstrap samples: halves of the queries would "
-        "halve the power too. No condition is more important than another. The file "
-        "`conclusions.parquet` names for each pair those that undo it.",
+        "A conclusion is a pair of systems that differ significantly. It is safe if the pair "
+        "differs significantly in the same direction under every condition; that it does not is "
+        "no evidence that the systems are equal. Half of the relevant docs: in most of 20 draws. "
+        "Other queries: in at least 97.5 % of the bootstrap samples of the queries the difference "
+        "has the same sign, without a correction for the number of pairs. No condition is more "
+        "important than another. The file `conclusions.parquet` names for each pair the conditions "
+        "under which it is not significant, with p there.",
     )
     yield Section(
         "Judgments",
         "Each row scores all systems again: with some of the relevant docs unjudged, at random; "
         "with some labels moved by one grade, all labels of a query that move in one direction, as "
-        "one assessor is lenient or strict; by every other qrels set of the track. Real judges of "
-        "language models have kappa around .4, and their errors have more in common than labels "
-        "moved at random.",
+        "if one assessor were lenient or strict; by every other qrels set of the track, each with "
+        "its own least relevant grade. Labels that move by one grade at random are no model of a "
+        "judge, whose errors depend on docs and have more in common: compare judges by `irmeta "
+        "study judges`.",
     )
     yield Section(
         "Other measures",
@@ -71,17 +82,22 @@ def _grades(options: Options) -> Section:
     return Section(
         "Grades",
         [
-            "The grade of a family is the worst of its criteria; criteria are never added up. "
-            f"Queries: tau-b of two halves of the queries, safe from {options.least_halves:g}, "
-            f"unsafe below {options.unsafe_halves:g}; swaps, safe up to {options.most_swaps:.0%}, "
-            f"unsafe above {options.unsafe_swaps:.0%}. Depth: tau-b at the depth of the pool with "
-            "full lists. Judgments: tau-b without one contributor, with half of the relevant docs, "
-            "with altered labels and by other qrels sets. Depth and judgments are safe from "
-            f"{options.least_tau:g}, unsafe below {options.unsafe_tau:g}. Ties and ends: pairs "
-            "that tie, means that tied scores change, pairs that trailing docs reverse; safe up to "
-            f"{options.most_changed:.0%}, unsafe above {options.unsafe_changed:.0%}.",
-            f"Tracks with fewer than {count(options.least_systems, 'system')} or "
-            f"{count(options.least_queries, 'query', 'queries')} have no grades.",
+            "The grade of a family is the worst of its criteria; criteria are never added up. A "
+            "family has no grade where one of its criteria could not be examined, unless another "
+            "is unsafe. Queries: mean tau-b of two halves of the queries, safe from "
+            f"{HALVES[0]:g}, unsafe below {HALVES[1]:g}; swaps, safe up to {SWAPS[0]:.0%}, unsafe "
+            f"above {SWAPS[1]:.0%}. Depth: tau-b at the depth of the pool with full lists. "
+            "Judgments: tau-b without one contributor (quantile .1 over contributors), with half "
+            f"of the relevant docs, with {GRADED_SHARE:.0%} of the labels moved by one grade and "
+            "by other qrels sets (means over draws and sets). Ties and ends: mean tau-b of two "
+            "random orders of tied docs; pairs that trailing docs reverse, safe up to "
+            f"{FLIPS[0]:.0%}, unsafe above {FLIPS[1]:.0%}. Where no other bound is named, tau-b is "
+            f"safe from {TAU[0]:g}, unsafe below {TAU[1]:g}.",
+            "The bound .9 follows the correlations of about .9 that Voorhees (2000, "
+            "doi:10.1016/S0306-4573(00)00010-8) found between orders by different assessors. Every "
+            "other bound is chosen by us, and no grade is a test.",
+            f"Tracks with fewer than {count(LEAST_SYSTEMS, 'system')} or "
+            f"{count(LEAST_QUERIES, 'query', 'queries')} have no grades.",
         ],
         [
             Show("grades", ("track", "measure", "family", "grade", "number"), pivot="family",
@@ -97,29 +113,36 @@ def _criteria(options: Options) -> Section:
         "Criteria",
         "Separated: pairs of systems that differ significantly by paired t-tests with Holm's "
         "correction, and by the randomised HSD. Detectable: the least difference of means that a "
-        f"t-test detects with power {options.power:g}. Halves: tau-b of the orders by two disjoint "
-        "halves of the queries, with quantiles .025 and .975 over random splits; all queries "
-        "together are more reliable than halves. Swaps: significantly different pairs of one half "
-        "that the other half reverses. E rho\u00b2 and Phi: coefficients of generalizability and "
-        f"dependability; queries needed for E rho\u00b2 = {options.reliability:g}. Least k: the "
-        "least cutoff from which on the order has the safe tau-b with that of full lists.",
+        f"paired t-test detects with power {POWER:g} at level {options.alpha:g} over the number of "
+        "pairs, with which Holm's correction begins; mean over pairs. Halves: tau-b of the orders "
+        "by two disjoint halves of the queries, with quantiles .025 and .975 over random splits; "
+        "all queries together are more reliable than halves. Swaps: pairs that differ "
+        "significantly on one half (without a correction) and that the other half reverses. E "
+        "rho\u00b2 and Phi: coefficients of generalizability and dependability; queries needed "
+        f"for E rho\u00b2 = {RELIABILITY:g}. Least k: the least cutoff from which on the order has "
+        f"tau-b {TAU[0]:g} or more with that of full lists. Tied pairs are a property of the "
+        "scale, so they have no grade. Overlap by ties: pairs of systems whose means overlap "
+        "between the two orders of tied docs with relevant docs first and last; moved by ties: "
+        "systems whose mean differs between these by more than the detectable difference. "
+        "Undecided: pairs that differ by less than the worse system would gain if all of its "
+        "unjudged docs were relevant.",
         [
             Show("trust", (*own, "queries", "separated", "separated_hsd", "detectable", "half_tau",
                  "swaps", "e_rho2", "phi", "queries_needed", "queries_grade"), name="trust_queries",
                  caption="Separation of systems, and dependence on the queries."),
-            Show("trust", (*own, "least_k", "depth_tau", "depth_grade", "tied_pairs", "tie_change",
-                 "end_flips", "ties_and_ends_grade"), name="trust_depth",
+            Show("trust", (*own, "least_k", "depth_tau", "depth_grade", "tied_pairs", "tie_tau",
+                 "tie_pairs", "tie_movers", "end_flips", "ties_and_ends_grade"), name="trust_depth",
                  caption="Depth of lists, ties, and ends of lists."),
-            Show("trust", (*own, "contributors", "left_out_tau", "left_out_drop", "rank_change",
-                 "greatest_rank_change", "dropped_tau", "altered_tau", "other_qrels_tau",
-                 "undecided", "judgments_grade"), name="trust_judgments",
-                 caption="Dependence on the judgments."),
+            Show("trust", (*own, "contributors", "left_out_tau", "left_out_named", "left_out_drop",
+                 "rank_change", "greatest_rank_change", "dropped_tau", "altered_tau",
+                 "other_qrels_tau", "other_qrels_named", "undecided", "judgments_grade"),
+                 name="trust_judgments", caption="Dependence on the judgments."),
         ],
     )  # fmt: skip
 
 
 def track_section(tables: Tables, options: Options, track: str) -> Section:
-    """Return the section of one track: every criterion, what to report, grades by measure."""
+    """Return the section of one track: every criterion, sentences from them, grades by measure."""
     facts = tables["studied_tracks"].row(0, named=True)
     return Section(
         track,

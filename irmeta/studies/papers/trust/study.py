@@ -13,7 +13,7 @@ STUDY = Study(
     gives="How far each measure can be trusted on a track: by other queries, depths, judgments, "
     "and orders of tied docs. This is reliability. Whether a measure asks what your users want is "
     "validity, which no table can show.",
-    revision=4,
+    revision=5,
     options=TrustOptions,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",

@@ -26,11 +26,14 @@ TABLES = (
         "track": TRACK,
         "measure": MEASURE,
         "queries": Column("count", "queries on which every system has a value", show="page"),
+        "reads_grades": Column("yes", "whether a value changes when labels move by one grade",
+                               show="none"),
         "separated": percent("share of pairs of systems that differ significantly (paired t, "
                              "Holm)", "separated"),
         "separated_hsd": percent("the same by the randomised HSD", "by HSD", show="page"),
-        "detectable": Column("real", "least difference of means that a t-test detects with the "
-                             "wanted power; mean over pairs", label="detectable", format=".3f"),
+        "detectable": Column("real", "least difference of means that a paired t-test detects with "
+                             "power .8 at alpha over the number of pairs (the first step of Holm's "
+                             "correction); mean over pairs", label="detectable", format=".3f"),
         "half_tau": Column("real", "mean tau-b of the orders by two disjoint halves of the "
                            "queries; NaN: undefined", label="halves", format=".2f",
                            span=("half_tau_low", "half_tau_high")),
@@ -45,7 +48,7 @@ TABLES = (
                          label="E rho\u00b2", format=".3f", show="page"),
         "phi": Column("real", "index of dependability Phi with the track's queries",
                       label="Phi", format=".3f", show="page"),
-        "queries_needed": Column("big", "queries for the wanted E rho^2; null: none", True,
+        "queries_needed": Column("big", "queries for E rho^2 = .95; null: none", True,
                                  label="queries needed"),
         **_grade("queries"),
         "least_k": Column("count", "least cutoff from which on the order has the safe tau-b with "
@@ -58,7 +61,11 @@ TABLES = (
                            show="none"),
         "contributors": Column("count", "number of groups or runs that are left out one by one",
                                show="page"),
-        "left_out_tau": _tau(f"least tau-b of the orders before and after{_UNDEFINED}", "left out"),
+        "left_out_tau": _tau(f"tau-b of the orders before and after, quantile .1 over those left "
+                             f"out{_UNDEFINED}", "left out"),
+        "left_out_least": stored("real", f"least of these tau-b{_UNDEFINED}", True),
+        "left_out_named": Column("name", "whose judgments give the least; null: not computed",
+                                 True, label="least without", show="page"),
         "left_out_drop": Column("real", "mean relative drop of the scores of those left out, or "
                                 "drop of their win rates" + _UNDEFINED,
                                 True, label="their drop", format="percent"),
@@ -66,23 +73,35 @@ TABLES = (
                               label="ranks moved", format=".1f", show="page"),
         "greatest_rank_change": Column("count", "greatest change of their ranks" + _UNDEFINED, True,
                                        label="at most", show="page"),
-        "dropped_tau": _tau("tau-b with half of the relevant docs", "half relevant"),
-        "altered_tau": _tau("tau-b with labels altered by the middle share, mean over draws"
-                            f"{_UNDEFINED}", "altered",
-                            span=("altered_tau_low", "altered_tau_high")),
-        "altered_tau_low": stored("real", "least over draws", True),
-        "altered_tau_high": stored("real", "greatest over draws", True),
-        "other_qrels_tau": _tau(f"least tau-b with the orders by other qrels sets{_UNDEFINED}",
-                                "other qrels"),
-        "undecided": Column("real", "share of pairs of systems that the unjudged docs of their "
-                            "lists may order either way; null: the measure has no upper bound",
+        "dropped_tau": _tau("tau-b with a random half of the relevant docs, mean over 20 draws",
+                            "half relevant", span=("dropped_tau_low", "dropped_tau_high")),
+        "dropped_tau_low": stored("real", "least over draws"),
+        "dropped_tau_high": stored("real", "greatest over draws"),
+        "altered_tau": _tau("tau-b with 40 % of the labels moved by one grade, mean over 5 draws",
+                            "moved labels", span=("altered_tau_low", "altered_tau_high")),
+        "altered_tau_low": stored("real", "least over draws"),
+        "altered_tau_high": stored("real", "greatest over draws"),
+        "other_qrels_tau": _tau("tau-b with the orders by other qrels sets, mean over sets; NaN: a "
+                                "set gives no order; null: no other set", "other qrels"),
+        "other_qrels_least": stored("real", "least of these tau-b; null: none", True),
+        "other_qrels_named": Column("name", "the set with the least; null: none", True,
+                                    label="least by", show="page"),
+        "undecided": Column("real", "share of pairs of systems that differ by less than the worse "
+                            "system would gain if its unjudged docs were relevant; null: the "
+                            "measure has no upper bound",
                             True, label="undecided", format="percent"),
         **_grade("judgments"),
         "tied_pairs": percent("share of pairs of systems that tie on a query, mean over queries",
                               "tied pairs"),
-        "tie_change": Column("real", "greatest relative change of a mean, or change of a mean "
-                             "win rate, by the order of tied scores; null: unknown", True,
-                             label="by ties", format="percent"),
+        "tie_tau": _tau("tau-b between two random orders of tied docs, drawn for each list, mean "
+                        "over 20 pairs", "random ties", span=("tie_tau_low", "tie_tau_high")),
+        "tie_tau_low": stored("real", "least over pairs of draws"),
+        "tie_tau_high": stored("real", "greatest over pairs of draws"),
+        "tie_pairs": percent("share of pairs of systems whose means overlap between the orders of "
+                             "tied docs with relevant docs last and first", "overlap by ties"),
+        "tie_movers": Column("big", "systems whose mean moves by more than the detectable "
+                             "difference between these orders", label="moved by ties", show="page"),
+        "tie_movers_named": Column("text", "their names; null: none", True, show="none"),
         "end_flips": percent("share of pairs of systems that are reversed when lists end at their "
                              "last relevant doc", "by ends"),
         **_grade("ties_and_ends"),
@@ -98,8 +117,10 @@ TABLES = (
     Table("changes", ("track", "measure", "change", "amount"), {
         "track": TRACK,
         "measure": MEASURE,
-        "change": Column("name", "what is changed: relevant docs kept, labels altered, qrels set"),
+        "change": Column("name", "what is changed: relevant docs kept at random, labels altered by "
+                         "one grade, qrels set"),
         "amount": Column("name", "share of docs or labels, or name of the set"),
+        "draws": Column("count", "number of random draws"),
         "tau_b": Column("real", "tau-b of the order of systems with that by all judgments, mean "
                         "over draws; NaN: undefined", label="tau-b", format=".3f",
                         span=("tau_b_low", "tau_b_high")),
@@ -121,12 +142,16 @@ TABLES = (
         "track": TRACK,
         "measure": MEASURE,
         "condition": Column("name", "what is changed"),
+        "draws": Column("count", "draws of what is random, else 1: a pair is kept or reversed if "
+                        "it is in most"),
         "conclusions": Column("big", "pairs of systems that differ significantly (paired t, Holm)"),
-        "kept": Column("big", "those that still do, in the same direction"),
+        "kept": Column("big", "those that do under the condition too, in the same direction"),
+        "kept_low": stored("big", "least number over draws"),
+        "kept_high": stored("big", "greatest number over draws"),
         "kept_share": percent("their share; NaN: no conclusion", "share kept"),
         "reversed": Column("big", "those whose difference of means changes its sign"),
-    }, caption="Conclusions that other measures, qrels sets, pools, relevant docs and queries "
-       "keep.", section="Conclusions"),
+    }, caption="Conclusions that are also significant by other measures, qrels sets, pools, "
+       "relevant docs and queries.", section="Conclusions"),
     Table("best", ("track", "measure", "rank", "system"), {
         "track": TRACK,
         "measure": MEASURE,
@@ -146,11 +171,13 @@ TABLES = (
         "difference": Column("real", "mean of the better minus that of the worse, negative where "
                              "less is better", format="measure"),
         "p": Column("real", "p-value, corrected", format=".2g"),
-        "undone_by": Column("text", "conditions under which the pair does not differ "
-                            "significantly; null: none", True, label="undone by"),
+        "undone_by": Column("text", "conditions under which the pair does not differ significantly "
+                            "in the same direction, with the corrected p there (median over "
+                            "draws); null: none",
+                            True, label="not significant by"),
         "reversed_by": Column("text", "conditions that change the sign of the difference; null: "
                               "none", True, label="reversed by"),
-        "safe": Column("yes", "no condition undoes or reverses it"),
+        "safe": Column("yes", "significant in the same direction under every condition"),
     }, caption="Pairs of systems that differ significantly.", latex=False,
        folded=True),
     Table("measure_facts", ("measure",), {
@@ -163,7 +190,8 @@ TABLES = (
         "violated": Column("text", "properties that binary rankings of up to 10 docs violate: see "
                            "study properties; null: the measure compares lists", True),
         "unequal_steps": Column("real", "greatest over least step between values on rankings of 10 "
-                                "docs; 1: an interval scale; null: no value for a list alone", True,
+                                "docs; 1: all steps are equal, which an interval scale needs; "
+                                "null: no value for a list alone", True,
                                 label="unequal steps", format=",.3g"),
     }, caption="What the users of the measures do, properties that the measures violate, and "
        "steps of their scales.", by="all", rows=f"{HOME}.measure_facts:measure_facts",

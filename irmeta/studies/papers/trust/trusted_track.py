@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,15 +16,19 @@ from irmeta.preferences.registry import PreferenceSpec
 from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need, needs_of
-from irmeta.rankings.pool import comprehensive_depth
+from irmeta.rankings.pool import comprehensive_depth, evident_depth, judged_by_rank
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import kendall_tau_b, over_common, round_means
 from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.depth.options import LEAST_JUDGED
+from irmeta.studies.papers.depth.studied_pool import LEAST_USEFUL, complete_to
 from irmeta.studies.papers.trust.options import (
     BY_SUBTOPIC,
     CONCLUDED,
+    DRAWS,
     DROPPED,
+    FEW_DRAWS,
     SUBTOPIC_PREFERENCES,
     TrustOptions,
     checked_measures,
@@ -32,8 +36,21 @@ from irmeta.studies.papers.trust.options import (
 )
 
 SAMPLED = ("infAP",)
-LEAST_DEPTH = 5
-"""Depth of the pool below which contributors cannot be told from their judgments."""
+
+
+class Draws(NamedTuple):
+    """Draws of changed judgments.
+
+    Attributes
+    ----------
+    taus
+        tau-b with the order by all judgments, by measure, of each draw.
+    matrices
+        Values by concluded measure, of each draw.
+    """
+
+    taus: list[dict[str, float]]
+    matrices: list[dict[str, Matrix]]
 
 
 @dataclass(frozen=True)
@@ -44,21 +61,27 @@ class TrustedTrack:
     ----------
     views
         All blocks of the track, with the pool.
-    specs, preferred
-        The measures and preferences, with the relevant grade of the qrels set.
+    in_set
+        Measure by name as in the options: with the relevant grade of the qrels set.
+    preferred
+        Preferences, by name as in the options.
     concluded
         Names of the measures whose conclusions are checked.
     checks
         Names of the measures that check them.
+    complete_depth
+        Depth of the pool: stated, to which it is complete, or estimated as in `study depth`. None:
+        no doc of the contributing lists is unjudged.
     """
 
     track: TrackView
     options: TrustOptions
     views: Sequence[JudgedRanks]
-    specs: Sequence[Spec]
-    preferred: Sequence[PreferenceSpec]
+    in_set: dict[str, Spec]
+    preferred: dict[str, PreferenceSpec]
     concluded: Sequence[str]
     checks: Sequence[str]
+    complete_depth: int | None
 
     @classmethod
     def of(cls, track: TrackView, options: TrustOptions) -> TrustedTrack:
@@ -70,19 +93,26 @@ class TrustedTrack:
             if any(one["subtopics"] for one in track.record["qrels"]):
                 names += checked_measures(BY_SUBTOPIC)
                 compared += checked_preferences(SUBTOPIC_PREFERENCES)
-        preferred = track.preferences_in_set(compared)
-        named = track.named_in_set(parse_measures(names))
-        in_set = {name: spec.name for name, spec in zip(names, named, strict=True)}
-        specs = list({spec.name: spec for spec in named}.values())
-        needs: set[Need] = {"pool", *needs_of([*specs, *preferred])}
-        views = list(track.blocks(needs))
+        in_set, preferred = _named(track, names), _preferred(track, compared)
+        needs: set[Need] = {"pool", *needs_of([*in_set.values(), *preferred.values()])}
+        views, depth = _with_depth(track, list(track.blocks(needs)))
         concluded = options.concluded_of(names)
         usual = [name for name in checked_measures(CONCLUDED) if name in in_set]
         own, checks = (
-            tuple(dict.fromkeys(in_set[name] for name in some))
+            tuple(dict.fromkeys(in_set[name].name for name in some))
             for some in (concluded, (*concluded, *usual))
         )
-        return cls(track, options, views, specs, preferred, own, checks)
+        return cls(track, options, views, in_set, preferred, own, checks, depth)
+
+    @cached_property
+    def specs(self) -> list[Spec]:
+        """The measures, each once: AP and AP(rel=2) may be one by the qrels set."""
+        return list({spec.name: spec for spec in self.in_set.values()}.values())
+
+    @cached_property
+    def preferences(self) -> list[PreferenceSpec]:
+        """The preferences, each once."""
+        return list({spec.name: spec for spec in self.preferred.values()}.values())
 
     def scored(self, views: Sequence[JudgedRanks]) -> Scores:
         """Score all measures and preferences by changed blocks."""
@@ -91,7 +121,7 @@ class TrustedTrack:
     def scored_block(self, view: JudgedRanks) -> Scores:
         """Score all measures by a block; then the win rates of the preferences."""
         scores = evaluate_block(view, self.specs, self.options.policy)
-        return _with_values(scores, self.rates([view], self.preferred))
+        return _with_values(scores, self.rates([view], self.preferences))
 
     def rates(
         self, views: Sequence[JudgedRanks], preferences: Sequence[PreferenceSpec]
@@ -100,11 +130,25 @@ class TrustedTrack:
         blocks = [(view.queries, compare_block(view, preferences)) for view in views]
         return [one.win_rates() for one in join_blocks(views[0].facts, preferences, blocks)]
 
-    def set_scores(self, **policy: Any) -> Scores:
-        """Score all measures and preferences of the track under another policy."""
-        rates = [self.track.win_rates(spec.name, **policy) for spec in self.preferred]
-        names = [spec.name for spec in self.specs]
-        return _with_values(self.track.scores(names, **policy), rates)
+    def set_scores(self, qrels: str) -> Scores:
+        """Score by another qrels set with its own relevant grades, under the names of `scores`."""
+        named = _named(self.track, list(self.in_set), qrels=qrels)
+        found = self.track.scores([spec.name for spec in named.values()], qrels=qrels)
+        own = {spec.name: named[name].name for name, spec in reversed(self.in_set.items())}
+        rates = {
+            spec.name: self.track.win_rates(name, qrels=qrels)
+            for name, spec in reversed(self.preferred.items())
+        }
+        at = [found.measures.index(own[spec.name]) for spec in self.specs]
+        renamed = replace(
+            found,
+            measures=tuple(spec.name for spec in self.specs),
+            values=found.values[at],
+            included=found.included[at],
+            directions={spec.name: spec.measure.direction for spec in self.specs},
+        )
+        preferences = [replace(rates[s.name], measure=s.name) for s in self.preferences]
+        return _with_values(renamed, preferences)
 
     @cached_property
     def scores(self) -> Scores:
@@ -117,28 +161,37 @@ class TrustedTrack:
         return {name: self.scores.matrix(name) for name in self.scores.measures}
 
     @cached_property
-    def dropped(self) -> dict[float, Scores]:
-        """Values with some of the relevant docs unjudged, by the share that is."""
+    def dropped(self) -> dict[float, Draws]:
+        """Orders and values with some of the relevant docs unjudged, by the share that is."""
         rel, seed = self.views[0].facts.rel, self.options.seed
-        found = [drop_relevant_shares(view, DROPPED, rel=rel, rng=seed) for view in self.views]
-        return {share: self.scored([one[i] for one in found]) for i, share in enumerate(DROPPED)}
+        found = {share: Draws([], []) for share in DROPPED}
+        for i in range(DRAWS):
+            shares = DROPPED if i < FEW_DRAWS else DROPPED[:1]
+            by_view = [
+                drop_relevant_shares(view, shares, rel=rel, rng=seed + i) for view in self.views
+            ]
+            for share, views in zip(shares, zip(*by_view, strict=True), strict=True):
+                scores = self.scored(views)
+                found[share].taus.append(self.taus(scores))
+                found[share].matrices.append({m: scores.matrix(m) for m in self.concluded})
+        return found
+
+    def altered(self, share: float, draw: int) -> Scores:
+        """Return values with a share of the labels moved by one grade."""
+        seed = self.options.seed + draw
+        return self.scored([view.alter_labels(share, True, rng=seed) for view in self.views])
 
     @cached_property
     def other_sets(self) -> dict[str, Scores]:
-        """Values by every other qrels set without subtopics, in the order of `scores`."""
+        """Values by every other qrels set without subtopics, under the names of `scores`."""
         own = self.views[0].facts.qrels
         sets = [one["name"] for one in self.track.record["qrels"] if not one["subtopics"]]
-        return {name: self.set_scores(qrels=name) for name in sets if name != own}
-
-    @cached_property
-    def complete_depth(self) -> int | None:
-        """Depth to which the pool is complete: see `comprehensive_depth`."""
-        return comprehensive_depth(self.views)
+        return {name: self.set_scores(name) for name in sets if name != own}
 
     @property
     def half_depth(self) -> int:
         """Half the depth of the pool; 0: the pool is too shallow."""
-        depth = self.views[0].facts.pool_depth or self.complete_depth
+        depth = self.complete_depth
         if depth is None:
             depth = max(int(view.facts.deepest_rank) for view in self.views)
         return depth // 2
@@ -146,17 +199,16 @@ class TrustedTrack:
     @property
     def knows_contributors(self) -> bool:
         """Whether the pool is so deep that contributors can be told from their judgments."""
-        complete = self.complete_depth
-        return bool(self.views[0].facts.pool_depth) or complete is None or complete >= LEAST_DEPTH
+        facts, complete = self.views[0].facts, self.complete_depth
+        return bool(facts.pool_depth) or complete is None or complete >= LEAST_USEFUL
 
     @property
     def unchecked(self) -> str:
         """What the pool is too shallow for; empty: nothing."""
         found = [] if self.knows_contributors else ["leave contributors out"]
         found += [] if self.half_depth else ["halve"]
-        depth = self.views[0].facts.pool_depth or self.complete_depth
-        is_to = f", complete to depth {depth}," if depth is not None else ""
-        return f"the pool{is_to} is too shallow to {' or '.join(found)}" if found else ""
+        is_to = f"the pool, complete to depth {self.complete_depth}, is too shallow"
+        return f"{is_to} to {' or '.join(found)}" if found else ""
 
     @cached_property
     def shallower(self) -> tuple[int, Scores] | None:
@@ -176,6 +228,31 @@ class TrustedTrack:
         """Correlate the orders by changed scores with those by all judgments: tau-b by measure."""
         rows = over_common(kendall_tau_b, self.orders(self.scores), self.orders(scores), True)
         return dict(zip(scores.measures, rows.tolist(), strict=True))
+
+
+def _named(track: TrackView, names: Sequence[str], **policy: Any) -> dict[str, Spec]:
+    """Return each measure as it is named in a qrels set."""
+    return {name: track.named_in_set(parse_measures(name), **policy)[0] for name in names}
+
+
+def _preferred(track: TrackView, names: Sequence[str]) -> dict[str, PreferenceSpec]:
+    """Return each preference as it is named in the qrels set."""
+    return {name: track.preferences_in_set([name])[0] for name in names}
+
+
+def _with_depth(track: TrackView, views: list[JudgedRanks]) -> tuple[list[JudgedRanks], int | None]:
+    """Return the blocks with the depth of their pool, which is estimated where it is too small."""
+    complete, stated = comprehensive_depth(views), views[0].facts.pool_depth
+    if stated or complete is None or complete >= LEAST_USEFUL:
+        return views, stated or complete
+    estimated = evident_depth(*judged_by_rank(views), LEAST_JUDGED)
+    if estimated < LEAST_USEFUL:
+        return views, complete
+    track.note(
+        f"the depth of the pool is estimated as {estimated}: at each rank up to it, at least "
+        f"{LEAST_JUDGED:.0%} of the docs of contributing lists are judged"
+    )
+    return [complete_to(view, estimated, complete) for view in views], estimated
 
 
 def _with_values(scores: Scores, added: Sequence[Matrix]) -> Scores:

@@ -1,0 +1,114 @@
+"""Views with other orders of tied docs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from irmeta.rankings.derive.changes import also_diversity, changed, hash_of, random_numbers
+from irmeta.rankings.judged import JudgedRanks
+
+Order = Literal["random", "best", "worst"]
+
+
+@dataclass(frozen=True)
+class _Tied:
+    """Judged docs in blocks of ties; the docs of a block by grade descending.
+
+    Attributes
+    ----------
+    rows, systems
+        int64 [docs]: row and system of each doc.
+    block, place
+        int64 [docs]: its block, and its place among the judged docs of the block.
+    first, size, judged, positive
+        int64 [blocks]: first rank, number of docs, of judged docs, of docs with a grade above 0.
+    hashes
+        uint64 [blocks]: of the names of the query and the system, and of the first rank.
+    """
+
+    rows: np.ndarray
+    systems: np.ndarray
+    block: np.ndarray
+    place: np.ndarray
+    first: np.ndarray
+    size: np.ndarray
+    judged: np.ndarray
+    positive: np.ndarray
+    hashes: np.ndarray
+
+
+def _tied(view: JudgedRanks) -> _Tied:
+    firsts, lasts = view.require("ties")
+    rows, systems = np.nonzero((firsts < lasts) & (view.ranks != view.missing))
+    query, first = view.query_of(rows), firsts[rows, systems].astype(np.int64)
+    order = np.lexsort((rows, first, query, systems))
+    rows, systems, query, first = (part[order] for part in (rows, systems, query, first))
+    is_new = np.ones(len(rows), bool)
+    is_new[1:] = np.diff(systems) | np.diff(query) | np.diff(first) != 0
+    starts = np.flatnonzero(is_new)
+    block = np.cumsum(is_new) - 1
+    pairs, of_pair = np.unique(
+        np.stack([query[starts], systems[starts]]), axis=1, return_inverse=True
+    )
+    queries, runs = list(view.queries), list(view.systems)
+    names = [hash_of(queries[q], runs[s]) for q, s in pairs.T.tolist()]
+    return _Tied(
+        rows,
+        systems,
+        block,
+        np.arange(len(rows)) - starts[block],
+        first[starts],
+        lasts[rows[starts], systems[starts]].astype(np.int64) - first[starts] + 1,
+        np.diff(starts, append=len(rows)),
+        np.bincount(block, view.grades[rows] > 0, len(starts)).astype(np.int64),
+        np.array(names, np.uint64)[of_pair.ravel()] + first[starts].astype(np.uint64),
+    )
+
+
+def tied_systems(view: JudgedRanks) -> list[int]:
+    """Return the indices of the systems that tie a judged doc with another doc."""
+    return np.unique(view.cached("tied docs", lambda: _tied(view)).systems).tolist()
+
+
+@also_diversity
+def reorder_ties(view: JudgedRanks, order: Order, seed: int = 0) -> JudgedRanks:
+    """Return the view with the docs of each block of ties in another order.
+
+    ``best``: docs with a grade above 0 come first, by grade descending, then unjudged docs, then
+    the other judged docs; ``worst``: the reverse. ``random``: each list has an order of its own,
+    which depends only on the seed and on the names of its query and system.
+
+    Raises
+    ------
+    UsageError
+        If the view was made without ties.
+    """
+    tied: _Tied = view.cached("tied docs", lambda: _tied(view))
+    if order == "random":
+        shift = _drawn_places(tied, seed)
+    else:
+        low, high = tied.positive[tied.block], (tied.size - tied.judged)[tied.block]
+        shift = tied.place + np.where(tied.place < low, 0, high)
+        if order == "worst":
+            shift = tied.size[tied.block] - 1 - shift
+    ranks = view.ranks.copy()
+    ranks[tied.rows, tied.systems] = tied.first[tied.block] + shift
+    return changed(view, ranks=ranks)
+
+
+def _drawn_places(tied: _Tied, seed: int) -> np.ndarray:
+    """Draw distinct places from 0 in its block for each doc."""
+    ends = np.cumsum(tied.size)
+    block = np.repeat(np.arange(len(ends)), tied.size)
+    starts = ends - tied.size
+    place = np.arange(len(block)) - starts[block]
+    keys = random_numbers(seed, tied.hashes)[block] + place.astype(np.uint64)
+    # one number sorts much faster than two: the block, and 36 random bits
+    by_block = block.astype(np.uint64) << np.uint64(36) | random_numbers(seed, keys) >> np.uint64(
+        28
+    )
+    drawn = place[np.argsort(by_block)]
+    return drawn[starts[tied.block] + tied.place]
