@@ -11,6 +11,7 @@ import pytest
 import irmeta
 from irmeta.results.tidy_files import provenance
 from support.making import Track, down
+from support.stderr import without_notes
 
 MADE = "--queries retrieved --qrels second"
 TRACK = """[tracks.t]
@@ -64,9 +65,9 @@ def test_results__choices_on_the_line_differ_or_reset(run, out: Path) -> None:
     reset = run("evaluate", out, "-m", "AP", "--queries", "judged", "--qrels", "first")
     assert reset.out == plain.out
     different = "; different here: --queries judged --qrels first\n"
-    assert reset.err == f"irmeta: {out} was made with {MADE}{different}"
+    assert without_notes(reset.err) == f"irmeta: {out} was made with {MADE}{different}"
     alike = run("evaluate", out, "-m", "AP", "--queries", "retrieved")
-    assert alike.err == f"irmeta: {out} was made with {MADE}\n"
+    assert without_notes(alike.err) == f"irmeta: {out} was made with {MADE}\n"
     compared = [
         run("compare", folder, "--test", "sign", "--format", "csv", *more)
         for folder, more in (

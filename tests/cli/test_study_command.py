@@ -8,6 +8,7 @@ import pytest
 
 import irmeta
 from irmeta.results.tidy_files import provenance
+from support.stderr import without_notes
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -45,7 +46,7 @@ def test_study_command__excluded_and_failed_tracks_are_listed(
     assert done.out.splitlines()[1].startswith("  passage: 9 systems, ")
     done = run(*command, "--qrels", "adhoc")
     assert done.status == 1
-    assert [line.split(": ")[:3] for line in done.err.splitlines()] == [
+    assert [line.split(": ")[:3] for line in without_notes(done.err).splitlines()] == [
         *(["irmeta", "failed", "track news"], ["irmeta", "failed", "track passage"])
     ]
     assert "tracks 1, systems 12, queries 20; tracks left out: 0" in done.out

@@ -88,8 +88,6 @@ NOT_SUITED = {
         "LastRel": (".*ignored.*", IGNORED),
         "Accuracy": (".*", "a relevant doc low in the list has few non-relevant docs below it"),
         "G": (".*", "a doc of less gain above a doc makes up for part of its lag"),
-        "Q": (r"Q\(.*rel=.*", "a doc below rel has a gain, which counts at relevant docs below it"),
-        "DINnDCG": (r"DINnDCG\(.*rel=.*", "a doc below rel has a gain, and is not the first"),
         **dict.fromkeys(("Bpref", "Bpref_IA"), (".*trec_eval7.*", FEWER)),
         "infAP": (".*", "a doc of negative grade above a doc says that more of the pool is above"),
         **dict.fromkeys(RARE, (".*", RARER)),

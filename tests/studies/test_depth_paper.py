@@ -213,11 +213,13 @@ def test_coverage__example_of_45_pairs():
     noise = np.random.default_rng(0).normal(0, 0.05, (50, 10))
     noise[:, 5:] = noise[:, 5:6]
     noise[:, 3] = noise[:, 2]
+    spread = np.zeros((50, 10))  # a pair without any could not be tested
+    spread[::2, 3] = 0.001
     old, other = (
-        Matrix(means + noise, queries, tuple("abcdefghij"), name, "t")
-        for means, name in ((reference, "reference"), (new, "new"))
+        Matrix(means + noise + more, queries, tuple("abcdefghij"), name, "t")
+        for means, more, name in ((reference, spread, "reference"), (new, 0.0, "new"))
     )
-    # In the reference, c and d differ by 1 on every query.
+    # In the reference, c and d differ by about 1 on every query.
     row = coverage(old, other).row(0, named=True)
     counts = [row[name] for name in ("pairs", "separated_reference", "covered", "inverted")]
     assert counts == [45, 35, 28, 6]
