@@ -173,7 +173,10 @@ class Spec(NamedSpec):
         BrokenMeasureError
             If a measure of another package fails, or returns another shape or type.
         """
-        values = self.measure.compute(view, self.settings, ks)
+        compute = self.measure.compute
+        if compute.__module__.partition(".")[0] != "irmeta":  # registered or not
+            compute = guarded(f"measure {self.name}", compute)
+        values = compute(view, self.settings, ks)
         expected = (len(ks), *view.lengths.shape)
         shape, dtype = np.shape(values), getattr(values, "dtype", type(values).__name__)
         if shape != expected or dtype != np.float64:
