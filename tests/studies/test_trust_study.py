@@ -545,3 +545,15 @@ def test_trust__says_what_the_pool_is_too_shallow_for(tmp_path: Path, judged: in
     assert conditions.any() == (judged > 1)
     if not judged:
         assert row["depth_why"] == "the pool is not complete to any depth"
+
+
+def test_trust__ends_of_lists_keep_every_grade_that_a_measure_counts(tmp_path: Path):
+    """Trailing docs of grade 1 gain in nDCG, so that no list ends above them, though rel is 2."""
+    qrels, runs = lists(systems=6, queries=10, noise=1.0)
+    grades = {
+        q: {d: 2 * g or float(int(d[1:]) % 2) for d, g in of.items()} for q, of in qrels.items()
+    }
+    store = irmeta.from_data({"graded": grades}, runs, rel={"graded": 2})
+    choices: dict[str, Any] = FEW | {"measures": "nDCG,AP,ERR@20"}
+    rows = irmeta.studies.trust(store, tmp_path, **choices).tables["trust"]
+    assert rows["end_flips"].to_list() == [0.0, 0.0, 0.0]

@@ -16,6 +16,7 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec
 from irmeta.measures.pools import undecided_pairs
 from irmeta.measures.reduced_pools import ReducedPool, parts_of, reduced_pools
+from irmeta.measures.set_rel import is_thresholded
 from irmeta.rankings.derive.other_lists import cut_ends
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
@@ -271,11 +272,21 @@ def _with_upper(spec: Spec) -> Spec | None:
 def ties_and_ends(trusted: TrustedTrack) -> dict[str, Row]:
     """Return by measure how often systems tie, and what trailing docs change."""
     found = {name: {"tied_pairs": _tied_pairs(m)} for name, m in trusted.matrices.items()}
-    ends = trusted.scored([cut_ends(view, view.facts.rel) for view in trusted.views])
-    before, after = trusted.orders(trusted.scores), trusted.orders(ends)
-    for name, row, other in zip(ends.measures, before, after, strict=True):
-        found[name]["end_flips"] = _flipped(row, other)
+    ends = {spec.name: _least_gaining(spec) for spec in trusted.specs}
+    ends |= {spec.name: spec.rel for spec in trusted.preferences}
+    orders = {
+        rel: trusted.orders(trusted.scored([cut_ends(view, rel) for view in trusted.views]))
+        for rel in set(ends.values())
+    }
+    before = trusted.orders(trusted.scores)
+    for i, name in enumerate(trusted.scores.measures):
+        found[name]["end_flips"] = _flipped(before[i], orders[ends[name]][i])
     return found
+
+
+def _least_gaining(spec: Spec) -> float:
+    """Return the least grade that counts for a measure: its `rel`, if graded any above 0."""
+    return spec.rel if is_thresholded(spec) else 1e-9
 
 
 def _tied_pairs(matrix: Matrix) -> float:

@@ -103,7 +103,7 @@ TABLES = (
                              "difference between these orders", label="moved by ties", show="page"),
         "tie_movers_named": Column("text", "their names; null: none", True, show="none"),
         "end_flips": percent("share of pairs of systems that are reversed when lists end at their "
-                             "last relevant doc", "by ends"),
+                             "last doc of a grade that counts for the measure", "by ends"),
         **_grade("ties_and_ends"),
     }, caption="Reliability of each measure, by four families of criteria."),
     Table("grades", ("track", "measure", "family"), {
