@@ -129,7 +129,8 @@ class PermutedLabels:
     views
         The blocks of the judge's labels.
     labels
-        uint8 [rows of all blocks]: the number of each doc's grade among `levels`.
+        uint8, or uint16 for more than 256 levels, [rows of all blocks]: the number of each doc's
+        grade among `levels`.
     levels
         float64, ascending: the grades of the judge.
     strata
@@ -165,7 +166,9 @@ class PermutedLabels:
         number = keys.to_struct("key").rank("dense").cast(pl.Int64).to_numpy()
         levels, labels = np.unique(rows["grade"].to_numpy(), return_inverse=True)
         strata = np.where(can_move.to_numpy(), number, FIXED)
-        return cls(judge, labels.astype(np.uint8), levels, strata, by_query)
+        # Decimal grades may have more levels than a byte has values.
+        labels = labels.astype(np.min_scalar_type(max(len(levels) - 1, 0)))
+        return cls(judge, labels, levels, strata, by_query)
 
     @property
     def offsets(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.special import ndtri
 
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
@@ -16,7 +17,8 @@ from irmeta.summaries import Summarized, Summary
 
 ALL = "all systems"
 """Name of the hypothesis on the mean of all systems."""
-_QUANTILE_80 = 0.8416212335729143
+POWER = 0.8
+"""Power with which the detectable contrast would be found."""
 _ROUNDING = 1e-12
 _TIE = 1e-9  # between z of equal labels, whose sums are rounded
 _SCHEMA = {
@@ -218,7 +220,7 @@ class Contrasts:
         z = self.columns["z"]
         above = np.searchsorted(np.sort(greatest), np.abs(z) - _TIE)
         p = np.where(np.isnan(z), np.nan, 1.0 - above / len(greatest))
-        detectable = (critical + _QUANTILE_80) * self.columns["sd"]
+        detectable = (critical + ndtri(POWER)) * self.columns["sd"]
         found = {"p": p, "flagged": p <= alpha + _ROUNDING, "detectable": detectable}
         of_tested = {"by": tested.by, "name": tested.names, "systems": tested.sizes}
         frame = pl.DataFrame({**of_tested, **self.columns, **found})

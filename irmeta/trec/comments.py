@@ -9,7 +9,7 @@ from irmeta.phrases import count
 from irmeta.policies import Comments
 
 MARK = "lines that begin with # "
-"""Begin of the notes on such lines."""
+"""Prefix of the notes on lines that begin with # but have the fields of a row."""
 
 
 class HashLines:

@@ -15,7 +15,7 @@ GREATEST_GRADE = 2**31 - 1
 EMPTY = "queries without a judgment, which are not averaged: "
 """Beginning of the note on queries without docs."""
 UNRATED = "rows without a grade, taken as unjudged: "
-"""Begin of the note on such rows."""
+"""Prefix of the note on rows without a grade."""
 GRADES_FIX = "Grades are numbers, 1 and above relevant by default: translate the file's own labels."
 
 

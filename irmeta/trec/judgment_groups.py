@@ -33,7 +33,7 @@ class JudgedDoc(NamedTuple):
 def read_groups(
     file: InputFile, form: str, comments: Comments = "skip"
 ) -> dict[str, Sequence[JudgedDoc]]:
-    """Read the judged docs of each query; queries are sorted. `comments` is of `ReadPolicy`.
+    """Read the judged docs of each query; queries are sorted. For `comments` see `ReadPolicy`.
 
     Raises
     ------

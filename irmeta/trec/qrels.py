@@ -63,7 +63,7 @@ class QrelsText:
 
     @property
     def shown(self) -> list[str]:
-        """Return the notes on rows that may mean something else, which commands print."""
+        """Return the notes of reading that commands print, on comments and rows without a grade."""
         return [note for note in self.notes if note.startswith((MARK, UNRATED, EMPTY))]
 
 

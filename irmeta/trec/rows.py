@@ -241,7 +241,7 @@ class RowReader:
 
 
 def may_be_shifted(tags: Collection[str], odd_ranks: int) -> bool:
-    """Check whether ranks or tags of a run may be other fields; for the arguments see `Rows`."""
+    """Check whether the columns of a run may be shifted; for the arguments see `Rows`."""
     return (
         odd_ranks > 0
         or not tags

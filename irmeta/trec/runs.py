@@ -17,7 +17,7 @@ from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import COMMA, NUMBER, WHOLE, Text, first_fields, is_number, lines
 
 ODD_RANKS = "ranks are not whole numbers"
-"""End of the note on such ranks."""
+"""Text of the note on ranks that are not whole numbers, after their number."""
 _SHAPE = "A run line is: query Q0 doc rank score tag."
 
 
@@ -70,7 +70,7 @@ def parse_run(
 
 
 def parse_clean_run(file: InputFile, reader: RowReader, comments: Comments) -> RunText | None:
-    """Read a run in UTF-8 without malformed lines and rows that begin with #, or return None.
+    """Read a run in UTF-8; return None if a line is malformed or a row begins with #.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def _by_line(
     malformed: Malformed,
     comments: Comments = "auto",
 ) -> tuple[Rows, int, tuple[str, ...]]:
-    """Return the rows, the number of dropped lines, and notes."""
+    """Read rows line by line; return them, the number of dropped lines, and notes."""
     collected, width = _Lines(reader), 0
     hashes = HashLines(comments, lambda fields: _fits(fields, width))
     for first, piece in text.pieces():

@@ -245,7 +245,7 @@ def first_fields(data: bytes | bytearray, end: int | None = None) -> list[bytes]
 
 
 def _may_be_row(fields: list[bytes]) -> bool:
-    """Check whether the fields of a line that begins with # are those of a row of some form."""
+    """Check whether a line that begins with # has the fields of a row of a run or of qrels."""
     if len(fields) < 3 or len(fields[0]) < 2:
         return False
     if len(fields) > 4 and WHOLE.match(fields[3]):
@@ -254,7 +254,7 @@ def _may_be_row(fields: list[bytes]) -> bool:
 
 
 def is_number(field: bytes) -> bool:
-    """Check whether a field is a number, also with a decimal comma."""
+    """Check whether a field is a number; decimal commas are allowed."""
     return bool(NUMBER.match(field) or COMMA.match(field))
 
 

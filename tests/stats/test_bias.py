@@ -318,3 +318,15 @@ def test_judge_bias__refuses_what_it_cannot_test():
         judge_bias(human, judges, "alpha_nDCG@10")
     assert judge_bias(human, {}, "AP").frame.is_empty()
     assert math.isclose(judge_bias(human, judges, "AP", draws=39).confidence, 0.95)
+
+
+def test_permuted_labels__more_levels_than_a_byte_has_values():
+    """Decimal labels of 300 levels: the first means are those of the measure itself."""
+    rng = np.random.default_rng(3)
+    grades = np.sort(rng.random(300))[::-1].round(6)
+    ranks = np.stack([rng.permutation(300) + 1 for _ in range(3)], axis=1)
+    judge = irmeta.JudgedRanks.from_arrays(ranks, grades)
+    reference = irmeta.JudgedRanks.from_arrays(ranks, (np.arange(300) < 150).astype(np.int8))
+    (found,) = irmeta.permuted_means(reference, {"judge": judge}, "nDCG", draws=2)
+    expected = irmeta.scores_of(judge, "nDCG").values[0, 0]
+    assert found.values[0] == pytest.approx(expected, abs=1e-12)
