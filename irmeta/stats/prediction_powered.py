@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr, stdtrit
 
+from irmeta.equality import TIE
 from irmeta.errors import UsageError, check_choice, check_share
 from irmeta.kernels.prediction_powered import estimates
 from irmeta.results.matrix import Matrix
@@ -168,7 +169,8 @@ def corrected_differences(
     DataFrame
         One row per pair: system_a, system_b, labelled, unlabelled, difference_reference (a - b over
         the n labelled queries), difference_judge (over all), estimate, low, high, weight, width,
-        width_reference, equivalent, p (two-sided, without correction).
+        width_reference, equivalent, p (two-sided, without correction; 1 or NaN without error, as
+        for Student's t without spread).
 
     Examples
     --------
@@ -195,7 +197,8 @@ def corrected_differences(
     error = np.sqrt(squared_error)
     ratio = np.divide(np.abs(estimate), error, out=np.zeros(len(error)), where=error > 0)
     p = 2 * stdtr(moments.labelled - 1, -ratio)
-    p[error == 0] = np.where(estimate[error == 0] == 0, 1.0, 0.0)
+    is_flat = error <= TIE
+    p[is_flat] = np.where(np.abs(estimate[is_flat]) <= TIE, 1.0, np.nan)
     return found.with_columns(p=p)
 
 

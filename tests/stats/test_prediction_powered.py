@@ -65,6 +65,14 @@ def test_corrected__equal_twin(values: tuple[np.ndarray, np.ndarray], method: Me
                 assert ours == pytest.approx(2 * margin, rel=1e-4)
 
 
+def test_corrected_differences__equal_differences_cannot_be_tested():
+    """Two systems differ by .5 on every query by both: no spread, so no t."""
+    values = np.tile([0.1, 0.6, 0.1], (9, 1)) + np.linspace(0, 0.3, 9)[:, None]
+    found = corrected_differences(numbered_matrix(values[:5]), numbered_matrix(values))
+    assert found["p"].is_nan().to_list() == [True, False, True]
+    assert found["p"][1] == 1
+
+
 def made(judge_noise: float, queries: int = 30) -> tuple[irmeta.Matrix, irmeta.Matrix]:
     rng = np.random.default_rng(4)
     human = rng.random((queries, 4))

@@ -64,11 +64,11 @@ def two_tails(t: float, degrees: float) -> float:
 
 
 def t_from(difference: float, squared_error: float, degrees: int) -> tuple[float, float]:
-    """(t, p); no error gives p = 1 for no difference, else t infinite and p = 0."""
+    """(t, p); no error gives p = 1 for no difference, else NaN: without spread there is no t."""
     if degrees < 1 or math.isnan(squared_error):
         return math.nan, math.nan
     if squared_error == 0:
-        return (0.0, 1.0) if difference == 0 else (math.copysign(math.inf, difference), 0.0)
+        return (0.0, 1.0) if difference == 0 else (math.nan, math.nan)
     t = difference / math.sqrt(squared_error)
     return t, two_tails(t, degrees)
 

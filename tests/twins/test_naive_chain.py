@@ -107,10 +107,10 @@ def test_chain__reordering_from_ap_by_hand():
 
 
 def test_chain__shorter_lengths_are_better():
-    # Ranks 1, 2 and 11, 12. Of AP t = 2.7; of lengths the difference is always 10: p = 0.
+    # Ranks 1, 2 and 11, 13. Of AP t = 2.7; of lengths, which differ by 10 and 11, t = 21: p = .03.
     track = {"name": "two", "qrels": {"q": {"r": 1}, "p": {"r": 1}}, "runs": {}}
-    for system, ranks in (("far", (11, 12)), ("near", (1, 2))):
-        lists = [["r" if i == rank else f"n{i}" for i in range(1, 13)] for rank in ranks]
+    for system, ranks in (("far", (11, 13)), ("near", (1, 2))):
+        lists = [["r" if i == rank else f"n{i}" for i in range(1, 14)] for rank in ranks]
         track["runs"][system] = dict(zip(("q", "p"), lists, strict=True))
     found = study.chain(track, "AP")[0]
     assert found["better_old"] == {"far": 0, "near": 0}

@@ -93,9 +93,9 @@ def test_naive_sign_flip__equals_scipy():
 
 def test_naive_tests__values_without_variance():
     assert tests.paired_t([0.5, 0.5], [0.5, 0.5]) == (0.0, 1.0)
-    assert tests.paired_t([1.0, 0.5], [0.5, 0.0]) == (math.inf, 0.0)
+    assert all(map(math.isnan, tests.paired_t([1.0, 0.5], [0.5, 0.0])))
     assert tests.unpaired_t([0.5, 0.5], [0.5, 0.5]) == (0.0, 1.0)
-    assert tests.unpaired_t([0.0, 0.0], [0.5, 0.5]) == (-math.inf, 0.0)
+    assert all(map(math.isnan, tests.unpaired_t([0.0, 0.0], [0.5, 0.5])))
     assert tests.sign_test([1.0, 2.0], [1.0, 2.0]) == (0, 1.0)
     assert tests.wilcoxon([1.0, 2.0], [1.0, 2.0]) == (0.0, 1.0)
     assert tests.sign_flip([1.0, 2.0], [1.0, 2.0]) == 1.0
