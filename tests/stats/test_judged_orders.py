@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from irmeta.results.matrix import Matrix
 from irmeta.stats import judged_orders as orders
@@ -28,6 +30,10 @@ def matrices(queries: int, systems: int) -> st.SearchStrategy[list[list[float]]]
 
 
 SIDES = st.tuples(st.integers(1, 6), st.integers(1, 5)).flatmap(
+    lambda shape: st.tuples(matrices(*shape), matrices(*shape))
+)
+
+SIDES_OF_HALVES = st.tuples(st.integers(4, 8), st.integers(2, 4)).flatmap(
     lambda shape: st.tuples(matrices(*shape), matrices(*shape))
 )
 
@@ -170,3 +176,59 @@ def test_interval__is_around_the_estimate_and_within_bounds():
 
 def test_places__ties_are_in_the_order_of_the_systems():
     assert orders.places(np.array([0.2, 0.5, 0.2, 0.9])).tolist() == [2, 1, 3, 0]
+
+
+@given(SIDES_OF_HALVES, st.sampled_from([0.05, 0.3]))
+def test_survival_limits__equal_shares_of_halves_one_by_one(sides, alpha: float):
+    queries = len(sides[0])
+    halves = draw_query_sets(queries, queries // 2, 2, 4, 1)
+    shares = [_survived(sides, half, alpha) for both in halves.tolist() for half in both]
+    known = [share for share in shares if not math.isnan(share)]
+    found = orders.survival_limits(np.array(sides[0]), np.array(sides[1]), halves, alpha)
+    whole = _survived(sides, list(range(queries)), alpha)
+    if len(known) < 2 or math.isnan(whole):
+        assert all(math.isnan(one) for one in found)
+        return
+    margin = t.ppf(0.975, queries - 1) * math.sqrt(naive.variance(known))
+    expected = max(whole - margin, 0.0), min(whole + margin, 1.0)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def _survived(sides: Sequence[naive.Rows], queries: list[int], alpha: float) -> float:
+    signs = list[dict[tuple[int, int], int]]()
+    for side in sides:
+        rows, found = [side[query] for query in queries], {}
+        for a in range(len(rows[0])):
+            for b in range(a + 1, len(rows[0])):
+                x, y = naive.column(rows, a), naive.column(rows, b)
+                if naive.paired_t(x, y)[1] <= alpha:
+                    found[a, b] = 1 if naive.mean(x) > naive.mean(y) else -1
+        signs.append(found)
+    own, other = signs
+    return (
+        sum(other.get(pair) == sign for pair, sign in own.items()) / len(own) if own else math.nan
+    )
+
+
+@pytest.mark.parametrize("queries", [9, 20, 53])
+def test_survival_limits__cover_the_share_on_other_queries_in_simulations(queries: int):
+    """30 systems; a judge with its own noise and its own bias for each system."""
+    rng = np.random.default_rng(1)
+    means, bias = rng.normal(0.4, 0.06, 30), rng.normal(0, 0.03, 30)
+
+    def drawn() -> tuple[np.ndarray, np.ndarray]:
+        noise = rng.normal(0, 0.15, (queries, 30)) + rng.normal(0, 0.2, (queries, 1))
+        return means + noise, means + noise + bias + rng.normal(0, 0.12, (queries, 30))
+
+    shares = [_share(*drawn()) for _ in range(500)]
+    truth = np.nanmean(shares)
+    halves = draw_query_sets(queries, queries // 2, 2, 50, 1)
+    limits = np.array([orders.survival_limits(*drawn(), halves, 0.05) for _ in range(100)])
+    assert ((limits[:, 0] <= truth) & (truth <= limits[:, 1])).mean() >= 0.9
+    assert np.ptp(limits, axis=1).mean() < 8 * np.nanstd(shares)
+
+
+def _share(reference: np.ndarray, judge: np.ndarray) -> float:
+    tested = [paired_differences(one) for one in (reference, judge)]
+    signs = [orders.significant_signs(one, 0.05, holm=False) for one in tested]
+    return orders.count_conclusions(signs[0], signs[1], orders.of_pairs(tested[0].mean)).survived

@@ -14,6 +14,7 @@ import pytest
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.studies.framework.study_results import StudyResults
+from irmeta.studies.papers.judges.verdict_tables import limits_text
 from support.undrawn import draw_nothing
 
 FEW: dict[str, Any] = {"resamples": 50, "splits": 20, "draws": 99}
@@ -245,6 +246,53 @@ def test_judge__in_a_file_with_the_name_of_a_set_is_refused(tmp_path: Path):
     file.write_text("q0 0 d0 1\n")
     with pytest.raises(IrmetaError, match="another name"):
         studied(tmp_path / "out", {"lenient": LENIENT}, judges=[f"lenient={file}"])
+
+
+SELECTED = "an upper bound, if docs were selected by the reference's grade"
+
+
+@pytest.mark.parametrize(
+    ("queries", "shares", "unjudged", "text"),
+    [
+        (4, [1, 1], (0, 0), "cannot be said: only 4 common queries"),
+        (1, [1, 1], (0, 0.9), "cannot be said: only 1 common query"),
+        (5, [1, 1], (0.3, 0.73), "cannot be said: 73% of the first ten docs unjudged"),
+        (5, [1, 1], (0.3, 0.7), None),
+        (5, [0.9, 1], (0, 0), None),
+        (5, [0.89, 1], (0, 0), SELECTED),
+        (5, [1, 0.8], (0, 0), SELECTED),
+    ],
+)  # fmt: skip
+def test_limits__at_their_thresholds(
+    queries: int, shares: list[float], unjudged: tuple[float, float], text: str | None
+):
+    of_grades = [*map(float, shares), 0.0]  # few labels of grade 2 show nothing
+    grades = pl.DataFrame({"grade": [0.0, 1.0, 2.0], "docs": [20, 90, 19], "share": of_grades})
+    assert limits_text(queries, grades, unjudged) == text
+
+
+def test_verdict__has_the_share_with_and_without_correction(tmp_path: Path):
+    results = studied(tmp_path, {"lenient": LENIENT}, measures="AP")
+    verdict = only(results, "verdicts")
+    by_t, by_holm = (only(results, "conclusions", test=test) for test in ("t", "t+holm"))
+    assert (verdict["survived"], verdict["survived_holm"]) == (
+        by_t["survived"],
+        pytest.approx(by_holm["survived"], nan_ok=True),
+    )
+    assert verdict["conclusions"] == by_t["kept"] + by_t["lost"] + by_t["reversed"]
+    assert verdict["pairs"] == math.comb(len(RUNS), 2)
+    assert verdict["survived_low"] <= verdict["survived"] <= verdict["survived_high"]
+    assert by_holm["survived_low"] is None
+    assert (verdict["labelled"], verdict["limits"]) == ("100%", None)
+    assert "for the number of pairs, and with Holm" in results.report.read_text()
+
+
+def test_verdict__of_docs_that_both_judged_ignores_unjudged_docs(tmp_path: Path):
+    few = {q: {d: g for d, g in docs.items() if g > 2} for q, docs in HUMAN.items()}
+    for common in (False, True):
+        out = tmp_path / str(common)
+        row = only(studied(out, {"few": few}, measures="AP", common=common), "verdicts")
+        assert row["limits"].startswith("an upper bound" if common else "cannot be said"), common
 
 
 def test_named_judges__are_the_only_ones(tmp_path: Path):

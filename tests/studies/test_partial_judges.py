@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,9 @@ def test_judge__with_the_references_labels_of_some_queries_keeps_all_there(
     assert kept.select("reversed", "lost", "new").sum().row(0) == (0, 0, 0)
     assert results.tables["leaderboards"]["tau_b"].to_list() == [1.0] * (1 + common)
     assert results.tables["queries"].height == 4
+    verdict = results.tables["verdicts"].row(0, named=True)
+    assert (verdict["queries"], verdict["limits"]) == (4, "cannot be said: only 4 common queries")
+    assert (verdict["conclusions"], verdict["bias"], verdict["orders_as"]) == (None, None, None)
     noise = results.tables["query_noise"]
     assert noise["queries"].to_list() == [4]
     assert noise["difference"].to_list() == [0.0]
@@ -85,3 +89,23 @@ def test_annotators__are_compared_on_the_queries_that_they_labelled(annotated: S
     assert {judge: found[judge] for judge in "1458"} == {
         "1": (13, 221, 291), "4": (9, 84, 149), "5": (9, 171, 189), "8": (15, 330, 344),
     }  # fmt: skip
+
+
+@pytest.mark.real
+def test_annotators__who_relabelled_relevant_docs_have_an_upper_bound_or_no_verdict(
+    annotated: StudyResults,
+):
+    """Counts by `awk` over the qrels; of 5 to 9 % of grade 0 and 61 to 100 % of the others."""
+    rows = annotated.tables["verdicts"].rows_by_key("judge", named=True, unique=True)
+    assert {judge: row["labels"] for judge, row in rows.items()}["1"] == 1115
+    assert rows["3"]["labelled"] == "0: 9%, 1: 100%, 2: 100%, 3: 100%"
+    for judge in "123456":
+        assert rows[judge]["limits"].startswith("an upper bound, if docs were selected"), judge
+        assert (
+            rows[judge]["survived_low"] <= rows[judge]["survived"] <= rows[judge]["survived_high"]
+        )
+    for judge in "78":
+        assert rows[judge]["limits"] == "cannot be said: 41% of the first ten docs unjudged"
+        assert rows[judge]["conclusions"] is None
+        assert math.isnan(rows[judge]["survived"])
+    assert (rows["1"]["pairs"], rows["1"]["conclusions"]) == (37 * 36 // 2, 291)

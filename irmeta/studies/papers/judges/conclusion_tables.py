@@ -13,15 +13,19 @@ from irmeta.stats.judged_orders import (
     count_conclusions,
     of_pairs,
     pair_signs,
+    survival_limits,
 )
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.studies.papers.judges.judged_track import JudgedTrack
-from irmeta.studies.papers.judges.options import HALVED, Test
+from irmeta.studies.papers.judges.options import HALVED, INTERVAL_TEST, Test
 from irmeta.studies.papers.judges.order_tables import splits_of
 
 Row = dict[str, Any]
 Halves = dict[str, float | None]
 NOT_HALVED: Halves = {"survived_halves": None, "false_halves": None}
+NO_LIMITS: Halves = {"survived_low": None, "survived_high": None}
+INTERVAL_SPLITS = 50
+"""Splits whose halves give the standard deviation of a share: its own error is then 7 %."""
 
 
 def conclusions(judged: JudgedTrack) -> Iterator[Row]:
@@ -29,6 +33,7 @@ def conclusions(judged: JudgedTrack) -> Iterator[Row]:
     for scores in judged.scores.measures:
         for reference, judges in scores.by_queries:
             halves = _halves(judged, reference)
+            limits = {judge: _limits(judged, reference, values) for judge, values in judges.items()}
             for test in judged.options.run_tests:
                 own = _tested(judged, reference, test)
                 for judge, values in judges.items():
@@ -38,6 +43,7 @@ def conclusions(judged: JudgedTrack) -> Iterator[Row]:
                         "test": test.name,
                         "queries": len(reference.queries),
                         **_counted(judged, own, _tested(judged, values, test)),
+                        **(limits[judge] if test.name == INTERVAL_TEST else NO_LIMITS),
                         **halves.get(test.name, NOT_HALVED),
                     }
 
@@ -75,6 +81,16 @@ def _halves(judged: JudgedTrack, reference: Matrix) -> dict[str, Halves]:
     shares = np.array([[(one.survived, one.false) for one in both] for both in found])
     rows = zip(tests, shares.swapaxes(0, 1), strict=True)
     return {test.name: _mean_shares(one[~np.isnan(one[:, 0])]) for test, one in rows}
+
+
+def _limits(judged: JudgedTrack, reference: Matrix, judge: Matrix) -> Halves:
+    """Return the interval of the share of conclusions by t, uncorrected, that the judge keeps."""
+    options, queries = judged.options, len(reference.queries)
+    if INTERVAL_TEST not in options.tests or queries < 4:
+        return NO_LIMITS
+    halves = splits_of(queries, min(options.splits, INTERVAL_SPLITS), options.seed)
+    low, high = survival_limits(reference.oriented, judge.oriented, halves, options.alpha)
+    return {"survived_low": low, "survived_high": high}
 
 
 def _mean_shares(shares: np.ndarray) -> Halves:

@@ -230,9 +230,14 @@ class MeasureScores:
     common: Mapping[str, Sides]
 
     @property
+    def compared(self) -> Mapping[str, Sides]:
+        """Values by the reference and each judge, by judge: by common docs if asked."""
+        return self.common or self.every
+
+    @property
     def sides(self) -> Iterator[Sides]:
-        """Values by the reference and each judge that have a query: by common docs if asked."""
-        return (one for one in (self.common or self.every).values() if one.queries)
+        """Those of `compared` that have a query."""
+        return (one for one in self.compared.values() if one.queries)
 
     @property
     def by_queries(self) -> Iterator[tuple[Matrix, dict[str, Matrix]]]:
@@ -287,9 +292,9 @@ class TrackScores:
         return cls(shares[judged.reference].systems, measures, shares)
 
     def unjudged(self, name: str, queries: Iterable[str]) -> float:
-        """Return the mean share of docs in the first ten ranks that a set does not judge."""
+        """Return the mean share of unjudged docs in the first ten ranks; NaN without queries."""
         rows = _on(self.judged_shares[name], tuple(sorted({*queries})))
-        return 1.0 - float(np.nan_to_num(rows).mean())
+        return 1.0 - float(np.nan_to_num(rows).mean()) if len(rows) else np.nan
 
 
 def _matrices(judged: JudgedTrack, qrels: str) -> dict[str, Matrix]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,24 @@ def judges(judged: JudgedTrack) -> Iterator[Row]:
             "common": both,
             "reference_alone": own.height - both,
         }
+
+
+def shares_by_grade(judged: JudgedTrack, judge: str, queries: Sequence[str]) -> pl.DataFrame:
+    """Count the reference's labels of some queries, and the share that a judge labelled, by grade.
+
+    Returns
+    -------
+    DataFrame
+        grade, docs, share; sorted by grade.
+    """
+    own = judged.labels[judged.reference].filter(pl.col("query").is_in(queries))
+    labelled = judged.labels[judge].select("query", "doc", is_labelled=True)
+    both = own.join(labelled, on=["query", "doc"], how="left")
+    return (
+        both.group_by("grade")
+        .agg(docs=pl.len(), share=pl.col("is_labelled").fill_null(False).mean())
+        .sort("grade")
+    )
 
 
 def pairs_of(judged: JudgedTrack) -> dict[str, LabelPairs]:

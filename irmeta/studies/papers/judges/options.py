@@ -17,6 +17,8 @@ TESTS = ("t", "t+holm", "permutation", "hsd-randomised")
 """Default tests: with and without control of the family-wise error rate."""
 HALVED = ("t", "t+holm")
 """Tests that are also compared between halves of the queries."""
+INTERVAL_TEST = "t"
+"""Test whose share of surviving conclusions has an interval: see `survival_limits`."""
 
 
 class Test(NamedTuple):

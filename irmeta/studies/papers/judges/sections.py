@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from irmeta.phrases import count
 from irmeta.studies.framework.section_parts import POINTER, data_section
 from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.papers.judges.options import INTERVAL_TEST
 from irmeta.studies.papers.judges.options import JudgesOptions as Options
 from irmeta.studies.papers.judges.sources import SOURCES
+from irmeta.studies.papers.judges.verdict_tables import (
+    LEAST_DOCS,
+    LEAST_QUERIES,
+    MOST_APART,
+    MOST_UNJUDGED,
+)
 
 FIGURES = ("tau", "conclusions", "slopes", "contrasts", "mixtures", "widths", "agreement")
 """The figures of a track."""
@@ -44,19 +51,29 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
 
 
 def _verdicts(options: Options) -> Section:
+    measure, test = options.measures[0], options.tests[0]
     return Section(
         "Which conclusions survive",
         [
-            f"A conclusion is a significantly different pair of systems by {options.measures[0]} "
-            f"(test {options.tests[0]}, p <= {options.alpha:g}). Survives: the share of the "
-            "reference's conclusions that the judge also has. Reversed conclusions are false, if "
-            "the reference is right; unconfirmed ones are the judge's alone, and not false: the "
-            "reference may have too few queries for them.",
+            f"A conclusion is a significantly different pair of systems by {measure} (test {test}, "
+            f"p <= {options.alpha:g}), over the queries that both labelled. Survives: the share of "
+            "the reference's conclusions that the judge also has"
+            f"{_survival_text(options)} Reversed conclusions are false, if the reference is right; "
+            "unconfirmed ones are the judge's alone, and not false: the reference may have too few "
+            "queries for them.",
+            "Nothing can be said of a judge that shares fewer than "
+            f"{LEAST_QUERIES} queries with the reference, or leaves over {MOST_UNJUDGED * 100:g} "
+            "points more of the first ten docs unjudged: absent labels would decide. Where the "
+            "share of the reference's docs that a judge labelled differs by more than "
+            f"{MOST_APART * 100:g} points between grades (of {LEAST_DOCS} labels or more), the "
+            "docs may have been selected by grade, as where people relabel what was found "
+            "relevant; agreement is then an upper bound of that on all docs. These four limits "
+            "are chosen by us.",
             "For comparison, the noise of queries is the share of the reference's conclusions on "
             "one half of the queries that the other half keeps. It is not the noise of people; a "
             "second set of people's labels, where there is one, is one more judge. The halves have "
             "fewer queries than the judge, so that the two shares do not compare a judge with "
-            "people; the column `beside other queries` compares orders of systems on equally many "
+            'people; the column "beside other queries" compares orders of systems on equally many '
             "queries. A judge's bias does not average out with more queries.",
             "Bias found: the judge's errors depend on more than query and reference grade. They "
             "raise or lower the means of all systems, or those of some groups, types of run or "
@@ -69,6 +86,20 @@ def _verdicts(options: Options) -> Section:
         ],
         ["verdicts"],
     )
+
+
+def _survival_text(options: Options) -> str:
+    """Return the end of a sentence: the correction of the shares, and their interval."""
+    test, _, correction = options.tests[0].partition("+")
+    parts = list[str]()
+    if not correction and f"{test}+holm" in options.tests:
+        parts.append("without a correction for the number of pairs, and with Holm's")
+    if options.tests[0] == INTERVAL_TEST:
+        parts.append(
+            "in brackets the 95 % interval of the uncorrected share over queries: Student's t "
+            "times its deviation between halves of the queries"
+        )
+    return "".join(f"; {part}" for part in parts) + "."
 
 
 def _labels(options: Options) -> Section:

@@ -12,7 +12,7 @@ STUDY = Study(
     paper="",
     gives="Which conclusions survive judgments by others than the reference, beside the noise "
     "that queries alone bring.",
-    revision=5,
+    revision=6,
     options=JudgesOptions,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",

@@ -61,6 +61,15 @@ def _tested(of: str) -> dict[str, Column]:
     }  # fmt: skip
 
 
+def _survival_limits() -> dict[str, Column]:
+    return {
+        "survived_low": stored("real", "lower 95 % limit of the share on as many other queries; "
+                               "null: not computed for the test", True),
+        "survived_high": stored("real", "upper limit", True),
+    }  # fmt: skip
+
+
+_SAID = "; null: nothing can be said"
 _95 = "its 95 % interval over queries"
 _QUANTILES = "the quantiles .025 and .975 over splits"
 _DEVIATIONS = "the estimate -+ 1.96 bootstrap standard deviations"
@@ -114,18 +123,37 @@ TABLES = (
         "judge": JUDGE,
         "measure": Column("name", "the first measure of the study", show="none"),
         "test": Column("name", "the first test of the study", show="none"),
-        "survived": percent("share of the reference's conclusions that the judge keeps; NaN: it "
-                            "has none", "survives"),
+        "queries": QUERIES,
+        "labels": Column("count", "labels of these queries by the judge", show="page"),
+        "labelled": Column("text", "share of the reference's labels of these queries that the "
+                           "judge has, by the reference's grade if it differs",
+                           show="page", label="of the reference's docs"),
+        "unjudged": percent("mean share of docs without a label by the judge in the first ten "
+                            "ranks of all systems; NaN: no query", "unjudged@10", show="page"),
+        "unjudged_reference": stored("real", "the same of the reference"),
+        "limits": Column("text", "why nothing can be said, or in what agreement is an upper bound; "
+                         "null: neither", True, label="limits"),
+        "pairs": Column("count", f"pairs of systems{_SAID}", True, show="none"),
+        "conclusions": Column("count", "pairs that are significantly different by the reference"
+                              f"{_SAID}", True),
+        "survived": percent("share of these conclusions that the judge keeps; NaN: it has none, or "
+                            "nothing can be said", "survives",
+                            span=("survived_low", "survived_high")),
+        **_survival_limits(),
+        "survived_holm": percent("the same by the test with Holm's correction; null: not computed",
+                                 "survives, Holm", null=True),
         "survived_halves": percent("share of the reference's conclusions on one half of the "
                                    "queries that it keeps on the other; null: not computed",
                                    "people, other queries",
                                    null=True),
-        "reversed": Column("count", "conclusions of the reference that the judge reverses"),
-        "unconfirmed": Column("count", "conclusions of the judge that the reference does not have"),
+        "reversed": Column("count", f"conclusions of the reference that the judge reverses{_SAID}",
+                           True),
+        "unconfirmed": Column("count", "conclusions of the judge that the reference does not have"
+                              f"{_SAID}", True),
         "bias": Column("text", "whether errors depend on more than query and reference grade: all "
                        "systems raised or lowered; groups and types of run whose means they raise "
                        "(for) or lower (against) more than those of all others, and the number of "
-                       "such systems", label="bias found"),
+                       f"such systems{_SAID}", True, label="bias found"),
         "to_label": Column("count", "queries that people must still label, so that the order of "
                            "systems has tau-b 0.9 for 95 % of random choices of them; null: "
                            "not even all", True, label="to label"),
@@ -260,7 +288,8 @@ TABLES = (
                             "direction", label="of which agree"),
         "neither": Column("count", "pairs significantly different by neither", show="page"),
         "survived": percent("share of the reference's conclusions that the judge keeps; NaN: it "
-                            "has none", "survived"),
+                            "has none", "survived", span=("survived_low", "survived_high")),
+        **_survival_limits(),
         "false": percent("share of the reference's conclusions that the judge reverses",
                          "false"),
         "survived_halves": percent("share of the reference's conclusions on one half of the "

@@ -9,15 +9,23 @@ import numpy as np
 import polars as pl
 
 from irmeta.phrases import count, listed
-from irmeta.studies.papers.judges.judged_track import JudgedTrack
+from irmeta.studies.papers.judges.judged_track import JudgedTrack, common_names
+from irmeta.studies.papers.judges.label_tables import shares_by_grade
 
 Row = dict[str, Any]
-
-
+UNKNOWN = "cannot be said"
 LEAST_TAU = 0.9
 """Tau-b with the full reference that an order of systems should have."""
 MOST_NAMED = 3
 """Groups that are named, those of the least p first."""
+LEAST_QUERIES = 5
+"""Fewer common queries have no verdict. Chosen by us: halves of four have one degree of freedom."""
+MOST_UNJUDGED = 0.4
+"""A judge whose unjudged@10 exceeds the reference's by more has no verdict; chosen by us."""
+LEAST_DOCS = 20
+"""Fewer labels of a grade by the reference show no selection; chosen by us."""
+MOST_APART = 0.1
+"""Shares of the labels of two grades that differ by more are a selection; chosen by us."""
 
 
 def verdicts(
@@ -36,26 +44,96 @@ def verdicts(
     """
     measure, test = judged.options.measures[0], judged.options.tests[0]
     for judge in judged.judges:
+        facts = _facts(judged, judge)
         key = {"judge": judge, "measure": measure}
-        board = _row(made["leaderboards"], **key, docs="all")
-        kept = _row(made["conclusions"], **key, test=test)
-        noise = _row(made["query_noise"], **key)
-        yield {
-            "judge": judge,
-            "measure": measure,
-            "test": test,
-            "survived": kept.get("survived", np.nan),
-            "survived_halves": kept.get("survived_halves"),
-            "reversed": kept.get("reversed", 0),
-            "unconfirmed": kept.get("new", 0),
-            "bias": bias_text(
-                measure, *(_frame(frames, name, key) for name in ("groups", "systems"))
-            ),
-            "to_label": _to_label(_frame(frames, "least_labelled", key)),
-            "orders_as": noise.get("orders_as"),
-            "least_loss": noise.get("least_loss", np.nan),
-            "tau_b": board.get("tau_b", np.nan),
-        }
+        is_known = not (facts["limits"] or "").startswith(UNKNOWN)
+        found = _found(key, test, made, frames) if is_known else NOTHING
+        yield {**key, "test": test, **facts, **found}
+
+
+def _found(
+    key: Mapping[str, str],
+    test: str,
+    made: Mapping[str, Sequence[Row]],
+    frames: Sequence[tuple[str, pl.DataFrame]],
+) -> Row:
+    """Return the verdict on a judge by the first measure and the first test."""
+    kept = _row(made["conclusions"], **key, test=test)
+    holm = _row(made["conclusions"], **key, test=f"{test.partition('+')[0]}+holm")
+    noise = _row(made["query_noise"], **key)
+    every = kept["kept"] + kept["lost"] + kept["reversed"]
+    return {
+        "pairs": every + kept["new"] + kept["neither"],
+        "conclusions": every,
+        **{name: kept[name] for name in ("survived", "survived_low", "survived_high")},
+        "survived_holm": holm.get("survived"),
+        "survived_halves": kept["survived_halves"],
+        "reversed": kept["reversed"],
+        "unconfirmed": kept["new"],
+        "bias": bias_text(
+            key["measure"], *(_frame(frames, name, key) for name in ("groups", "systems"))
+        ),
+        "to_label": _to_label(_frame(frames, "least_labelled", key)),
+        "orders_as": noise.get("orders_as"),
+        "least_loss": noise.get("least_loss", np.nan),
+        "tau_b": _row(made["leaderboards"], **key, docs="all").get("tau_b", np.nan),
+    }
+
+
+NOTHING: Row = {
+    **dict.fromkeys(("survived", "least_loss", "tau_b"), np.nan),
+    **dict.fromkeys(
+        ("pairs", "conclusions", "survived_low", "survived_high", "survived_holm",
+         "survived_halves", "reversed", "unconfirmed", "bias", "to_label", "orders_as")
+    ),
+}  # fmt: skip
+"""The verdict on a judge of which nothing can be said."""
+
+
+def _facts(judged: JudgedTrack, judge: str) -> Row:
+    """Return what a judge is compared on: its queries and labels, and what limits a verdict."""
+    sides = judged.scores.measures[0].compared[judge]
+    grades = shares_by_grade(judged, judge, sides.queries)
+    names = common_names(judge) if judged.options.common else (judged.reference, judge)
+    own, other = (judged.scores.unjudged(name, sides.queries) for name in names)
+    return {
+        "queries": len(sides.queries),
+        "labels": judged.labels[judge].filter(pl.col("query").is_in(sides.queries)).height,
+        "labelled": _labelled_text(grades),
+        "unjudged": other,
+        "unjudged_reference": own,
+        "limits": limits_text(len(sides.queries), grades, (own, other)),
+    }
+
+
+def limits_text(queries: int, grades: pl.DataFrame, unjudged: tuple[float, float]) -> str | None:
+    """Describe why a judge has no verdict, or in what its agreement is an upper bound.
+
+    Parameters
+    ----------
+    grades
+        grade, docs, share: see `shares_by_grade`.
+    unjudged
+        unjudged@10 of the reference and of the judge.
+    """
+    if queries < LEAST_QUERIES:
+        return f"{UNKNOWN}: only {count(queries, 'common query')}"
+    own, other = unjudged
+    if other - own > MOST_UNJUDGED:
+        return f"{UNKNOWN}: {other:.0%} of the first ten docs unjudged"
+    known = grades.filter(pl.col("docs") >= LEAST_DOCS).sort("share")
+    if known.height and known["share"][-1] - known["share"][0] > MOST_APART:
+        return "an upper bound, if docs were selected by the reference's grade"
+    return None
+
+
+def _labelled_text(grades: pl.DataFrame) -> str:
+    """Describe the share of the reference's labels of each grade that a judge has."""
+    shares = [f"{share:.0%}" for share in grades["share"]]
+    if len(set(shares)) < 2:
+        return "".join(shares[:1])
+    pairs = zip(grades["grade"], shares, strict=True)
+    return ", ".join(f"{grade:g}: {share}" for grade, share in pairs)
 
 
 def _frame(
