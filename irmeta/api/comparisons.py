@@ -91,6 +91,12 @@ class Comparison(Summarized):
             f"{intervals}, each for its system alone"
         )
 
+    @property
+    def own_means(self) -> pl.DataFrame:
+        """The columns system and mean: of each system over its own queries."""
+        seen = self.matrix.complete() if self.pairs.test in COMPLETE_TESTS else self.matrix
+        return pl.DataFrame({"system": list(seen.systems), "mean": seen.means})
+
     def _summary(self) -> Summary:
         facts = [f"{self.pairs.test_text}: {self.pairs.separated_text(self.alpha)}"]
         return Summary(self.pairs.subject, facts, self._table)
@@ -185,7 +191,8 @@ class Comparisons(SummaryList[Comparison]):
         The best mean of a measure is bold. Without a baseline each system has a letter (a number
         where there are more than 26), and a superscript names the systems that a system is
         significantly better than. With a baseline, a dagger marks systems that are significantly
-        better, a double dagger those that are worse. Systems are in the order of the first measure.
+        better, a double dagger those that are worse; of several, with the baseline's number.
+        Systems are in the order of the first measure.
 
         Parameters
         ----------
@@ -221,7 +228,8 @@ class Comparisons(SummaryList[Comparison]):
     def frame(self) -> pl.DataFrame:
         """Return the systems of all comparisons: the columns track, measure and test first.
 
-        Where several qrels sets are compared, qrels follows track.
+        Where several qrels sets are compared, qrels follows track; of several baselines, baseline
+        follows measure.
         """
         return pl.concat(
             one.systems.select(
@@ -331,8 +339,11 @@ class Comparisons(SummaryList[Comparison]):
             both = f"{DAGGER} significantly better and {DOUBLE_DAGGER} worse than"
             marks = {None: both, "better": f"{DAGGER} significantly better than"}
             better = marks.get(pairs.shown, f"{DOUBLE_DAGGER} significantly worse than")
-            text = f"{better} {pairs.baseline} {test}."
-            text += " Corrected for all pairs of systems." if pairs.family_text else ""
+            names = list(dict.fromkeys(str(one.pairs.baseline) for one in self))
+            several = ", ".join(f"{name} ({i})" for i, name in enumerate(names, 1))
+            text = f"{better} {several if pairs.beside else pairs.baseline} {test}."
+            family = pairs.family_text.partition(";")[0]
+            text += f" {family[0].upper()}{family[1:]}." if family else ""
         untested = [(one.pairs.label, one.pairs.untested_text) for one in self]
         return " ".join([text, *(f"{name}: {why}." for name, why in untested if why)])
 
@@ -354,20 +365,25 @@ def _track_table(found: list[Comparison]) -> _TrackTable:
     labels = _labels(len(order))
     label_of = dict(zip(order, range(len(order)), strict=True))
     marks: dict[tuple[str, str, str], str] = {}
+    baselines = list(dict.fromkeys(one.pairs.baseline for one in found))
     for one in found:
         pairs = one.pairs
-        means = one.systems.select("system", pl.col("mean").alias(pairs.label))
-        frame = frame.join(means, on="system", how="left", maintain_order="left")
+        if pairs.label not in frame.columns:
+            means = one.own_means if pairs.beside else one.systems.select("system", "mean")
+            means = means.rename({"mean": pairs.label})
+            frame = frame.join(means, on="system", how="left", maintain_order="left")
         better = pairs.better(one.alpha)
         for place, system in enumerate(pairs.systems):
+            key = (track, system, pairs.label)
             if pairs.baseline is None:
                 below = sorted(label_of[pairs.systems[j]] for j in np.flatnonzero(better[place]))
-                mark = _ranges(below, labels)
-            else:
-                base = pairs.systems.index(pairs.baseline)
-                is_worse = DOUBLE_DAGGER if better[base, place] else ""
-                mark = DAGGER if better[place, base] else is_worse
-            marks[track, system, pairs.label] = mark
+                marks[key] = _ranges(below, labels)
+                continue
+            base = pairs.systems.index(pairs.baseline)
+            is_worse = DOUBLE_DAGGER if better[base, place] else ""
+            mark = DAGGER if better[place, base] else is_worse
+            number = str(1 + baselines.index(pairs.baseline)) if pairs.beside and mark else ""
+            marks[key] = marks.get(key, "") + mark + number
     return _TrackTable(frame, labels, marks)
 
 

@@ -150,8 +150,8 @@ def _rows(one: Tested, rule: Rule) -> Iterator[tuple[object, ...]]:
             "the level of the gate."
         )
     base = pairs.systems.index(pairs.baseline)
-    for place in range(len(pairs.systems)):
-        if place != base:
+    for place, system in enumerate(pairs.systems):
+        if place != base and system not in pairs.beside:  # a baseline cannot fail the gate
             yield _row(one, rule, place, base)
 
 

@@ -39,7 +39,7 @@ from irmeta.results.matrix import Matrix, qrels_of
 from irmeta.results.tidy_files import check_ours, provenance, write_out
 from irmeta.stats.corrections import LEVELS
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
-from irmeta.stats.pairs import default_correction, pairwise
+from irmeta.stats.pairs import against_baselines, default_correction, pairwise
 from irmeta.store.folder_names import folder_name
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary
@@ -83,7 +83,7 @@ def compare(
     measures: str | Iterable[str] | None = None,
     *,
     test: str = "t",
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     alternative: Alternative = "two-sided",
     track: Tracks = None,
     correction: str | None = None,
@@ -110,8 +110,9 @@ def compare(
         Names of the measures; optional if there is only one.
     test, resamples, rng
         See `irmeta.stats.pairwise`.
-    baseline : str, optional
-        Compare every other system with this one alone.
+    baseline : str or sequence of str, optional
+        Compare every other system with this one alone; with several, with each of them, where a
+        correction counts the pairs with all baselines: see `irmeta.stats.against_baselines`.
     alternative : {'two-sided', 'greater', 'less'}, default 'two-sided'
         With a baseline, test only whether systems have greater, or smaller, values than it: see
         `irmeta.stats.pairwise`.
@@ -140,8 +141,8 @@ def compare(
     Returns
     -------
     Comparisons
-        List of `Comparison`, one per track, qrels set (``qrels="human,judge"`` is two) and
-        measure, with methods for a table of systems by
+        List of `Comparison`, one per track, qrels set (``qrels="human,judge"`` is two),
+        measure and baseline, with methods for a table of systems by
         measures: `to_latex`, `to_markdown`, `to_text`.
 
     Raises
@@ -188,21 +189,22 @@ def compare(
         **({"robust": True} if robust else {}),
         **({"relative": True} if relative else {}),
     }
-    tested = partial(
-        pairwise,
-        test=test,
-        correction=default_correction(test) if correction is None else correction,
-        confidence=1 - alpha,
-        resamples=resamples,
-        rng=rng,
-        baseline=baseline,
-        alternative=alternative,
-    )
+    chosen: dict[str, Any] = {
+        "test": test,
+        "correction": default_correction(test) if correction is None else correction,
+        "confidence": 1 - alpha,
+        "resamples": resamples,
+        "rng": rng,
+        "alternative": alternative,
+    }
+    names = [baseline] if isinstance(baseline, str) else baseline
     sets = qrels_of(found)
-    pairs = (replace(tested(m), qrels=name) for m, name in zip(found, sets, strict=True))
     compared = Comparisons(
-        comparison(m, one, alpha, settings, rng, relative=relative)
-        for m, one in zip(found, pairs, strict=True)
+        comparison(m, replace(pairs, qrels=name), alpha, settings, rng, relative=relative)
+        for m, name in zip(found, sets, strict=True)
+        for pairs in (
+            [pairwise(m, **chosen)] if names is None else against_baselines(m, names, **chosen)
+        )
     )
     if robust:
         if any(sets):
@@ -212,8 +214,9 @@ def compare(
         from irmeta.api.robust import robust_conclusions  # the study is slow to import
 
         seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else rng
-        chosen = {"alpha": alpha, "resamples": resamples, "seed": seed}
-        compared.robust = robust_conclusions(source, measures, found, tested, chosen, given)
+        tested = partial(pairwise, **chosen)
+        levels = {"alpha": alpha, "resamples": resamples, "seed": seed}
+        compared.robust = robust_conclusions(source, measures, found, tested, levels, given)
     return compared
 
 
@@ -332,11 +335,12 @@ def default_folder(results: Results | ValueFiles, *names: str) -> Path | None:
 
 def comparison_record(found: Sequence[Comparison], source: Mapping[str, Any]) -> dict[str, Any]:
     """Return the provenance of comparisons, whose values have the provenance `source`."""
+    baselines = list(dict.fromkeys(one.pairs.baseline for one in found))
     asked = {
         "test": found[0].pairs.test,
         "correction": found[0].pairs.correction,
         "alpha": found[0].alpha,
-        "baseline": found[0].pairs.baseline,
+        "baseline": baselines[0] if len(baselines) == 1 else baselines,
         "tolerance": max(one.pairs.tolerance for one in found),
         "rank_sets": sorted({one.rank_sets.method for one in found if one.rank_sets is not None}),
         **found[0].settings,
@@ -379,6 +383,7 @@ def write_comparisons(
     for c in found:
         name = c.pairs.track or c.pairs.label
         name = f"{name}.{c.pairs.label}" if several and c.pairs.track else name
+        name = f"{name}.{c.pairs.baseline}" if c.pairs.beside else name
         figures[name] = c.show()
         if (ranks := c.show_ranks()) is not None:
             figures[f"{name}.ranks"] = ranks

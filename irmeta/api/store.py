@@ -315,7 +315,7 @@ class Store(OpenedStore):
         measures: str | Iterable[str] | None = None,
         *,
         test: str = "t",
-        baseline: str | None = None,
+        baseline: str | Sequence[str] | None = None,
         alternative: Alternative = "two-sided",
         track: Tracks = None,
         correction: str | None = None,

@@ -178,10 +178,12 @@ def compare(
     if relative and (table == "pairs" or display.is_paper):
         other = "--table pairs" if table == "pairs" else display.form
         raise UsageError(f"--relative adds columns to the table of systems: omit it or {other}.")
-    if robust and (testing.baseline is not None or max_drop is not None):
-        other = "--max-drop" if testing.baseline is None else "--baseline"
+    if robust and (testing.baseline or max_drop is not None):
+        other = "--baseline" if testing.baseline else "--max-drop"
         problem = f"{other} compares with one system, and --robust tests all pairs"
         raise UsageError(f"{problem}: use one of them.")
+    if differences_file is not None and len(testing.baseline) > 1:
+        raise UsageError("--differences has one baseline: name one by --baseline.")
     opened = open_results(
         results,
         reading,
@@ -193,15 +195,15 @@ def compare(
         unjudged=unjudged,
     )
     with opened as source:
-        baseline = testing.baseline
-        if max_drop is not None and baseline is None:
-            baseline = first_system(source, results)
+        baselines = testing.baseline
+        if max_drop is not None and not baselines:
+            baselines = (first_system(source, results),)
         with consistent_read(source, track or None) as tracks:
             comparisons = significance.compare(
                 source,
                 measures,
                 test=testing.test,
-                baseline=baseline,
+                baseline=baselines or None,
                 alternative=testing.alternative,
                 track=tracks,
                 correction=testing.correction,
@@ -225,7 +227,7 @@ def compare(
                     source,
                     measures or names,
                     None,
-                    baseline,
+                    baselines[0] if baselines else None,
                     tracks,
                     choices,
                     less_is_better=less_is_better,
@@ -241,7 +243,7 @@ def compare(
             gate = comparisons.gate(max_drop, significant=is_level, **gating.rule)
         print_comparisons(comparisons, record, display, gate, notes, table)
         print_unjudged(found, at_least)
-        against = "" if baseline is None else f".{baseline}"
+        against = "".join(f".{name}" for name in baselines)
         checked = ".robust" if robust else ""
         side = "" if testing.alternative == "two-sided" else f".{testing.alternative}"
         name = f"{','.join(names)}.{testing.test}{side}{against}{checked}"

@@ -44,9 +44,10 @@ class PairTesting(Resampling):
         "--non-inferior.",
     )
     missing: Missing = option("common", MISSING)
-    baseline: str | None = option(
-        None,
-        "Compare every other system with this one alone; with --max-drop default the first run.",
+    baseline: tuple[str, ...] = option(
+        (),
+        "Compare every other system with this one alone (repeatable: the correction counts the "
+        "pairs with all baselines); with --max-drop default the first run.",
         metavar="SYSTEM",
     )
     alternative: Alternative = option(

@@ -36,7 +36,7 @@ _NAMES = {
     "irmeta.stats.mixed_judgments": ("least_labelled", "mixtures"),
     "irmeta.stats.new_measure": ("Reordering", "coverage", "reordering"),
     "irmeta.stats.orders": ("Overlap", "rbo"),
-    "irmeta.stats.pairs": ("Pairs", "pairwise"),
+    "irmeta.stats.pairs": ("Pairs", "against_baselines", "pairwise"),
     "irmeta.stats.prediction_powered": ("corrected_differences", "corrected_means"),
     "irmeta.stats.preferences": (
         "intransitive_triples", "preference_order", "preference_pairs",
@@ -55,19 +55,19 @@ _NAMES = {
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Agreement", "Bootstrap", "Correlations", "GStudy", "JudgeBias", "Overlap", "Pairs",
-    "Plan", "Property", "PropertyCounts", "RankSets", "Reordering", "Sample", "Stability",
-    "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation", "borda",
-    "cluster_order", "corrected_differences", "corrected_means", "correction_gain",
+    "Agreement", "Bootstrap", "Correlations", "GStudy", "JudgeBias", "Overlap", "Pairs", "Plan",
+    "Property", "PropertyCounts", "RankSets", "Reordering", "Sample", "Stability", "Verdicts",
+    "adjusted", "against_baselines", "agreement", "agreements", "asp", "bootstrap_correlation",
+    "borda", "cluster_order", "corrected_differences", "corrected_means", "correction_gain",
     "correlate", "count_violations", "coverage", "d_study", "delta_relative_improvement",
-    "detectable_difference", "effect_ratio", "g_study",
-    "greedy_cover", "half_orders", "indistinguishable_groups", "intransitive_triples",
-    "jaccard", "judge_bias", "least_labelled", "leave_out_effects", "max_t_test", "mc4",
-    "mean_intervals", "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
+    "detectable_difference", "effect_ratio", "g_study", "greedy_cover", "half_orders",
+    "indistinguishable_groups", "intransitive_triples", "jaccard", "judge_bias",
+    "least_labelled", "leave_out_effects", "max_t_test", "mc4", "mean_intervals",
+    "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
     "preference_pairs", "preference_subsets", "properties_for", "queries_for", "query_subsets",
-    "rank_sets", "rbo", "reduction_in_error", "reordering", "resample", "risk",
-    "separation", "stability", "swap_rates", "system_subsets", "tau_union", "unanimity",
-    "volatility", "win_rate",
+    "rank_sets", "rbo", "reduction_in_error", "reordering", "resample", "risk", "separation",
+    "stability", "swap_rates", "system_subsets", "tau_union", "unanimity", "volatility",
+    "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from irmeta.stats.mixed_judgments import least_labelled, mixtures
     from irmeta.stats.new_measure import Reordering, coverage, reordering
     from irmeta.stats.orders import Overlap, rbo
-    from irmeta.stats.pairs import Pairs, pairwise
+    from irmeta.stats.pairs import Pairs, against_baselines, pairwise
     from irmeta.stats.prediction_powered import corrected_differences, corrected_means
     from irmeta.stats.preferences import (
         intransitive_triples,

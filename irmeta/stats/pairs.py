@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -77,6 +78,8 @@ class Pairs(Summarized):
     baseline
         The system that every other was compared with: p is NaN for all other pairs. None: all
         pairs were tested.
+    beside
+        Other baselines, tested apart, whose pairs the correction counts too.
     qrels
         Name of the qrels set, where several are compared; else empty.
     tolerance
@@ -105,6 +108,7 @@ class Pairs(Summarized):
     qrels: str = ""
     tolerance: float = TIE
     alternative: Alternative = "two-sided"
+    beside: tuple[str, ...] = ()
 
     def _summary(self) -> Summary:
         facts = [count(int(self.upper.sum()), "pair"), self.test_text]
@@ -136,9 +140,10 @@ class Pairs(Summarized):
 
     @property
     def family_text(self) -> str:
-        """Return the pairs that a test of all pairs is corrected for, where it shows only some."""
+        """Return the pairs that a correction counts, where it shows only some of them."""
         if self.baseline is None or self.test not in FAMILY_TESTS:
-            return ""
+            counted = f"corrected for the pairs with {count(len(self.beside) + 1, 'baseline')}"
+            return counted if self.beside and self.correction != "none" else ""
         return "corrected for all pairs of systems; max-t (Dunnett's family) is more powerful"
 
     @property
@@ -197,9 +202,10 @@ class Pairs(Summarized):
         return _tested_pairs(self.systems, self.baseline)
 
     def names(self) -> dict[str, str]:
-        """Return the track, the qrels set where several are compared, and the measure."""
+        """Return the track, the measure, and of several qrels sets and baselines this one's."""
         sets = {"qrels": self.qrels} if self.qrels else {}
-        return {"track": self.track, **sets, "measure": self.measure}
+        against = {"baseline": self.baseline} if self.baseline and self.beside else {}
+        return {"track": self.track, **sets, "measure": self.measure, **against}
 
     def better(self, alpha: float = 0.05) -> np.ndarray:
         """Return whether the row is significantly better than the column: bool [system, system]."""
@@ -224,8 +230,8 @@ class Pairs(Summarized):
 
         Columns: track, measure, system_a, system_b, difference (a minus b), effect, low, high,
         interval (see `interval`), p, queries; low and high are NaN for a test without intervals.
-        Where several qrels sets are compared, qrels follows track; of one-sided tests, alternative
-        follows interval.
+        Where several qrels sets are compared, qrels follows track; of several baselines, baseline
+        follows measure; of one-sided tests, alternative follows interval.
         """
         upper = self.upper
         names = pl.Series(self.systems, dtype=pl.String)
@@ -401,6 +407,85 @@ def pairwise(
     )
 
 
+def against_baselines(
+    matrix: Matrix,
+    baselines: Sequence[str],
+    test: str = "t",
+    *,
+    correction: str = "none",
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    rng: int | np.random.Generator = 0,
+    alternative: Alternative = "two-sided",
+) -> list[Pairs]:
+    """Test all systems against each of several baselines: see `pairwise`.
+
+    A correction counts the pairs with all baselines together; a two-sided test of two baselines is
+    one of them and counts once.
+
+    Parameters
+    ----------
+    matrix, test, correction, confidence, resamples, rng, alternative
+        See `pairwise`.
+    baselines : sequence of str
+        The baselines.
+
+    Returns
+    -------
+    list of Pairs
+        One for each baseline.
+
+    Raises
+    ------
+    UsageError
+        As `pairwise`; for no baseline or one named twice; of several, for ``max-t``, whose p-values
+        hold for one baseline, and ``bootstrap`` with bonferroni.
+
+    Examples
+    --------
+    >>> b, c = irmeta.stats.against_baselines(ap, ["b", "c"], correction="holm")
+    >>> b.p.round(3)[:, 1].tolist(), c.p.round(3)[:, 2].tolist()
+    ([0.312, 1.0, 0.002], [0.016, 0.002, 1.0])
+    """
+    choices: dict[str, Any] = {"resamples": resamples, "rng": rng, "alternative": alternative}
+    if not baselines or len(set(baselines)) < len(baselines):
+        raise UsageError(f"name one baseline or several, each once, not {list(baselines)!r}.")
+    if len(baselines) == 1:
+        choices |= {"correction": correction, "confidence": confidence}
+        return [pairwise(matrix, test, baseline=baselines[0], **choices)]
+    _check(matrix, test, correction, confidence, resamples)
+    if test in BASELINE_TESTS or (test == "bootstrap" and correction in SIMULTANEOUS):
+        name = test if test in BASELINE_TESTS else f"{test} with {correction}"
+        raise UsageError(
+            f"{name} holds for one baseline: use another test, such as t with holm, or name one."
+        )
+    for baseline in baselines:
+        _check_baseline(matrix, test, baseline)
+    places = [matrix.systems.index(one) for one in baselines]
+    is_sided = alternative != "two-sided"
+    tested = _joint_tests(matrix.systems, baselines, sided=is_sided)
+    level = interval_confidence(confidence, correction, _defined_tests(matrix.values, tested))
+    results = [
+        pairwise(matrix, test, baseline=one, confidence=level, **choices) for one in baselines
+    ]
+    by_pair = np.full(tested.shape, np.nan)
+    for place, one in zip(places, results, strict=True):
+        by_pair[:, place] = one.p[:, place]
+    by_pair[tested] = adjusted(by_pair[tested], correction)
+    if not is_sided:
+        by_pair = np.where(tested.T, by_pair.T, by_pair)
+    return [
+        replace(
+            one,
+            p=cross(by_pair[:, place], place, 1.0),
+            correction=correction,
+            confidence=confidence,
+            beside=tuple(name for name in baselines if name != one.baseline),
+        )
+        for place, one in zip(places, results, strict=True)
+    ]
+
+
 def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamples: int) -> None:
     known = TESTS + BASELINE_TESTS
     if test not in known:
@@ -458,6 +543,18 @@ def _tested_pairs(systems: tuple[str, ...], baseline: str | None) -> np.ndarray:
         return np.triu(np.ones((len(systems),) * 2, bool), 1)
     mask = np.zeros((len(systems),) * 2, bool)
     mask[:, systems.index(baseline)] = [system != baseline for system in systems]
+    return mask
+
+
+def _joint_tests(systems: tuple[str, ...], baselines: Sequence[str], *, sided: bool) -> np.ndarray:
+    """Return the mask of the tests of several baselines; two-sided, two baselines have one test."""
+    places = [systems.index(one) for one in baselines]
+    mask = np.zeros((len(systems),) * 2, bool)
+    mask[:, places] = True
+    for number, place in enumerate(places):
+        mask[place, place] = False
+        if not sided:
+            mask[places[:number], place] = False
     return mask
 
 
