@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from irmeta.stats.judged_orders import half_weights
-from irmeta.stats.order_loss import OrderLoss, order_loss, resampled_halves, split_taus
+from irmeta.stats.judged_orders import drawn_queries, half_weights
+from irmeta.stats.order_loss import (
+    ANGLES,
+    TAILS,
+    OrderLoss,
+    many_query_tau,
+    order_loss,
+    resampled_halves,
+    split_taus,
+)
 from irmeta.stats.orders import kendall_tau_b
 from irmeta.stats.resampling import draw_query_sets
 from twins.orders import kendall_tau_b as naive_tau
@@ -96,3 +106,146 @@ def test_resamples__have_no_query_in_both_halves():
         assert not (one * other).any()
         assert np.allclose([one.sum(axis=1), other.sum(axis=1)], 1)
         assert ((one > 0).sum(axis=1) == (other > 0).sum(axis=1)).all()
+
+
+def biased(tau: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return true means by the reference, and by a judge whose bias gives about this tau-b."""
+    means, bias = SPREAD * rng.normal(size=(2, SYSTEMS))
+    sizes = np.linspace(0, 3, 600)[:, None] * (tau < 1)
+    taus = kendall_tau_b(np.repeat(means[None], 600, axis=0), means + sizes * bias, True)
+    return means, means + sizes[np.abs(taus - tau).argmin()] * bias
+
+
+def covers(tau: float, queries: int, judges: int) -> tuple[float, float]:
+    """Return the share of simulated judges whose interval covers, and its mean width."""
+    rng = np.random.default_rng((queries, int(1000 * tau)))
+    weights = drawn_queries(queries, 200, np.random.SeedSequence(5))
+    covered, widths = 0, []
+    for _ in range(judges):
+        means, judged = biased(tau, rng)
+        truth = kendall_tau_b(means[None], judged[None], True)[0]
+        found = many_query_tau(*draw(means, judged, queries, rng), weights)
+        covered += found.low - 1e-9 <= truth <= found.high + 1e-9
+        widths.append(found.high - found.low)
+        assert found.low <= found.value <= found.high
+    return covered / judges, float(np.mean(widths))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("queries", [25, 53])
+@pytest.mark.parametrize(("tau", "width"), [(1.0, 0.13), (0.835, 0.17), (0.6, 0.13)])
+def test_many_query_tau__covers_true_judges(tau: float, queries: int, width: float):
+    share, mean_width = covers(tau, queries, 300)
+    assert share >= 0.9
+    assert mean_width < width
+
+
+def test_many_query_tau__covers_an_unbiased_judge_that_the_plain_interval_misses():
+    rng = np.random.default_rng(4)
+    weights = drawn_queries(25, 100, np.random.SeedSequence(5))
+    above = 0
+    for _ in range(10):
+        means = SPREAD * rng.normal(size=SYSTEMS)
+        values = draw(means, means, 25, rng)
+        found = many_query_tau(*values, weights)
+        above += found.high > 0.99
+        plain = kendall_tau_b(*(one.mean(axis=0)[None] for one in values), True)[0]
+        assert plain < 0.95
+        assert found.value > plain
+    assert above >= 9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_query_tau__equals_its_definition_step_by_step(seed: int):
+    rng = np.random.default_rng(seed)
+    means = rng.random(7)
+    values = means + 0.4 * rng.random((6, 7)), means + rng.random((6, 7))
+    weights = drawn_queries(6, 20, np.random.SeedSequence(seed))
+    found = many_query_tau(*values, weights)
+    expected = naive_many_query_tau(*(one.tolist() for one in values), weights.tolist())
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def naive_many_query_tau(
+    reference: list[list[float]], judge: list[list[float]], draws: list[list[float]]
+) -> tuple[float, float, float]:
+    """Follow the definition with plain lists."""
+    queries, systems = len(reference), len(reference[0])
+    centred, length, errors = [], [], []
+    for values in (reference, judge):
+        of_system = [sum(row[s] for row in values) / queries for s in range(systems)]
+        middle = sum(of_system) / systems
+        one = [mean - middle for mean in of_system]
+        noise = sum(
+            (values[q][s] - sum(values[q]) / systems - of_system[s] + middle) ** 2
+            for q in range(queries)
+            for s in range(systems)
+        ) / ((queries - 1) * (systems - 1) * queries)
+        variance = sum(x * x for x in one) / (systems - 1)
+        length.append(math.sqrt(max(0.0, variance - noise) * (systems - 1)))
+        centred.append(one)
+        errors.append(
+            [
+                [
+                    math.sqrt(queries / (queries - 1))
+                    * sum(w * (values[q][s] - of_system[s]) for q, w in enumerate(draw))
+                    for s in range(systems)
+                ]
+                for draw in draws
+            ]
+        )
+    norm = math.sqrt(sum(x * x for x in centred[0]))
+    along = [x / norm for x in centred[0]]
+    share = sum(x * y for x, y in zip(centred[1], along, strict=True))
+    across = [y - share * x for x, y in zip(along, centred[1], strict=True)]
+    norm = math.sqrt(sum(x * x for x in across))
+    across = [x / norm for x in across]
+    path, curves = [], []
+    for step in range(ANGLES):
+        angle = math.pi * step / (ANGLES - 1)
+        true = [length[0] * x for x in along]
+        judged = [
+            length[1] * (math.cos(angle) * x + math.sin(angle) * y)
+            for x, y in zip(along, across, strict=True)
+        ]
+        path.append(naive_tau(true, judged))
+        taus = sorted(
+            naive_tau(
+                [x + e for x, e in zip(true, mine, strict=True)],
+                [x + e for x, e in zip(judged, other, strict=True)],
+            )
+            for mine, other in zip(*errors, strict=True)
+        )
+        curves.append([quantile(taus, at) for at in (1 - TAILS, 0.5, TAILS)])
+    for step in range(1, ANGLES):
+        path[step] = min(path[step], path[step - 1])
+        curves[step] = [min(a, b) for a, b in zip(curves[step], curves[step - 1], strict=True)]
+    observed = naive_tau(centred[0], centred[1])
+    low, value, high = (at_value(observed, [row[i] for row in curves], path) for i in range(3))
+    return value, low, high
+
+
+def quantile(ordered: list[float], share: float) -> float:
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def at_value(value: float, curve: list[float], path: list[float]) -> float:
+    """Return the path where a falling curve passes a value."""
+    return float(np.interp(-value, [-one for one in curve], path))
+
+
+def test_many_query_tau__undefined_or_certain():
+    rng = np.random.default_rng(0)
+    weights = drawn_queries(6, 50, np.random.SeedSequence(0))
+    values = rng.random(8) + 0.1 * rng.random((6, 8))
+    assert many_query_tau(values, values, weights) == (1.0, 1.0, 1.0)
+    assert many_query_tau(values, 1 - values, weights) == pytest.approx((-1.0, -1.0, -1.0))
+    for one, draws in (
+        (values[:4], drawn_queries(4, 50, np.random.SeedSequence(0))),
+        (values[:, :4], weights),
+        (np.zeros((6, 8)), weights),
+    ):
+        assert np.isnan(many_query_tau(one, one, draws)).all()

@@ -206,12 +206,13 @@ FIGURES = (
     Figure("slopes", _places, _slopes,
            lambda rows, _: f"Leaderboards of the reference and of {rows['judge'][0]}.",
            "Each line is a system: its place by the reference at the left, by the judge at the "
-           "right. A group of systems that rises together is what a biased judge favours.",
+           "right. A group of systems that rises together may be one that the judge favours: the "
+           "table of groups has tests.",
            by="track", each="judge"),
     Figure("conclusions", _conclusions, _bars,
            "Conclusions of each judge on pairs of systems, beside those of the reference.",
            "Kept and lost are conclusions of the reference; new ones are unconfirmed, not false; "
-           "reversed ones are false.", by="track"),
+           "reversed ones are false if the reference is right.", by="track"),
     Figure("contrasts", _contrasts, _strips,
            lambda rows, _: f"Systems that {rows['judge'][0]} favours, by group.",
            "Each dot is a system: right of 0 the judge's errors raise its mean more than those of "

@@ -10,7 +10,7 @@ import numpy as np
 
 from irmeta.equality import TIE
 from irmeta.stats import judged_orders as orders
-from irmeta.stats.order_loss import order_loss, split_taus
+from irmeta.stats.order_loss import many_query_tau, order_loss, split_taus
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import paired_differences
 from irmeta.stats.resampling import draw_query_sets
@@ -60,6 +60,7 @@ def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
                 "queries": queries,
                 "undefined": sides.undefined,
                 **_correlated(found, resampled, queries),
+                **_of_many_queries(sides, draws),
                 **_places(reference[0], judge[0], systems),
                 "mean_reference": float(reference.mean()) * sides.direction,
                 "mean_judge": float(judge.mean()) * sides.direction,
@@ -78,6 +79,12 @@ def _correlated(
         if name == "tau_b":
             row |= {"sd": interval.sd, "drawn": interval.drawn}
     return row
+
+
+def _of_many_queries(sides: Sides, draws: np.ndarray) -> Row:
+    """Return tau-b of the orders that many queries would give, with its interval."""
+    found = many_query_tau(*sides.values, draws[: max(2, len(draws) // DRAWS)])
+    return {"tau_many": found.value, "tau_many_low": found.low, "tau_many_high": found.high}
 
 
 def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) -> Row:

@@ -114,7 +114,7 @@ def _labels(options: Options) -> Section:
 
 
 def _leaderboards(tables: Tables, options: Options) -> Section:
-    columns = ("track", "judge", "measure", "docs", "tau_b", "sd", "drawn", "tau_ap",
+    columns = ("track", "judge", "measure", "docs", "tau_b", "sd", "drawn", "tau_many", "tau_ap",
                "tau_ap_judge", "spearman", "same_best", "common_5", "common_10", "common_20",
                "drop", "dropped", "rise", "risen")  # fmt: skip
     text = [
@@ -122,7 +122,13 @@ def _leaderboards(tables: Tables, options: Options) -> Section:
         "The best systems are compared as sets, in which ties share places.",
         "Intervals are the estimate plus and minus 1.96 standard deviations over resamples of the "
         "queries, within [-1, 1]. They are not percentiles, since a resample, in which queries "
-        "repeat, has a lower tau-b than the queries themselves: the column resampled has its mean.",
+        "repeat, has a lower tau-b than the queries themselves: the column resampled has its mean. "
+        "They are for the tau-b that as many other queries would give, not for that of many: noise "
+        "of the queries in both orders lowers tau-b, so that a judge without bias stays below 1. "
+        "Tau-b of many queries is estimated by inversion of a test: errors of resampled means are "
+        "added to true means that have this tau-b, and those whose tau-b is like the observed one "
+        "are kept. Of judges simulated with the variances of TREC 2021 deep learning, with true "
+        "tau-b 1, .835 and .6 on 25 and 53 queries, its intervals cover over 90 %.",
     ]
     if options.common:
         text.append(
@@ -181,8 +187,8 @@ def _bias(options: Options) -> Section:
             "system, group or type minus that of all other systems.",
             "A contrast is divided by its standard deviation under permuted labels. p is the share "
             "of draws whose greatest such value over all judges, measures, systems, groups and "
-            "types of the track is at least as great, so that all flags of a track together are "
-            f"wrong with a probability of at most {options.alpha:g} if no judge sees more than "
+            "types of the track is at least as great, so that a track has any flag "
+            f"with a probability of at most {options.alpha:g} if no judge sees more than "
             "query and grade.",
             "A flag says that errors depend on more than query and reference grade, not why: the "
             "judge may know a system, favour the text that one kind of system retrieves, or err "

@@ -53,7 +53,7 @@ def _tested(of: str) -> dict[str, Column]:
         "sd": stored("real", "standard deviation of the contrast under permuted labels"),
         "z": Column("real", "contrast / sd", format=".1f", show="page"),
         "p": Column("real", "p, corrected for all judges, measures, systems, groups and types of "
-                    "the track", format=".3f"),
+                    "the track", format=".4f"),
         "flagged": Column("yes", "whether p is at most the significance level"),
         "detectable": _real("contrast that is flagged with probability .8", show="page"),
         "unjudged": percent("share of the first ten ranks without a label by the judge",
@@ -144,7 +144,7 @@ TABLES = (
                                  "survives, Holm", null=True),
         "survived_halves": percent("share of the reference's conclusions on one half of the "
                                    "queries that it keeps on the other; null: not computed",
-                                   "people, other queries",
+                                   "reference, other queries",
                                    null=True),
         "reversed": Column("count", f"conclusions of the reference that the judge reverses{_SAID}",
                            True),
@@ -225,11 +225,14 @@ TABLES = (
         "undefined": Column("count", "of these, queries with an undefined value by the "
                             "judge, which counts 0", show="none"),
         **_spanned("tau_b", f"Kendall's tau-b of the two leaderboards; {_NONE}",
-                   _DEVIATIONS, "tau-b"),
+                   f"{_DEVIATIONS}, for tau-b on as many other queries", "tau-b"),
         "sd": _real("standard deviation of tau-b over resamples of the queries; NaN: one query",
                     "sd", show="page"),
         "drawn": _real("mean tau-b over these resamples, which is biased downwards: a resample "
                        "has fewer distinct queries", "resampled", show="page"),
+        **_spanned("tau_many", "tau-b that many queries would give, whose noise lowers tau-b; NaN: "
+                   "fewer than five queries or systems, or no differences of systems beyond noise",
+                   "95 % interval by inversion of a test", "tau-b of many queries"),
         **_spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {_NONE}",
                    _DEVIATIONS, "tau-AP"),
         **_spanned("tau_ap_judge", "AP correlation with the roles of both swapped",

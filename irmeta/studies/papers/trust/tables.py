@@ -192,7 +192,7 @@ TABLES = (
         "unequal_steps": Column("real", "greatest over least step between values on rankings of 10 "
                                 "docs; 1: all steps are equal, which an interval scale needs; "
                                 "null: no value for a list alone", True,
-                                label="unequal steps", format=",.3g"),
+                                label="unequal steps", format=",.1f"),
     }, caption="What the users of the measures do, properties that the measures violate, and "
        "steps of their scales.", by="all", rows=f"{HOME}.measure_facts:measure_facts",
        section="Other measures"),
