@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 import irmeta
 from irmeta.errors import DataError, MeasureError
@@ -98,3 +100,76 @@ def test_agree__labels_of_one_grade_have_no_kappa():
     with pytest.warns(irmeta.RelevanceWarning):
         (row,) = irmeta.agree(labels, {"judge": labels}, resamples=5).judges.to_dicts()
     assert (row["exact"], math.isnan(row["kappa"])) == (1.0, True)
+
+
+def test_compare__hsd_of_repeated_measures():
+    """statsmodels: hsd takes groups as independent, hsd-blocked removes the queries."""
+    values = np.array(
+        [[0.1, 0.14, 0.2], [0.5, 0.55, 0.62], [0.9, 0.92, 0.99], [0.3, 0.36, 0.4],
+         [0.7, 0.75, 0.78], [0.2, 0.22, 0.33]]
+    )  # fmt: skip
+    pairs = irmeta.stats.pairwise(matrix(values), "hsd-blocked").p[np.triu_indices(3, 1)]
+    assert pairs == pytest.approx([0.002912, 1.04e-6, 8.4e-5], rel=5e-3)
+    groups = scipy_stats.tukey_hsd(*values.T).pvalue[np.triu_indices(3, 1)]
+    found = irmeta.stats.pairwise(matrix(values), "hsd").p[np.triu_indices(3, 1)]
+    assert found == pytest.approx(groups, abs=1e-9)
+    two = values[:, :2]
+    paired = scipy_stats.ttest_rel(*two.T).pvalue
+    assert irmeta.stats.pairwise(matrix(two), "hsd-blocked").p[0, 1] == pytest.approx(paired)
+
+
+def test_compare__a_tiny_p_is_not_cut():
+    """statsmodels: p of Tukey's test was never below .001."""
+    three = np.array([[0.1, 0.501, 0.9], [0.101, 0.502, 0.902], [0.102, 0.5, 0.901]])
+    pairs = irmeta.stats.pairwise(matrix(np.tile(three, (10, 1))), "hsd-blocked")
+    assert 0 < pairs.p[0, 2] < 1e-100
+
+
+@pytest.mark.parametrize("resamples", [9, 10_000])
+@pytest.mark.parametrize("test", ["permutation", "bootstrap", "max-t", "hsd-randomised"])
+def test_compare__no_p_of_a_resampling_test_is_0(test: str, resamples: int):
+    """permute, scipy: the observed order is one of the resamples."""
+    values = np.random.default_rng(0).random((40, 2)) + np.array([0, 5])
+    baseline = "a" if test == "max-t" else None
+    pairs = irmeta.stats.pairwise(matrix(values), test, resamples=resamples, baseline=baseline)
+    assert pairs.p[1, 0] == pytest.approx(1 / (resamples + 1))
+
+
+def test_rbo__of_uneven_and_equal_lists():
+    """rbo: extrapolation of lists of different lengths, Eq. 32 of Webber et al. (2010)."""
+    same = list(map(str, range(100)))
+    assert irmeta.stats.rbo(same, same, 0.9).ext == pytest.approx(1.0, abs=1e-12)
+    p, short, long = 0.9, ["a", "b"], ["b", "c", "a", "d"]
+    agreed = [len(set(short[:d]) & set(long[:d])) for d in range(1, 5)]
+    total = sum(agreed[d - 1] / d * p**d for d in range(1, 5))
+    total += sum(agreed[1] * (d - 2) / (2 * d) * p**d for d in (3, 4))
+    expected = (1 - p) / p * total + ((agreed[3] - agreed[1]) / 4 + agreed[1] / 2) * p**4
+    assert irmeta.stats.rbo(short, long, p).ext == pytest.approx(expected)
+
+
+def test_ndcg__of_ratings_and_a_cutoff_below_the_list():
+    """LensKit: ratings are gains, and a short list is compared with the whole ideal list."""
+    ratings = {"u": {"1": 3, "2": 5, "3": 4}}
+    ideal = 5 + 4 / math.log2(3) + 3 / 2
+    gained = 3 + 5 / math.log2(3)
+    for run, measure, value in (
+        (["1", "2"], "nDCG", gained / ideal),
+        (["1", "2"], "nDCG@2", gained / (5 + 4 / math.log2(3))),
+        (["2", "3", "1"], "nDCG", 1.0),
+    ):
+        found = irmeta.evaluate(ratings, {"u": run}, measure)
+        assert found["value"].item() == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(("first", "value"), [(True, 42 / 49 - 0.05), (False, -0.05)])
+def test_wss__of_relevant_docs_first_and_last(first: bool, value: float):
+    """asreview: work saved over sampling at recall .95 may be negative."""
+    relevant, others = [f"r{i}" for i in range(7)], [f"n{i}" for i in range(42)]
+    qrels = {"rev": dict.fromkeys(relevant, 1) | dict.fromkeys(others, 0)}
+    run = {"rev": relevant + others if first else others + relevant}
+    assert irmeta.evaluate(qrels, run, "WSS@0.95")["value"].item() == pytest.approx(value)
+
+
+def matrix(values: np.ndarray) -> irmeta.Matrix:
+    queries = tuple(map(str, range(len(values))))
+    return irmeta.Matrix(values, queries, tuple("abc"[: values.shape[1]]), "AP")

@@ -9,6 +9,7 @@ from typing import Unpack
 import polars as pl
 
 from irmeta.api.store import Store
+from irmeta.locations import AnyLocation
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.store.scan import Tracks
@@ -16,7 +17,7 @@ from irmeta.verification.verification import Verification, verify_tracks
 
 
 def verify(
-    store: Store,
+    store: Store | AnyLocation,
     published: str | Path | pl.DataFrame | None = None,
     *,
     track: Tracks = None,
@@ -28,8 +29,8 @@ def verify(
 
     Parameters
     ----------
-    store : Store
-        The systems' lists and judgments.
+    store : Store, str or Path
+        The systems' lists and judgments: a store or its folder.
     published : str, Path or DataFrame, optional
         A CSV file or a frame with the columns system, measure, value, and optionally track, query
         (``all``, ``amean`` or empty: a mean) and evaluator. Default: the scores in the catalogue of
@@ -81,5 +82,6 @@ def verify(
     >>> irmeta.verify(store, table, track="news").values["reason"].to_list()
     [None, 'measured at cutoff 10']
     """
+    store = Store(store) if isinstance(store, AnyLocation) else store
     policy = EvalPolicy(**store.merged(choices))
     return verify_tracks(store.reader, published, track, catalog or {}, policy, workers)

@@ -375,3 +375,20 @@ def test_verify__values_published_by_others_are_reproduced(
         assert row["differ"] == row["explained"] == one.explained, one.by
         values, explained = values + row["published"], explained + row["explained"]
     assert (values, explained) == (183_407, 2)
+
+
+@pytest.mark.real
+def test_verify__ndcg_of_deep_learning_has_gains_from_grade_2(shared: Path, tmp_path: Path):
+    """All columns of all 63 runs of 2021, among them four of nDCG: 252 values."""
+    source = shared / "judges" / "trec-dl-2021-passage"
+    track = tmp_path / "trec-dl-2021-passage"
+    track.mkdir()
+    for name in ("runs", "qrels.txt"):
+        (track / name).symlink_to(source / name)
+    irmeta.ingest(tmp_path, tmp_path / "store")
+    found = irmeta.verify(tmp_path / "store")
+    counts = found.tracks.select("catalog", "published", "reproduced", "not_ours").row(0)
+    assert counts == ("trec30/deep", 1008, 1008, 0)
+    gains = found.values.filter(pl.col("measure").str.starts_with("ndcg"), evaluator="trec_eval")
+    assert gains.height == 252
+    assert gains["canonical"].str.contains(r"nDCG\(rel=2\)").all()
