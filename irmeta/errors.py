@@ -184,6 +184,10 @@ class MeasureError(IrmetaError):
     """Unknown name or parameter of a measure, with the nearest known name."""
 
 
+class NoMeasureError(MeasureError):
+    """No measure is defined by a track's grades, so that a study leaves the track out."""
+
+
 class BrokenMeasureError(MeasureError):
     """A measure of another package raised an exception, or returned a wrong shape or type."""
 

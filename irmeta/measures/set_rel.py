@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.errors import MeasureError, RelevanceWarning, warn
+from irmeta.errors import MeasureError, NoMeasureError, RelevanceWarning, warn
 from irmeta.measures.names import Spec, merged, named_spec, parse_call
 from irmeta.naming.parameters import REL
 from irmeta.phrases import count, listed
@@ -32,7 +32,9 @@ def relevant_in_set(
     Raises
     ------
     MeasureError
-        If such a measure was named, or none remains.
+        If such a measure was named.
+    NoMeasureError
+        If none remains.
 
     Warns
     -----
@@ -49,7 +51,7 @@ def relevant_in_set(
         left_out = _Decimals.of(store, track, qrels).check(track, binary)
         found = [spec for spec in found if spec not in left_out]
     if specs and not found:
-        raise MeasureError(f"track {track!r}: no measure remains. Name one, or `rel=GRADE`.")
+        raise NoMeasureError(f"track {track!r}: no measure remains. Name one, or `rel=GRADE`.")
     return merged(found)
 
 
@@ -117,13 +119,23 @@ def _decimal_set(store: StoreReader, track: str, spec: Spec, policy: EvalPolicy)
 def relevant_in_sets(
     store: StoreReader, tracks: Iterable[str], specs: Sequence[Spec], policy: EvalPolicy
 ) -> list[Spec]:
-    """Return measures as they are named on any of some tracks and of the sets of a policy."""
-    return merged(
-        one
-        for track in tracks
-        for of_set in policies_of_sets(store, track, policy)
-        for one in relevant_in_set(store, track, specs, of_set)
-    )
+    """Return measures as they are named on any of some tracks and of the sets of a policy.
+
+    Raises
+    ------
+    NoMeasureError
+        If none remains on any track.
+    """
+    found, problem = list[Spec](), None
+    for track in tracks:
+        for of_set in policies_of_sets(store, track, policy):
+            try:
+                found += relevant_in_set(store, track, specs, of_set)
+            except NoMeasureError as error:
+                problem = error
+    if problem is not None and not found:
+        raise problem
+    return merged(found)
 
 
 def measures_of_call(

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta._version import __version__
-from irmeta.errors import IrmetaError
+from irmeta.errors import IrmetaError, NoMeasureError
 from irmeta.locations import Location
 from irmeta.measures.evaluate import how_made, recorded_measures
 from irmeta.options import Options
@@ -33,7 +33,10 @@ def provenance(
     made: dict[str, Any] = {"irmeta": __version__}
     if store is not None and isinstance(options, TrackOptions):
         specs = [replace(spec, preset=True) for spec in specs]  # left out where decimals need rel
-        made = how_made(store, specs, options.policy, tracks)
+        try:
+            made = how_made(store, specs, options.policy, tracks)
+        except NoMeasureError:  # the track is left out
+            made = how_made(store, [], options.policy, tracks)
     elif specs:
         made["measures"] = recorded_measures(specs)
     return made | {"study": study.name, "revision": study.revision, "options": options.record()}

@@ -14,7 +14,14 @@ from typing import Any
 import polars as pl
 
 from irmeta.clusters import appears
-from irmeta.errors import DataError, ExecutorError, IrmetaError, UsageError, of_track
+from irmeta.errors import (
+    DataError,
+    ExecutorError,
+    IrmetaError,
+    NoMeasureError,
+    UsageError,
+    of_track,
+)
 from irmeta.options import Options
 from irmeta.parallel import check_open_files, ordered_map, release_freed, thread_count
 from irmeta.policies import TrackOptions
@@ -256,11 +263,16 @@ def _compute(
     made = provenance(study, store, options, [] if track is None else [track.name])
     started = set[str]()
     with TableWriter(study, files, made, tables, part.track) as writer:
-        for name, rows in study.call("compute", track, options):
-            writer.add(name, rows)
-            started.add(name)
-            if track is None and progress is not None:
-                progress(study.name, len(started), len(tables))
+        try:
+            for name, rows in study.call("compute", track, options):
+                writer.add(name, rows)
+                started.add(name)
+                if track is None and progress is not None:
+                    progress(study.name, len(started), len(tables))
+        except NoMeasureError:
+            if track is None:
+                raise
+            track.leave_out("no measure is defined by its grades")  # `studied` knows why
         if track is not None:
             writer.add("studied_tracks", [track.studied()])
         return writer.finish(() if track is None else tables)

@@ -206,7 +206,7 @@ class TrackView:
         systems, least = len(self.facts.systems), self._options.min_systems
         with_relevant, queries = relevant["query"].n_unique(), judged["query"].n_unique()
         if self.facts.levels is not None and with_relevant < LEAST_RELEVANT * queries:
-            self.leave_out(
+            self._reason = (  # a study may have seen no relevant docs, which this explains
                 f"{with_relevant:,} of {queries:,} judged queries have a doc of grade {rel:g} or "
                 "above among decimal grades: name the least relevant grade by `rel=`"
             )

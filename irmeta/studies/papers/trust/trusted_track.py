@@ -93,6 +93,8 @@ class TrustedTrack:
             if any(one["subtopics"] for one in track.record["qrels"]):
                 names += checked_measures(BY_SUBTOPIC)
                 compared += checked_preferences(SUBTOPIC_PREFERENCES)
+        if not options.measures and track.facts.levels is not None:
+            names = _defined(track, names)
         in_set, preferred = _named(track, names), _preferred(track, compared)
         needs: set[Need] = {"pool", *needs_of([*in_set.values(), *preferred.values()])}
         views, depth = _with_depth(track, list(track.blocks(needs)))
@@ -228,6 +230,13 @@ class TrustedTrack:
         """Correlate the orders by changed scores with those by all judgments: tau-b by measure."""
         rows = over_common(kendall_tau_b, self.orders(self.scores), self.orders(scores), True)
         return dict(zip(scores.measures, rows.tolist(), strict=True))
+
+
+def _defined(track: TrackView, names: Sequence[str]) -> list[str]:
+    """Return the names of default measures that the decimal grades of a track define."""
+    specs = [replace(spec, stated=(), preset=True) for spec in parse_measures(names)]
+    defined = {name for spec in track.named_in_set(specs) for name in spec.names}
+    return [name for name in names if defined & set(parse_measures(name)[0].names)]
 
 
 def _named(track: TrackView, names: Sequence[str], **policy: Any) -> dict[str, Spec]:
