@@ -39,6 +39,20 @@ def add_checksum(record: bytes) -> bytes:
     return record.removesuffix(_END) + _FIELD + b'"%s"' % checksum + _END
 
 
+def load_json(content: str | bytes) -> Any:
+    """Parse JSON.
+
+    Raises
+    ------
+    ValueError
+        If the content is not JSON, or is nested more deeply than Python's parser goes.
+    """
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
 def parse_record(content: bytes, *, required: bool = False) -> dict[str, Any]:
     """Return a JSON record without its checksum.
 
@@ -49,7 +63,7 @@ def parse_record(content: bytes, *, required: bool = False) -> dict[str, Any]:
     ValueError
         If the content is not a JSON object, or the checksum does not match.
     """
-    record = json.loads(content)
+    record = load_json(content)
     if not isinstance(record, dict):
         raise ValueError("not a record")
     checksum = record.pop("sha256", None)

@@ -43,7 +43,9 @@ def test_parse_record__flipped_bit_is_an_error(record: dict, data: st.DataObject
         parse_record(bytes(content), required=data.draw(st.booleans()))
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"null", b"{", b'{\n "a": 1\n}\n', b"\xff"])
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"null", b"{", b'{\n "a": 1\n}\n', b"\xff", b"[" * 10**5]
+)
 def test_parse_record__invalid_content_is_refused(content: bytes):
     with pytest.raises(ValueError, match=ANY_REASON):
         parse_record(content, required=True)

@@ -27,6 +27,7 @@ from irmeta.archive.content import (
 )
 from irmeta.archive.fetch_options import DownloadLimits
 from irmeta.archive.http_client import HostLimits, Pauses, host_of, within
+from irmeta.checksums import load_json
 from irmeta.errors import DataError, IrmetaError
 from irmeta.files import FULL_DISK, write_bytes
 
@@ -393,7 +394,7 @@ class _Part:
     def resume(self, address: str) -> tuple[int, dict[str, str]]:
         """Return the number of bytes that are there, and the headers that ask for the others."""
         try:
-            known = json.loads(self._version.read_bytes())
+            known = load_json(self._version.read_bytes())
             size = self.path.stat().st_size
         except (OSError, ValueError):
             return 0, {}

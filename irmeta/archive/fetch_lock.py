@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from irmeta.archive.content import CHECKS
-from irmeta.checksums import to_json
+from irmeta.checksums import load_json, to_json
 from irmeta.errors import DataError
 from irmeta.files import write_bytes
 from irmeta.trec.streams import file_sha256
@@ -108,7 +107,7 @@ def _read(file: Path) -> dict[str, Fetched]:
     if not file.exists():
         return {}
     try:
-        record = json.loads(file.read_bytes())
+        record = load_json(file.read_bytes())
         if record["format"] != _FORMAT:
             raise ValueError(f"format {record['format']}")
         return {path: _parsed(one) for path, one in record["files"].items()}

@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -16,15 +19,19 @@ import pyarrow as pa
 from irmeta.errors import DataError
 from irmeta.inputs.columns import refuse
 from irmeta.inputs.dicts import has_doc_lists
-from irmeta.inputs.frames import NAMES, column_of, holds_columns, rows_of_columns
+from irmeta.inputs.frames import NAMES, OWN_TABLE, column_of, holds_columns, rows_of_columns
 from irmeta.inputs.other_forms import WRITE, Kind, refuse_json
 from irmeta.inputs.recognition import header_of, separator_of
 from irmeta.policies import Comments
+from irmeta.schema.arrow import DAMAGED, as_frame
 from irmeta.trec.comments import HashLines
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import is_number, lines, read_columns
 
 MOST_READ = 2 << 30  # bytes of text of one file, which takes several times as much memory
+MOST_COLUMNS = 1000  # of a CSV or Parquet file
+_BARE_RETURN = re.compile(r"\r(?!\n)")
+_KNOWN = OWN_TABLE.union(*NAMES.values())
 _NUMERIC = ("score", "rank", "grade")
 _FIRST = 1 << 20
 
@@ -135,33 +142,83 @@ def table_of_csv(content: bytes, file: str) -> FileTable:
     skipped = len(text) - len(text.lstrip())
     first = text.count("\n", 0, skipped) + 1
     text = text[skipped:]
-    header = next(csv.reader([text.split("\n", 1)[0]], delimiter=separator))
-    for name in header:
-        if header.count(name) > 1:
-            raise DataError("two columns have the same name", file=file, line=first, value=name)
+    header = csv_header(text, separator, file, first)
+    rows = partial(_csv_rows, text, separator, file, first)
     try:
         frame = pl.read_csv(
             io.BytesIO(text.encode()), separator=separator, infer_schema=False
         ).rename(str.strip)
     except pl.exceptions.PolarsError as error:
-        for number, row in _csv_rows(text, separator):
+        for line, row in rows():
             if len(row) > len(header):
                 problem = f"{len(row)} fields where the first line has {len(header)}"
-                line, value = first + number - 1, separator.join(row)
+                value = separator.join(row)
                 raise DataError(problem, file=file, line=line, value=value) from None
+        if (match := _BARE_RETURN.search(text)) is not None:
+            raise _bare_return(file, first + text.count("\n", 0, match.start())) from None
         why = {"why": str(error).splitlines()[0]}
         raise DataError("cannot be read as CSV ({why})", file=file, ids=why) from None
     lines = np.arange(frame.height) + first + 1
     if '"' in text:  # a quoted cell may have several lines
-        lines = np.array([number + first - 1 for number, _ in _csv_rows(text, separator)][1:])
+        lines = np.array([line for line, _ in rows()][1:])
     is_row = (~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()).to_numpy()
     return numeric(FileTable(file, frame.filter(is_row), lines[: frame.height][is_row]))
 
 
-def _csv_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line at which each row ends, and its cells."""
+def csv_header(text: str, separator: str, file: str, line: int) -> list[str]:
+    """Return the names of columns in the first line of a CSV file, which is line `line`.
+
+    Raises
+    ------
+    DataError
+        If a name occurs twice, there are too many, or lines end in carriage returns alone.
+    """
+    end = text.find("\n")
+    written = text[: end if end >= 0 else None].removesuffix("\r")
+    if "\r" in written:
+        raise _bare_return(file, line)
+    ((_, header),) = _csv_rows(written, separator, file, line)
+    if len(header) > MOST_COLUMNS:
+        raise _many_columns(len(header), file)
+    if (name := first_repeated(header)) is not None:
+        raise DataError("two columns have the same name", file=file, line=line, value=name)
+    return header
+
+
+def _many_columns(count: int, file: str) -> DataError:
+    fix = "Keep those of the query, the doc, and the score, rank or grade."
+    return DataError(
+        f"{count:,} columns, where at most {MOST_COLUMNS:,} are read", file=file, fix=fix
+    )
+
+
+def _bare_return(file: str, line: int) -> DataError:
+    fix = "End lines with line feeds, as `tr '\\r' '\\n'` writes them."
+    return DataError("a carriage return without a line feed", file=file, line=line, fix=fix)
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs a second time, or None."""
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def _csv_rows(text: str, separator: str, file: str, first: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line at which each row ends, and its cells; `first` is the first line."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    return ((reader.line_num, row) for row in reader)
+    try:
+        for row in reader:
+            yield first + reader.line_num - 1, row
+    except csv.Error as error:
+        line, why = first + max(0, reader.line_num - 1), {"why": str(error)}
+        fix = "Shorten the field, or write the file without quotes."
+        raise DataError(
+            "cannot be read as CSV ({why})", file=file, line=line, ids=why, fix=fix
+        ) from None
 
 
 def numeric(table: FileTable) -> FileTable:
@@ -195,10 +252,18 @@ def table_of_parquet(content: bytes, file: str) -> FileTable:
     DataError
         If the file is damaged.
     """
-    try:
-        return FileTable(file, pl.read_parquet(io.BytesIO(content)))
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        why = {"why": str(error).splitlines()[0]}
+    import pyarrow.parquet as pq  # slow, and few files are Parquet
+
+    try:  # by Arrow, since polars' reader panics at damaged schemas, with a trace on stderr
+        parquet = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
+        names = parquet.schema_arrow.names
+        if len(names) > MOST_COLUMNS:
+            raise _many_columns(len(names), file)
+        known = [name for name in names if name.lower().replace("-", "_") in _KNOWN]
+        is_complete = all(column_of(known, name) is not None for name in ("query", "doc"))
+        return FileTable(file, as_frame(parquet.read(known if is_complete else names)))
+    except (*DAMAGED, ValueError) as error:
+        why = {"why": (str(error).splitlines() or [type(error).__name__])[0]}
         fix = "The file is cut short or damaged: write it again."
         raise DataError("cannot be read as Parquet ({why})", file=file, ids=why, fix=fix) from None
 
@@ -279,20 +344,39 @@ def parse_json(text: str, file: str, first: int) -> object:
     DataError
         If the text is not JSON, or a key occurs twice in an object.
     """
+    value, line, fix = None, first, "Mend the file, or write it again."
     try:
-        return json.loads(text, object_pairs_hook=_distinct)
+        content = json.loads(text, object_pairs_hook=_distinct)
+        if (found := _ESCAPED_SURROGATE.search(text)) is None or _is_unicode(content):
+            return content
+        problem, value, fix = "text that is not Unicode", found[0], "Write ids as Unicode text."
+        line += text.count("\n", 0, found.start())
     except json.JSONDecodeError as error:
         line, value = first + error.lineno - 1, text[max(0, error.pos - 20) : error.pos + 20]
-        problem, fix = f"not JSON ({error.msg})", "Mend the file, or write it again."
-        raise DataError(problem, file=file, line=line, value=value, fix=fix) from None
+        problem = f"not JSON ({error.msg})"
     except _RepeatedKeyError as error:
         line = first + max(0, line_of_key(text, error.key, 2) - 1)
-        fix = "Keep one: JSON would keep the last."
-        raise DataError(
-            "a key occurs twice", file=file, line=line, value=error.key, fix=fix
-        ) from None
+        problem, value, fix = "a key occurs twice", error.key, "Keep one: JSON would keep the last."
     except RecursionError:
-        raise DataError("JSON nested too deeply", file=file, line=first) from None
+        problem = "JSON nested too deeply"
+    except ValueError:  # Python converts at most 4,300 digits
+        found = _DIGITS.search(text)
+        line += text.count("\n", 0, found.start()) if found else 0
+        problem = "a whole number of more than 4,300 digits"
+    raise DataError(problem, file=file, line=line, value=value, fix=fix)
+
+
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_DIGITS = re.compile(r"\d{4301}")
+
+
+def _is_unicode(content: object) -> bool:
+    """Check whether all text of parsed JSON can be written as UTF-8: has no lone surrogates."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _RepeatedKeyError(Exception):
@@ -306,8 +390,7 @@ class _RepeatedKeyError(Exception):
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _RepeatedKeyError(next(name for name in names if names.count(name) > 1))
+        raise _RepeatedKeyError(cast(str, first_repeated(name for name, _ in pairs)))
     return content
 
 
@@ -355,6 +438,7 @@ def _table_of_records(
         if name in _NUMERIC:
             known = [0 if name == "grade" and value is None else value for value in values]
             refuse_first(_is_no_number, known, f"{column} is not a number")
+            refuse_first(_is_too_large, known, f"{column} is too large a number")
             floats = [None if value is None else float(value) for value in values]
             columns[column] = pl.Series(column, floats, pl.Float64)
         else:
@@ -375,6 +459,11 @@ def _table_of_records(
 
 def _is_no_number(value: object) -> bool:
     return isinstance(value, bool) or not isinstance(value, int | float)
+
+
+def _is_too_large(value: Any) -> bool:
+    """Check whether a whole number is beyond the numbers of float64."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max
 
 
 def _is_no_id(value: object) -> bool:

@@ -109,7 +109,9 @@ def _is_jsonl(head: bytes) -> bool:
     first, _, further = head.partition(b"\n")
     try:
         value: object = json.loads(first)
-    except ValueError:
+    except RecursionError:
+        return further.lstrip()[:1] == b"{"
+    except ValueError:  # cut off, or a number of more digits than Python converts
         return False
     if not isinstance(value, dict):
         return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 import pyarrow as pa
 
-from irmeta.checksums import BLANK, EMBEDDED, check_embedded, embed_checksum
+from irmeta.checksums import BLANK, EMBEDDED, check_embedded, embed_checksum, load_json
 from irmeta.errors import DataError, UsageError
 from irmeta.files import remove_temporaries, replacing, write_text
 from irmeta.locations import Location, RemotePath, local, source_of
@@ -228,7 +228,7 @@ def provenance(path: Location) -> dict[str, Any] | None:
     if KEY not in metadata:
         return None
     try:
-        record = json.loads(metadata[KEY])
+        record = load_json(metadata[KEY])
     except ValueError as error:  # a file of an older irmeta, without a checksum
         raise _damaged(path, error) from None
     return record if isinstance(record, dict) else None

@@ -13,7 +13,6 @@ subtopics/T/, samples/T/ for tracks that describe subtopics, or judge a sample o
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from irmeta.checksums import (
     add_checksum,
     content_checksum,
     known_content_checksum,
+    load_json,
     parse_record,
     to_json,
 )
@@ -201,7 +201,7 @@ class Layout:
     def failures(self) -> dict[str, str]:
         """Return the tracks that the last ingest could not read, and the reasons."""
         try:
-            content = json.loads(self.failed.read_bytes())
+            content = load_json(self.failed.read_bytes())
         except (OSError, ValueError):
             return {}
         errors = content.items() if isinstance(content, dict) else ()

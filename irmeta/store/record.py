@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.checksums import load_json
 from irmeta.errors import IrmetaError, printable, short
 from irmeta.locations import local
 from irmeta.schema import FORMAT
@@ -98,7 +98,7 @@ class Inputs:
 def read_cache(layout: Layout) -> dict[str, Seen]:
     """Return each track's entry in `.cache.json`."""
     try:
-        cache = json.loads(layout.cache.read_bytes())
+        cache = load_json(layout.cache.read_bytes())
     except (OSError, ValueError):
         return {}
     known = cache.items() if isinstance(cache, dict) else ()

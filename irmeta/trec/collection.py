@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -30,6 +31,7 @@ from irmeta.trec.source import AnyTrack, BrokenTrack, FactsSource, QrelsSource, 
 _Parsed = TypeVar("_Parsed", bound=Options)
 _Found = TypeVar("_Found")
 
+_DEEP_KEY = re.compile(r"(?<![\w.-])(?:[\w-]++[ \t]*+\.[ \t]*+){1000}")
 _POLICY_KEYS = (
     "names", "tie_order", "depth", "duplicates", "run_format", "drop_self", "grade_digits",
     "comments",
@@ -141,7 +143,10 @@ class _Config:
         self.file = printable((root / CONFIG).as_posix())
         self.outside = set[str]()
         try:
-            content = tomllib.loads((root / CONFIG).read_bytes().decode("utf-8"))
+            text = (root / CONFIG).read_bytes().decode("utf-8")
+            if _DEEP_KEY.search(text):  # tomllib takes hours for 100,000 parts
+                raise ValueError("a key of more than a thousand parts")
+            content = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # numbers of 5,000 digits, deep arrays
             raise DataError(f"cannot be read as TOML ({error})", file=self.file) from None
         self.content = self._parse("", content, _CollectionTable)

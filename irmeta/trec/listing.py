@@ -83,8 +83,8 @@ def _matches(root: Path, folder: str, parts: list[str], budget: Iterator[int]) -
     if first == "**":
         yield from _matches(root, folder, remaining, budget)
         for name in list_folder(root, folder):
-            path = root / folder / name
-            if path.is_dir() and not path.is_symlink():
+            path = f"{folder}{name}"
+            if not (root / path).is_symlink() and is_folder(root, path):
                 yield from _matches(root, f"{folder}{name}/", parts, budget)
         return
     if _MAGIC.search(first):

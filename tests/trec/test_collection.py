@@ -396,7 +396,13 @@ def test_read_collection__invalid_toml_names_the_line(configured):
 
 
 @pytest.mark.parametrize(
-    "value", ["[" * 3000 + "]" * 3000, "{a=" * 3000 + "1" + "}" * 3000, "9" * 5000]
+    "value",
+    [
+        "[" * 3000 + "]" * 3000,
+        "{a=" * 3000 + "1" + "}" * 3000,
+        "9" * 5000,
+        "0\n" + "a." * 100_000 + "a = 1",
+    ],
 )
 def test_read_collection__deep_or_huge_toml_is_one_error(configured, value: str):
     with pytest.raises(DataError, match=r"collection.toml: cannot be read as TOML"):
