@@ -77,28 +77,10 @@ def check_content(
     kind: str | None = None,
     most: int | None = None,
 ) -> Content:
-    """Read a file, decompress it, and return its size and checksums.
+    """Read a file, decompress it by its ending, and return its size and checksums.
 
-    Parameters
-    ----------
-    name
-        Name of the file for messages; its ending says how the file is compressed.
-    kind
-        ``run`` or ``qrels``: the text must have a line of one, unless the file is an archive.
-    md5
-        Whether the MD5 is computed, which takes as long as all else.
-    most
-        Bytes to which the content may expand, besides the limit of every file.
-
-    Raises
-    ------
-    WebPageError
-        If the file is a web page.
-    TooLargeError
-        If the compressed data expand beyond a limit.
-    DataError
-        If it is empty, is not compressed as its name says or has no line of its kind, or if its
-        compressed data are damaged, cut short, or expand beyond the limit.
+    The text of a ``run`` or ``qrels`` must have a line of one, unless the file is an archive. MD5
+    takes as long as all else. `most` limits the bytes to which the content may expand.
     """
     _check_head(path, name)
     has_rows = kind is None or archive_kind(InputFile.at(path, name)) is not None
@@ -199,25 +181,11 @@ def join_parts(
     target: Path,
     queries: tuple[int, int] | None = None,
 ) -> None:
-    """Join files, or members of archives, as one text file.
+    """Join files, or members of archives, as one text file, in the order of files and patterns.
 
-    Nothing is written under a name from an archive: members are only selected by their names.
-
-    Parameters
-    ----------
-    files
-        Compressed or not, in the order of their lines in `target`.
-    patterns
-        Patterns of the members, in order; all that match one pattern follow by name. Each is
-        compared with a member's path and with its last part. Empty: the files themselves.
-    queries
-        First and last number of the queries whose lines are kept; None: all lines.
-
-    Raises
-    ------
-    DataError
-        If a pattern matches no member, a member is a link, or the content cannot be read or
-        expands beyond the limit.
+    A pattern is compared with a member's path and with its last part; all that match one follow by
+    name. Nothing is written under a name from an archive. Of `queries`, first and last number, only
+    their lines are kept.
     """
     with replacing(target) as temporary, temporary.open("wb") as output:
         for file in files:

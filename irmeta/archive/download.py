@@ -339,15 +339,7 @@ class _Meter:
             self._check_size(start + length)
 
     def count(self, received: int) -> None:
-        """Count the bytes of a piece.
-
-        Raises
-        ------
-        FetchError
-            If the file is too large; its part is removed.
-        _RetryError
-            If it comes too slowly; its part is kept, but no further attempt is made.
-        """
+        """Count the bytes of a piece."""
         now = self._pauses.now()
         self._size, self._in_minute = self._size + received, self._in_minute + received
         self._check_size(self._size)

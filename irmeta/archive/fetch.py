@@ -144,15 +144,7 @@ def fetch_plan(
     progress: Callable[[Progress], object] | None = None,
     pauses: Pauses | None = None,
 ) -> FetchReport:
-    """Fetch the files of a plan: see `fetch`.
-
-    Parameters
-    ----------
-    timeout
-        Seconds to wait for a connection, and for each piece of an answer.
-    pauses
-        Clock of the limits for hosts.
-    """
+    """Fetch the files of a plan: see `fetch`. `pauses` is the clock of the limits for hosts."""
     counter, pauses = _Counter(len(planned.files()), progress), pauses or Pauses()
     mirror = None if options.mirror is None else open_mirror(options.mirror)
     with _downloader(mirror, options, password, timeout, pauses, counter) as downloader:

@@ -48,19 +48,9 @@ class FetchedTrack:
 def merge_collection(folder: Path, tracks: Iterable[FetchedTrack]) -> list[str]:
     """Add tracks to `collection.toml`, and their facts to a CSV in each track's folder.
 
-    What the file says of a track stays as it is: only missing qrels sets and missing facts of
-    systems are added, at the end. A new file also names the tracks that the folder has by
-    convention, which would be ignored otherwise.
-
-    Returns
-    -------
-    list of str
-        Notes for the user, of tracks that could not be added.
-
-    Raises
-    ------
-    DataError
-        If `collection.toml` or a CSV cannot be read.
+    What the file says of a track stays: only missing qrels sets and facts of systems are added, at
+    the end. A new file also names the tracks that the folder has by convention, which would be
+    ignored otherwise. Return notes for the user, of tracks that could not be added.
     """
     tracks = list(tracks)
     file, notes = folder / CONFIG, list[str]()
@@ -94,13 +84,7 @@ def merge_collection(folder: Path, tracks: Iterable[FetchedTrack]) -> list[str]:
 
 
 def merge_systems(file: Path, systems: pl.DataFrame) -> None:
-    """Add facts of systems to a CSV; rows that are there stay as they are.
-
-    Raises
-    ------
-    DataError
-        If the CSV cannot be read, or has no column ``system``.
-    """
+    """Add facts of systems to a CSV; rows that are there stay as they are."""
     columns, rows = ["system", "group", "type"], list[dict[str, str]]()
     if file.exists():
         reader = csv.DictReader(io.StringIO(_text_of(file)), restval="")

@@ -169,21 +169,10 @@ def open_client(
     password: str | None = None,
     timeout: float = TIMEOUT,
 ) -> httpx.Client:
-    """Return a client for downloads.
+    """Return a client for downloads, with the proxies of the environment.
 
-    Proxies are those of the environment (``HTTPS_PROXY``, ``NO_PROXY``). Without `user`, names and
-    passwords come from the netrc file (``NETRC``, else ``~/.netrc``).
-
-    Parameters
-    ----------
-    domain
-        Host to which, with the hosts below it, `user` and `password` are sent, and to no others.
-        Passwords go over https, or to this computer, and never in clear text over a network.
-
-    Raises
-    ------
-    UsageError
-        If httpx is not installed, or the netrc file is malformed.
+    `user` and `password` are sent to `domain` and the hosts below it, over https or to this
+    computer, and never in clear text over a network; without `user` they come from the netrc file.
     """
     try:
         import httpx
@@ -295,13 +284,7 @@ _USER = re.compile(r"^([a-z]+://)[^/@]*@", re.IGNORECASE)
 
 
 def check_address(address: str) -> None:
-    """Check that an address is of http or https, and holds no password.
-
-    Raises
-    ------
-    UsageError
-        If it does not; the message shows no password.
-    """
+    """Check that an address is of http or https, and holds no password."""
     shown = _USER.sub(r"\1...@", address)
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -68,13 +68,7 @@ class FolderMirror:
 
 
 def open_mirror(mirror: str) -> UrlMirror | FolderMirror:
-    """Return a mirror given by its address or folder.
-
-    Raises
-    ------
-    UsageError
-        If it is neither.
-    """
+    """Return a mirror given by its address or folder."""
     if mirror.lower().startswith(("http://", "https://")):
         return UrlMirror(mirror)
     return FolderMirror(Path(mirror))

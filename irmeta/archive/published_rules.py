@@ -147,25 +147,7 @@ NEEDS_BASELINE = re.compile(r"risk-")
 def catalog_rule(
     track: str, evaluator: str, measure: str, run_tasks: Sequence[str] | None = None
 ) -> Rule:
-    """Return the rule for a published number of the catalogue.
-
-    Parameters
-    ----------
-    track : str
-        Track of the catalogue, such as ``trec12/robust``.
-    evaluator, measure : str
-        Names in the catalogue.
-    run_tasks : sequence of str, optional
-        Tasks of the runs, as in the catalogue; default: any.
-
-    Examples
-    --------
-    >>> from irmeta.archive.published_rules import catalog_rule
-    >>> catalog_rule("trec12/robust", "trec_eval", "P_10").measure
-    'P@15'
-    >>> catalog_rule("trec20/microblog", "highrel", "map")
-    Rule(measure='map', sets=(), rel=2, reason='')
-    """
+    """Return the rule for a published number of the catalogue, by its names there."""
     if (exception := EXCEPTIONS.get((track, measure))) is not None:
         return exception
     if (evaluator, measure) == ("trec_eval", "P_10") and PRECISION_AT_15.fullmatch(track):
@@ -194,14 +176,7 @@ def catalog_rule(
 
 
 def given_rule(measure: str) -> Rule:
-    """Return the rule for a number of a user's file: the name of a measure, today's or older.
-
-    Examples
-    --------
-    >>> from irmeta.archive.published_rules import given_rule
-    >>> given_rule("ircl_prn.0.10").measure
-    'iprec_at_recall_0.10'
-    """
+    """Return the rule for a number of a user's file: the name of a measure, today's or older."""
     for pattern, name in OLDER_NAMES:
         if (match := re.fullmatch(pattern, measure)) is not None:
             return Rule(match.expand(name))

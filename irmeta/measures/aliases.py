@@ -205,13 +205,7 @@ def from_cubetest(name: str) -> list[str] | None:
 
 
 def from_tar_eval(name: str) -> list[str] | None:
-    """Translate an output of tar_eval.py, or a cutoff in percent; return None for any other name.
-
-    Examples
-    --------
-    >>> from_tar_eval("wss_100"), from_tar_eval("recall@10%"), from_tar_eval("WSS@95%")
-    (['WSS@1'], ['EffortR@0.1'], ['WSS@0.95'])
-    """
+    """Translate an output of tar_eval.py, or a cutoff in percent; None for any other name."""
     if (ours := TAR_EVAL.get(name.lower())) is not None:
         return [ours]
     match = _PERCENT.fullmatch(name)
@@ -222,16 +216,11 @@ def from_tar_eval(name: str) -> list[str] | None:
 
 
 def from_trec_eval(name: str) -> dict[str, str] | None:
-    """Translate one of trec_eval's names to irmeta's names; return None for any other name.
+    """Map trec_eval's output names of one of its names to irmeta's names; None for any other name.
 
     Names may be output names (``P_10``, ``set_F_0.5``) or arguments of ``-m`` (``P.5,10``,
     ``ndcg.1=3,2=9``). A bare name with cutoffs, such as ``P``, means the cutoffs of all_trec. Case
     is ignored, except in names without parameters, which may be others in irmeta.
-
-    Returns
-    -------
-    dict
-        Map from trec_eval's output name, or `name` if it stands for one measure, to irmeta's name.
     """
     if name in PLAIN:
         return {name: PLAIN[name]}

@@ -85,13 +85,7 @@ def list_measures() -> pl.DataFrame:
 
 
 def list_preset(name: str) -> pl.DataFrame:
-    """List the measures of a preset: measure, better, summary.
-
-    Raises
-    ------
-    MeasureError
-        If the preset is unknown.
-    """
+    """List the measures of a preset: measure, better, summary."""
     if name not in PRESETS:
         raise MeasureError(f"{name!r} is not a preset. Known: {', '.join(PRESETS)}.")
     rows = (
@@ -102,13 +96,7 @@ def list_preset(name: str) -> pl.DataFrame:
 
 
 def describe(name: str) -> Description:
-    """Describe one measure, in any spelling, with or without a cutoff.
-
-    Raises
-    ------
-    MeasureError
-        If the measure is unknown, or if the name stands for several measures.
-    """
+    """Describe one measure, in any spelling, with or without a cutoff."""
     stem = word = name.strip()
     if word not in aliases.PLAIN and word not in aliases.CUT:
         stem = aliases.SPELLINGS.get(word) or FIELD.get(fold(word), word)

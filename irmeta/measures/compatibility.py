@@ -93,12 +93,7 @@ def _places(view: JudgedRanks) -> tuple[np.ndarray, np.ndarray, np.ndarray] | No
 def _levels(grades: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Label the docs of each query by grade, from 0 for the highest of the query.
 
-    Returns
-    -------
-    labels
-        int64 [docs].
-    better
-        int64 [queries, labels]: number of docs of the query with a smaller label.
+    Also return the number of docs of the query with a smaller label: int64 [queries, labels].
     """
     first, query = offsets[:-1], np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     falls = np.append(0, np.cumsum(grades[1:] != grades[:-1]))

@@ -152,18 +152,10 @@ def curves_of(
     policy: EvalPolicy,
     workers: int | None = 1,
 ) -> list[Curve]:
-    """Compute the curves of measures from the blocks of a track, at least one.
+    """Compute the curves of measures from the blocks of a track in query order, at least one.
 
-    Parameters
-    ----------
-    views
-        Blocks in query order, with the pool if `ds` has a depth.
-    specs
-        See `spec_without_cutoff`.
-    ks, ds
-        Cutoffs and pool depths (None: all judgments), ascending.
-    workers
-        Threads over depths and measures; the values are the same for any number.
+    The blocks have the pool if `ds`, pool depths (None: all judgments), has a depth. The values are
+    the same for any number of workers.
     """
     cutoffs, facts = np.array(ks), None
     sums, counts = np.empty(0), np.empty(0, np.int64)
@@ -201,14 +193,7 @@ def curves_of(
 
 
 def spec_without_cutoff(name: str) -> Spec:
-    """Return the spec at cutoff 1 of a measure that is named without a cutoff.
-
-    Raises
-    ------
-    MeasureError
-        If the measure is unknown, has a cutoff, its cutoff is not a rank, or it is not averaged
-        arithmetically.
-    """
+    """Return the spec at cutoff 1 of a measure that is named without a cutoff."""
     name = text_of(name)
     if "@" in name:
         parse_measure(name)  # an unknown name is the greater problem
@@ -233,13 +218,7 @@ def _registered(name: str) -> Measure | None:
 
 
 def _translated(name: str) -> str:
-    """Translate a name in any spelling to irmeta's; return an unknown name unchanged.
-
-    Raises
-    ------
-    MeasureError
-        If their name has a cutoff, or stands for several measures.
-    """
+    """Translate a name in any spelling to irmeta's; return an unknown name unchanged."""
     ours = translated(name)[0][1]
     measure, separator, _ = ours.rpartition("@")
     if separator:
@@ -358,12 +337,7 @@ def truncation_effects(
 def count_effects(
     view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy, docs: int
 ) -> np.ndarray:
-    """Count the lists, and those whose score changes.
-
-    Returns
-    -------
-    int64 [1 + effects, measure, system]: lists, then the order of `EFFECTS`.
-    """
+    """Count the lists, then those whose score each of `EFFECTS` changes: [1 + effects, ...]."""
     out = np.zeros((1 + len(EFFECTS), len(specs), len(view.systems)), np.int64)
     before, padded = (evaluate_block(one, specs, policy) for one in (view, pad_ends(view, docs)))
     signs = np.array([spec.measure.direction for spec in specs])[:, None, None]

@@ -55,19 +55,10 @@ def retrieved(view: JudgedRanks, low: float, below: float | None = None) -> np.n
 def valued_by_rank(
     view: JudgedRanks, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sort the docs of positive value by rank, for each query and system.
+    """Sort the docs of positive value, float64 by row, by rank, for each query and system.
 
-    Parameters
-    ----------
-    values
-        float64 by row of the view.
-
-    Returns
-    -------
-    ranks, labels, offsets
-        As returned by `JudgedRanks.sort_by_rank`.
-    by_label
-        float64: the value of each label.
+    Return ranks, labels and offsets as `JudgedRanks.sort_by_rank` does, and the value of each
+    label.
     """
     rows = values > 0
     by_label, labels = np.unique(values[rows], return_inverse=True)
@@ -82,14 +73,9 @@ def label_type(labels: int) -> type[np.unsignedinteger]:
 
 
 def running_sums(offsets: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the sums of the first 0, 1, 2, ... values of each query.
+    """Compute the sums of the first 0, 1, 2, ... values of each query, and their starts.
 
-    Returns
-    -------
-    sums
-        float64: the sum of the first i of query q is ``sums[starts[q] + i]``.
-    starts
-        int64 [queries + 1].
+    The sum of the first i values of query q is ``sums[starts[q] + i]``.
     """
     starts = offsets + np.arange(len(offsets))
     sums = np.zeros(starts[-1])

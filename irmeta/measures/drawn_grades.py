@@ -50,13 +50,7 @@ class Drawing:
 
 
 def check_drawable(specs: Sequence[Spec], policy: EvalPolicy) -> None:
-    """Reject measures that treat unjudged docs in another way, or read more than a list.
-
-    Raises
-    ------
-    UsageError
-        With the name of the first such measure.
-    """
+    """Reject measures that treat unjudged docs in another way, or read more than a list."""
     for spec in specs:
         if spec.unjudged != "nonrelevant":
             raise UsageError(f"{spec.name} has its own treatment of unjudged docs: leave it out.")
@@ -69,15 +63,7 @@ def check_drawable(specs: Sequence[Spec], policy: EvalPolicy) -> None:
 
 
 def treated(spec: Spec, treatment: str) -> Spec | None:
-    """Return the measure with another treatment of unjudged docs; None if it has no such.
-
-    Examples
-    --------
-    >>> treated(parse_measure("P@10"), "upper").name
-    'P(unjudged=upper)@10'
-    >>> treated(parse_measure("AP"), "upper") is None
-    True
-    """
+    """Return the measure with another treatment of unjudged docs; None if it has no such."""
     choices = [p.choices for p in spec.measure.all_parameters if p.name == "unjudged"]
     if not choices or treatment not in choices[0]:
         return None
@@ -95,18 +81,7 @@ def drawn_means(
     drawing: Drawing,
     workers: int | None = 1,
 ) -> pl.DataFrame:
-    """Compute means with drawn grades of unjudged docs, and under other treatments of them.
-
-    Returns
-    -------
-    DataFrame
-        See `Store.pools.drawn`.
-
-    Raises
-    ------
-    UsageError
-        See `check_drawable`.
-    """
+    """Compute the rows of `Store.pools.drawn`: means with drawn grades, and others."""
     check_drawable(specs, policy)
     others = {how: [treated(spec, how) for spec in specs] for how in ("condensed", "upper")}
     more = [one for of_how in others.values() for one in of_how if one is not None]

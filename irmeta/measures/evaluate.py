@@ -106,11 +106,6 @@ def evaluate_tracks(
 
     There is one result per track, or where the policy names several qrels sets, per track and set.
     An executor has blocks of `TRACKS_SENT` tracks at once.
-
-    Raises
-    ------
-    UsageError
-        If a track is unknown, or a system is in none of the tracks.
     """
     asked = None if system is None else [system] if isinstance(system, str) else list(system)
     if asked == []:
@@ -321,17 +316,7 @@ def _lists_without_nonrelevant(view: JudgedRanks, spec: Spec) -> np.ndarray:
 
 
 def score_rankings(space: RankingSpace, specs: Sequence[Spec]) -> np.ndarray:
-    """Compute measures for all rankings.
-
-    Returns
-    -------
-    float64 [measures, rankings], by the numbers of the rankings.
-
-    Raises
-    ------
-    UsageError
-        For a measure that compares the list with those of other systems.
-    """
+    """Compute measures for all rankings: float64 [measures, rankings]."""
     check_alone(specs)
     policy, values = EvalPolicy(), np.empty((len(specs), space.count))
     for numbers in space.chunks():
@@ -342,13 +327,7 @@ def score_rankings(space: RankingSpace, specs: Sequence[Spec]) -> np.ndarray:
 
 
 def check_alone(specs: Sequence[Spec]) -> None:
-    """Check that measures have a value for a ranking alone.
-
-    Raises
-    ------
-    UsageError
-        For a measure that compares the list with those of other systems.
-    """
+    """Check that measures have a value for a ranking alone."""
     for spec in specs:
         if (why := dependence(spec)) is not None:
             raise UsageError(f"{spec.name} {why}: it has no value for a ranking alone.")

@@ -124,13 +124,7 @@ def explain(
 def trace_value(
     view: JudgedRanks, spec: Spec, q: int, s: int, value: float
 ) -> tuple[OneList, Trace]:
-    """Return the list that a measure reads, and the arithmetic behind its value.
-
-    Raises
-    ------
-    IrmetaError
-        If the arithmetic gives another value.
-    """
+    """Return the list that a measure reads, and the arithmetic behind its value."""
     one = one_list(SeenViews(view).of(spec, [spec.cutoff]), q, s)
     trace = spec.measure.trace(one, spec.settings, spec.cutoff)
     what = f"{spec.name} of {view.systems[s]} on query {view.queries[q]}"

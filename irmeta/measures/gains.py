@@ -65,11 +65,6 @@ def doc_gains(
     """Compute the gain of each row of a view; for `least` see `gains`.
 
     Docs that are assumed to be relevant have gain 1, or the gain of the highest grade.
-
-    Raises
-    ------
-    MeasureError
-        If `gmax` is below the track's highest grade, unless the gain is binary.
     """
     highest = highest_grade(view.facts.highest_grade, kind, gmax)
     if kind == OF_QUERY:
@@ -214,11 +209,6 @@ def weighted_gain(
 
     Docs are added up in the order of the list, as in trec_eval; where tied docs share weights, in
     the order of the judgments.
-
-    Parameters
-    ----------
-    gain
-        float64 by row of the view.
     """
     out, cuts = empty_values(view, ks), rank_cuts(view, ks)
     if ties == "order":

@@ -30,22 +30,7 @@ MEASURES = (
 def preference_values(
     judged: Sequence[JudgedDoc], level_of: Callable[[str], float], ranking: Sequence[str]
 ) -> dict[str, float]:
-    """Compute the values of `MEASURES` for one query.
-
-    Parameters
-    ----------
-    judged
-        Judged docs of the query.
-    level_of
-        Function that returns the level of a doc from its text.
-    ranking
-        Docs of the list, best first.
-
-    Raises
-    ------
-    DataError
-        If a group contradicts itself.
-    """
+    """Compute the values of `MEASURES` for one query; `level_of` maps a doc's text to its level."""
     docs = {row.doc for row in judged}
     place = {doc: i for i, doc in enumerate(doc for doc in ranking if doc in docs)}
     retrieved = len(place)
@@ -158,13 +143,7 @@ def _group(judged: list[tuple[str, float, int]], size: int) -> _Group:
 
 
 def _transitive(judged: list[tuple[str, float, int]], size: int) -> np.ndarray:
-    """Return the preferences of all subgroups, and those that follow from them.
-
-    Raises
-    ------
-    DataError
-        If preferences form a circle.
-    """
+    """Return the preferences of all subgroups, and those that follow from them."""
     reached = np.eye(size, dtype=bool)
     for _, rows in groupby(judged, key=lambda one: one[0]):
         _, levels, places = zip(*rows, strict=True)

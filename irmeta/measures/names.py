@@ -100,13 +100,7 @@ PRESETS: dict[str, tuple[str, ...]] = {
 
 
 def _adopt(measure: Measure) -> Measure:
-    """Check a measure of another package, and guard irmeta against its functions.
-
-    Raises
-    ------
-    MeasureError
-        If its name has a meaning here, a field is of another type, or a function fails.
-    """
+    """Check a measure of another package, and guard irmeta against its functions."""
     if meant := _meaning(measure.name):
         raise MeasureError(f"it registers {measure.name!r}, another name of {meant}")
     named = partial(guarded, f"measure {measure.name}")
@@ -275,13 +269,6 @@ def parse_call(
 
     The preset trec_eval10 stands for the output of trec_eval 10, so that version's tie order is the
     default.
-
-    Raises
-    ------
-    MeasureError
-        As `parse_measures`.
-    UsageError
-        If that preset is combined with other measures without a tie order, or a choice is unknown.
     """
     texts = measure_texts(names)
     specs, policy = parse_measures(texts), EvalPolicy(**choices)
@@ -302,13 +289,7 @@ def parse_call(
 
 
 def parse_measure(name: str) -> Spec:
-    """Parse the name of one measure, in irmeta's or another program's spelling.
-
-    Raises
-    ------
-    MeasureError
-        If the name, a parameter or a value is unknown, or if the name stands for several measures.
-    """
+    """Parse the name of one measure, in irmeta's or another program's spelling."""
     name = text_of(name).strip()
     if name.lower() in PRESETS:
         raise MeasureError(f"{name!r} is a preset of several measures: name one.")
@@ -319,13 +300,7 @@ def parse_measure(name: str) -> Spec:
 
 
 def measure_texts(names: object) -> list[str]:
-    """Return the names of measures as a list of texts; objects of ir_measures by their names.
-
-    Raises
-    ------
-    MeasureError
-        If `names` is no text, object or list of these.
-    """
+    """Return the names of measures as a list of texts; objects of ir_measures by their names."""
     one = text_of(names)
     texts = [text_of(name) for name in texts_of(one, "measures")]
     for text in texts:
@@ -398,11 +373,6 @@ def named_spec(name: str, asked: str, asked_too: tuple[str, ...] = ()) -> Spec:
     """Return the measure of a name in irmeta's spelling, which the user wrote as `asked`.
 
     `asked_too` are other names of it that the user wrote.
-
-    Raises
-    ------
-    MeasureError
-        See `parse_measure`.
     """
     form = split_form(name)
     word = form[0] if form else re.sub(r"\W.*", "", name)
@@ -473,13 +443,7 @@ class MeasureName(str):
     __slots__ = ()
 
     def __call__(self, **parameters: object) -> MeasureName:
-        """Return the name with further parameters.
-
-        Raises
-        ------
-        MeasureError
-            If the measure has no such parameter.
-        """
+        """Return the name with further parameters."""
         word, inside, cut = self._form()
         known = {parameter.name for parameter in registry()[word].all_parameters}
         for name in parameters:
@@ -490,13 +454,7 @@ class MeasureName(str):
         return MeasureName(joined(word, ",".join([*filter(None, [inside]), *further]), cut))
 
     def __matmul__(self, cutoff: float) -> MeasureName:
-        """Return the name with a cutoff.
-
-        Raises
-        ------
-        MeasureError
-            If the name has a cutoff.
-        """
+        """Return the name with a cutoff."""
         word, inside, cut = self._form()
         if cut:
             raise MeasureError(f"{self} has a cutoff.")

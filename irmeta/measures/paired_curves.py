@@ -54,20 +54,7 @@ def stored_paired_curves(
 ) -> PairedCurves:
     """Compute `paired_curves` of a track, of one measure with itself or of two.
 
-    Parameters
-    ----------
-    everyone
-        Whether all systems have a mean, or the contributors to the pool.
-
-    Raises
-    ------
-    MeasureError, UsageError
-        As `irmeta.measures.curve.curves`.
-
-    Warns
-    -----
-    PoolDepthWarning
-        See `irmeta.measures.evaluate.evaluate`.
+    With `everyone` all systems have a mean, otherwise the contributors to the pool.
     """
     specs = [spec_without_cutoff(name) for name in measures]
     check_ascending("ks", ks)
@@ -97,19 +84,7 @@ def paired_curves(
     policy: EvalPolicy,
     systems: Sequence[int],
 ) -> PairedCurves:
-    """Compute the means of two measures at all pairs of cutoffs.
-
-    Parameters
-    ----------
-    views
-        Blocks of a track in query order, with the pool if a measure needs it.
-    specs
-        See `irmeta.measures.curve.spec_without_cutoff`.
-    ks
-        Cutoffs, ascending.
-    systems
-        Indices of the systems.
-    """
+    """Compute the means of two measures at all pairs of cutoffs, for systems by their indices."""
     size = len(ks)
     plain = np.zeros((2, size, len(systems)))
     always, pairs = 0, _Pairs(size, len(systems))

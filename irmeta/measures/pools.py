@@ -70,16 +70,6 @@ def unjudged_measures(k: int = 20, rel: float | None = None) -> tuple[str, ...]:
     """Return the measures that `unjudged_docs` reads, with the least relevant grade of RBP.
 
     Without `rel`, RBP states none, and has that of the qrels set.
-
-    Raises
-    ------
-    UsageError
-        If `k` is not a whole number from 1.
-
-    Examples
-    --------
-    >>> unjudged_measures(100)
-    ('Judged@10', 'Judged@100', 'FirstUnjudged', 'RBP(p=0.8)', 'RBPResidual(p=0.8)')
     """
     check_whole("k", k)
     rbp = f"RBP(p={P})" if rel is None else canonical_name(f"RBP(p={P},rel={rel:g})")
@@ -89,11 +79,8 @@ def unjudged_measures(k: int = 20, rel: float | None = None) -> tuple[str, ...]:
 def undecided_pairs(means: np.ndarray, residuals: np.ndarray) -> np.ndarray:
     """Return for each pair of systems whether unjudged docs may order it either way: bool [pair].
 
-    Parameters
-    ----------
-    means, residuals
-        float64 [system]: the means if no unjudged doc is relevant, and how much higher they could
-        be. The pairs are those of ``numpy.triu_indices``.
+    `means` are those if no unjudged doc is relevant, and `residuals` how much higher they could be.
+    The pairs are those of ``numpy.triu_indices``.
     """
     a, b = np.triu_indices(len(means), 1)
     return np.abs(means[a] - means[b]) < worse_residuals(means, residuals) - TIE
@@ -115,35 +102,8 @@ def unjudged_docs(
 ) -> UnjudgedDocs:
     """Summarise the unjudged docs of each system, and list the pairs that they leave undecided.
 
-    Parameters
-    ----------
-    scores
-        Values of `unjudged_measures` of some or all systems.
-    facts
-        Facts of the track.
-    k
-        A second cutoff of the judged share, beside 10.
-    rel
-        Least grade that is relevant in RBP; None: that of the qrels set.
-
-    Raises
-    ------
-    UsageError
-        If `scores` lacks a measure, or `k` is not a whole number from 1.
-
-    References
-    ----------
-    .. [1] Moffat and Zobel (2008). Rank-biased precision for measurement of retrieval
-       effectiveness, on residuals. doi:10.1145/1416950.1416952
-
-    Examples
-    --------
-    >>> scores = store.scores(unjudged_measures(), track="news")
-    >>> made = unjudged_docs(scores, next(store.views("news")).facts)
-    >>> made.unjudged.select("system", "judged_at_10").row(0)
-    ('aldBM25', 1.0)
-    >>> made.undecided.height, made.pairs
-    (7, 190)
+    Residuals are those of Moffat and Zobel (2008), Rank-biased precision for measurement of
+    retrieval effectiveness, doi:10.1145/1416950.1416952.
     """
     rel = facts.rel if rel is None else rel
     names = unjudged_measures(k, rel)
@@ -221,13 +181,6 @@ def docs_to_judge(store: StoreReader, request: Request) -> pl.DataFrame:
 
     Weights that are equal to 12 significant digits are sorted by query and doc. For the columns
     see `Store.pools.to_judge`.
-
-    Raises
-    ------
-    UsageError
-        See `other_order`.
-    DataError
-        If the track is damaged, or was replaced during reading.
     """
     with undisturbed(store, request.facts.track):
         judged = read_judged(store, request.facts)

@@ -225,24 +225,7 @@ def rare_parts(
 ) -> RareParts:
     """Return the parts of the means of RareP@k and RareAP@k over the queries of a track.
 
-    Parameters
-    ----------
-    views
-        Blocks of queries of one track.
-    k
-        Cutoff of the measures.
-    rel
-        Smallest relevant grade.
-    depth
-        Deepest rank at which S_d counts a doc; default the cutoff.
-    queries
-        Queries that means cover: ``judged`` or ``relevant``.
-
-    Raises
-    ------
-    UsageError
-        If there is no block, `k`, `rel` or `depth` is not a whole number from 1, or `queries` is
-        ``retrieved``: other means cover other queries, so no sum over docs gives them.
+    `depth` is the deepest rank at which S_d counts a doc; default the cutoff.
     """
     check_whole("k", k)
     rel = check_positive("rel", rel)

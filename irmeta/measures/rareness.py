@@ -100,12 +100,7 @@ def rarity_sums(
 ) -> np.ndarray:
     """Sum weight times rarity of the docs of each list: float64 [cutoff, query, system].
 
-    Parameters
-    ----------
-    rows
-        bool [rows]: the docs.
-    weigh
-        Weight of each doc at a cutoff; neither alpha nor the rarity changes it.
+    Neither alpha nor the rarity changes the weight of a doc at a cutoff.
     """
     out, offsets = empty_values(view, ks), view.offsets_of(rows)
     ranks, kind = np.ascontiguousarray(view.ranks[rows]), params["rarity"] or default_rarity(params)

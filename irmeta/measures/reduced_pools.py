@@ -56,13 +56,7 @@ class ReducedPool:
 
 
 def parts_of(facts: TrackFacts, unit: str) -> dict[str, tuple[str, ...]]:
-    """Return the contributing systems by run, group or type.
-
-    Raises
-    ------
-    UsageError
-        If the unit is unknown, or the track does not state the groups or types.
-    """
+    """Return the contributing systems by run, group or type."""
     check_choice("unit", unit, LEVELS)
     systems = [facts.systems[i] for i in facts.contributors]
     if unit == "run":
@@ -101,32 +95,12 @@ def reduced_pools(
     evaluate: Evaluate | None = None,
     gained_only: bool = True,
 ) -> Iterator[ReducedPool]:
-    """Yield the scores by the whole pool, then by the pool without each part of the contributors.
+    """Yield the scores by the whole pool, then by the pool without each part of it.
 
-    Parameters
-    ----------
-    views
-        All blocks of a track, with the pool. They are kept, since every part needs all of them.
-    parts
-        See `parts_of`.
-    depth
-        Depth of the pools: see `JudgedRanks.with_pool`. None: all judgments, less the docs that
-        a part alone ranks within the depth to which the pool is complete.
-    workers
-        Threads over parts, default the usable cores; no value depends on the number.
-    rel
-        Least grade of the relevant docs that are counted.
-    evaluate
-        Function that scores a block, if by more than the measures.
-    gained_only
-        Whether that function reads only docs with a gain; faster.
-
-    Raises
-    ------
-    MeasureError
-        If a measure is not averaged arithmetically.
-    UsageError
-        If a part is the whole pool.
+    All blocks are kept, since every part needs all of them. `depth` None means all judgments, less
+    the docs that a part alone ranks within the depth to which the pool is complete. No value
+    depends on the number of workers. With `gained_only`, `evaluate` reads only docs with a gain,
+    which is faster.
     """
     for spec in specs:
         if spec.average != "arithmetic":

@@ -96,18 +96,11 @@ def irrelevant_retrieved(view: JudgedRanks, rel: float) -> np.ndarray:
 def unretrieved_length(view: JudgedRanks, rel: float, choice: str) -> np.ndarray:
     """Compute the search length of a relevant doc not retrieved: float64 [query, system].
 
-    Parameters
-    ----------
-    choice
-        ``irrel``: irrel_q, Eq. 3 as printed. ``floor``: max(1, irrel_q). ``irrel+1``: irrel_q + 1,
-        so that a doc at the last rank is never worse than a doc not retrieved. ``depth``: D + 1 -
-        relevant docs retrieved, with D the track's deepest rank, as if every list were padded
-        with non-relevant docs down to D and the doc came next, at rank D + 1.
-
-    Notes
-    -----
-    A system without a list for the query has ``depth`` under every choice, because Eq. 3 would make
-    the system perfect.
+    ``irrel``: irrel_q, Eq. 3 as printed. ``floor``: max(1, irrel_q). ``irrel+1``: irrel_q + 1, so
+    that a doc at the last rank is never worse than one not retrieved. ``depth``: D + 1 - relevant
+    docs retrieved, with D the track's deepest rank, as if every list were padded with non-relevant
+    docs down to D. A system without a list has ``depth`` always, because Eq. 3 would make it
+    perfect.
     """
     irrelevant = irrelevant_retrieved(view, rel)
     retrieved = view.lengths.astype(np.int64) - irrelevant
@@ -207,11 +200,6 @@ def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
     docs count because otherwise a query without lists would have a corpus of relevant docs only,
     and so the best possible search lengths. ``relevant`` has the docs retrieved by any system, or
     relevant (Diaz and Ferraro 2022, Section 5.5).
-
-    Raises
-    ------
-    MeasureError
-        If `corpus` cannot hold a list and the relevant docs that the list lacks.
     """
     rel, corpus = params["rel"], params["corpus"]
     if corpus in (None, "relevant"):

@@ -24,22 +24,9 @@ def relevant_in_set(
     """Return measures as they are named on a track: with the `rel` of their qrels set.
 
     A name that states `rel` keeps it. Graded gains, such as those of nDCG, have no threshold, and
-    keep the docs of every grade.
-
-    Where a set has decimal grades and nobody states a least relevant one, binary measures of a
-    preset are left out if hardly any query has a doc of grade 1 or above.
-
-    Raises
-    ------
-    MeasureError
-        If such a measure was named.
-    NoMeasureError
-        If none remains.
-
-    Warns
-    -----
-    RelevanceWarning
-        If measures are left out, or the default counts decimal grades.
+    keep the docs of every grade. Where a set has decimal grades and nobody states a least relevant
+    one, binary measures of a preset are left out, with a `RelevanceWarning`, if hardly any query
+    has a doc of grade 1 or above.
     """
     found, decimals = list[Spec](), dict[str, list[Spec]]()
     for spec in specs:

@@ -40,12 +40,7 @@ SMOOTHING: Mapping[str, tuple[float, float]] = {
 def ideal_docs(estimated: float, form: str) -> tuple[float, int]:
     """Return the ranks that docs of one gain take in the ideal list, and the docs listed there.
 
-    Parameters
-    ----------
-    estimated
-        Estimated number of docs of the gain, a sum of fractions.
-    form
-        Parameter of infNDCG.
+    The estimated number of docs of a gain is a sum of fractions.
     """
     number = round(estimated, 9)
     if form == "2011":

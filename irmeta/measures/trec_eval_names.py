@@ -140,18 +140,7 @@ class TrecEvalOptions:
 
 
 def trec_eval_name(name: str) -> str:
-    """Return trec_eval's name of a measure; a name without one as it is.
-
-    Parameters
-    ----------
-    name
-        Canonical name.
-
-    Examples
-    --------
-    >>> [trec_eval_name(name) for name in ("AP", "nDCG@7", "IPrec@0.1", "ASL")]
-    ['map', 'ndcg_cut_7', 'iprec_at_recall_0.10', 'ASL']
-    """
+    """Return trec_eval's name of a measure; a name without one as it is."""
     for theirs, ours in aliases.PLAIN.items():
         if parse_measure(ours).name == name:
             return theirs
@@ -172,16 +161,7 @@ def line_of(name: str, query: str, value: float, digits: int = 4, *, is_z: bool 
 def lines_of(asked: Sequence[str], options: TrecEvalOptions) -> list[Line]:
     """Return the lines for the arguments of ``-m``, in trec_eval's order.
 
-    Parameters
-    ----------
-    asked
-        Names or nicknames, with parameters after a point, such as ``P.5,10``. Of a measure that is
-        named twice the first parameters count.
-
-    Raises
-    ------
-    TrecEvalError
-        For an unknown measure, or parameters that it does not take.
+    Of a measure that is named twice the first parameters, such as those of ``P.5,10``, count.
     """
     marked, given = set[str](), dict[str, str]()
     for text in asked:

@@ -99,13 +99,7 @@ def split_names(text: str) -> Iterator[str]:
 
 
 def parse_settings(of: Registration, name: str) -> tuple[dict[str, Any], Cutoff]:
-    """Parse the parameters and the cutoff of a name that starts with a registered word.
-
-    Raises
-    ------
-    MeasureError
-        If the name is malformed, or if a parameter or the cutoff is unknown or out of range.
-    """
+    """Parse the parameters and the cutoff of a name that starts with a registered word."""
     match = _NAME.fullmatch(name)
     if match is None:
         raise MeasureError(

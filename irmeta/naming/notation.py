@@ -93,16 +93,7 @@ def is_marked(text: str) -> bool:
 def notation_of(name: str, declared: Mapping[str, str] | None = None) -> str:
     """Return the notation of a canonical name, with marks; the name where it has no other.
 
-    Parameters
-    ----------
-    declared
-        Notations of names without a cutoff, which precede the general ones.
-
-    Examples
-    --------
-    >>> from irmeta.naming.notation import notation_of, to_text
-    >>> [to_text(notation_of(n)) for n in ("AP(norm=min)@10", "RBP(p=0.95,rel=1)", "ASL@g10")]
-    ['AP_b@10', 'RBP(0.95)', 'ASL@g1-10']
+    `declared` has notations of names without a cutoff, which precede the general ones.
     """
     form = split_form(name)
     if form is None:

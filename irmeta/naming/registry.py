@@ -67,11 +67,8 @@ class Registry(Generic[Kind]):
     def __call__(self) -> dict[str, Kind]:
         """Return all registrations by name: irmeta's, then those of other installed packages.
 
-        Warns
-        -----
-        EntryPointWarning
-            For each entry point that cannot be loaded, or that does not register objects of the
-            kind with unused names. All other entry points are loaded.
+        Warn of each entry point that cannot be loaded, or does not register objects of the kind
+        with unused names.
         """
         if self._registered is None:
             known = self._with_entry_points()
@@ -143,15 +140,7 @@ def guarded(what: str, function: Function) -> Function:
 
 
 def check_defaults(of: Registration) -> None:
-    """Check that a registration has a name with default parameters, and that it can be listed.
-
-    Raises
-    ------
-    MeasureError
-        If one of its fields is of another type.
-    Exception
-        Any exception of its functions.
-    """
+    """Check that a registration has a name with default parameters, and that it can be listed."""
     for field in ("summary", "source"):
         if not isinstance(getattr(of, field), str):
             raise MeasureError(f"{of.name}.{field} is no text: {shown(getattr(of, field))}")

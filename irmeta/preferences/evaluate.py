@@ -43,17 +43,7 @@ def evaluate_preferences(
 ) -> list[TrackPreferences]:
     """Compare all pairs of systems of a track by each preference.
 
-    For `workers` see `irmeta.rankings.load.over_blocks`.
-
-    Raises
-    ------
-    UsageError
-        If the track or a qrels set is unknown, or a track without subtopics is asked for them.
-
-    Warns
-    -----
-    RelevanceWarning
-        If the `rel` of a preference is above every grade of its qrels set.
+    Warn where the `rel` of a preference is above every grade of its qrels set.
     """
     check_queries(policy)
     specs = relevant_preferences(store, track, specs, policy)
@@ -166,13 +156,7 @@ def join_blocks(
 
 
 def check_queries(policy: EvalPolicy) -> None:
-    """Check that the policy covers the same queries for all systems.
-
-    Raises
-    ------
-    UsageError
-        For ``queries=retrieved``.
-    """
+    """Check that the policy covers the same queries for all systems."""
     if policy.queries == "retrieved":
         raise UsageError(
             "queries=retrieved differs between systems, but a preference compares all systems on "
@@ -183,13 +167,7 @@ def check_queries(policy: EvalPolicy) -> None:
 def qrels_of(
     store: StoreReader, track: str, spec: PreferenceSpec, policy: EvalPolicy
 ) -> str | None:
-    """Return the qrels set to read for a preference: its background's, or the policy's.
-
-    Raises
-    ------
-    UsageError
-        If the set of the subtopics is not the one that would be read with the background.
-    """
+    """Return the qrels set to read for a preference: its background's, or the policy's."""
     if spec.background is None:
         return policy.qrels
     wanted = subtopic_set(store, track_facts(store, track, policy.qrels))
@@ -262,13 +240,7 @@ def explain_preference(
     query: str,
     policy: EvalPolicy,
 ) -> PreferenceExplanation:
-    """Explain the preference of one system over another for one query.
-
-    Raises
-    ------
-    UsageError
-        If the track has no such system, or no such judged query.
-    """
+    """Explain the preference of one system over another for one query."""
     of_set = replace(policy, qrels=qrels_of(store, track, spec, policy))
     view = block_with(store, track, query, of_set, spec.needs, lambda view: view.queries)
     s, other = (system_index(view, track, name) for name in (system, baseline))

@@ -32,13 +32,7 @@ _KEYS = 1 << 22  # ranks sorted at once
 
 
 def printed_p(params: Mapping[str, Any]) -> list[str]:
-    """Return the parameters of `P` and `G` that a name prints.
-
-    Raises
-    ------
-    MeasureError
-        If g is given without p=geometric.
-    """
+    """Return the parameters of `P` and `G` that a name prints."""
     if params["p"] == "geometric":
         return ["p", "g"]
     if params["g"] != G.default:

@@ -94,13 +94,7 @@ class PreferenceSpec(NamedSpec):
 
 
 def parse_preferences(names: str | Iterable[str]) -> list[PreferenceSpec]:
-    """Parse a comma-separated text or a list of names into distinct preferences, in order.
-
-    Raises
-    ------
-    MeasureError
-        At the first unknown name or parameter, with the nearest known name.
-    """
+    """Parse a comma-separated text or a list of names into distinct preferences, in order."""
     texts = [name for text in texts_of(names, "preferences") for name in split_names(text)]
     # On a qrels set that states another rel, RPP and RPP(rel=1) are two.
     specs = {(spec.name, spec.states_rel): spec for spec in map(parse_preference, texts)}
@@ -110,13 +104,7 @@ def parse_preferences(names: str | Iterable[str]) -> list[PreferenceSpec]:
 
 
 def parse_preference(name: str) -> PreferenceSpec:
-    """Parse the name of one preference, such as ``RPP(p=dcg,grades=binary)@100`` or ``dcgrpp``.
-
-    Raises
-    ------
-    MeasureError
-        If the name, a parameter or a value is unknown.
-    """
+    """Parse the name of one preference, such as ``RPP(p=dcg,grades=binary)@100`` or ``dcgrpp``."""
     name = name.strip()
     alias, at, cut = name.partition("@")
     name = ALIASES.get(alias.strip().lower(), alias) + at + cut
@@ -165,12 +153,6 @@ def list_preferences() -> pl.DataFrame:
 
 
 def describe_preference(name: str) -> tuple[PreferenceRule, str, pl.DataFrame]:
-    """Return a preference, its definition, and its parameters: meaning, default, range.
-
-    Raises
-    ------
-    MeasureError
-        If the preference is unknown.
-    """
+    """Return a preference, its definition, and its parameters: meaning, default, range."""
     rule = parse_preference(name).rule
     return rule, definition(rule.compare), parameter_table(rule)

@@ -30,13 +30,7 @@ def view_summary(view: JudgedRanks) -> Summary:
 
 
 def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Return ranks as uint16 or uint32 [rows, systems]; the maximum value means no rank.
-
-    Raises
-    ------
-    UsageError
-        If the ranks have another shape, or are not whole numbers from 0.
-    """
+    """Return ranks as uint16 or uint32 [rows, systems]; the maximum value means no rank."""
     ranks = _whole_numbers(name, given, 2)
     ranks = ranks.astype(ranks.dtype.newbyteorder("="), copy=False)
     if shape is not None and ranks.shape != shape:

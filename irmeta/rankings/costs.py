@@ -13,18 +13,7 @@ from irmeta.store.scan import StoredLists, StoreReader, read_table
 
 
 def read_costs(file: str) -> pl.DataFrame:
-    """Read a file of lines ``query doc cost`` or ``doc cost``.
-
-    Returns
-    -------
-    DataFrame
-        query (null: of any query), doc, cost.
-
-    Raises
-    ------
-    DataError
-        If a line has another form, a cost is not above 0, or a doc has two costs.
-    """
+    """Read lines ``query doc cost`` or ``doc cost``: query (null: any query), doc, cost."""
     schema = {"query": pl.String, "doc": pl.String, "cost": pl.Float64}
     costs = pl.DataFrame(list(_lines(file)), schema, orient="row")
     if costs.is_empty():
@@ -71,15 +60,7 @@ def _lines(file: str) -> Iterator[tuple[str | None, str, float]]:
 
 
 def costs_of(store: StoreReader, track: str, file: str) -> pl.DataFrame:
-    """Return the costs of a track's docs: query, doc_id, cost.
-
-    Raises
-    ------
-    DataError
-        See `read_costs`.
-    UsageError
-        If no doc of the track has a cost in the file.
-    """
+    """Return the costs of a track's docs: query, doc_id, cost."""
     costs = read_costs(file)
     by_query = costs["query"].null_count() == 0
     keys = ["query", "doc"] if by_query else ["doc"]

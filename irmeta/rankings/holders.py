@@ -69,19 +69,11 @@ def rarity_of(retrieved_by: np.ndarray, total: np.ndarray | int, kind: Rarity) -
 
 
 def holders_within(view: JudgedRanks, rows: np.ndarray, depth: int, counted: Counted) -> Holders:
-    """Count the systems or groups that retrieve docs at ranks up to `depth`.
+    """Count the systems or groups that retrieve docs, rows of the view, at ranks up to `depth`.
 
-    Parameters
-    ----------
-    view
-        All its systems are counted, also those without a list for the query.
-    rows
-        The docs: rows of the view, as indices or bool.
-    counted
-        ``systems``: all systems. ``groups``: groups, which retrieve a doc if one of their systems
-        does; a system without a group is a group of its own. ``others``: for the systems of a group
-        the systems outside it, and the group itself as one that retrieves the doc. ``pooled``:
-        systems that contributed to the pool (all, where this is unknown).
+    ``groups`` retrieve a doc if one of their systems does; a system without a group is one of its
+    own. ``others`` are, for the systems of a group, the systems outside it and the group itself.
+    ``pooled`` are the systems that contributed to the pool (all, where this is unknown).
     """
     ranks, depth = np.ascontiguousarray(view.ranks[rows]), min(depth, view.missing - 1)
     one_column = np.zeros(ranks.shape[1], np.int64)

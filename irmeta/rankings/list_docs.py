@@ -17,24 +17,7 @@ def list_docs(
 ) -> pl.DataFrame:
     """Return the docs of the lists of the systems of `facts` on its judged queries.
 
-    Parameters
-    ----------
-    order
-        Tie order; None: that of the store.
-    depth
-        Deepest rank; None: all ranks.
-
-    Returns
-    -------
-    DataFrame
-        system, query and docs (list of str, best first), in no particular order.
-
-    Raises
-    ------
-    UsageError
-        See `other_order`.
-    DataError
-        If the track is damaged, or was replaced during reading.
+    The columns are system, query and docs (list of str, best first), in no particular order.
     """
     other = other_order(facts, order)
     columns = sorted({"doc_id", *(TIE_RULES[other].keys if other else ())})

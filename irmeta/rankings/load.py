@@ -40,13 +40,7 @@ from irmeta.trec.tie_orders import columns_compared
 def other_order(
     facts: TrackFacts, order: TieOrder | None, what: str = "tie order"
 ) -> TieOrder | None:
-    """Return `order` if it differs from the store's tie order, otherwise None.
-
-    Raises
-    ------
-    UsageError
-        If it differs, and the lists were cut at ingest.
-    """
+    """Return `order` if it differs from the store's tie order, otherwise None."""
     if order is None or order == facts.policy["tie_order"]:
         return None
     if (depth := facts.policy["depth"]) is not None:
@@ -60,13 +54,7 @@ def other_order(
 
 
 def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.ndarray:
-    """Return the rank of every row under a tie order: int32.
-
-    Raises
-    ------
-    DataError
-        If the order compares ranks and a row has no rank.
-    """
+    """Return the rank of every row under a tie order: int32."""
     if other_order(facts, order) is None:
         return ranks_from(lists.starts)
     if (row := tie_orders.row_without_rank(order, lists.columns)) is not None:
@@ -113,24 +101,10 @@ def over_blocks(
 ) -> Iterator[Result]:
     """Yield the result of a function for each block of a track, in query order.
 
-    Parameters
-    ----------
-    workers
-        Threads that read blocks and call the function; None: the usable cores. With `executor`,
-        the largest number of blocks in work; None: `MOST_SENT`.
-    executor
-        Workers that read one block each by the store's path, and call the function, which then has
-        to be picklable, as its results.
-    max_rows
-        Rows of a block, for blocks that do not depend on the workers. By default threads share the
-        rows of one block of the store, down to `LEAST_ROWS` each, and blocks of an executor have
-        `SENT_ROWS`.
-
-    Raises
-    ------
-    DataError, UsageError
-        See `judged_ranks`; or if `workers` is less than 1, or the store is in memory and there is
-        an executor.
+    Threads share the rows of one block of the store, down to `LEAST_ROWS` each. Workers of an
+    executor read blocks of `SENT_ROWS` by the store's path: the function and its results have to be
+    picklable, and `workers` is the largest number of blocks in work (None: `MOST_SENT`). With
+    `max_rows` blocks do not depend on the workers.
     """
     if executor is None:
         threads, least = thread_count(workers), min(store.block_rows, LEAST_ROWS)
@@ -206,16 +180,7 @@ def judged_ranks(
     max_rows: int | None = None,
     needs: Collection[Need] = (),
 ) -> Iterator[JudgedRanks]:
-    """Yield the blocks of a track in query order; each judged query is in exactly one.
-
-    Raises
-    ------
-    UsageError
-        If the track or the qrels set does not exist, or the tie order differs from the store's and
-        the lists were cut at ingest.
-    DataError
-        If the track is damaged; or, after the last block, if it was replaced during reading.
-    """
+    """Yield the blocks of a track in query order; each judged query is in exactly one."""
     with undisturbed(store, track):
         for read in judged_blocks(store, track, policy, max_rows, needs):
             yield read()
@@ -228,13 +193,7 @@ def judged_blocks(
     max_rows: int | None = None,
     needs: Collection[Need] = (),
 ) -> Iterator[Callable[[], JudgedRanks]]:
-    """Yield one function per block that reads the block in any thread: see `judged_ranks`.
-
-    Raises
-    ------
-    UsageError
-        See `judged_ranks`; raised before the first block.
-    """
+    """Yield one function per block that reads the block in any thread: see `judged_ranks`."""
     facts = track_facts(store, track, policy.qrels, policy.rel)
     asked = _Asked.of(store, facts, policy, needs)
     sets = _qrels_sets(store, facts, asked.needs, policy.rel)
@@ -250,11 +209,7 @@ def judged_under(
 ) -> Iterator[list[JudgedRanks]]:
     """Yield each block of a track under several policies, read once: see `judged_ranks`.
 
-    Parameters
-    ----------
-    asked
-        Policies with the same qrels set, and the needs of each; only the first needs subtopics or
-        samples.
+    The policies have the same qrels set; only the first may need subtopics or samples.
     """
     with undisturbed(store, track):
         facts = track_facts(store, track, asked[0][0].qrels, asked[0][0].rel)

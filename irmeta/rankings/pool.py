@@ -53,13 +53,7 @@ class Pool:
 
 
 def pool_of(store: StoreReader, track: str) -> Pool:
-    """Return the pool of a track.
-
-    Raises
-    ------
-    DataError
-        If the pooled systems are known, and none of them is in the store.
-    """
+    """Return the pool of a track."""
     facts = read_table(store, "systems", track)
     known = facts["pooled"].null_count() < facts.height
     pooled = facts.filter("pooled") if known else facts
@@ -101,18 +95,8 @@ def pool_depths(ranks: np.ndarray, systems: Sequence[int]) -> np.ndarray:
 def judged_depths(ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Compute the judged depth of each list: int64 [queries, systems].
 
-    The judged depth is the largest d with all top d docs judged, `NOT_POOLED` for a list with all
-    docs judged.
-
-    Parameters
-    ----------
-    ranks
-        uint16 or uint32 [docs, systems]: ranks of all docs of the qrels. The maximum value means
-        not retrieved.
-    offsets
-        int64 [queries + 1]: the rows of each query.
-    lengths
-        uint32 [queries, systems]: lengths of the lists.
+    It is the largest d with all top d docs judged, `NOT_POOLED` for a list with all docs judged.
+    `ranks` are those of all docs of the qrels; the maximum of their type means not retrieved.
     """
     first = np.empty(lengths.shape)
     space = np.zeros(int(lengths.max(initial=0)) + 2, np.int64)
@@ -126,13 +110,6 @@ def complete_depths(judged: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     The depth is the largest d with the top d docs of every contributing list judged, the d of Lu,
     Moffat and Culpepper (2016). All docs of a list shorter than d must be judged. The largest
     possible d is the length of the longest list; 0 if the pool is complete at no depth.
-
-    Parameters
-    ----------
-    judged
-        `judged_depths` of the lists of the contributing systems: int64 [queries, systems].
-    lengths
-        uint32 [queries, systems]: lengths of these lists.
     """
     longest = lengths.max(axis=1, initial=0).astype(np.int64)
     return np.minimum(judged.min(axis=1, initial=NOT_POOLED), longest)
@@ -234,11 +211,6 @@ def comprehensive_depth(views: Iterable[JudgedRanks]) -> int | None:
 
     It is the least of `complete_depths` over the judged queries with a contributing list, never
     the depth stated in the collection. None: no doc of the contributing lists is unjudged.
-
-    Raises
-    ------
-    UsageError
-        If a view has no pool.
     """
     found = ComprehensiveDepth()
     for view in views:
@@ -270,19 +242,9 @@ class ComprehensiveDepth:
 
 
 def judged_by_rank(views: Iterable[JudgedRanks]) -> tuple[np.ndarray, np.ndarray]:
-    """Count the docs of the contributing lists, and those judged, at each rank.
+    """Count the docs of the contributing lists, and those judged, at each rank: two int64 [ranks].
 
     Lists of queries that the qrels set does not judge are excluded.
-
-    Returns
-    -------
-    listed, judged
-        int64 [ranks]: from rank 1 to the length of the longest list.
-
-    Raises
-    ------
-    UsageError
-        If a view has no pool.
     """
     listed = judged = np.zeros(0, np.int64)
     for view in views:
@@ -324,13 +286,7 @@ def complete_depths_of(view: JudgedRanks) -> np.ndarray:
 
 
 def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
-    """Warn once about queries of a track whose pool is complete at no depth.
-
-    Parameters
-    ----------
-    complete
-        `complete_depths_of` each block of the track.
-    """
+    """Warn once about queries of a track whose pool is complete at no depth, by all its blocks."""
     depths = np.concatenate([np.empty(0, np.int64), *complete])
     if none := int(np.count_nonzero(depths == 0)):
         warn(

@@ -68,13 +68,7 @@ def block_with(
     needs: Collection[Need],
     queries: Callable[[JudgedRanks], Sequence[str]],
 ) -> JudgedRanks:
-    """Return the block of a track that has a query; `queries` returns those of a block.
-
-    Raises
-    ------
-    UsageError
-        If the query is not judged.
-    """
+    """Return the block of a track that has a query; `queries` returns those of a block."""
     known: list[str] = []
     with undisturbed(store, track):
         for view in judged_ranks(store, track, policy, needs=needs):
@@ -86,13 +80,7 @@ def block_with(
 
 
 def system_index(view: JudgedRanks, track: str, system: str) -> int:
-    """Return the index of a system.
-
-    Raises
-    ------
-    UsageError
-        If the track has no such system.
-    """
+    """Return the index of a system."""
     if system not in view.systems:
         hint = did_you_mean(system, view.systems)
         raise UsageError(f"track {track!r} has no system {system!r}. {hint}")

@@ -77,13 +77,7 @@ class Strata:
 
 
 def read_sample(store: StoreReader, facts: TrackFacts, docs: pl.DataFrame) -> Sample | None:
-    """Read how the docs of a qrels set (query, doc_id) were sampled; None if it is no sample.
-
-    Raises
-    ------
-    UsageError
-        If the store was made by an irmeta that did not keep samples.
-    """
+    """Read how the docs of a qrels set (query, doc_id) were sampled; None if it is no sample."""
     if facts.sampled is None:
         return None
     columns = ("query", "doc_id", "stratum", "method", "probability")
@@ -108,24 +102,12 @@ def read_sample(store: StoreReader, facts: TrackFacts, docs: pl.DataFrame) -> Sa
 
 
 def sample_of(view: JudgedRanks) -> Sample | None:
-    """Return the sample of a view; None if its qrels set does not state that it is a sample.
-
-    Raises
-    ------
-    UsageError
-        If the view was made without its sample, or its judgments are fewer than those sampled.
-    """
+    """Return the sample of a view; None if its qrels set does not state that it is a sample."""
     return None if view.facts.sampled is None else view.require("sample")
 
 
 def strata_of(view: JudgedRanks) -> Strata:
-    """Return the strata of a view; all docs of a qrels set that is no sample are one stratum.
-
-    Raises
-    ------
-    UsageError
-        If the qrels set has inclusion probabilities instead of strata; see also `sample_of`.
-    """
+    """Return the strata of a view; all docs of a qrels set that is no sample are one stratum."""
     query = view.query_of(np.arange(len(view.grades)))
     sample, queries = sample_of(view), np.arange(len(view.queries) + 1)
     if sample is None:

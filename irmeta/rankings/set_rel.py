@@ -12,13 +12,7 @@ from irmeta.store.scan import StoreReader
 
 
 def policies_of_sets(store: StoreReader, track: str, policy: EvalPolicy) -> list[EvalPolicy]:
-    """Return a policy for each qrels set that a policy names, such as ``human,umbrela``.
-
-    Raises
-    ------
-    UsageError
-        If a name is empty, or a set is named twice.
-    """
+    """Return a policy for each qrels set that a policy names, such as ``human,umbrela``."""
     names = set_names(policy.qrels)
     sets = {one["name"] for one in store.read_record(track)["qrels"]}
     if len(names) < 2 or policy.qrels in sets:

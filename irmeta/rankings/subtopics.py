@@ -128,13 +128,7 @@ def has_subtopics(store: StoreReader, track: str) -> bool:
 
 
 def subtopic_set(store: StoreReader, facts: TrackFacts) -> str:
-    """Return the name of the qrels set with subtopics: the chosen set, or the first with subtopics.
-
-    Raises
-    ------
-    UsageError
-        If no set of the track has subtopics.
-    """
+    """Return the name of the chosen qrels set, or of the first with subtopics."""
     sets = store.read_record(facts.track)["qrels"]
     names = [one["name"] for one in sets if one["subtopics"]]
     if not names:
@@ -164,21 +158,7 @@ def lay_out(
     offsets: np.ndarray,
     doc_ids: np.ndarray,
 ) -> Subtopics:
-    """Arrange the pairs of a block of queries by the rows of its view.
-
-    Parameters
-    ----------
-    pairs
-        query, subtopic, doc_id, grade.
-    described
-        See `described_subtopics`.
-    queries
-        The queries of the block.
-    offsets
-        int64 [queries + 1], into the rows.
-    doc_ids
-        int32 [rows].
-    """
+    """Arrange pairs (query, subtopic, doc_id, grade) of a block by the rows of its view."""
     order = pl.DataFrame({"query": queries, "q": np.arange(len(queries), dtype=np.int64)})
     names = order.join(described, on="query", maintain_order="left_right")
     counts = np.bincount(names["q"].to_numpy(), minlength=len(queries))

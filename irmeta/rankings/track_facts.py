@@ -143,11 +143,6 @@ def track_facts(
     """Return the facts of one track under one of its qrels sets (None: the primary one).
 
     `rel` is that of an `EvalPolicy`.
-
-    Raises
-    ------
-    UsageError
-        If there is no such track or set.
     """
     record = store.read_record(track)
     sets = {q["name"]: q for q in record["qrels"]}
@@ -183,13 +178,7 @@ def track_facts(
 
 
 def set_names(qrels: str | None) -> list[str]:
-    """Return the names of qrels sets in a text with commas between them.
-
-    Raises
-    ------
-    UsageError
-        If a name is empty, or a set is named twice.
-    """
+    """Return the names of qrels sets in a text with commas between them."""
     names = [] if qrels is None else [name.strip() for name in qrels.split(",")]
     if len(names) > 1 and (not all(names) or len(set(names)) < len(names)):
         raise UsageError(f"qrels = {qrels!r} is not a list of different qrels sets.")

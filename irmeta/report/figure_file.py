@@ -35,11 +35,6 @@ def write_figure(
     """Write an Altair chart atomically; with `fit`, PDF and PNG are as wide as a column of print.
 
     Without `titles`, the figure has no title and subtitle, for use with a caption.
-
-    Raises
-    ------
-    UsageError
-        See `check_figure_file`.
     """
     check_figure_file(path, force=force)
     remove_temporaries(path.parent)

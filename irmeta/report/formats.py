@@ -10,13 +10,7 @@ FORMATS = ("svg", "pdf", "png")
 
 
 def parse_formats(given: Iterable[str]) -> tuple[str, ...]:
-    """Return formats in the order of `FORMATS`; a text may name several, separated by commas.
-
-    Raises
-    ------
-    UsageError
-        For an unknown format, with the nearest known one, or none.
-    """
+    """Return formats in the order of `FORMATS`; a text may name several, separated by commas."""
     texts = [given] if isinstance(given, str) else given
     names = {name.strip() for text in texts for name in text.split(",")}
     for name in sorted(names):

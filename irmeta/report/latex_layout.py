@@ -199,14 +199,8 @@ class _Columns:
 def _shares(cells: np.ndarray, least: Mapping[int, float], room: float) -> dict[int, float]:
     """Divide the room among columns of text so that the rows have fewest lines.
 
-    Points are moved from one column to another as long as that helps, fewer and fewer at a time.
-
-    Parameters
-    ----------
-    cells
-        float64[row, column]: points of the text.
-    least
-        The least points of each column.
+    `cells` are points of the text, float64 [row, column]. Points are moved from one column to
+    another as long as that helps, fewer and fewer at a time.
     """
     low = np.array([*least.values()])
     widths = low + (room - low.sum()) / len(low)

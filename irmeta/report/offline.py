@@ -88,13 +88,7 @@ def offline(chart: Chart) -> Chart:
 
 
 def sized(chart: Chart, width: Width | None) -> Chart:
-    """Return a chart as wide as a column or the text of a paper with two columns.
-
-    Raises
-    ------
-    UsageError
-        If the width is unknown.
-    """
+    """Return a chart as wide as a column or the text of a paper with two columns."""
     if width is None:
         return offline(chart)
     check_choice("width", width, get_args(Width))

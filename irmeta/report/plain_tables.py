@@ -84,20 +84,10 @@ def score_grid(
 ) -> Grid:
     """Return a table with one row per system, and one column per measure.
 
-    Parameters
-    ----------
-    frame
-        The columns track, qrels, system and query, where present, then one column per measure.
-    directions
-        For each measure, 1 (greater is better) or -1. The best values of a track, of a
-        qrels set and, in a table of queries, of a query are bold, unless all are equal; a measure
-        without a direction has no best value.
-    name, caption
-        See `Grid`.
-    digits
-        Decimal places.
-    marks
-        Superscripts by key and measure: ``(track, system, "AP")``.
+    `frame` has the columns track, qrels, system and query, where present, then the measures. The
+    best values of a track, of a qrels set and, in a table of queries, of a query are bold, unless
+    all are equal; a measure without a direction has none. `marks` are superscripts by (track,
+    system, measure).
     """
     keys = [column for column in _KEYS if column in frame.columns]
     measures = [column for column in frame.columns if column not in keys]

@@ -147,25 +147,10 @@ def grid(
 ) -> Grid:
     """Return the cells of a table.
 
-    A percent sign is in the heading of a column, not behind its values. LaTeX leaves columns out
-    that have no value.
-
-    Parameters
-    ----------
-    table, frame
-        The declaration, and rows of the table.
-    columns
-        The columns to show, in order; default: all columns that the table declares as shown.
-    pivot
-        A column whose values become groups of columns, or two columns, the values of the second
-        beside one another in the groups of the first. The shown columns before the pivot identify
-        the rows; the columns after the pivot repeat for each value.
-    name, caption
-        Name and caption; default: the table's.
-    best
-        Where the greatest of the first values behind the pivot is bold: in its row, in its column.
-    display
-        Function from a measure to how its values are shown.
+    The values of a column `pivot`, or of two, become groups of columns: the columns before it
+    identify the rows, those after it repeat. `best` says where the greatest of the first values
+    behind the pivot is bold. A percent sign is in the heading of a column, not behind its values.
+    LaTeX leaves columns out that have no value.
     """
     shown = list(columns) or [n for n, c in table.columns.items() if c.show != "none"]
     made = _Cells(table, display)
@@ -402,15 +387,7 @@ def in_notation(grid: Grid, notations: Notations) -> Grid:
 
 
 def format_value(value: Any, column: Column, form: str = "", bare: bool = False) -> str:
-    """Return a value as text.
-
-    Parameters
-    ----------
-    form
-        The format; default: the column's format, else the default of its kind.
-    bare
-        Whether to omit the unit.
-    """
+    """Return a value as text; by default in the column's format, else in that of its kind."""
     if value is None:
         return column.absent or ABSENT
     if isinstance(value, float) and math.isnan(value):
@@ -472,15 +449,7 @@ class Scale:
 
 
 def scale_of(frame: pl.DataFrame, measure: str, display: Display) -> Scale | None:
-    """Return the scale of one measure for all rows: 0 to 1 for shares, logarithms for lengths.
-
-    Parameters
-    ----------
-    frame
-        Columns value, median, worst.
-    display
-        How the measure's values are shown.
-    """
+    """Return the scale of a measure for all rows of values: 0 to 1, or logarithms."""
     numbers = [v for name in ("value", "median", "worst") for v in frame[name].drop_nulls()]
     numbers = [float(v) for v in numbers if math.isfinite(v)]
     if not numbers:

@@ -13,13 +13,7 @@ _USUAL, _BOLD = 556, 1.08  # digits, most letters, the en dash; bold texts are w
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """Return the width of a line of text in pixels, bold texts about.
-
-    Parameters
-    ----------
-    size
-        Font size in pixels.
-    """
+    """Return the width of a line of text in pixels, bold texts about."""
     width = sum(_WIDTHS.get(letter, _USUAL) for letter in text) / 1000
     return width * size * (_BOLD if bold else 1.0)
 

@@ -177,17 +177,10 @@ def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
 
 
 def svg_of(spec: dict[str, Any], draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
-    """Draw a spec as an SVG element; the same spec gives the same bytes, offline.
+    """Draw a spec of `to_spec` as an SVG element; the same spec gives the same bytes, offline.
 
     What a mark would say to a screen reader becomes its ``<title>``, which browsers show under the
     pointer. The spec's description is what the whole image says to a screen reader.
-
-    Parameters
-    ----------
-    spec
-        Spec made by `to_spec`.
-    draw
-        Function that draws a Vega-Lite spec as SVG.
     """
     svg = draw(spec)
     svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
@@ -201,22 +194,10 @@ def print_of(
     ppi: int = PPI,
     draw: Callable[[dict[str, Any], Collection[str], int], dict[str, bytes]] = vega_print,
 ) -> dict[str, bytes]:
-    """Draw a spec as pdf or png, narrower than on the page, to fit a column of print.
+    """Draw a spec of `to_spec` as pdf or png, narrower than on the page, to fit a column of print.
 
-    A figure of `TEXT_WIDTH` fits two columns and is as wide as on the page.
-
-    The same spec gives the same PNG; a PDF contains the time.
-
-    Parameters
-    ----------
-    spec
-        Spec made by `to_spec`.
-    formats
-        The formats, of pdf and png.
-    ppi
-        PNG pixels per 72 pixels of the chart.
-    draw
-        Function that draws a Vega-Lite spec in `formats`, with `ppi`.
+    A figure of `TEXT_WIDTH` fits two columns and is as wide as on the page. The same spec gives the
+    same PNG; a PDF contains the time.
     """
     return draw(spec if _is_wide(spec) else fit_width(spec, PRINT_WIDTH), formats, ppi)
 

@@ -158,18 +158,10 @@ def mean_rates(view: JudgedRanks, steps: Steps, iterations: np.ndarray, ks: Cuto
 def fullest(
     view: JudgedRanks, ratings: np.ndarray, shares: np.ndarray, params: Params, most: np.ndarray
 ) -> np.ndarray:
-    """Compute the gain of the best docs of each subtopic, in the order of their ratings.
+    """Compute the gain of the best docs of each subtopic, by rating: float64 [k, query].
 
     The i-th has gamma^(i - 1) times its rating, and a subtopic at most the height of the cube.
-
-    Parameters
-    ----------
-    most
-        int64 [k]: the number of docs of a subtopic.
-
-    Returns
-    -------
-    float64 [k, query].
+    `most` is the number of docs of a subtopic, by k.
     """
     subtopics = view.require("subtopics")
     rated = np.flatnonzero(ratings)

@@ -70,11 +70,6 @@ def subtopic_shares(view: JudgedRanks, params: Params) -> np.ndarray:
     """Return the share p_a of each subtopic: float64 [names], with sum 1 over a query.
 
     Subtopics that do not count have share 0; all have if no weight of the query is above 0.
-
-    Raises
-    ------
-    UsageError
-        If ``weights=given`` and a subtopic that counts has no weight.
     """
     subtopics, is_counted = counted(view, params)
     weights = is_counted.astype(np.float64)
@@ -164,19 +159,10 @@ class GainPairs:
 
 
 def gains_by_rank(view: JudgedRanks, pairs: GainPairs, shares: np.ndarray) -> Steps:
-    """Compute the gain of each doc of each list, given what the list has above it.
+    """Compute the gain of each doc of each list, given what the list has above it: [docs, systems].
 
-    Parameters
-    ----------
-    shares
-        float64 [names of subtopics]: the weight of each subtopic at rank 1.
-
-    Returns
-    -------
-    ranks, offsets
-        As `JudgedRanks.sort_by_rank`, of the docs with a pair.
-    gains
-        float64 [docs, systems], 0 for docs that are not retrieved.
+    Ranks and offsets, of the docs with a pair, are as those of `JudgedRanks.sort_by_rank`; the gain
+    of docs that are not retrieved is 0. `shares` is the weight of each subtopic at rank 1.
     """
     subtopics = view.require("subtopics")
     ranks, docs, offsets = pairs.by_rank(view)
@@ -199,17 +185,10 @@ def gains_by_rank(view: JudgedRanks, pairs: GainPairs, shares: np.ndarray) -> St
 
 
 def greedy_ideal(view: JudgedRanks, rel: float, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the gain at each rank of the greedy ideal list of each query.
+    """Compute the gain at each rank of the greedy ideal list of each query, and offsets.
 
     The list has the docs of any subtopic: at each rank the doc of greatest gain, of equal ones the
     greatest name. The result is cached, so that measures share it.
-
-    Returns
-    -------
-    gains
-        float64 [relevant docs].
-    offsets
-        int64 [queries + 1].
     """
 
     def compute() -> np.ndarray:

@@ -79,33 +79,10 @@ def curve_panes(
 ) -> alt.ConcatChart | alt.LayerChart:
     """Draw one curve per name in each pane, two panes side by side.
 
-    Up to 8 names have a colour and a mark each. Of more, all curves are thin and grey, and those
-    of the least, the quartiles and the greatest value at the right edge of each pane are
-    emphasised and named above the pane.
-
-    Parameters
-    ----------
-    frame
-        Columns pane, name, x (at least 1 on a logarithmic axis), y (null, NaN or infinite: a gap)
-        and dashed (bool); a curve is the rows of one pane, name and dashed, by x. Optionally low
-        and high, the bounds of a band around each of up to 8 curves, and marked (bool), the points
-        of these curves that have a mark; by default up to 15, evenly spaced.
-    dashes
-        What solid and dashed curves are, for the legend.
-    rules
-        Values of x, drawn as vertical lines with their labels.
-    levels
-        Values of y, drawn as horizontal lines.
-    labels
-        Values of x that are labelled above the panes.
-    same_y
-        Whether all panes have the same y axis.
-    height
-        Height of a pane.
-    linear
-        Format of the labels of a linear x axis; by default the axis is logarithmic.
-    ranks
-        Whether y is a rank: 1 is at the top.
+    `frame` has the columns pane, name, x (at least 1 on a logarithmic axis), y (null, NaN or
+    infinite: a gap) and dashed; optionally low and high, the bounds of a band around each of up to
+    8 curves, and marked, the points with a mark. Of more than 8 names all curves are thin and grey,
+    and the least, the quartiles and the greatest at the right edge are emphasised and named.
     """
     import altair as alt
 

@@ -35,16 +35,9 @@ def dumbbell(
 ) -> alt.LayerChart:
     """Draw a filled dot and a ring per row, best filled value first.
 
-    Parameters
-    ----------
-    frame
-        Columns row (name), filled, ring (values; null or NaN: no mark), filled_name, ring_name
-        (in tooltips), aside (text at the right). Rows without a filled value are not drawn, only
-        counted in the subtitle.
-    aside
-        Heading of the text at the right.
-    display
-        How the values are shown: lengths on a log axis, other values from 0.
+    `frame` has the columns row, filled, ring (null or NaN: no mark), filled_name, ring_name (in
+    tooltips) and aside (text at the right, below the heading `aside`). Rows without a filled value
+    are only counted, in the subtitle.
     """
     import altair as alt
 

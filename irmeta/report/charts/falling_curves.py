@@ -36,15 +36,8 @@ def falling_curves(
 ) -> alt.LayerChart:
     """Draw one falling step function per name, from where it is at most `top`.
 
-    The curves differ by colour and dashes. Labels above `top` are in the order of the curves; of
-    more curves than fit side by side, every second, third and so on has a label.
-
-    Parameters
-    ----------
-    frame
-        Columns name, x, y: by name and x, y falling.
-    levels
-        Values of y, drawn as dashed lines.
+    `frame` has the columns name, x, y (falling), by name and x. Labels above `top` are in the order
+    of the curves; of more than fit side by side, every second, third and so on has one.
     """
     import altair as alt
 

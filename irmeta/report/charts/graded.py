@@ -27,19 +27,11 @@ SHADES = ("#d6ebf7", "#e9a35c", "#8a2f00", "#ffffff")
 def graded_table(
     cells: pl.DataFrame, grades: Sequence[str], *, title: str, subtitle: str, is_wide: bool = False
 ) -> alt.LayerChart:
-    """Draw a table whose cells are coloured by their grades.
+    """Draw a table whose cells are coloured by three grades, the best first, or by none.
 
-    Parameters
-    ----------
-    cells
-        Columns `column`, `row` (names, in the order in which they first appear), grade, text (the
-        number in the cell), name (under the pointer) and group (of neighbouring columns; a line is
-        before each group except the first, and in a wide table its name above it).
-    grades
-        Three grades, the best first, and the name of cells without a grade.
-    is_wide
-        Whether the figure is as wide as two columns of print. Otherwise numbers in narrow cells
-        are short: .504 and 35%.
+    `cells` has the columns column, row (in the order in which they first appear), grade, text, name
+    (under the pointer) and group (of neighbouring columns, named above a wide table). In a narrow
+    table, which is one column of print, numbers are short: .504 and 35%.
     """
     import altair as alt
 

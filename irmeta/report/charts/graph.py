@@ -47,19 +47,9 @@ def graph(
 ) -> alt.LayerChart:
     """Draw names on levels, joined by arrows.
 
-    Parameters
-    ----------
-    nodes
-        Columns name (short), level (int, 0 at the left) and row (float, 0 at the top; names of a
-        level are at least 1 apart).
-    edges
-        Columns source and target, names of nodes; kind; and weight: ``pale``, ``plain`` or
-        ``bold``. Between names on one level an arrow is curved.
-    kinds
-        The kinds of edges in the order of their styles, up to 4. A legend names those drawn, if
-        more than one is.
-    headings
-        Text below each level.
+    `nodes` has the columns name, level (0 at the left) and row (0 at the top; names of a level are
+    at least 1 apart); `edges` source, target, kind (of up to 4, in the order of their styles) and
+    weight (``pale``, ``plain``, ``bold``). Arrows between names on one level are curved.
     """
     import altair as alt
 

@@ -27,12 +27,9 @@ ROOM, TITLE = 26, 19  # pixels for the labels of a y axis, and for its title
 def heat_map(cells: pl.DataFrame, *, title: str, subtitle: str) -> alt.LayerChart:
     """Draw values between -1 and 1, with their numbers in the cells.
 
-    Parameters
-    ----------
-    cells
-        Columns across, down (names, in the order in which they first appear), value (null or NaN:
-        undefined, drawn as a dash) and name (under the pointer); optionally text, which is
-        printed instead of the number if not null. Numbers in narrow cells are short: .50 and 1.
+    `cells` has the columns across, down (in the order in which they first appear), value (null or
+    NaN: a dash), name (under the pointer) and optionally text, which is printed instead of the
+    number.
     """
     import altair as alt
 
@@ -84,15 +81,7 @@ def _with_texts(cells: pl.DataFrame) -> tuple[pl.DataFrame, float]:
 
 
 def lower_triangle(pairs: pl.DataFrame, a: str, b: str, value: str) -> pl.DataFrame:
-    """Return each unordered pair once as cells of `heat_map`; the later name is the row.
-
-    Parameters
-    ----------
-    pairs
-        Pairs in one or both orders, with or without pairs of equal names.
-    a, b, value
-        Names of the columns.
-    """
+    """Return each unordered pair once, as cells of `heat_map`; the later name is the row."""
     names = pl.concat([pairs[a], pairs[b]]).unique(maintain_order=True)
     index = {name: n for n, name in enumerate(names)}
     at_a, at_b = (pl.col(c).replace_strict(index, return_dtype=pl.Int64) for c in (a, b))
@@ -121,16 +110,8 @@ def banded_maps(
 ) -> alt.ConcatChart | alt.LayerChart:
     """Draw square heat maps of integers by integers, up to two side by side, in bands of values.
 
-    Parameters
-    ----------
-    cells
-        Columns pane, x, y (int), value (null or NaN: undefined, hatched).
-    axes
-        Titles of the x and the y axis of each pane.
-    bands
-        Lower bounds of the bands above the lowest, ascending.
-    rules
-        Values of x and y that are marked by lines, where both axes have them.
+    `cells` has the columns pane, x, y and value (null or NaN: hatched). `bands` are the lower
+    bounds of all bands but the lowest, `rules` values of x and y that are marked by lines.
     """
     if cells.is_empty():
         return nothing(f"{title}: nothing to draw.")

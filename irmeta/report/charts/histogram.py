@@ -55,20 +55,9 @@ def histogram(
 ) -> alt.LayerChart:
     """Draw counts by bucket, stacked by kind.
 
-    Parameters
-    ----------
-    bars
-        Columns bucket (its name, "|" for a new line), count (int) and, with `kinds`, kind; buckets
-        in the order in which they first appear.
-    kinds
-        Colour and label of each kind, the lowest in the stack first; labels make a legend of the
-        kinds that have a bar.
-    classes
-        Named ranges of buckets.
-    corners
-        Text in the upper left and right corners.
-    log
-        Whether the y axis is logarithmic, for bars that are not stacked.
+    `bars` has the columns bucket (its name, "|" for a new line; in the order in which they first
+    appear), count and, with `kinds`, kind; `kinds` gives the colour and label of each, the lowest
+    in the stack first. `classes` are named ranges of buckets, `corners` texts in the upper corners.
     """
     import altair as alt
 

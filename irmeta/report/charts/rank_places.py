@@ -18,15 +18,10 @@ FIRST, OTHER = "could be first", "could not be first"
 
 
 def rank_places(rows: pl.DataFrame, title: str, subtitle: str) -> alt.LayerChart:
-    """Draw the rank of each name and the set of its ranks, best first.
+    """Draw the rank of each name and the set of its ranks, best first; a line divides the tiers.
 
-    Of more than 40 rows, the best 20 have a name and a high row, and the others are thin.
-
-    Parameters
-    ----------
-    rows
-        Columns name, rank, rank_low, rank_high, tier; best first. Rows without a rank are not
-        drawn. A line divides the tiers.
+    `rows` has the columns name, rank (null: not drawn), rank_low, rank_high, tier. Of more than 40
+    rows, the best 20 have a name and a high row, and the others are thin.
     """
     import altair as alt
 

@@ -28,15 +28,8 @@ def scatter_panes(
 ) -> alt.ConcatChart | alt.LayerChart:
     """Draw points between -1 and 1 against quantities around 0, one pane per quantity.
 
-    Parameters
-    ----------
-    frame
-        Columns pane, x, y (-1 to 1), marked (bool: drawn in the second colour, above); points
-        with a null, NaN or infinite coordinate are left out.
-    panes
-        Heading of each pane, and lines below it.
-    kinds
-        What unmarked and marked points are, for the legend.
+    `frame` has the columns pane, x, y and marked (in the second colour, above); points with a null,
+    NaN or infinite coordinate are left out. `kinds` names unmarked and marked points in the legend.
     """
     known = frame.with_columns(pl.col("x", "y").cast(pl.Float64))
     known = known.filter(pl.col("x").is_finite(), pl.col("y").is_finite())

@@ -24,14 +24,8 @@ def slopes(
 ) -> alt.LayerChart:
     """Draw the places of names in two orders, the first place at the top.
 
-    The greatest falls are dark, the greatest rises blue.
-
-    Parameters
-    ----------
-    frame
-        Columns name, left, right (places from 1, each once on either side).
-    sides
-        Headings of the two orders.
+    `frame` has the columns name, left, right (places from 1, each once on either side). The
+    greatest falls are dark, the greatest rises blue.
     """
     import altair as alt
 

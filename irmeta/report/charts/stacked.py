@@ -22,14 +22,9 @@ def stacked_bars(
     subtitle: str,
     x_title: str,
 ) -> alt.LayerChart:
-    """Draw a bar per row, with its parts in order.
+    """Draw a bar per row, with its parts in the order of `parts`.
 
-    Parameters
-    ----------
-    frame
-        Columns row (in the order in which they first appear), part, value (at least 0).
-    parts
-        Colour of each part, in order.
+    `frame` has the columns row (in the order in which they first appear), part, value (at least 0).
     """
     import altair as alt
 

@@ -31,21 +31,9 @@ def strip(
 ) -> alt.LayerChart:
     """Draw one dot per value, one line per row, and the mean of each line.
 
-    Parameters
-    ----------
-    frame
-        Columns row (its name, "|" for a new line), name (under the pointer), value (null or NaN:
-        counted, not drawn); rows in the order in which they appear.
-    domain
-        Smallest and largest possible value; the axis is where the values are, from the smallest if
-        that is near.
-    digits
-        Format of values.
-    spread
-        Whether a bar of one standard deviation either side of the mean stands below the dots,
-        within `domain`; an arrow marks an end beyond it. Otherwise the mean is a tick through them.
-    rule
-        A value drawn as a dashed line through all rows, and its label.
+    `frame` has the columns row (its name, "|" for a new line), name (under the pointer) and value
+    (null or NaN: counted, not drawn). With `spread` a bar of one standard deviation either side of
+    the mean stands below the dots, within `domain`; otherwise the mean is a tick through them.
     """
     import altair as alt
 

@@ -33,19 +33,8 @@ def surfaces(
 ) -> alt.ConcatChart | alt.LayerChart:
     """Draw up to three antisymmetric surfaces, and a distribution function of each in one pane.
 
-    Parameters
-    ----------
-    cells
-        Columns pane, x, y (int), value (-1 to 1).
-    shares
-        Columns pane, x (-1 to 1) and y (share of values up to x), by pane and x; without rows
-        there is no such pane.
-    headings
-        Heading of each surface.
-    axes
-        Titles of the x and the y axis of the surfaces.
-    share_heading, x_title
-        Heading and title of the x axis of the distribution functions.
+    `cells` has the columns pane, x, y (int) and value (-1 to 1); `shares` pane, x (-1 to 1) and y
+    (share of values up to x), by pane and x: without rows there is no such pane.
     """
     if cells.is_empty():
         return nothing(f"{title}: nothing to draw.")

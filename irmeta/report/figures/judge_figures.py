@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 def judge_intervals(judges: pl.DataFrame, coefficient: str) -> alt.LayerChart:
     """Draw a coefficient of each judge with its 95 % interval, the greatest first.
 
-    Parameters
-    ----------
-    judges
-        One track of `JudgeAgreement.judges`.
-    coefficient
-        Name of a column with columns `_low` and `_high`.
+    `judges` is one track of `JudgeAgreement.judges`, with the columns COEFFICIENT, _low and _high.
     """
     ends = {"low": f"{coefficient}_low", "high": f"{coefficient}_high"}
     title = coefficient.replace("_", " ")
@@ -38,12 +33,8 @@ def judge_intervals(judges: pl.DataFrame, coefficient: str) -> alt.LayerChart:
 def confusion_map(confusion: pl.DataFrame) -> alt.LayerChart:
     """Draw the docs by grade of the reference, down, and of one judge, across.
 
-    The colour is the share of the docs of the reference's grade.
-
-    Parameters
-    ----------
-    confusion
-        One track and judge of `JudgeAgreement.confusion`.
+    `confusion` is one track and judge of `JudgeAgreement.confusion`. The colour is the share of the
+    docs of the reference's grade.
     """
     columns = ("reference_grade", "judge_grade")
     grades = [confusion[name].unique().sort() for name in columns]

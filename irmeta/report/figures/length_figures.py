@@ -21,11 +21,7 @@ RETRIEVED = {"plain": (BLUE, ""), "missed": (VERMILLION, "")}
 def length_histogram(frame: pl.DataFrame, title: str) -> alt.LayerChart:
     """Draw the distribution of search lengths of relevant docs (Figure 5 of the ASL paper).
 
-    Parameters
-    ----------
-    frame
-        Columns low, high (both inside the bucket; null: docs that are not retrieved), docs: a row
-        a bucket.
+    `frame` has a row a bucket: low, high (both inside; null: docs that are not retrieved), docs.
     """
     bars = frame.sort(pl.col("low").is_null(), "low")
     names = [
@@ -53,15 +49,9 @@ def length_differences(
 ) -> alt.LayerChart:
     """Draw docs by the difference of their search length in two systems (Figure 6 of the paper).
 
-    Parameters
-    ----------
-    frame
-        Columns low, high (both inside the bucket; negative: the first system is better), docs, and
-        retrieved: ``both``, the role of the only system that retrieves the docs, or ``neither``,
-        whose docs are drawn but are no wins or ties.
-    systems, roles
-        The names of the systems, and what they are, e.g. "best" and "median": a difference is the
-        length in the first less that in the second.
+    A difference is the length in the first less that in the second. `frame` has the columns low,
+    high (both inside the bucket), docs, and retrieved: ``both``, the role of the only system that
+    retrieves the docs, or ``neither``, whose docs are drawn but are no wins or ties.
     """
     bars = frame.sort("low")
     names = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
@@ -107,15 +97,10 @@ def _widening(bars: pl.DataFrame) -> str:
 
 
 def rarity_histogram(frame: pl.DataFrame, counted: str = "systems") -> alt.LayerChart:
-    """Draw the distribution of the number of systems that retrieve a relevant doc.
+    """Draw the distribution of the number of systems, or what `counted` names, with a doc.
 
-    Parameters
-    ----------
-    frame
-        Columns retrieved_by (from 0) and docs; missing rows have no docs. Above 40 systems the bars
-        are ranges of equal width, and a separate bar for 0.
-    counted
-        What retrieves the docs, such as groups.
+    `frame` has the columns retrieved_by (from 0) and docs; missing rows have no docs. Above 40
+    systems the bars are ranges of equal width, and a separate bar for 0.
     """
     counts = frame.select(pl.col("retrieved_by").cast(pl.Int64), "docs")
     most = max(counts["retrieved_by"].to_list(), default=0)

@@ -19,19 +19,11 @@ MOST_BARS = 400  # more would be thinner than a pixel
 
 
 def difference_bars(frame: pl.DataFrame, title: str) -> alt.LayerChart:
-    """Draw a bar for each query, the queries in the order of the frame.
+    """Draw a bar for each query, the queries in the order of a frame of `query_differences`.
 
     Labels below are queries with their numbers of relevant docs, where they are known. Of queries
     that leave no room for all labels, every second, third, ... has one. More than 400 queries are
     an area.
-
-    Parameters
-    ----------
-    frame
-        Columns measure, query, system, baseline, difference, better, relevant (null: unknown): see
-        `irmeta.results.query_differences`.
-    title
-        Title of the figure.
     """
     import altair as alt
 

@@ -17,12 +17,8 @@ def rerun_intervals(
 ) -> alt.LayerChart:
     """Draw a value of each rerun with its 95 % interval, and a rule at its value if reproduced.
 
-    Parameters
-    ----------
-    rows
-        `Reproduction.runs` or `Reproduction.effects`.
-    value
-        Name of a column with columns `_low` and `_high`.
+    `rows` are `Reproduction.runs` or `Reproduction.effects`, with the columns VALUE, _low and
+    _high.
     """
     runs = ("rerun",) if "rerun" in rows.columns else ("baseline", "advanced")
     several = [

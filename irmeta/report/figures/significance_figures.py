@@ -28,20 +28,9 @@ def pairwise_significance(
 ) -> alt.LayerChart:
     """Draw the significantly different pairs of systems, ordered by their means.
 
-    Up to 22 systems have their names on both axes. Of more, each row is a system and the systems
-    below it by mean, across, have their ranks; of more than 40, the best 20 have a name and a high
-    row, and the others are thin.
-
-    Parameters
-    ----------
-    frame
-        Columns system_a, system_b, p: one row per unordered pair; p is NaN if undefined.
-    systems
-        Names of the systems, best first.
-    alpha
-        Significance level.
-    correction
-        The correction of the p-values in words, for the subtitle.
+    `frame` has the columns system_a, system_b, p (NaN: undefined), one row per unordered pair. Up
+    to 22 systems have their names on both axes. Of more, each row is a system and the systems below
+    it by mean, across, have their ranks; of more than 40, the best 20 have a name and a high row.
     """
     if len(systems) < 2:
         return nothing("There is one system, and none to compare it with.")
@@ -157,14 +146,8 @@ def achieved_significance(
 ) -> alt.LayerChart:
     """Draw the sorted p-values of all pairs of systems; curves closer to the axes have more power.
 
-    Parameters
-    ----------
-    frame
-        Columns measure, rank (from 1, by p from the greatest down), p.
-    levels
-        Significance levels, drawn as lines.
-    correction
-        The correction of the p-values in words, for the subtitle.
+    `frame` has the columns measure, rank (from 1, by p from the greatest down), p; `levels` are
+    lines.
     """
     top = SHOWN if max(levels, default=0.0) <= SHOWN / 2 else 1.0
     lowest = frame.group_by("measure").agg(pl.col("p").min())["p"]
@@ -189,20 +172,9 @@ def baseline_differences(
 ) -> alt.LayerChart:
     """Draw the difference of each system from a baseline, with its interval.
 
-    Of more than 40 systems, the best 10, five either side of the baseline and the worst have a name
-    and a high row, and the others are thin.
-
-    Parameters
-    ----------
-    frame
-        Columns system, difference, low, high, interval (null: none), p, verdict, of one-sided tests
-        alternative; best system first.
-    baseline
-        Name of the baseline, whose row is left out.
-    alpha
-        Significance level.
-    correction
-        The correction of the p-values in words, for the subtitle.
+    `frame` has the columns system, difference, low, high, interval (null: none), p, verdict, of
+    one-sided tests alternative; best system first. Of more than 40 systems, the best 10, five
+    either side of the baseline and the worst have a name and a high row.
     """
     import altair as alt
 

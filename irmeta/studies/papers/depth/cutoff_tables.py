@@ -219,14 +219,10 @@ class _Tested:
 def guidance(
     rows: Sequence[Row], pool: StudiedPool, least_depths: Mapping[str, int | None]
 ) -> Iterator[Row]:
-    """Yield the rows of the table `guidance`.
+    """Yield the rows of the table `guidance`, from those of `table_7`.
 
-    Parameters
-    ----------
-    rows
-        The rows of `table_7`.
-    least_depths
-        For each measure the least depth of a pool that orders the contributors as all judgments do.
+    `least_depths` has, for each measure, the least depth of a pool that orders the contributors as
+    all judgments do.
     """
     groups: dict[tuple[str, int, str], list[Row]] = {}
     for row in rows:

@@ -182,13 +182,7 @@ class DepthOptions(TrackOptions):
 
 
 def without_cutoff(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the canonical names of measures without a cutoff, each once.
-
-    Raises
-    ------
-    MeasureError
-        If a measure is unknown, has a cutoff, or has no variant with a rank as the cutoff.
-    """
+    """Return the canonical names of measures without a cutoff, each once."""
     return tuple(dict.fromkeys(map(one_without_cutoff, names)))
 
 

@@ -49,14 +49,9 @@ def collection_of(contributors: int, depth: int | None) -> str | None:
 
 
 def printed_beside(item: str, collections: Mapping[str, str | None]) -> Printed:
-    """Return the paper's numbers of Tables 4 to 9, by column, as functions of the rows of ours.
+    """Return the paper's numbers of a table, by column, as functions of the rows of ours.
 
-    Parameters
-    ----------
-    item
-        The table, e.g. "Table 7".
-    collections
-        The paper's collection of each track, or None.
+    `collections` has the paper's collection of each track, or None.
     """
 
     def find(row: Mapping[str, Any], ending: str, line: str, column: str) -> str | None:

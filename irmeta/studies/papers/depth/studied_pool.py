@@ -180,13 +180,7 @@ class StudiedPool:
 
 
 def _without_depth(pool: StudiedPool, track: str) -> StudiedPool:
-    """Return the pool with an estimated or the default depth, and warn.
-
-    Warns
-    -----
-    PoolDepthWarning
-        Always.
-    """
+    """Return the pool with an estimated or the default depth, and warn."""
     depth, share = pool.comprehensive, pool.options.least_judged
     estimated = 0 if depth is None else evident_depth(*pool.judged_by_rank, share)
     reason = "no doc of its lists is unjudged" if depth is None else f"it is {depth}"
@@ -227,13 +221,7 @@ def judged_only(view: JudgedRanks, by_query: np.ndarray) -> np.ndarray:
 
 
 def check_cutoffs(facts: TrackFacts, options: DepthOptions) -> None:
-    """Check that no given cutoff is deeper than the lists of a store that were cut at reading.
-
-    Raises
-    ------
-    UsageError
-        For the first deeper cutoff.
-    """
+    """Check that no given cutoff is deeper than the lists of a store that were cut at reading."""
     cut = facts.policy["depth"]
     given = [*options.ks, *options.leave_out_ks, options.reference_k or 1]
     if cut is not None and max(given) > cut:

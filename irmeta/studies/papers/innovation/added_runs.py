@@ -127,10 +127,7 @@ def _most_docs(view: JudgedRanks, options: Options) -> int:
 def _joined(name: str, view: JudgedRanks, held: np.ndarray, number: int, options: Options) -> _Made:
     """Let systems that retrieve the first 1, 2, ... `number` of some docs join the track's in turn.
 
-    Parameters
-    ----------
-    held
-        [docs, systems]: ranks of relevant docs in the systems of the track.
+    `held` has the ranks of relevant docs in the systems of the track: [docs, systems].
     """
     k, depth, systems, missing = options.k, options.held_to, held.shape[1], view.missing
     rank = np.arange(1, len(held) + 1)[:, None]

@@ -42,16 +42,8 @@ def figure_2(track: RareTrack) -> Iterator[Row]:
 def swap_alphas(plain: np.ndarray, rare: np.ndarray) -> np.ndarray:
     """Compute the alpha at which two systems with values plain + alpha rare are equal.
 
-    Parameters
-    ----------
-    plain, rare
-        float64 [systems].
-
-    Returns
-    -------
-    ndarray of float64, shape (systems, systems)
-        For each row that is better than the column at alpha = 0: the alpha above which it is worse.
-        Infinite for all other pairs.
+    For each row that is better than the column at alpha = 0, return the alpha above which it is
+    worse; infinite for all other pairs.
     """
     lead, gain = plain[:, None] - plain, rare - rare[:, None]
     swaps = (lead > TIE) & (gain > TIE)

@@ -81,15 +81,7 @@ def _means(track: RareTrack, pools: Sequence[JudgedRanks], systems: Sequence[int
 
 
 def _judged(track: RareTrack, systems: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Leave systems out of the pool.
-
-    Returns
-    -------
-    judged
-        Mean share of judged docs within the cutoff of these systems: float64 [systems].
-    docs
-        See `_docs`.
-    """
+    """Leave systems out of the pool; return their mean judged share, and docs as `_docs`."""
     options, blocks, docs = track.options, list[Scores](), np.zeros(2, np.int64)
     specs = parse_measures([f"Judged@{options.k}"])
     for view in track.views:

@@ -104,13 +104,9 @@ def _chosen(track: RareTrack, query: str) -> Iterator[Row]:
 
 
 def spaced(rarity: Sequence[float], number: int) -> list[int]:
-    """Choose docs of nearly equally spaced rarity.
+    """Choose the indices of `number` docs of nearly equally spaced rarity, from the greatest down.
 
-    Returns
-    -------
-    list of int
-        Indices: for each of `number` points from the greatest to the least rarity, at equal
-        distances, the nearest doc not chosen yet; the first of equally near docs.
+    Of each point it is the nearest doc not chosen yet; of equally near docs the first.
     """
     chosen = list[int]()
     for point in np.linspace(max(rarity), min(rarity), number) if number else ():
@@ -120,13 +116,7 @@ def spaced(rarity: Sequence[float], number: int) -> list[int]:
 
 
 def read_texts(file: str, docs: Collection[str]) -> dict[str, str]:
-    """Read the texts of some docs from a file with a doc, a tab and its text in each line.
-
-    Raises
-    ------
-    DataError
-        If the file is not UTF-8, a line has no tab, or one of the docs has two texts.
-    """
+    """Read the texts of some docs from a file with a doc, a tab and its text in each line."""
     texts, wanted = dict[str, str](), set(docs)
     try:
         with open(file, encoding="utf-8") as lines:

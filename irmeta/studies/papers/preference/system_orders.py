@@ -50,15 +50,7 @@ def tau_b(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def order_frame(rates: Matrix, majority: Majority) -> pl.DataFrame:
-    """Return a system's score and rank by each rule, in the order of the systems.
-
-    Parameters
-    ----------
-    rates
-        Win rates, defined on every query.
-    majority
-        Majority of MC4.
-    """
+    """Return a system's score and rank by each rule, in the order of the systems."""
     verdicts = Verdicts.of(rates)
     frame = pl.DataFrame({"system": pl.Series(rates.systems, dtype=pl.String)})
     chain = mc4(verdicts, majority=majority, steps=STEPS)
@@ -379,13 +371,7 @@ def _with_fewer(
 
 
 def _places(samples: Iterable[Sequence[JudgedRanks]], options: Options) -> dict[str, np.ndarray]:
-    """Return the negated ranks of the systems by each of the six: float64 [sample, system].
-
-    Parameters
-    ----------
-    samples
-        The blocks of the track with the judgments of each sample.
-    """
+    """Return the negated ranks of the systems by each of the six: float64 [sample, system]."""
     preferences = parse_preferences(options.preferences)
     measures = parse_measures(options.measures)
     verdicts, by_means = dict[str, list[Verdicts]](), dict[str, list[np.ndarray]]()

@@ -48,13 +48,7 @@ ARRAYS = 10  # arrays of one number per ranking that pairs of rankings take at m
 def check_affordable(
     rankings: NumberedRankings, specs: Sequence[Spec], properties: Sequence[Property]
 ) -> None:
-    """Check that measures of all rankings take no more than a minute and half of the memory.
-
-    Raises
-    ------
-    UsageError
-        If they take more, with the number of rankings.
-    """
+    """Check that measures of all rankings take no more than a minute and half of the memory."""
     pairs = count_induced(rankings) if INDUCTION in properties else 0
     seconds = len(specs) * (RANKING_SECONDS * rankings.count + PAIR_SECONDS * pairs)
     is_turned = any(spec.measure.direction < 0 for spec in specs)

@@ -139,15 +139,7 @@ def _with(spec: Spec, parameter: str, value: object) -> Spec:
 
 
 def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
-    """Return canonical names of measures that have a value for a ranking alone.
-
-    Raises
-    ------
-    MeasureError
-        If a name is unknown.
-    UsageError
-        If a measure compares the list with those of other systems.
-    """
+    """Return canonical names of measures that have a value for a ranking alone."""
     from irmeta.measures.evaluate import check_alone
     from irmeta.measures.names import parse_measures
 

@@ -78,13 +78,7 @@ COLLECTIONS = {(64, 45): "documents", (59, 54): "passages"}
 def table_1_beside(
     sizes: Mapping[str, tuple[int, int]],
 ) -> Mapping[str, Callable[[Mapping[str, Any]], str | None]]:
-    """Return the paper's numbers of Table 1, by column, as functions of the rows of ours.
-
-    Parameters
-    ----------
-    sizes
-        Systems and queries of each track.
-    """
+    """Return the paper's numbers of Table 1, by column, as functions of the rows of ours."""
     known = {(collection, measure): values for collection, measure, *values in TABLE_1}
 
     def printed(row: Mapping[str, Any], at: int) -> str | None:
