@@ -90,8 +90,9 @@ def ingest(
         processes of an executor together; on a Dask cluster, for each worker. Data that the caller
         holds do not count. Beyond it, rows move to a temporary file in the store's folder, then
         one thread reads on, then tracks are read one by one; a track that still does not fit fails
-        with an error that names the least limit that works. The peak may exceed it by a fifth.
-        Default: a quarter of the memory of the machine or worker, which doc names may exceed.
+        with an error that names the least limit that works, and so does a file of any form that
+        takes more than is left. The peak may exceed it by a fifth. Default: a quarter of the
+        memory of the machine or worker.
     executor : Executor, optional
         Any concurrent.futures.Executor to read tracks instead of threads: spawned (not forked)
         processes, or a cluster that shares the folders, such as of `irmeta.dask_executor`. A track

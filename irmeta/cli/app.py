@@ -112,7 +112,7 @@ MemoryOption = Annotated[
     typer.Option(
         metavar="SIZE",
         help="Memory of the process, e.g. 4G, of which irmeta itself takes 256M: a track that "
-        "needs more is refused. Default: a quarter of the machine's, which doc names may exceed.",
+        "needs more is refused. Default: a quarter of the machine's.",
     ),
 ]
 

@@ -14,8 +14,10 @@ from irmeta.cli.significance_options import PreferenceTesting
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.display import Display
-from irmeta.show.notes import note
+from irmeta.show.notes import note, note_duration
 
+TESTED, COMPARED_ONCE = 1e-9, 1e-5
+"""Measured seconds per ordered pair of systems: HSD test by query and resample, and all else."""
 COMPARED = (
     EvalPolicy,
     ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without", "rel"),
@@ -105,6 +107,13 @@ def prefer(
         with consistent_read(store, track or None) as tracks:
             made = store.pairs.provenance(asked, track=tracks, **choices)
             given = options | choices | {"track": tracks, "rng": testing.seed, "workers": workers}
+            for name in tracks or ():
+                record = store.reader.read_record(name)
+                systems, queries = len(record["systems"]), record["queries_in_runs"]
+                rate = (
+                    TESTED * queries * testing.resamples if "hsd" in testing.test else COMPARED_ONCE
+                )
+                note_duration(name, systems, rate * systems**2, "--test t takes a fraction.")
             boards = compute(store, asked, segments=segments, **given)
         for name, facts in made["tracks"].items():
             if "qrels_by_subtopic" in facts:

@@ -30,7 +30,10 @@ from irmeta.locations import Location, local, location
 from irmeta.policies import EvalPolicy, Missing, ReadPolicy
 from irmeta.report.formats import parse_formats
 from irmeta.show.display import FolderDisplay, ReportDisplay
-from irmeta.show.notes import note
+from irmeta.show.notes import note, note_duration
+
+ROBUST = 2e-4
+"""Measured seconds per ordered pair of systems of all conditions of --robust."""
 
 
 @command(
@@ -199,6 +202,11 @@ def compare(
         if max_drop is not None and not baselines:
             baselines = (first_system(source, results),)
         with consistent_read(source, track or None) as tracks:
+            if robust and not isinstance(source, Location | list):
+                for name in tracks or ():
+                    systems = len(source.reader.read_record(name)["systems"])
+                    faster = "fewer systems, or no --robust, take a fraction."
+                    note_duration(name, systems, ROBUST * systems**2, faster)
             comparisons = significance.compare(
                 source,
                 measures,

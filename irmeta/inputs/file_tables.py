@@ -25,6 +25,7 @@ from irmeta.inputs.recognition import header_of, separator_of
 from irmeta.policies import Comments
 from irmeta.schema.arrow import DAMAGED, as_frame
 from irmeta.trec.comments import HashLines
+from irmeta.trec.room import Room, check_room, cost, count_rest, half_of_memory
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import is_number, lines, read_columns
 
@@ -64,19 +65,30 @@ class FileTable:
         return error
 
 
-def read_content(file: InputFile) -> tuple[bytes, str]:
+def read_content(file: InputFile, form: str, room: Room = half_of_memory) -> tuple[bytes, str]:
     """Return the decompressed content of a file, and the SHA-256 of the file as stored.
 
     Raises
     ------
+    OutOfRoomError
+        If reading its rows in this form takes more memory than is left.
     DataError
         If the file cannot be read, is empty or too large.
     """
-    parts, size, buffer = list[bytes](), 0, memoryview(bytearray(_FIRST))
+    mark = b"," if form == "json" else b"\n"
+    parts, size, items, buffer = list[bytes](), 0, 0, memoryview(bytearray(_FIRST))
     with open_stream(file) as stream:
         while count := stream.readinto(buffer):
             parts.append(bytes(buffer[:count]))
             size += count
+            items += buffer[:count].tobytes().count(mark)
+            needed = cost(form, items, size)
+
+            def whole(needed: int = needed) -> int:
+                parts.clear()
+                return needed + cost(form, *count_rest(stream, mark))
+
+            check_room(room, needed, file.name, whole)
             if size > MOST_READ:
                 fix = "Convert it to TREC form, which is read piece by piece."
                 problem = f"more than {MOST_READ / (1 << 30):g} GB of text"
@@ -244,11 +256,13 @@ def numeric(table: FileTable) -> FileTable:
     return replace(table, frame=table.frame.with_columns(converted))
 
 
-def table_of_parquet(content: bytes, file: str) -> FileTable:
+def table_of_parquet(content: bytes, file: str, room: Room = half_of_memory) -> FileTable:
     """Return the rows of a Parquet file.
 
     Raises
     ------
+    OutOfRoomError
+        If its rows take more memory than is left.
     DataError
         If the file is damaged.
     """
@@ -261,7 +275,15 @@ def table_of_parquet(content: bytes, file: str) -> FileTable:
             raise _many_columns(len(names), file)
         known = [name for name in names if name.lower().replace("-", "_") in _KNOWN]
         is_complete = all(column_of(known, name) is not None for name in ("query", "doc"))
-        return FileTable(file, as_frame(parquet.read(known if is_complete else names)))
+        check_room(room, cost("parquet", parquet.metadata.num_rows, len(content)), file)
+        batches, rows, size = list[pa.RecordBatch](), 0, len(content)
+        for batch in parquet.iter_batches(columns=known if is_complete else names):
+            batches.append(batch)
+            rows, size = rows + len(batch), size + batch.nbytes
+            check_room(room, cost("parquet", rows, size), file)
+        return FileTable(
+            file, as_frame(pa.Table.from_batches(batches, batches[0].schema if batches else None))
+        )
     except (*DAMAGED, ValueError) as error:
         why = {"why": (str(error).splitlines() or [type(error).__name__])[0]}
         fix = "The file is cut short or damaged: write it again."

@@ -33,6 +33,7 @@ from irmeta.parallel import check_not_forked
 from irmeta.policies import Comments
 from irmeta.trec.grades import grade_column
 from irmeta.trec.qrels import SUBTOPICS_FIX, QrelsFormat, QrelsText, once_each, parse_qrels
+from irmeta.trec.room import Room, half_of_memory
 from irmeta.trec.runs import reading_notes
 from irmeta.trec.streams import InputFile
 from irmeta.trec.text import first_fields
@@ -43,7 +44,12 @@ _WIDTH = {"msmarco": ("query", "doc", "rank"), "scores": ("query", "doc", "score
 
 
 def read_run_file(
-    file: InputFile, form: Form, *, is_given: bool, comments: Comments = "auto"
+    file: InputFile,
+    form: Form,
+    *,
+    is_given: bool,
+    comments: Comments = "auto",
+    room: Room = half_of_memory,
 ) -> tuple[RunColumns, str | None]:
     """Read a run that is not in TREC form.
 
@@ -53,6 +59,8 @@ def read_run_file(
         Whether the user named the form; otherwise three columns of whole numbers must be ranks.
     comments
         See `ReadPolicy`.
+    room
+        The memory left for it.
 
     Returns
     -------
@@ -67,7 +75,7 @@ def read_run_file(
         If the file is malformed, holds several systems, or its third column may be a rank or a
         score.
     """
-    content, sha256 = read_content(file)
+    content, sha256 = read_content(file, form, room)
     tag = None
     tabs = table_of_tabs(content, file.name, "run", comments) if form in _TEXT else None
     if tabs is not None and "q0" in tabs.frame.columns and form != "tabs":
@@ -85,7 +93,7 @@ def read_run_file(
             tabs = _table_of_fields(content, file.name, given, comments)
         form, table = _of_fields(tabs, given, is_given=is_given)
     else:
-        table = _table(content, file.name, form, "run")
+        table = _table(content, file.name, form, "run", room)
     with _located(table):
         runs = list(runs_of_frame(as_frame(table.frame, file.name), file.name))
     if len(runs) > 1:
@@ -115,6 +123,7 @@ def read_qrels(
     subtopics: bool = False,
     grade_digits: int | None = None,
     comments: Comments = "auto",
+    room: Room = half_of_memory,
 ) -> QrelsText:
     """Read a qrels file: in TREC form, or in another that is recognised by content.
 
@@ -122,7 +131,7 @@ def read_qrels(
     ----------
     form
         A format of five fields, which is not recognised; or ``trec``, for every other form.
-    subtopics, grade_digits, comments
+    subtopics, grade_digits, comments, room
         See `parse_qrels`.
 
     Raises
@@ -132,15 +141,20 @@ def read_qrels(
     """
     check_not_forked()
     other: Form = "tabs"
-    if form != "trec" or not has_tab_fields(file, "qrels", comments):
+    if form != "trec" or not has_tab_fields(file, "qrels", comments, room):
         try:
             return parse_qrels(
-                file, form, subtopics=subtopics, grade_digits=grade_digits, comments=comments
+                file,
+                form,
+                subtopics=subtopics,
+                grade_digits=grade_digits,
+                comments=comments,
+                room=room,
             )
         except DataError:
             if form != "trec" or (other := recognize(file, "qrels")) == "trec":
                 raise
-    content, sha256 = read_content(file)
+    content, sha256 = read_content(file, other, room)
     if (tabs := table_of_tabs(content, file.name, "qrels", comments)) is not None:
         return _judged(_qrels_of(numeric(tabs)), sha256, "tabs", subtopics, tabs, grade_digits)
     if other == "json":
@@ -157,13 +171,13 @@ def read_qrels(
     if other == "msmarco":
         table = numeric(table_of_fields(content, file.name, ("query", "doc", "grade"), comments))
     else:
-        table = _table(content, file.name, other, "qrels")
+        table = _table(content, file.name, other, "qrels", room)
     return _judged(_qrels_of(table), sha256, other, subtopics, table, grade_digits)
 
 
-def _table(content: bytes, file: str, form: Form, kind: Kind) -> FileTable:
+def _table(content: bytes, file: str, form: Form, kind: Kind, room: Room) -> FileTable:
     if form == "parquet":
-        return table_of_parquet(content, file)
+        return table_of_parquet(content, file, room)
     if form == "csv":
         return table_of_csv(content, file)
     return table_of_jsonl(as_text(content, file), file, kind)

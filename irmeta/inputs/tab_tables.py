@@ -10,6 +10,7 @@ from irmeta.inputs.file_tables import FileTable, read_content
 from irmeta.inputs.other_forms import Kind
 from irmeta.policies import Comments
 from irmeta.trec.comments import HashLines
+from irmeta.trec.room import Room, half_of_memory
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import WHOLE, is_number, is_utf8
 
@@ -28,14 +29,16 @@ _LAYOUTS: dict[Kind, tuple[tuple[str, ...], ...]] = {
 }
 
 
-def has_tab_fields(file: InputFile, kind: Kind, comments: Comments) -> bool:
+def has_tab_fields(
+    file: InputFile, kind: Kind, comments: Comments, room: Room = half_of_memory
+) -> bool:
     """Check whether a file is text of `table_of_tabs`; False for one that cannot be read."""
     try:
         with open_stream(file) as stream:
             head = bytearray(_HEAD)
             if head.find(b"\t", 0, stream.readinto(memoryview(head))) < 0:
                 return False
-        content, _ = read_content(file)
+        content, _ = read_content(file, "tabs", room)
     except DataError:
         return False
     return table_of_tabs(content, file.name, kind, comments) is not None

@@ -67,6 +67,15 @@ def detail(line: str) -> None:
         print_line(line, sys.stderr)
 
 
+def note_duration(track: str, systems: int, seconds: float, faster: str) -> None:
+    """Print how long all pairs of a track take, where that is over half a minute."""
+    if seconds > 30:
+        minutes = max(1, round(seconds / 60))
+        pairs = f"{systems * (systems - 1) // 2:,} pairs of {systems:,} systems"
+        unit = "minute" if minutes == 1 else "minutes"
+        note(f"irmeta: {track}: {pairs} take about {minutes:,} {unit}: {faster}")
+
+
 @contextmanager
 def timed(step: str) -> Generator[None]:
     """Print the duration of a step on stderr if the command is verbose."""

@@ -29,7 +29,7 @@ from irmeta.store.folder_names import check_case, folder_name
 from irmeta.store.layout import KINDS, Layout
 from irmeta.store.lock import only_writer
 from irmeta.store.long_table import write_docs_and_runs
-from irmeta.store.memory_limit import Limits
+from irmeta.store.memory_limit import START, Limits
 from irmeta.store.read_track import Count, Progress, read_track
 from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
@@ -80,7 +80,7 @@ class Share:
         Threads that read the track.
     memory
         Bytes for all tracks that are read at once on the machine or by the worker; None: a quarter
-        of its memory, which the names of a track may exceed.
+        of its memory.
     at_once
         Number of these tracks on this machine. A worker of Dask knows its own.
     processes
@@ -96,9 +96,10 @@ class Share:
         """Return the limits of a track that is read here."""
         worker = worker_memory()
         available, at_once = worker or (usable_memory(), self.at_once)
-        if self.memory is None:
-            return Limits(self.threads, available // 4 // at_once)
-        return Limits.strict(self.threads, self.memory, at_once, 1 if worker else self.processes)
+        processes = 1 if worker else self.processes
+        default = max(available // 4, min(available, 2 * processes * START))
+        total = default if self.memory is None else self.memory
+        return Limits.strict(self.threads, total, at_once, processes)
 
 
 def ingest_track(
@@ -170,8 +171,7 @@ def ingest_collection(
     memory
         Bytes that the process takes, its start included; on a Dask cluster, each worker. Rows
         beyond it, or beyond 2^25 of a track, go to a temporary file; a track whose names do not fit
-        is refused. Default a quarter of the usable memory, or of the worker's limit, for names and
-        rows, which names may exceed: each doc of a track is held once.
+        is refused. Default a quarter of the usable memory, or of the worker's limit.
     executor
         Executor instead of threads: processes, or a cluster with the same folders. Each track is
         then read by one thread.

@@ -234,7 +234,7 @@ def read_into_memory(
         try:
             if isinstance(source, BrokenTrack):
                 raise source.error
-            limits = Limits(workers, int(left * READ_SHARE))
+            limits = Limits(workers, int(left * READ_SHARE), largest=left)
             columns = None if evaluation is None else evaluation.columns(source.policy)
             if columns is None:
                 held[source.name] = hold(read_track(source, limits, None, count.add), workers)

@@ -15,6 +15,7 @@ from irmeta.errors import DataError
 from irmeta.store.groups import GROUP_ROWS
 from irmeta.store.read_run import Run, SkippedRun
 from irmeta.trec.numbered_names import Names
+from irmeta.trec.room import OutOfRoomError
 
 START = 256 << 20
 """Bytes of a process that has loaded irmeta and its compiled kernels, before it reads."""
@@ -32,9 +33,11 @@ class Limits:
     memory
         Bytes for the track's names and rows, without those of the process's start.
     is_strict
-        Whether a track that needs more is refused, since the user has set the limit.
+        Whether a track that needs more is refused, which writes a store.
     at_once, processes
-        Tracks that share the user's limit, and processes that read them.
+        Tracks that share the limit, and processes that read them.
+    largest
+        Bytes that reading one file may take; None: `memory`.
     """
 
     workers: int
@@ -42,6 +45,12 @@ class Limits:
     is_strict: bool = False
     at_once: int = 1
     processes: int = 1
+    largest: int | None = None
+
+    @property
+    def for_file(self) -> int:
+        """Return the bytes that reading one file may take before anything is held."""
+        return self.memory if self.largest is None else self.largest
 
     @classmethod
     def strict(cls, workers: int, total: int, at_once: int, processes: int) -> Limits:
@@ -49,10 +58,23 @@ class Limits:
         memory = (total - processes * START) // at_once
         return cls(workers, memory, True, at_once, processes)
 
+    def least(self, needed: int) -> int:
+        """Return the least limit, in MiB, under which a track may take so many bytes."""
+        return -(-(needed * self.at_once + self.processes * START) // _MEBIBYTE)
+
+    def of_file(self, refused: OutOfRoomError, beside: int) -> DataError:
+        """Return the error of a file that takes too much, with `beside` bytes of the track."""
+        if self.is_strict:
+            least = self.least(refused.needed + beside) * _MEBIBYTE
+            refused.error.fix = (
+                f"It needs at least `memory={least}`. Split it, or write it in TREC form, which "
+                "takes the least."
+            )
+        return refused.error
+
     def refusal(self, needed: int) -> DataError:
         """Return the error that a track needs more bytes than `memory`, with the least limit."""
-        start = self.processes * START
-        least = -(-(needed * self.at_once + start) // _MEBIBYTE)
+        start, least = self.processes * START, self.least(needed)
         given = (self.memory * self.at_once + start) // _MEBIBYTE
         error = DataError(
             f"its names and longest lists do not fit into the memory limit of {given} MiB, of "
@@ -115,5 +137,7 @@ class Extent:
         reading = self.name_bytes * 5 // 4 + 32 * self.names + 200 * workers * self.longest_run
         sorting = self.name_bytes + 76 * self.names
         writing = self.name_bytes + (60 + 10 * workers) * self.names
-        writing += workers * (200 * group_rows + 400 * min(group_rows, self.names))
+        length = self.name_bytes // max(1, self.names)
+        per_name = 400 + 5 * max(0, length - 40)  # the names of a group are held several times
+        writing += workers * (200 * group_rows + per_name * min(group_rows, self.names))
         return 3 * self.judged_bytes + max(reading, sorting, writing)

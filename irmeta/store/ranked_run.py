@@ -31,6 +31,7 @@ from irmeta.store.read_run import (
 from irmeta.trec.list_chunks import list_chunks
 from irmeta.trec.list_order import order_lists_by_name
 from irmeta.trec.numbered_names import Names
+from irmeta.trec.room import Room, half_of_memory
 from irmeta.trec.rows import RowReader, may_be_shifted, width_of
 from irmeta.trec.runs import reading_notes
 from irmeta.trec.source import TrackSource
@@ -104,11 +105,14 @@ class RankReader:
     ----------
     columns
         The columns of rows to keep beside doc_id.
+    room
+        The memory left for reading a file.
     """
 
     source: TrackSource
     judged: JudgedNames
     columns: Collection[str]
+    room: Room = half_of_memory
     _readers: ObjectPool[RowReader] = field(default_factory=lambda: ObjectPool(RowReader))
 
     def read(self, file: InputFile, workers: int = 1) -> RankedRun | SkippedRun:
@@ -118,6 +122,7 @@ class RankReader:
     def _whole(self, file: InputFile) -> RankedRun | SkippedRun:
         """Read any run file, with numbers for all of its docs."""
         reader = RowReader()
+        reader.room = self.room
         run = read_run(self.source, file, reader)
         if isinstance(run, SkippedRun):
             return run

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from irmeta.store.read_track import (
 from irmeta.store.readers import Readers, TrackNames, judgments
 from irmeta.store.scan import StoredLists, code_names
 from irmeta.store.small_tables import small_frames
+from irmeta.trec.room import OutOfRoomError
 from irmeta.trec.source import TrackSource
 from irmeta.trec.tie_orders import columns_compared
 
@@ -163,7 +164,7 @@ def read_ranked(
         See `read_track`.
     """
     check_pattern(source)
-    sets, unreadable = read_sets(source)
+    sets, unreadable = read_sets(source, limits)
     beside = read_beside(source, sets, unreadable)
     judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
     readers = Readers(judged["query"], judged["doc"])
@@ -197,28 +198,43 @@ def _read_runs(
 ) -> tuple[list[RankedRun | SkippedRun], dict[str, str | None]]:
     """Read all runs; return them, and the SHA-256 of each run file and archive.
 
-    Threads share the files, or the lists of a file if there are fewer files.
+    Threads share the files, or the lists of a file if there are fewer files. A file that does not
+    fit into a thread's share of the memory is read by one thread, and so are those after it.
     """
     source, files = reader.source, reader.source.runs
-    runs: list[RankedRun | SkippedRun] = []
+    runs: list[list[RankedRun | SkippedRun]] = []
     hashes: dict[str, str | None] = {}
-    held = 0
-    threads = min(limits.workers, len(files))
+    threads, held = min(limits.workers, len(files)), 0
+    while len(hashes) < len(files):
+        share = limits.for_file // threads
+        alone = replace(reader, room=lambda share=share: share)
+        try:
+            for name, found, sha256 in _each(alone, files[len(hashes) :], limits, threads):
+                runs.append(found)
+                hashes[name] = sha256
+                held += sum(run.held for run in found if isinstance(run, RankedRun))
+                if held > limits.memory:
+                    fix = "Raise the limit, or use irmeta ingest, which needs less memory."
+                    raise DataError("its rows exceed the memory limit", fix=fix)
+                count(source.name)
+        except OutOfRoomError as error:
+            if threads == 1:
+                raise limits.of_file(error, 0) from None
+            threads = 1
+    return [run for one in runs for run in one], hashes
+
+
+def _each(
+    reader: RankReader, files: Sequence[str], limits: Limits, threads: int
+) -> Iterator[tuple[str, list[RankedRun | SkippedRun], str | None]]:
+    """Yield each file, its runs, and its SHA-256."""
 
     def read(file: Any) -> RankedRun | SkippedRun:
         return reader.read(file, limits.workers // threads)
 
     def item(name: str) -> Any:
-        return run_or_archive(source.input_file(name), read)
+        return run_or_archive(reader.source.input_file(name), read)
 
     with closing(ordered_map(item, files, workers=threads, ahead=threads)) as items:
         for name, one in zip(files, items, strict=True):
-            for run in unpacked(one, read):
-                runs.append(run)
-                held += run.held if isinstance(run, RankedRun) else 0
-                if held > limits.memory:
-                    fix = "Raise the limit, or use irmeta ingest, which needs less memory."
-                    raise DataError("its rows exceed the memory limit", fix=fix)
-            hashes[name] = one.sha256
-            count(source.name)
-    return runs, hashes
+            yield name, list(unpacked(one, read)), one.sha256

@@ -111,13 +111,13 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
         if not is_given:
             form = "trec"
             is_odd = parsed is None or parsed.rows.may_be_shifted
-            if is_odd and reader.has_tabs and has_tab_fields(file, "run", comments):
+            if is_odd and reader.has_tabs and has_tab_fields(file, "run", comments, reader.room):
                 form = "tabs"
             elif parsed is None:
                 form = recognize(file, "run")
         if form != "trec":
             columns, tag = read_run_file(
-                file, cast(Form, form), is_given=is_given, comments=comments
+                file, cast(Form, form), is_given=is_given, comments=comments, room=reader.room
             )
             sha256 = columns.sha256()
             return run_of_columns(columns, tag, source.policy, reader)

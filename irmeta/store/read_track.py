@@ -29,6 +29,7 @@ from irmeta.store.track_systems import Named, name_systems
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.numbered_names import NameSketch
 from irmeta.trec.qrels import QrelsText
+from irmeta.trec.room import OutOfRoomError
 from irmeta.trec.shapes import qrels_problem
 from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource
 from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
@@ -141,13 +142,13 @@ def read_track(
 
     def read(readers: Readers) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
         nonlocal workers
-        runs = _Runs(source, spill, readers, limits, Extent(judged_bytes=int(judged_bytes)))
+        runs = _Runs(source, spill, readers, limits, Extent(judged_bytes=judged_bytes))
         done = runs.read(count)
         workers = runs.workers
         return done
 
-    sets, unreadable = read_sets(source)
-    judged_bytes = sum(parsed.frame.estimated_size() for _, parsed in sets)
+    sets, unreadable = read_sets(source, limits)
+    judged_bytes = _judged_bytes(sets)
     track = read_with(source, sets, read, unreadable)
     return replace(track, workers=workers)
 
@@ -232,14 +233,14 @@ def check_pattern(source: TrackSource) -> None:
 
 
 def read_sets(
-    source: TrackSource,
+    source: TrackSource, limits: Limits
 ) -> tuple[list[tuple[QrelsSource, QrelsText]], dict[QrelsSource, DataError]]:
     """Return the qrels sets that can be read, and the errors of the others.
 
     Raises
     ------
     DataError
-        If no set can be read.
+        If no set can be read, or one does not fit into the limits.
     """
     sets: list[tuple[QrelsSource, QrelsText]] = []
     unreadable: dict[QrelsSource, DataError] = {}
@@ -252,7 +253,10 @@ def read_sets(
                 subtopics=given.subtopics,
                 grade_digits=source.policy.grade_digits,
                 comments=source.policy.comments,
+                room=lambda: limits.for_file - 3 * _judged_bytes(sets),
             )
+        except OutOfRoomError as error:
+            raise limits.of_file(error, 3 * _judged_bytes(sets)) from None
         except DataError as error:
             problem = qrels_problem(source, file) or error
             if not source.may_quote(given.file):
@@ -263,6 +267,10 @@ def read_sets(
     if not sets:
         raise next(iter(unreadable.values()))
     return sets, unreadable
+
+
+def _judged_bytes(sets: Sequence[tuple[QrelsSource, QrelsText]]) -> int:
+    return int(sum(parsed.frame.estimated_size() for _, parsed in sets))
 
 
 def _left_out(
@@ -335,7 +343,24 @@ class _Runs:
         return self.runs, self.hashes
 
     def _read_some(self, files: Sequence[str], count: Callable[[str], None] | None) -> None:
-        """Read runs until the last, or until one thread has to go on."""
+        """Read runs until the last, or until memory is short for those that follow."""
+        before = len(self.runs), self._extent
+        try:
+            for _ in self._each(files, count):
+                before = len(self.runs), self._extent
+        except OutOfRoomError as error:
+            count_before, self._extent = before
+            del self.runs[count_before:]  # of an archive, which is read again
+            held = [run for run in self.runs if isinstance(run, Run) and run.columns.held]
+            self._rows, self._held = sum(r.rows for r in held), sum(r.columns.held for r in held)
+            if self.workers > 1:
+                self.workers = 1
+            elif self._spill is not None and self._held:
+                self._spill_rows(self._spill)
+            else:
+                raise self._limits.of_file(error, self._needed()) from None
+
+    def _each(self, files: Sequence[str], count: Callable[[str], None] | None) -> Iterator[None]:
         workers = self.workers
         # Some files are read ahead, because sizes differ; `held` does not count them.
         with closing(ordered_map(self._item, files, workers=workers, ahead=workers)) as items:
@@ -347,6 +372,7 @@ class _Runs:
                 self.hashes[name] = item.sha256
                 if count is not None:
                     count(self._source.name)
+                yield
                 if self.workers < workers:
                     return
 
@@ -359,7 +385,19 @@ class _Runs:
 
     def _run(self, file: InputFile) -> Run | SkippedRun:
         with self._readers.borrow() as reader:
+            reader.room = self._room
             return read_run(self._source, file, reader)
+
+    def _room(self) -> int:
+        """Return the bytes that are left for reading one file in each thread."""
+        return (self._limits.for_file - self._held - self._needed()) // self.workers
+
+    def _needed(self) -> int:
+        """Return the bytes that the track takes so far, without rows."""
+        if not self._limits.is_strict:
+            return self._readers.held
+        extent = replace(self._extent.with_names(self._readers.docs), longest_run=0)
+        return extent.needed(self.workers)
 
     def _add(self, run: Run | SkippedRun) -> None:
         self.runs.append(run)

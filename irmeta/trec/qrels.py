@@ -16,6 +16,7 @@ from irmeta.errors import DataError
 from irmeta.policies import Comments
 from irmeta.trec.comments import MARK, HashLines
 from irmeta.trec.grades import EMPTY, GRADES_FIX, UNRATED, grade_column, plain
+from irmeta.trec.room import Room, check_room, cost, count_rest, half_of_memory
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import NUMBER, Text, first_fields, lines, read_columns
 
@@ -74,6 +75,7 @@ def parse_qrels(
     subtopics: bool = False,
     grade_digits: int | None = None,
     comments: Comments = "auto",
+    room: Room = half_of_memory,
 ) -> QrelsText:
     """Read a qrels file; negative grades are kept.
 
@@ -90,9 +92,13 @@ def parse_qrels(
         Decimals that grades are rounded to; None: grades are not rounded.
     comments
         See `ReadPolicy`.
+    room
+        The memory left for it.
 
     Raises
     ------
+    OutOfRoomError
+        If the judgments do not fit into it.
     DataError
         If a line is malformed, a grade is too large (see `grade_column`), a (query, subtopic, doc)
         has two different grades, or, without `subtopics`, a (query, doc) has several values in the
@@ -101,9 +107,14 @@ def parse_qrels(
     hashes = HashLines(comments, lambda fields: _fits(fields, form))
     with open_stream(file) as stream:
         text = Text(stream, file.name)
-        frames = [
-            _parse_piece(piece, form, file.name, first, hashes) for first, piece in text.pieces()
-        ]
+        frames, rows = list[pl.DataFrame](), 0
+        for first, piece in text.pieces():
+            frames.append(_parse_piece(piece, form, file.name, first, hashes))
+            rows += frames[-1].height
+            needed = cost("qrels", rows, text.size)
+            check_room(
+                room, needed, file.name, lambda n=needed: n + cost("qrels", *count_rest(stream))
+            )
         sha256 = stream.sha256()
     frame = pl.concat(frames, how="vertical_relaxed")  # some pieces may have only whole grades
     if frame.is_empty():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from irmeta.kernels.tokenize import (
 )
 from irmeta.trec import text
 from irmeta.trec.numbered_names import Names
+from irmeta.trec.room import ROW, TAG, Room, Stream, check_room, count_rest, half_of_memory
 from irmeta.trec.text import WHOLE, first_fields, is_number
 
 NO_RANK = np.iinfo(np.int32).min  # marks a row without a usable rank
@@ -41,14 +41,6 @@ _KINDS = {
     "score": np.float64,
     "rank": np.int32,
 }
-
-
-class Stream(Protocol):
-    """A source of text."""
-
-    def readinto(self, buffer: memoryview, /) -> int | None:
-        """Read bytes into a buffer and return their number."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -100,11 +92,14 @@ class RowReader:
         Whether the text of the last file was UTF-8, as far as it was read.
     has_tabs
         Whether the first 64 KiB of the last file have a tab.
+    room
+        The memory left for reading a file.
     """
 
     def __init__(self) -> None:
         self.is_utf8: bool = True
         self.has_tabs: bool = False
+        self.room: Room = half_of_memory
         self.queries: Names = Names()
         self.docs: Names = Names()
         self._files = 0
@@ -133,7 +128,7 @@ class RowReader:
         for name, values in before.items():
             self._arrays[name][: len(values)] = values
 
-    def read(self, stream: Stream, width: int = 0) -> Rows | None:
+    def read(self, stream: Stream, width: int = 0, file: str = "") -> Rows | None:
         """Read all lines of a run, or return None if some line is malformed.
 
         After None, the caller reads line by line to report the malformed line. Lines may be
@@ -142,7 +137,13 @@ class RowReader:
         lines have exactly five. The text is UTF-8 without NUL and byte-order mark, and has a row
         in its first `text.FIRST_ROW_WITHIN` bytes.
 
-        `width` is the number of fields, 6 or 5; 0: that of the first row.
+        `width` is the number of fields, 6 or 5; 0: that of the first row. `file` is the name for
+        messages.
+
+        Raises
+        ------
+        OutOfRoomError
+            If the rows do not fit into `room`.
         """
         counts = np.zeros(FOUND, np.int64)
         self.is_utf8 = True
@@ -171,6 +172,10 @@ class RowReader:
                     return None
                 if not self._chunk(size, width or 6, counts, tags):
                     return None
+                needed = ROW * int(counts[ROWS]) + TAG * len(tags)
+                check_room(
+                    self.room, needed, file, lambda n=needed: n + ROW * count_rest(stream)[0]
+                )
                 self._buffer[: filled - size] = self._buffer[size:filled]
                 filled -= size
                 counts[AT] = 0

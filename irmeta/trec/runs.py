@@ -12,6 +12,7 @@ import polars as pl
 from irmeta.errors import DataError
 from irmeta.policies import Comments, Malformed
 from irmeta.trec.comments import HashLines
+from irmeta.trec.room import ROW, TAG, check_room
 from irmeta.trec.rows import NO_RANK, RowReader, Rows, width_of
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import COMMA, NUMBER, WHOLE, Text, first_fields, is_number, lines
@@ -78,7 +79,7 @@ def parse_clean_run(file: InputFile, reader: RowReader, comments: Comments) -> R
         If the file is missing, truncated or damaged.
     """
     with open_stream(file) as stream:
-        rows = reader.read(stream)
+        rows = reader.read(stream, file=file.name)
         if rows is None or (rows.comments and comments == "none"):
             return None
         return _run(rows, stream.sha256())
@@ -91,7 +92,7 @@ def parse_odd_run(
     if not reader.is_utf8:  # else the same lines would be malformed again
         with open_stream(file) as stream:
             text = Text(stream, file.name)
-            rows = reader.read(text)
+            rows = reader.read(text, file=file.name)
             if rows is not None and not (rows.comments and comments == "none"):
                 return _run(rows, stream.sha256(), notes=text.notes)
     with open_stream(file) as stream:
@@ -146,6 +147,7 @@ class _Lines:
         self._reader = reader
         self._rows: list[tuple[bytes, bytes, float, int]] = []
         self._parts: list[tuple[np.ndarray, ...]] = []
+        self.count: int = 0
         self.tags: dict[str, None] = {}
         self.noticed: Counter[str] = Counter()
         self.names: set[str] = set()
@@ -157,6 +159,7 @@ class _Lines:
     def pack(self) -> bool:
         """Convert the added rows to arrays; return whether there is any row so far."""
         if self._rows:
+            self.count += len(self._rows)
             query, doc, score, rank = zip(*self._rows, strict=True)
             self.names.update(name.decode() for name in {*query})
             self._parts.append(
@@ -213,6 +216,7 @@ def _by_line(
                 collected.tags.setdefault(fields[5].decode())
         if not collected.pack():
             text.refuse_no_row()
+        check_room(reader.room, ROW * collected.count + TAG * len(collected.tags), file.name)
     skipped = collected.noticed["malformed"]
     if not collected.pack():
         problem = "no line can be read as a result" if skipped else "holds no result"

@@ -56,3 +56,20 @@ def test_compare__robust_has_no_baseline(files: list[Path], run, option, said: s
     done = run("compare", *files, "-m", "AP", "--robust", *option)
     assert done.status == 2
     assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "rates"),
+    [
+        (("compare", "--robust"), {"irmeta.cli.results.ROBUST": 20.0}),
+        (("prefer",), {"irmeta.cli.preferences.TESTED": 1.0}),
+    ],
+)
+def test_commands__all_pairs_of_many_systems_begin_with_an_estimate(
+    files: list[Path], run, monkeypatch: pytest.MonkeyPatch, command: tuple, rates: dict
+):
+    name, *options = command
+    assert "take about" not in run(name, *files, *options).err
+    for rate, value in rates.items():
+        monkeypatch.setattr(rate, value)
+    assert " 3 pairs of 3 systems take about " in run(name, *files, *options).err
