@@ -445,7 +445,7 @@ def against_baselines(
     --------
     >>> b, c = irmeta.stats.against_baselines(ap, ["b", "c"], correction="holm")
     >>> b.p.round(3)[:, 1].tolist(), c.p.round(3)[:, 2].tolist()
-    ([0.312, 1.0, 0.002], [0.016, 0.002, 1.0])
+    ([0.312, 1.0, 0.001], [0.016, 0.001, 1.0])
     """
     choices: dict[str, Any] = {"resamples": resamples, "rng": rng, "alternative": alternative}
     if not baselines or len(set(baselines)) < len(baselines):

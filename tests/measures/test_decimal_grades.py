@@ -111,7 +111,9 @@ GRADED = (
 )
 
 
-@pytest.mark.parametrize("levels", [254, 255, 256, 257, 1000])
+@pytest.mark.parametrize(
+    "levels", [255, 257, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (254, 256, 1000))]
+)
 def test_levels__one_more_grade_that_counts_for_nothing_changes_no_bit(levels: int):
     plain = many_levels(levels).evaluate(GRADED, per_query=True, rel=0.1)
     more = many_levels(levels, {"unretrieved": -0.5}).evaluate(GRADED, per_query=True, rel=0.1)
@@ -246,6 +248,7 @@ def test_rel_option__of_files(tmp_path, run):
         assert (done.status, "AP(rel=0.25)" in done.out + done.err) == (0, True)
 
 
+@pytest.mark.exhaustive
 def test_reanalyze__leaves_out_binary_measures_of_the_track_of_decimals(tmp_path):
     whole = {"t/runs/one": "q Q0 a 1 2 one\n", "t/qrels": "q 0 a 1\n", "u/qrels": "q 0 a 0.5\n"}
     for name, text in {**whole, "u/runs/one": "q Q0 a 1 2 one\n"}.items():

@@ -210,7 +210,9 @@ def _survived(sides: Sequence[naive.Rows], queries: list[int], alpha: float) -> 
     )
 
 
-@pytest.mark.parametrize("queries", [9, 20, 53])
+@pytest.mark.parametrize(
+    "queries", [9, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in (20, 53))]
+)
 def test_survival_limits__cover_the_share_on_other_queries_in_simulations(queries: int):
     """30 systems; a judge with its own noise and its own bias for each system."""
     rng = np.random.default_rng(1)
