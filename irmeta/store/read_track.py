@@ -417,7 +417,11 @@ class _Runs:
             fix = "Raise the limit, or use irmeta ingest, which needs less memory."
             raise DataError("its rows and names exceed the memory limit", fix=fix)
         elif self._is_alone and self._limits.is_strict:
-            raise self._limits.refusal(self._least(unread))
+            try:
+                needed = self._least(unread)
+            except OutOfRoomError as error:  # of a file whose rows alone do not fit
+                raise self._limits.of_file(error, self._needed()) from None
+            raise self._limits.refusal(needed)
 
     def _is_short(self) -> bool:
         needed = self._readers.held
