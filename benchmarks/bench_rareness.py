@@ -31,9 +31,8 @@ import irmeta
 from irmeta.measures.rare_parts import RareParts, rare_parts
 from irmeta.stats.resampling import system_subsets
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.innovation.added_runs import added_runs
+from irmeta.studies.papers.innovation.compute import added_runs, pool_bias
 from irmeta.studies.papers.innovation.options import InnovationOptions
-from irmeta.studies.papers.innovation.other_judgments import pool_bias
 from irmeta.studies.papers.innovation.rare_track import RareTrack
 
 K, ALPHAS, GRID = 100, (0.25, 0.5, 1.0), 101

@@ -31,7 +31,7 @@ from irmeta.measures.reduced_pools import parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
 from irmeta.report.theme import print_of, to_spec
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.cutoff_tables import Curves, orders, table_7
+from irmeta.studies.papers.depth.compute import Curves, orders, table_7
 from irmeta.studies.papers.depth.options import DepthOptions, cut
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irmeta.studies.papers.innovation.added_runs import ALPHA, COUNTED, Attacks, added_runs
-from irmeta.studies.papers.innovation.other_judgments import pool_bias
+from irmeta.studies.papers.innovation.compute import ALPHA, COUNTED, Attacks, added_runs, pool_bias
 from support.examples import scaled
 from support.innovating import data_of, groups_of, rare_track, rows_of
 from support.making import Track, down, tracks

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import DataError
 from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.innovation.compute import other_labels
 from irmeta.studies.papers.innovation.options import InnovationOptions
-from irmeta.studies.papers.innovation.other_judgments import other_labels
 from irmeta.studies.papers.innovation.rare_track import RareTrack
 from irmeta.studies.papers.innovation.relevant_docs import (
     buckets,

@@ -14,8 +14,7 @@ import pytest
 import irmeta
 from irmeta.measures.rare_parts import rare_parts
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.innovation.added_runs import figure_1
-from irmeta.studies.papers.innovation.compute import compute
+from irmeta.studies.papers.innovation.compute import compute, figure_1
 from irmeta.studies.papers.innovation.options import InnovationOptions
 from irmeta.studies.papers.innovation.orders import table_1, table_2
 from irmeta.studies.papers.innovation.rare_track import RareTrack

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irmeta.rankings.holders import RARITIES
-from irmeta.studies.papers.innovation.added_runs import (
+from irmeta.studies.papers.innovation.compute import (
     figure_1,
     first_places,
     query_of_figure_1,

@@ -9,8 +9,8 @@ import irmeta
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference import paper
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
+from irmeta.studies.papers.preference.compute import TwoLists
 from irmeta.studies.papers.preference.options import PreferenceOptions
-from irmeta.studies.papers.preference.recall_levels import TwoLists
 from irmeta.studies.papers.preference.system_orders import significant_pairs
 
 

@@ -1,27 +1,531 @@
-"""The tables of one track."""
+"""The tables of one track: scores by cutoff, contributors left out, orders of tied docs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
+from irmeta.errors import UsageError
+from irmeta.measures.curve import curves_of, spec_without_cutoff
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import Spec, parse_measures
+from irmeta.measures.paired_curves import paired_curves
 from irmeta.measures.pools import unjudged_docs, unjudged_measures
+from irmeta.measures.reduced_pools import LEVELS, ReducedPool, parts_of, reduced_pools
+from irmeta.policies import TieOrder
+from irmeta.rankings.load import LEAST_ROWS, other_order
+from irmeta.rankings.needs import Need
+from irmeta.rankings.pool import ComprehensiveDepth
+from irmeta.results.curve_means import Curve
+from irmeta.results.matrix import Matrix
+from irmeta.results.scores import Scores
+from irmeta.stats.contributors import left_out_rows
+from irmeta.stats.correlation import correlate, in_common, volatility
+from irmeta.stats.new_measure import covered_pairs
+from irmeta.stats.orders import round_means
+from irmeta.stats.paired_t import PairedT
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.cutoff_tables import (
-    Curves,
-    guidance,
-    least_depths,
-    orders,
-    pool_budget,
-    score_curves,
-    table_7,
-)
-from irmeta.studies.papers.depth.left_out import left_out
-from irmeta.studies.papers.depth.options import DepthOptions
-from irmeta.studies.papers.depth.pool_facts import collection
-from irmeta.studies.papers.depth.studied_pool import StudiedPool
+from irmeta.studies.papers.depth.options import SQUARE, DepthOptions, cut
+from irmeta.studies.papers.depth.pool_facts import collection, growth_points
+from irmeta.studies.papers.depth.studied_pool import StudiedPool, judged_only
 from irmeta.studies.papers.depth.tables import TABLES
-from irmeta.studies.papers.depth.tie_effects import ties, under_orders
+from irmeta.trec.tie_orders import TIE_RULES
+
+POINTS = 60
+HIGH = 0.9
+
+Row = dict[str, Any]
+
+
+class Curves:
+    """Means of all measures at all cutoffs, for every depth of the pool in the study."""
+
+    def __init__(self, pool: StudiedPool) -> None:
+        self.pool = pool
+        spaced = np.geomspace(1, pool.deepest_k, POINTS).round().astype(int)
+        self.grid: np.ndarray = np.unique(spaced)
+        self.square: np.ndarray = np.array([k for k in SQUARE if k <= pool.deepest_k])
+
+    @cached_property
+    def full(self) -> dict[str, list[Curve]]:
+        """The curves of full lists by measure, one per depth."""
+        return self._of(list(self.pool.options.compared), condensed=False)
+
+    @cached_property
+    def condensed(self) -> dict[str, list[Curve]]:
+        """The curves of condensed lists."""
+        return self._of(list(self.pool.options.compared), condensed=True)
+
+    def _of(self, measures: list[str], condensed: bool) -> dict[str, list[Curve]]:
+        named = [cut(name, 1, condensed).rpartition("@")[0] for name in measures]
+        specs = [*map(spec_without_cutoff, named)]
+        policy, ks = self.pool.options.policy, self.grid.tolist()
+        by_depth = [
+            curves_of(self.pool.pooled(depth), specs, ks, [None], policy)
+            for depth in self.pool.depths
+        ]
+        return {name: [made[i] for made in by_depth] for i, name in enumerate(measures)}
+
+
+def score_curves(curves: Curves) -> Iterator[pl.DataFrame]:
+    """Yield pieces of the table `score_curves`."""
+    pool = curves.pool
+    names = pl.Series(pool.names, dtype=pl.String)
+    for measure in pool.options.compared:
+        for lists, made in (("condensed", curves.condensed), ("full", curves.full)):
+            for depth, curve in zip(pool.depths, made[measure], strict=True):
+                values = curve.values[0][:, pool.systems]
+                system, k = (axis.ravel() for axis in np.indices(values.T.shape))
+                yield pl.DataFrame(
+                    {"system": names.gather(system), "k": curves.grid[k], "value": values.T.ravel()}
+                ).with_columns(measure=pl.lit(measure), lists=pl.lit(lists), depth=pl.lit(depth))
+
+
+def orders(curves: Curves) -> TableRows:
+    """Yield the tables `volatility` and `stability`."""
+    options, pool = curves.pool.options, curves.pool
+    ks = curves.square.tolist()
+    k_a, k_b = (axis.ravel() for axis in np.meshgrid(ks, ks, indexing="ij"))
+    for (a, b), figure in options.matrices.items():
+        specs = spec_without_cutoff(a), spec_without_cutoff(b)
+        for depth in pool.depths:
+            views = pool.pooled(depth)
+            means = paired_curves(views, specs, ks, options.policy, pool.systems)
+            same = a == b and means.a.ndim == 2
+            values = volatility(means.a, None if same else means.b, options.method)
+            named = {"depth": depth, "measure_a": a, "measure_b": b}
+            constant = {name: pl.lit(value) for name, value in named.items()}
+            columns = {"value": values.ravel(), "queries": means.queries.ravel()}
+            cells = pl.DataFrame({"k_a": k_a, "k_b": k_b, **columns})
+            yield "volatility", cells.with_columns(method=pl.lit(options.method), **constant)
+            known = values[~np.isnan(values)]
+            yield "stability", [{
+                **named,
+                "figure": figure,
+                "stable": float((known >= HIGH).mean()) if len(known) else np.nan,
+                "least": float(known.min()) if len(known) else np.nan,
+                "queries": int(means.queries.min()),
+            }]  # fmt: skip
+
+
+def pool_budget(pool: StudiedPool) -> Iterator[Row]:
+    """Yield the rows of the table `pool_budget`: the contributors by complete lists."""
+    points, deepest = growth_points(pool), [pool.deepest_k]
+    measures = list(pool.options.compared)
+    specs = [*map(spec_without_cutoff, measures)]
+    made = {
+        depth: curves_of(pool.cut(depth, specs), specs, deepest, [None], pool.options.policy)
+        for depth in (*points, None)
+    }
+    for i, measure in enumerate(measures):
+        orders = [
+            round_means(curves[i].values[0, 0, pool.contributors]) for curves in made.values()
+        ]
+        for depth, order in zip(points, orders[:-1], strict=True):
+            yield {
+                "measure": measure,
+                "depth": depth,
+                "judged": pool.judged(depth),
+                "tau_b": float(correlate(np.stack([order, orders[-1]]), "tau-b").values[0, 1]),
+            }
+
+
+def least_depths(budget: list[Row], least_tau: float) -> dict[str, int | None]:
+    """Return for each measure the least depth from which all orders agree with all judgments."""
+    found: dict[str, int | None] = {}
+    for row in budget:
+        measure = row["measure"]
+        if not row["tau_b"] >= least_tau:
+            found[measure] = None
+        elif found.get(measure) is None:
+            found[measure] = row["depth"]
+    return found
+
+
+RESIDUALS = {
+    "RBP(p=0.95)": "RBPResidual(p=0.95)",
+    "RBP(p=0.8)": "RBPResidual(p=0.8)",
+    "ERR": "ERRResidual(form=unjudged)",
+}
+KINDS = {"full": False, "condensed": True}
+
+
+def table_7(pool: StudiedPool) -> Iterator[Row]:
+    """Yield the rows of the table `table_7`, for every measure, depth, kind of lists and cutoff."""
+    for measure in dict.fromkeys([*pool.options.compared, pool.options.drawn]):
+        for depth in pool.depths:
+            yield from _by_cutoff(pool, measure, depth)
+
+
+def _by_cutoff(pool: StudiedPool, measure: str, depth: int) -> Iterator[Row]:
+    reference_k = pool.reference_k(depth)
+    ks: list[int | None] = [*pool.ks(depth)]
+    if measure == pool.options.at("RR"):  # the paper's RR has no cutoff
+        ks.append(None)
+    names = {(kind, k): cut(measure, k, KINDS[kind]) for kind in KINDS for k in ks}
+    scores = pool.scores([*names.values()], depth).only(pool.names)
+    reference = _Tested(scores.matrix(names["full", reference_k]))
+    for (lists, k), name in names.items():
+        compared = _Tested(scores.matrix(name))
+        yield {
+            "measure": measure,
+            "depth": depth,
+            "lists": lists,
+            "k": k,
+            "reference_k": reference_k,
+            **compared.against(reference, pool.options.alpha),
+        }
+
+
+class _Tested:
+    """A measure's test of all pairs of systems, and its order of systems."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix: Matrix = matrix
+
+    @cached_property
+    def pairs(self) -> PairedT:
+        """The tests of all pairs."""
+        return PairedT(self.matrix)
+
+    def over(self, matrix: Matrix) -> _Tested:
+        """Return the measure over the values of `matrix`, or itself if these are all of its own."""
+        if np.array_equal(np.isnan(matrix.values), np.isnan(self.matrix.values)):
+            return self
+        return _Tested(matrix)
+
+    def against(self, reference: _Tested, alpha: float) -> Row:
+        """Return the columns of `table_7` that compare the measure with the reference.
+
+        Both use the queries where both are defined.
+        """
+        both = in_common(self.matrix, reference.matrix)
+        own, other = self.over(both[0]), reference.over(both[1])
+        defined = (~np.isnan(both[0].values)).sum(axis=0)
+        upper = own.pairs.upper
+        p = own.pairs.p[upper]
+        p = p[~np.isnan(p)]
+        size, separated, covered, inverted = covered_pairs(other.pairs, own.pairs, alpha)
+        means = np.stack([matrix.means * matrix.direction for matrix in both])
+        orders = np.stack([round_means(row) for row in means])
+        pairs = int(upper.sum())
+        return {
+            "pairs": pairs,
+            "queries": int(defined.min(initial=len(both[0].queries))),
+            "separated": separated,
+            "separated_reference": size,
+            "covered": covered,
+            "inverted": inverted,
+            "discrimination": separated / pairs if pairs else np.nan,
+            "coverage": covered / size if size else np.nan,
+            "inversion": inverted / size if size else np.nan,
+            "median_p": float(np.median(p)) if len(p) else np.nan,
+            "tau_b": float(correlate(orders, "tau-b").values[0, 1]),
+            "pearson": float(correlate(means, "pearson").values[0, 1]),
+        }
+
+
+def guidance(
+    rows: Sequence[Row], pool: StudiedPool, least_depths: Mapping[str, int | None]
+) -> Iterator[Row]:
+    """Yield the rows of the table `guidance`, from those of `table_7`.
+
+    `least_depths` has, for each measure, the least depth of a pool that orders the contributors as
+    all judgments do.
+    """
+    groups: dict[tuple[str, int, str], list[Row]] = {}
+    for row in rows:
+        if row["k"] is not None and row["measure"] in pool.options.compared:
+            key = row["measure"], row["depth"], row["lists"]
+            groups.setdefault(key, []).append(row)
+    for (measure, depth, lists), group in groups.items():
+        low, high = _around(group, pool)
+        yield {
+            "measure": measure,
+            "depth": depth,
+            "lists": lists,
+            "k_low": low,
+            "k_high": high,
+            "least_depth": least_depths.get(measure),
+        }
+
+
+def _around(rows: Sequence[Row], pool: StudiedPool) -> tuple[int | None, int | None]:
+    """Return the ends of the largest run of agreeing cutoffs around the reference's."""
+    agrees = [_agrees(row, pool) for row in rows]
+    at = next(i for i, row in enumerate(rows) if row["k"] == row["reference_k"])
+    if not agrees[at]:
+        return None, None
+    low = high = at
+    while low > 0 and agrees[low - 1]:
+        low -= 1
+    while high + 1 < len(rows) and agrees[high + 1]:
+        high += 1
+    return rows[low]["k"], rows[high]["k"]
+
+
+def _agrees(row: Row, pool: StudiedPool) -> bool:
+    options = pool.options
+    # Without a significantly different pair in the reference, there is none to cover.
+    covers = np.isnan(row["coverage"]) or row["coverage"] >= options.least_coverage
+    return bool(row["tau_b"] >= options.least_tau and row["inverted"] == 0 and covers)
+
+
+def condensed_lengths(pool: StudiedPool) -> Iterator[Row]:
+    """Yield the rows of the table `condensed_lengths`."""
+    for depth in pool.depths:
+        views = (view.condense() for view in pool.pooled(depth))
+        lengths = np.concatenate([judged_only(v, v.lengths[:, pool.systems]) for v in views])
+        mean, longest = (lengths.mean(), lengths.max()) if lengths.size else (np.nan, 0)
+        yield {"depth": depth, "mean": float(mean), "longest": int(longest)}
+
+
+def table_9(pool: StudiedPool) -> Iterator[Row]:
+    """Yield the rows of the table `table_9`: means over systems and queries."""
+    if not pool.has_nonrelevant:
+        return
+    for depth in pool.depths:
+        for measure, residual in RESIDUALS.items():
+            ks = pool.ks(depth)
+            measure = pool.options.at(measure)
+            names = [cut(one, k) for k in ks for one in (measure, residual)]
+            scores = pool.scores(names, depth).only(pool.names)
+            for k, pair in zip(ks, np.array(names).reshape(-1, 2), strict=True):
+                score, rest = (float(np.nanmean(scores.matrix(name).values)) for name in pair)
+                named = cut(measure, None)
+                yield {"measure": named, "depth": depth, "k": k, "score": score, "residual": rest}
+
+
+def left_out(track: TrackView, pool: StudiedPool) -> TableRows:
+    """Yield the tables `leave_out`, `table_5` and `reusability`."""
+    depths: tuple[int | None, ...] = (*pool.depths, None) if pool.states_all else pool.depths
+    if not pool.states_all:
+        track.note(
+            "the depth of the pool is unknown, so systems are left out of pools of the given depth "
+            "only, not of all judgments"
+        )
+    for level in LEVELS:
+        try:
+            parts = parts_of(pool.facts, level)
+        except UsageError:
+            track.note(f"the {level} of no system is stated, so none is left out by {level}")
+            continue
+        everyone = set(pool.contributors)
+        whole = [n for n, systems in parts.items() if len(systems) == len(everyone)]
+        if whole:
+            track.note(f"{level} {whole[0]} is the complete pool, so it is not left out")
+        parts = {name: systems for name, systems in parts.items() if name not in whole}
+        for depth in depths if parts else ():
+            yield from _at_depth(pool, level, parts, depth)
+
+
+def _at_depth(
+    pool: StudiedPool, level: str, parts: Mapping[str, tuple[str, ...]], depth: int | None
+) -> TableRows:
+    """Yield the rows of one level and depth of the pool (None: all judgments)."""
+    options, rows = pool.options, list[Row]()
+    ks = options.leave_out_ks or (depth or pool.depths[0],)
+    specs = parse_measures([cut(name, k) for name in options.compared for k in ks])
+    pools = reduced_pools(pool.views, specs, options.policy, parts, depth, rel=options.rel)
+    whole = next(pools)
+    orders = {name: _Order(whole, name, options) for name in whole.scores.measures}
+    for one in pools:
+        rows += left_out_rows(whole, one, options.others)
+        for order in orders.values():
+            order.add(one)
+    about = {"level": level, "judgments": "all" if depth is None else "pool", "depth": depth}
+    yield "leave_out", ({**row, **about} for row in rows)
+    for name, order in orders.items():
+        of_measure = [row for row in rows if row["measure"] == name]
+        yield "table_5", [{"measure": name, **about, **_means(of_measure)}]
+        if depth is None or depth == pool.depths[0]:
+            named = {n: about[n] for n in ("level", "judgments")}
+            yield "reusability", [{"measure": name, **named, **order.reusability(of_measure)}]
+
+
+def _means(rows: list[Row]) -> Row:
+    """Return the means of `table_5`."""
+    delta = np.array([row["delta_percent"] for row in rows])
+    moved = [abs(row["rank_left_out"] - row["rank"]) for row in rows if row["rank"] is not None]
+    lost = {row["left_out"]: (row["judged_lost"], row["relevant_lost"]) for row in rows}
+    judged, relevant = np.mean(list(lost.values()), axis=0)
+    return {
+        "k": rows[0]["k"],
+        "systems": len(rows),
+        "delta_percent": _mean(delta),
+        "delta_rank": float(np.mean(moved)) if moved else np.nan,
+        "undefined": int(np.isnan(delta).sum()),
+        "judged_lost": float(judged),
+        "relevant_lost": float(relevant),
+    }
+
+
+def _mean(values: np.ndarray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan
+
+
+class _Order:
+    """Orders of the contributors by one measure, before and after each part is left out."""
+
+    def __init__(self, whole: ReducedPool, measure: str, options: DepthOptions) -> None:
+        self._measure, self._options, self._whole = measure, options, whole
+        self._means, self._pairs = self._of(whole)
+        self._after = list[np.ndarray]()
+        self._flipped, self._kept = list[float](), list[float]()
+
+    def _of(self, pool: ReducedPool) -> tuple[np.ndarray, PairedT]:
+        matrix = pool.scores.matrix(self._measure)
+        return round_means(matrix.means) * matrix.direction, PairedT(matrix)
+
+    def add(self, pool: ReducedPool) -> None:
+        """Compare the order by a reduced pool with the order by the whole pool."""
+        is_same = pool.scores is self._whole.scores
+        means, pairs = (self._means, self._pairs) if is_same else self._of(pool)
+        self._after.append(means)
+        before, after = (one[:, None] - one[None, :] for one in (self._means, means))
+        flipped = ((before > TIE) & (after < -TIE)).sum()
+        self._flipped.append(float(flipped / max(self._pairs.upper.sum(), 1)))
+        size, _, covered, _ = covered_pairs(self._pairs, pairs, self._options.alpha)
+        self._kept.append(covered / size if size else np.nan)
+
+    def reusability(self, rows: list[Row]) -> Row:
+        """Return the row of the table `reusability` from the rows of `leave_out`."""
+        delta = np.array([row["delta_percent"] for row in rows])
+        known = delta[~np.isnan(delta)]
+        moves = [abs(row["rank_left_out"] - row["rank"]) for row in rows if row["rank"] is not None]
+        taus = volatility(self._means[None], np.stack(self._after))
+        least = np.nan if np.isnan(taus).all() else float(np.nanmin(taus))
+        row = {
+            "mean_delta_percent": _mean(delta),
+            "max_delta_percent": float(known[np.abs(known).argmax()]) if len(known) else np.nan,
+            "share_moved": float(np.mean(np.array(moves) > self._options.places)) if moves else 0.0,
+            "pairs_flipped": float(np.mean(self._flipped)),
+            "significant_kept": _mean(np.array(self._kept)),
+            "least_tau": least,
+        }
+        return row | {"verdict": verdict(row, self._options)}
+
+
+def verdict(row: Row, options: DepthOptions) -> str:
+    """Return whether judgments can evaluate systems that did not contribute.
+
+    An undefined change or tau-b is neither small nor large: with care.
+    """
+    drop, tau = -row["mean_delta_percent"], row["least_tau"]
+    if drop > options.unusable_drop or tau < options.unusable_tau:
+        return "not for new systems"
+    if drop < options.reusable_drop and tau >= options.reusable_tau:
+        return "reusable"
+    return "with care"
+
+
+TOP = 20
+ORDERS: tuple[TieOrder, ...] = ("trec_eval", "file", "score-file", "trec_eval10")
+RBP = "RBP(p=0.8)"
+SHARED = "share"
+
+
+def under_orders(
+    track: TrackView, options: DepthOptions
+) -> tuple[dict[str, np.ndarray], dict[str, int | None]]:
+    """Return the means of RBP and the comprehensive depth under each tie order.
+
+    Orders that the store cannot give, since its lists were cut at reading, are missing.
+    """
+    needs, specs = dict[TieOrder, set[Need]](), dict[TieOrder, list[Spec]]()
+    for order in ORDERS:
+        try:
+            other_order(track.facts, order)
+        except UsageError as error:
+            track.note(str(error).rstrip("."))
+            continue
+        shares, rbp = order == options.tie_order, options.at(RBP)
+        needs[order] = {"pool", "ties"} if shares else {"pool"}
+        specs[order] = parse_measures([rbp, f"{rbp[:-1]},ties=share)"] if shares else rbp)
+    found = {order: ComprehensiveDepth() for order in needs}
+    scores: dict[str, list[Scores]] = {order: [] for order in needs}
+    for views in track.blocks_under(needs, LEAST_ROWS):
+        for order, view in views.items():
+            found[order].add(view)
+            scores[order].append(evaluate_block(view, specs[order], options.policy))
+    means = dict[str, np.ndarray]()
+    for order, blocks in scores.items():
+        names = (order, SHARED) if order == options.tie_order else (order,)
+        for name, values in zip(names, Scores.concat(blocks).mean_values(), strict=True):
+            means[name] = round_means(values)
+    return means, {order: one.value for order, one in found.items()}
+
+
+def ties(track: TrackView, options: DepthOptions, means: Mapping[str, np.ndarray]) -> TableRows:
+    """Yield the tables `ties`, `table_6` and `ties_tau`."""
+    lists = tied_shares(track, options)
+    by_system = lists.group_by("system", maintain_order=True).agg(
+        mean_percent_tied=pl.col("percent").mean(), median_percent_tied=pl.col("percent").median()
+    )
+    yield "ties", by_system
+    taus = {row["order_b"]: row["tau_b"] for row in ties_tau(means)}
+    yield "ties_tau", list(ties_tau(means))
+    medians = by_system.select(pl.exclude("system").median().fill_null(float("nan"))).row(0)
+    yield "table_6", [{
+        "systems": len(track.facts.systems),
+        "median_of_means": medians[0],
+        "median_of_medians": medians[1],
+        "pooled_median": lists["percent"].median() if lists.height else np.nan,
+        "tau_b": taus.get("file"),
+    }]  # fmt: skip
+
+
+def tied_shares(track: TrackView, options: DepthOptions) -> pl.DataFrame:
+    """Return system, query and the percentage of tied docs among the 20 greatest scores.
+
+    The lists are those of the judged queries.
+    """
+    score = pl.col("score")
+    if options.scores_compared == "float32":
+        score = score.cast(pl.Float32)
+    keys = ["system", "query"]
+    top = _candidates(track).with_columns(score).group_by(keys).agg(pl.col("score").top_k(TOP))
+    tied = top.explode("score").with_columns(same=pl.len().over(*keys, "score"))
+    shares = tied.group_by(keys).agg(percent=100.0 * (pl.col("same") > 1).mean())
+    return shares.sort(keys)
+
+
+def _candidates(track: TrackView) -> pl.DataFrame:
+    """Return rows of all lists that include the 20 greatest scores of each."""
+    keys = ["system", "query"]
+    rows = track.rows([*keys, "rank", "score"])
+    rule = TIE_RULES[track.facts.policy["tie_order"]]
+    if rule.column != "score":  # lists are not sorted by score
+        return rows.select(*keys, "score").collect()
+    near = rows.filter(pl.col("rank") <= TOP + 1).collect()
+    if not rule.float32:
+        return near
+    # Scores are sorted as float32: at the boundary, a tie may hide a greater float64.
+    single = pl.col("score").cast(pl.Float32)
+    ends = near.filter(pl.col("rank") >= TOP).with_columns(single=single)
+    open_ended = ends.group_by(keys).agg(
+        pl.col("single").min(), tied=pl.col("single").is_duplicated().any()
+    )
+    hidden = rows.filter(pl.col("rank") > TOP + 1).join(open_ended.filter("tied").lazy(), on=keys)
+    rest = hidden.filter(single == pl.col("single")).select(near.columns).collect()
+    return pl.concat([near, rest])
+
+
+def ties_tau(means: Mapping[str, np.ndarray]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `ties_tau`: the order by trec_eval's rule with each other order."""
+    base = "trec_eval"
+    for other in (*(order for order in ORDERS if order != base), SHARED):
+        if base in means and other in means:
+            both = np.stack([means[base], means[other]])
+            tau = float(correlate(both, "tau-b").values[0, 1])
+            yield {"order_a": base, "order_b": other, "tau_b": tau}
 
 
 def compute(track: TrackView, options: DepthOptions) -> TableRows:

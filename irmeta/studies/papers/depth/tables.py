@@ -202,7 +202,7 @@ TABLES = (
         "mean": Column("real", "mean length of the condensed lists", format=".1f"),
         "longest": Column("count", "length of the longest condensed list"),
     }, caption="Lengths of the lists without unjudged docs.",
-       rows=f"{HOME}.cutoff_tables:condensed_lengths"),
+       rows=f"{HOME}.compute:condensed_lengths"),
     Table("table_9", ("track", "measure", "depth", "k"), {
         "track": TRACK,
         "measure": MEASURE,
@@ -211,7 +211,7 @@ TABLES = (
         "score": Column("real", "mean over systems and queries", format=".3f",
                         joined=("+", "residual")),
         "residual": stored("real", "mean residual: possible increase of the score"),
-    }, caption="Scores and residuals (Table 9).", rows=f"{HOME}.cutoff_tables:table_9"),
+    }, caption="Scores and residuals (Table 9).", rows=f"{HOME}.compute:table_9"),
     Table("volatility", ("track", "depth", "measure_a", "measure_b", "k_a", "k_b"), {
         "track": TRACK,
         "depth": DEPTH,

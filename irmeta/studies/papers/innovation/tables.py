@@ -246,7 +246,7 @@ TABLES = (
         "judged_lost": Column("big", "judged docs that become unjudged"),
         "relevant_lost": Column("big", "relevant docs that become unjudged"),
     }, caption="Systems whose group is left out of the pool and of S_d.", folded=True, latex=False,
-       rows=f"{HOME}.other_judgments:pool_bias", section="Beyond the paper: systems that the pool"),
+       rows=f"{HOME}.compute:pool_bias", section="Beyond the paper: systems that the pool"),
     Table("label_sets", ("track", "qrels", "measure", "alpha"), {
         "track": TRACK,
         "qrels": Column("name", "other qrels set"),
