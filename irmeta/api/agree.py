@@ -106,7 +106,7 @@ class JudgeAgreement(Summarized):
         UsageError
             If the coefficient is unknown, or there are several tracks.
         """
-        from irmeta.report.figures.judge_figures import judge_intervals
+        from irmeta.report.figures import judge_intervals
         from irmeta.report.offline import offline
 
         check_choice("coefficient", coefficient, (*SCALE_FREE, *SAME_SCALE))
@@ -122,7 +122,7 @@ class JudgeAgreement(Summarized):
         UsageError
             If there is no such judge, or it judged several tracks and none is named.
         """
-        from irmeta.report.figures.judge_figures import confusion_map
+        from irmeta.report.figures import confusion_map
         from irmeta.report.offline import offline
 
         tracks = self.confusion["track"].unique().to_list() if track is None else [track]

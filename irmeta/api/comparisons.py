@@ -13,8 +13,8 @@ import polars as pl
 
 from irmeta._version import __version__
 from irmeta.api.gates import Gate, Tested, gate
-from irmeta.report.charts.rank_places import rank_places
-from irmeta.report.figures.significance_figures import baseline_differences, pairwise_significance
+from irmeta.report.charts.row_charts import rank_places
+from irmeta.report.figures import baseline_differences, pairwise_significance
 from irmeta.report.latex import to_latex
 from irmeta.report.offline import offline
 from irmeta.report.plain_tables import score_grid, to_markdown, to_text

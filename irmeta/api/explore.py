@@ -20,7 +20,7 @@ from irmeta.policies import Buckets, EvalPolicy
 from irmeta.policy_keywords import GradedChoices
 from irmeta.rankings.load import judged_ranks
 from irmeta.report.browse import COLUMNS, MOST_DOCS, browser, fitting_bars
-from irmeta.report.figures.length_figures import length_differences, length_histogram
+from irmeta.report.figures import length_differences, length_histogram
 from irmeta.report.offline import offline
 from irmeta.results.scores import Scores
 from irmeta.stats import search_lengths as cut

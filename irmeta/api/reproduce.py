@@ -92,7 +92,7 @@ class Reproduction(Summarized):
         UsageError
             If there is no such value.
         """
-        from irmeta.report.figures.rerun_figures import rerun_intervals
+        from irmeta.report.figures import rerun_intervals
         from irmeta.report.offline import offline
 
         choices = [*(_EFFECTS if self.effects.height else ()), *_CLOSENESS]

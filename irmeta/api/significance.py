@@ -30,11 +30,11 @@ from irmeta.phrases import count
 from irmeta.policies import Alternative, Missing
 from irmeta.policy_keywords import DataPolicies
 from irmeta.report.figure_file import add_mark, images_of
-from irmeta.report.figures.significance_figures import achieved_significance
+from irmeta.report.figure_texts import without_titles
+from irmeta.report.figures import achieved_significance
 from irmeta.report.formats import FORMATS
 from irmeta.report.offline import offline
 from irmeta.report.theme import to_spec
-from irmeta.report.titles import without_titles
 from irmeta.results.matrix import Matrix, qrels_of
 from irmeta.results.tidy_files import check_ours, provenance, write_out
 from irmeta.stats.corrections import LEVELS

@@ -10,9 +10,9 @@ from typing import Any
 
 from irmeta.errors import UsageError
 from irmeta.files import remove_temporaries, write_bytes
+from irmeta.report.figure_texts import without_titles
 from irmeta.report.formats import FORMATS
 from irmeta.report.theme import PPI, print_of, svg_of, to_spec
-from irmeta.report.titles import without_titles
 from irmeta.report.vega import vega_print, vega_svg
 
 _PNG_END = 12  # bytes of the last chunk, IEND

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.escapes import UNSAFE
-from irmeta.report.text_width import wrapped
-from irmeta.report.titles import wrap_titles
+from irmeta.report.figure_texts import wrap_titles, wrapped
 from irmeta.report.vega import vega_print, vega_svg
 
 if TYPE_CHECKING:

@@ -14,19 +14,17 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from irmeta.report.charts.curve_panes import Pane, curve_panes
-from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.graded import graded_table
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
 from irmeta.report.charts.histogram import bucket_name, histogram
 from irmeta.report.charts.ranked import ranked
+from irmeta.report.charts.row_charts import dumbbell, strip
 from irmeta.report.charts.scatter import scatter_panes
-from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
-from irmeta.report.figures.length_figures import length_differences, length_histogram
-from irmeta.report.figures.significance_figures import pairwise_significance
-from irmeta.report.text_width import text_width
+from irmeta.report.figure_texts import text_width, wrap_titles
+from irmeta.report.figures import length_differences, length_histogram, pairwise_significance
 from irmeta.report.theme import (
     CONFIG,
     PRINT_WIDTH,
@@ -40,7 +38,6 @@ from irmeta.report.theme import (
     to_spec,
     to_svg,
 )
-from irmeta.report.titles import wrap_titles
 from support.charting import (
     CHARTS,
     CLOUDS,
@@ -160,7 +157,7 @@ def test_print_of__png_and_pdf_of_the_requested_size(name: str):
 def test_chart__identical_in_another_process():
     code = (
         "import polars as pl, sys; from irmeta.report.theme import to_svg;"
-        "from irmeta.report.figures.length_figures import length_histogram;"
+        "from irmeta.report.figures import length_histogram;"
         "sys.stdout.write(to_svg(length_histogram(pl.DataFrame("
         "{'low': [1, 2, None], 'high': [1, 4, None], 'docs': [30, 20, 5]}), 'x')))"
     )

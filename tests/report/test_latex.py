@@ -8,8 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from irmeta.report.latex import LONGEST_FLOAT, escape_latex, split_tracks, to_latex
-from irmeta.report.latex_layout import SIZES, TEXT, text_width
+from irmeta.report.latex import (
+    LONGEST_FLOAT,
+    SIZES,
+    TEXT,
+    escape_latex,
+    split_tracks,
+    text_width,
+    to_latex,
+)
 from irmeta.report.table_grid import ABSENT, DAGGER, Cell, Grid, Head
 from support.typesetting import faults
 from support.written import WRITTEN

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from irmeta.report.charts.curve_panes import Pane, curve_panes
+from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.heat import banded_maps
 from irmeta.report.charts.panes import linear_ticks, log_ticks
 from irmeta.report.charts.scatter import scatter_panes

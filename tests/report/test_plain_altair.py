@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from altair.utils import schemapi
 
-from irmeta.report.charts.curve_panes import Pane, curve_panes
+from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.heat import heat_map
 from irmeta.report.plain_altair import plainly
 

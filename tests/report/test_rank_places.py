@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from irmeta.report.charts.rank_places import rank_places
+from irmeta.report.charts.row_charts import rank_places
 from irmeta.report.theme import to_spec, to_svg
 from support.charting import texts
 

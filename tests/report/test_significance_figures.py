@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.report.figures.significance_figures import (
+from irmeta.report.figures import (
     achieved_significance,
     baseline_differences,
     pairwise_significance,

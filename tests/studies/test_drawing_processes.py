@@ -21,7 +21,7 @@ import irmeta
 from irmeta.errors import IrmetaError
 from irmeta.parallel import ordered_map
 from irmeta.report import theme
-from irmeta.report.figures.length_figures import rarity_histogram
+from irmeta.report.figures import rarity_histogram
 from irmeta.studies import drawing_processes
 
 FRAME = pl.DataFrame({"retrieved_by": [0, 1, 2], "docs": [3, 2, 1]})

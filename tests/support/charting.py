@@ -10,21 +10,21 @@ from xml.etree import ElementTree
 import polars as pl
 
 from irmeta.report.charts.arcs import arcs
-from irmeta.report.charts.curve_panes import Pane, curve_panes
-from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
 from irmeta.report.charts.histogram import Class, histogram
 from irmeta.report.charts.ranked import ranked
+from irmeta.report.charts.row_charts import dumbbell, strip
 from irmeta.report.charts.scatter import scatter_panes
-from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
-from irmeta.report.figures.length_figures import (
+from irmeta.report.figures import (
+    achieved_significance,
     length_differences,
     length_histogram,
+    pairwise_significance,
     rarity_histogram,
 )
-from irmeta.report.figures.significance_figures import achieved_significance, pairwise_significance
 from irmeta.report.theme import to_spec
 from irmeta.schema.columns import Display
 

@@ -16,8 +16,8 @@ from irmeta.measures.curve import curve_table
 from irmeta.phrases import count
 from irmeta.policies import Buckets, Counted, EvalPolicy
 from irmeta.policy_keywords import EvalChoices, GradedChoices
-from irmeta.report.charts.curve_panes import Pane, curve_panes
-from irmeta.report.figures.length_figures import rarity_histogram
+from irmeta.report.charts.curves import Pane, curve_panes
+from irmeta.report.figures import rarity_histogram
 from irmeta.report.offline import Width, sized
 from irmeta.store.scan import only_track
 

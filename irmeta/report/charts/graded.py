@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.report.charts.panes import legend
-from irmeta.report.text_width import text_width
+from irmeta.report.figure_texts import text_width
 from irmeta.report.theme import INK, MUTED, PRINT_WIDTH, RULE, TEXT_WIDTH, WIDTH, finish, nothing
 
 if TYPE_CHECKING:

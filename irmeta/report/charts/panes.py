@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.text_width import text_width
+from irmeta.report.figure_texts import text_width
 from irmeta.report.theme import CONFIG, INK, MUTED, PRINT_WIDTH, WIDTH, finish_text
 
 if TYPE_CHECKING:

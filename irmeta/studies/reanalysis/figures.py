@@ -9,9 +9,9 @@ import polars as pl
 from irmeta.measures.names import display_of
 from irmeta.phrases import count
 from irmeta.report.charts.heat import heat_map, lower_triangle
-from irmeta.report.charts.rank_places import rank_places
 from irmeta.report.charts.ranked import ranked
-from irmeta.report.figures.length_figures import length_histogram, rarity_histogram
+from irmeta.report.charts.row_charts import rank_places
+from irmeta.report.figures import length_histogram, rarity_histogram
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.reanalysis.options import OverviewOptions as Options
 from irmeta.studies.reanalysis.sections import DAGGERS, headline

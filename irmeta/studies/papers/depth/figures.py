@@ -10,9 +10,9 @@ import polars as pl
 
 from irmeta.measures.names import display_of
 from irmeta.phrases import count
-from irmeta.report.charts.curve_panes import NAMED, Pane, curve_panes
-from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.curves import NAMED, Pane, curve_panes
 from irmeta.report.charts.heat import BANDS, banded_maps
+from irmeta.report.charts.row_charts import dumbbell
 from irmeta.report.theme import axis_title
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables

@@ -9,11 +9,10 @@ from typing import Any
 import polars as pl
 
 from irmeta.phrases import count, listed
-from irmeta.report.charts.curve_panes import Pane, curve_panes
-from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.heat import banded_maps, heat_map
-from irmeta.report.charts.strip import strip
-from irmeta.report.figures.length_figures import rarity_histogram
+from irmeta.report.charts.row_charts import dumbbell, strip
+from irmeta.report.figures import rarity_histogram
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.innovation.options import GRID, MARKED, MEASURES

@@ -7,12 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.report.charts.curve_panes import NAMED, Pane, curve_panes
+from irmeta.report.charts.curves import NAMED, Pane, curve_panes
 from irmeta.report.charts.heat import heat_map
-from irmeta.report.charts.slopes import slopes
-from irmeta.report.charts.stacked import stacked_bars
-from irmeta.report.charts.strip import strip
-from irmeta.report.figures.judge_figures import judge_intervals
+from irmeta.report.charts.row_charts import slopes, stacked_bars, strip
+from irmeta.report.figures import judge_intervals
 from irmeta.report.theme import BLUE, GREY, PALE_BLUE, VERMILLION
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.judges.options import JudgesOptions as Options

@@ -10,7 +10,7 @@ import polars as pl
 
 from irmeta.naming.numbered_rankings import EMPTY, NONRELEVANT
 from irmeta.phrases import count
-from irmeta.report.charts.curve_panes import Pane, curve_panes
+from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import heat_map
 from irmeta.studies.framework.study import Figure, Tables

@@ -10,10 +10,9 @@ import polars as pl
 
 from irmeta.measures.names import display_of
 from irmeta.phrases import count
-from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.histogram import Class, bucket_name, histogram
-from irmeta.report.charts.strip import strip
-from irmeta.report.figures.length_figures import length_differences, length_histogram, share
+from irmeta.report.charts.row_charts import dumbbell, strip
+from irmeta.report.figures import length_differences, length_histogram, share
 from irmeta.report.theme import BLUE, PALE_BLUE, axis_title, nothing
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.search_length.compute import BEYOND, ORDER

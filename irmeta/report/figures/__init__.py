@@ -1,1 +1,0 @@
-"""Figures of specific results, built from the general charts."""
