@@ -17,7 +17,7 @@ from irmeta.errors import UsageError, check_choice, check_share, check_whole, di
 from irmeta.locations import AnyLocation
 from irmeta.phrases import count
 from irmeta.policy_keywords import DataPolicies
-from irmeta.rankings.list_docs import list_docs
+from irmeta.rankings.load import list_docs
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.matrix import Matrix
 from irmeta.stats.pairs import pairwise

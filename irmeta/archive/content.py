@@ -161,13 +161,7 @@ class Limited:
             self._left, self._limit = most, f"{most / 1e9:g} GB (`max_gb=`)"
 
     def readinto(self, buffer: bytearray) -> int:
-        """Fill the start of a buffer; return the number of bytes, 0 at the end.
-
-        Raises
-        ------
-        TooLargeError
-            If the content is larger than the limit.
-        """
+        """Fill the start of a buffer; return the number of bytes, 0 at the end."""
         count = self._stream.readinto(memoryview(buffer))
         self._left -= count
         if self._left < 0:

@@ -112,13 +112,6 @@ class Downloader:
 
         Until it is complete and checked, the file is called `.NAME.part`. A part is continued only
         if the host still has the same version of the file (``ETag`` or ``Last-Modified``).
-
-        Raises
-        ------
-        FetchError
-            If the file cannot be fetched, or is not what it should be, or exceeds a limit.
-        StoppedError
-            If fetching is stopped; the part is kept.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         part = _Part(path)
@@ -319,13 +312,7 @@ def _pieces(response: httpx.Response) -> Generator[bytes]:
 
 
 class _Meter:
-    """Size, rate and time of one transfer, compared with limits.
-
-    Raises
-    ------
-    FetchError
-        At once if the file is announced to be too large.
-    """
+    """Size, rate and time of one transfer, compared with limits."""
 
     def __init__(
         self, limits: DownloadLimits, pauses: Pauses, part: _Part, start: int, length: int | None

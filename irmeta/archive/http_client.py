@@ -46,13 +46,7 @@ class Pauses:
         return time.monotonic()
 
     def pause(self, seconds: float) -> None:
-        """Wait.
-
-        Raises
-        ------
-        StoppedError
-            If fetching is stopped, at once.
-        """
+        """Wait."""
         if self._stop.wait(seconds) if seconds > 0 else self._stop.is_set():
             raise StoppedError
 
@@ -77,13 +71,7 @@ class HostLimits:
 
     @contextmanager
     def turn(self, address: str) -> Generator[None]:
-        """Wait for a connection to the host of an address, and hold it until the block ends.
-
-        Raises
-        ------
-        StoppedError
-            If fetching is stopped.
-        """
+        """Wait for a connection to the host of an address, and hold it until the block ends."""
         with self._lock:
             host = self._hosts[host_of(address)]
         with host.connections:

@@ -42,11 +42,6 @@ class FolderMirror:
     and under ever shorter ends of the path, down to the last folder and the file:
     ``trec.nist.gov/results/trec8/adhoc/input.x.gz``, ``results/trec8/adhoc/input.x.gz``,
     ``trec8/adhoc/input.x.gz``, ``adhoc/input.x.gz``.
-
-    Raises
-    ------
-    UsageError
-        If it is not a folder.
     """
 
     def __init__(self, folder: Path) -> None:

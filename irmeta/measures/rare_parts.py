@@ -95,11 +95,6 @@ class RareParts:
             Means of RareP@k and RareAP@k, to rounding those of the measures on the lists of the
             draw alone; NaN for systems that are not in the draw.
 
-        Raises
-        ------
-        UsageError
-            If `members` has another shape or type.
-
         References
         ----------
         .. [1] Tuerkmen, Lease and Kutlu (2023), Algorithm 1. doi:10.1007/978-3-031-28238-6_16
@@ -132,11 +127,6 @@ class RareParts:
         all_scored
             Whether systems that are not in a draw are scored too: a doc that only they retrieve has
             rarity 1 instead of 0.
-
-        Raises
-        ------
-        UsageError
-            If `members` has another shape or type.
         """
         members = np.asarray(members)
         is_counts = members.dtype == bool or members.dtype.kind in "iu"

@@ -98,13 +98,7 @@ class Line:
         return self.stem in TEXTS
 
     def check_format(self, form: str) -> None:
-        """Refuse a measure that a format of judgments does not have.
-
-        Raises
-        ------
-        TrecEvalError
-            If trec_eval cannot calculate the measure from the format.
-        """
+        """Refuse a measure that a format of judgments does not have."""
         known = ("qrels",)
         if self.stem in judged_preferences.MEASURES:
             known = ("prefs", "qrels_prefs")

@@ -34,12 +34,6 @@ class NumberedRankings:
     length
         Length of the longest rankings, h.
 
-    Raises
-    ------
-    UsageError
-        If a number is not whole or not above 0, there are too many subtopics to name, or more than
-        2^24 rankings.
-
     Examples
     --------
     >>> from irmeta.naming.numbered_rankings import NumberedRankings
@@ -111,13 +105,7 @@ class NumberedRankings:
         return letters or EMPTY
 
     def number(self, name: str) -> int:
-        """Return the number of a ranking by its name.
-
-        Raises
-        ------
-        UsageError
-            If there is no such ranking.
-        """
+        """Return the number of a ranking by its name."""
         number, letters = 0, "" if name == EMPTY else name
         for letter in letters:
             if letter not in self.letters:

@@ -38,11 +38,6 @@ class RankingSpace(NumberedRankings):
     weights
         Weights of the subtopics, for measures with ``weights=given``; empty: equal weights.
 
-    Raises
-    ------
-    UsageError
-        See `NumberedRankings`; or if there is not one weight above 0 for each subtopic.
-
     Examples
     --------
     >>> from irmeta.rankings.enumeration import RankingSpace

@@ -28,13 +28,14 @@ from irmeta.store.scan import (
     RowBlock,
     StoredLists,
     StoreReader,
+    read_table,
     replaced,
     row_blocks,
     undisturbed,
 )
 from irmeta.trec import tie_orders
 from irmeta.trec.ordering import ranks_from
-from irmeta.trec.tie_orders import columns_compared
+from irmeta.trec.tie_orders import TIE_RULES, columns_compared
 
 
 def other_order(
@@ -425,3 +426,34 @@ def _row_of(doc_ids: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.nd
     row_of = np.full(first_row[-1], -1, np.int32)
     row_of[first_row[query] + doc_ids] = np.arange(len(doc_ids), dtype=np.int32)
     return row_of, first_row
+
+
+def list_docs(
+    store: StoreReader, facts: TrackFacts, order: TieOrder | None = None, depth: int | None = None
+) -> pl.DataFrame:
+    """Return the docs of the lists of the systems of `facts` on its judged queries.
+
+    The columns are system, query and docs (list of str, best first), in no particular order.
+    """
+    other = other_order(facts, order)
+    columns = sorted({"doc_id", *(TIE_RULES[other].keys if other else ())})
+    with undisturbed(store, facts.track):
+        queries = pl.Series(read_judged(store, facts).queries, dtype=pl.String)
+        parts = []
+        for block in row_blocks(store, facts.track, queries.to_list(), facts.systems):
+            lists = block.lists(columns)
+            lists = lists.only((lists.query >= 0) & (lists.system >= 0))
+            rank = ranks_under(order or facts.policy["tie_order"], lists, facts)
+            part = {
+                "system": pl.Series(facts.systems, dtype=pl.String).gather(
+                    lists.by_row(lists.system)
+                ),
+                "query": queries.gather(lists.by_row(lists.query)),
+                "doc_id": lists.columns["doc_id"],
+                "rank": rank,
+            }
+            rows = pl.DataFrame(part)
+            parts.append(rows if depth is None else rows.filter(pl.col("rank") <= depth))
+        names = read_table(store, "docs", facts.track).select("query", "doc_id", "doc")
+        docs = pl.concat(parts).join(names, on=["query", "doc_id"], how="left")
+    return docs.sort("rank").group_by("system", "query").agg(docs="doc")

@@ -110,11 +110,6 @@ class TrackFacts:
         ----------
         named
             Names of systems, ``group=NAME`` for all systems of a participant, or ``type=NAME``.
-
-        Raises
-        ------
-        UsageError
-            If there is no such system, group or type.
         """
         chosen, known_systems = set[int](), {name: i for i, name in enumerate(self.systems)}
         for name in [named] if isinstance(named, str) else named:

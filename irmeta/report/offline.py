@@ -38,11 +38,6 @@ class OfflineChart:
             Whether a file that irmeta draws has title and subtitle, which a caption may replace.
         *arguments, **options
             Arguments of `altair.Chart.save`, which then writes the file.
-
-        Raises
-        ------
-        UsageError
-            If `fp` is a folder.
         """
         is_ours = isinstance(fp, str | Path) and Path(fp).suffix in ENDINGS
         if is_ours and not (arguments or options):

@@ -52,13 +52,7 @@ class StudiedPool:
 
     @classmethod
     def of(cls, track: TrackView, options: DepthOptions) -> StudiedPool:
-        """Read a track and choose the depths of its pool.
-
-        Raises
-        ------
-        UsageError
-            If a cutoff is deeper than the lists of the store.
-        """
+        """Read a track and choose the depths of its pool."""
         check_cutoffs(track.facts, options)
         views = list(track.blocks({"pool", *needs_of(parse_measures(options.scored()))}))
         depth = comprehensive_depth(views)

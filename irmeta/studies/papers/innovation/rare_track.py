@@ -46,13 +46,7 @@ class RareTrack:
 
     @classmethod
     def of(cls, track: TrackView, options: Options) -> RareTrack:
-        """Read a track once.
-
-        Raises
-        ------
-        UsageError
-            For ``queries=retrieved``: systems are compared on the same queries.
-        """
+        """Read a track once."""
         views = list(track.blocks({"pool"} if track.facts.contributors else ()))
         parts = parts_of(views, options)
         queries = sum(len(view.queries) for view in views)

@@ -46,13 +46,7 @@ class ComparedTrack:
 
     @classmethod
     def of(cls, track: TrackView, options: Options) -> ComparedTrack:
-        """Read a track once, and compare its systems.
-
-        Raises
-        ------
-        UsageError
-            For ``queries=retrieved``: systems are compared on the same queries.
-        """
+        """Read a track once, and compare its systems."""
         check_queries(options.policy)
         by_subtopic = subtopic_sets_of(track)
         names = (*options.preferences, *options.interleavings)
