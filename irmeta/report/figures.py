@@ -60,7 +60,7 @@ def confusion_map(confusion: pl.DataFrame) -> alt.LayerChart:
     grades = [confusion[name].unique().sort() for name in columns]
     every = grades[0].to_frame().join(grades[1].to_frame(), how="cross")
     cells = every.join(confusion, on=columns, how="left").with_columns(pl.col("docs").fill_null(0))
-    down, across = (pl.col(name).map_elements(_grade, pl.String) for name in columns)
+    down, across = (pl.col(name).map_elements("{:g}".format, pl.String) for name in columns)
     cells = cells.select(
         down.alias("down"),
         across.alias("across"),
@@ -73,10 +73,6 @@ def confusion_map(confusion: pl.DataFrame) -> alt.LayerChart:
         title=f"Grades of {confusion['judge'][0]}, across, and of the reference",
         subtitle="docs; colour: share of the docs of a reference's grade",
     )
-
-
-def _grade(grade: float) -> str:
-    return f"{grade:g}"
 
 
 SATURATED = 6.0

@@ -369,7 +369,8 @@ def to_latex(
         lines.append(rf"\end{{{name}}}")
     has_checks = any(cell.text == CHECKS[True] for row in grid.rows for cell in row)
     comments = [_packages(chosen, is_long, siunitx, has_checks), *made]
-    return "\n".join([*map(_comment, comments), *lines]) + "\n"
+    comments = [f"% {drop_unsafe(' '.join(text.split()))}" for text in comments]
+    return "\n".join([*comments, *lines]) + "\n"
 
 
 def split_tracks(grid: Grid) -> Iterator[tuple[str, Grid]]:
@@ -412,10 +413,6 @@ def _packages(chosen: Layout, is_long: bool, siunitx: bool, has_checks: bool) ->
         needed += ["array"] if is_long else ["tabularx"]
     where = r" In a paper with two columns, a longtable is set after \onecolumn." if is_long else ""
     return f"Packages: {', '.join(needed)}.{where}"
-
-
-def _comment(text: str) -> str:
-    return f"% {drop_unsafe(' '.join(text.split()))}"
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,6 @@ def _pool(rows: pl.DataFrame) -> str:
 # Figure 1
 
 
-def _pool_growth(tables: Tables, options: Options) -> pl.DataFrame:
-    return tables["pool_growth"]
-
-
 def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
     rates = rows.select(
         "track",
@@ -286,10 +282,6 @@ def _caption_ranks(rows: pl.DataFrame, options: Options) -> str:
     )
 
 
-def _pools(tables: Tables, options: Options) -> pl.DataFrame:
-    return tables["pool_budget"].filter(pl.col("judged") > 0)
-
-
 def _budget(rows: pl.DataFrame, options: Options) -> Any:
     depths = rows.select("judged", "depth").unique().sort("judged", "depth")
     return curve_panes(
@@ -346,7 +338,7 @@ COST = (
     "dotted line the order is about that by all judgments."
 )
 FIGURES = (
-    Figure("figure_1", _pool_growth, _figure_1,
+    Figure("figure_1", "pool_growth", _figure_1,
            "Figure 1: relevant docs by the depth of the pool.", GROWTH),
     Figure("judged_ranks", _by_rank, _judged_by_rank, _caption_judged, JUDGED),
     Figure("score_curves", _score_curves, _scores, _caption_scores, CURVES,
@@ -361,7 +353,7 @@ FIGURES = (
         for figure in ("5", "6", "7", "beyond")
     ),
     Figure("leave_out_ranks", _left_out, _ranks, _caption_ranks, MOVED, by="track"),
-    Figure("budget", _pools, _budget,
+    Figure("budget", lambda tables, o: tables["pool_budget"].filter(pl.col("judged") > 0), _budget,
            "Judged docs, and the correlation of the order of contributors with that by all "
            "judgments.", COST, by="track"),
 )  # fmt: skip

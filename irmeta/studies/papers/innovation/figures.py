@@ -114,10 +114,6 @@ def _caption_2(rows: pl.DataFrame, options: Options, where: str) -> str:
     return f"{where}: correlation of the orders of systems with that by alpha = 0, {names}."
 
 
-def _tau_b(tables: Tables, options: Options) -> pl.DataFrame:
-    return tables["figure_2"].filter(method="tau-b")
-
-
 def _figure_2_tracks(rows: pl.DataFrame, options: Options) -> Any:
     return curve_panes(
         _by_alpha(rows, pl.col("track"), "measure"),
@@ -138,10 +134,6 @@ def _in_order(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
 
 
 # Table 3
-
-
-def _fewer(tables: Tables, options: Options) -> pl.DataFrame:
-    return tables["table_3"].filter(pl.col("tau_b").is_finite())
 
 
 def _fewer_systems(rows: pl.DataFrame, options: Options) -> Any:
@@ -432,9 +424,10 @@ FIGURES = (
     Figure("figure_1", _ranks, _figure_1, _caption_1, MADE_SYSTEMS, by="track"),
     Figure("figure_2", "figure_2", _figure_2,
            partial(_caption_2, where="Figure 2"), ORDERS, by="track"),
-    Figure("figure_2_tracks", _tau_b, _figure_2_tracks,
-           partial(_caption_2, where="Figure 2 over tracks"), OF_TRACKS),
-    Figure("fewer_systems", _fewer, _fewer_systems,
+    Figure("figure_2_tracks", lambda tables, o: tables["figure_2"].filter(method="tau-b"),
+           _figure_2_tracks, partial(_caption_2, where="Figure 2 over tracks"), OF_TRACKS),
+    Figure("fewer_systems",
+           lambda tables, o: tables["table_3"].filter(pl.col("tau_b").is_finite()), _fewer_systems,
            "Table 3 as curves: orders of N systems by their own rarity.", FEWER_LINES),
     Figure("greedy", "greedy", _greedy,
            "Share of the relevant docs that the first systems of the greedy order retrieve.",

@@ -130,16 +130,14 @@ def _separated(matrix: Matrix, options: Options) -> Iterator[tuple[str, float, n
     """Yield test, level, and whether each pair is significantly different: bool [pairs]."""
     upper = np.triu_indices(len(matrix.systems), 1)
     for test in TESTS:
-        p = None if test in DESIGNS else _p_values(matrix, test, options)
+        p = None
+        if test not in DESIGNS:
+            p = pairwise(matrix, test, resamples=options.resamples, rng=options.seed).p
         for level in LEVELS:
             separated = (
                 is_significant(matrix.values, level, DESIGNS[test]) if p is None else p <= level
             )
             yield test, level, separated[upper]
-
-
-def _p_values(matrix: Matrix, test: str, options: Options) -> np.ndarray:
-    return pairwise(matrix, test, resamples=options.resamples, rng=options.seed).p
 
 
 def table_2(track: RareTrack) -> Iterator[Row]:
