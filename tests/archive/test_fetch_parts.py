@@ -16,9 +16,9 @@ import irmeta
 from irmeta.archive import content, fetch_plan
 from irmeta.archive.choices import QrelsChoice, TaskChoice, TrackChoices
 from irmeta.archive.content import join_parts
+from irmeta.archive.fetch import FolderMirror, UrlMirror
 from irmeta.archive.fetch_plan import plan
 from irmeta.archive.http_client import HostLimits, StoppedError
-from irmeta.archive.mirror import FolderMirror, UrlMirror
 from support.serving import FakePauses
 from support.tarring import tar_of
 

@@ -19,6 +19,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from difflib import unified_diff
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -36,12 +37,16 @@ from support.commands import all_commands, options_of
 
 FIXTURES = Path(__file__).parents[2] / "data_fixtures"
 MANIFEST = Path(__file__).with_name("manifest.json")
-LIBRARIES = ("polars", "pyarrow", "numpy", "scipy", "numba", "llvmlite", "altair")
-LIBRARIES += ("vl-convert-python", "rich", "typer")
+LIBRARIES = (
+    *("polars", "pyarrow", "numpy", "scipy", "numba", "llvmlite"),
+    *("altair", "vl-convert-python", "rich", "typer"),
+)
 SHORT = 1000
 """Characters of a printed text that the manifest has in full; of others it has hashes."""
 MARKS = 40
 """Hashes of a long text, each of as many lines, to say which differ."""
+SHOWN = 6
+"""Lines of a short text, or columns of a table, that a report of differences shows."""
 UNSTABLE = (".lock", ".cache.json")
 """Files with times of the file system, whose content is not recorded."""
 _FLOAT = re.compile(r"(?<![\w.])-?\d+\.\d{9,}(?:e-?\d+)?(?!\w)|-?\d(?:\.\d+)?e-\d+")
@@ -163,14 +168,11 @@ def differences(expected: Any, present: Any, place: str = "") -> Iterator[str]:
             else:
                 yield from differences(expected[key], present[key], f"{place} > {key}")
     elif isinstance(expected, list) and isinstance(present, list):
-        pairs = enumerate(zip(expected, present, strict=False), 1)
-        number, (old, new) = next(
-            ((n, pair) for n, pair in pairs if pair[0] != pair[1]), (0, ("", ""))
-        )
-        if number:
-            yield f"{place}, line {number}:\n    was {old}\n    is  {new}"
-        if len(expected) != len(present):
-            yield f"{place}: {len(present)} lines, not {len(expected)}"
+        changed = list(unified_diff(expected, present, n=0, lineterm=""))[2:]
+        if changed:
+            lines = [line for line in changed if not line.startswith("@@")]
+            more = f"\n    and {len(lines) - SHOWN} more" * (len(lines) > SHOWN)
+            yield f"{place}:" + "".join(f"\n    {line}" for line in lines[:SHOWN]) + more
     elif expected != present:
         yield f"{place}: was {expected}, is {present}"
 

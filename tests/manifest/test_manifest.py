@@ -64,8 +64,8 @@ def test_differences__name_the_first_changed_line_column_and_bytes():
         {"stdout": ["a", "c"], "file": {"columns": ["x 2"]}, "text": digest_text("\n".join(other))},
     )
     assert [*reports] == [
-        " > stdout, line 2:\n    was b\n    is  c",
-        " > file > columns, line 1:\n    was x 1\n    is  x 2",
+        " > stdout:\n    -b\n    +c",
+        " > file > columns:\n    -x 1\n    +x 2",
         " > text: lines 49 to 51 are the first to differ, of 100",
     ]
     digest = digest_text("one\n")

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from irmeta.phrases import count, listed
+from irmeta.report.html_page import ClaimLine, ClaimTable, Mark
 from irmeta.report.table_grid import Grid, grid
-from irmeta.report.verdicts import ClaimLine, ClaimTable, Mark
 from irmeta.studies.framework.claims import CLAIMS, FAILS, HOLDS, OPEN
 
 MOST_TRACKS = 6  # columns of verdicts; more tracks are in the folded table alone
