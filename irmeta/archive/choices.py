@@ -170,22 +170,22 @@ def choices(track_id: str) -> TrackChoices:
 def all_choices() -> dict[str, TrackChoices]:
     """Return the state of each track of the catalogue, by id."""
     refused, ready, files = _refused(), _toml("ready"), _qrels_files()
-    found: dict[str, TrackChoices] = {}
+    by_id: dict[str, TrackChoices] = {}
     for track_id, tasks, addresses in _tasks_and_addresses().iter_rows():
         if track_id in ready:
             listed = files.get(track_id, ())
-            found[track_id] = _ready(track_id, ready[track_id], tuple(tasks), listed)
+            by_id[track_id] = _ready(track_id, ready[track_id], tuple(tasks), listed)
         elif track_id in refused and refused[track_id][0] == "not a ranking task":
-            found[track_id] = TrackChoices(track_id, *refused[track_id])
+            by_id[track_id] = TrackChoices(track_id, *refused[track_id])
         elif not addresses:
-            found[track_id] = TrackChoices(track_id, "no runs", _NO_RUNS)
+            by_id[track_id] = TrackChoices(track_id, "no runs", _NO_RUNS)
         elif track_id in refused:
-            found[track_id] = TrackChoices(track_id, *refused[track_id])
+            by_id[track_id] = TrackChoices(track_id, *refused[track_id])
         elif track_id not in files:
-            found[track_id] = TrackChoices(track_id, "no qrels", _NO_QRELS)
+            by_id[track_id] = TrackChoices(track_id, "no qrels", _NO_QRELS)
         else:
             raise ValueError(f"{track_id}: ready.toml and not_ready.toml do not name this track")
-    return found
+    return by_id
 
 
 def _toml(name: str) -> dict[str, Any]:
@@ -218,13 +218,13 @@ def _ready(
     track_id: str, table: dict[str, Any], run_tasks: tuple[str, ...], files: tuple[str, ...]
 ) -> TrackChoices:
     left_out: dict[str, str] = table.get("left_out", {})
-    rest = tuple(task for task in run_tasks if task not in left_out)
+    usable_tasks = tuple(task for task in run_tasks if task not in left_out)
     tables: dict[str, dict[str, Any]] = table.get("tasks") or {"": table}
     tasks = tuple(
         TaskChoice(
             name=name,
             folder="-".join(filter(None, [*track_id.split("/"), name])),
-            run_tasks=tuple(one.get("runs", rest)),
+            run_tasks=tuple(one.get("runs", usable_tasks)),
             sets=tuple(_set(given, files, i == 0) for i, given in enumerate(one["qrels"])),
             note=one.get("note", ""),
         )

@@ -197,8 +197,8 @@ def _select_queries(file: Path, first: int, last: int) -> None:
     """Keep the lines of the queries from `first` to `last`, in their order."""
     lines = file.read_bytes().splitlines(keepends=True)
     numbers = ((line, line.split(None, 1)[0]) for line in lines if line.strip())
-    kept = [line for line, one in numbers if one.isdigit() and first <= int(one) <= last]
-    file.write_bytes(b"".join(kept))
+    selected = [line for line, one in numbers if one.isdigit() and first <= int(one) <= last]
+    file.write_bytes(b"".join(selected))
 
 
 def _append_members(

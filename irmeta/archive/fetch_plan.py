@@ -125,12 +125,12 @@ def _track(track_id: str, task: TaskChoice) -> tuple[WantedTrack, list[str]]:
     """Return the files of a task, and the names of its runs without an address."""
     rows = runs().filter(pl.col("id") == track_id, pl.col("task").is_in(task.run_tasks))
     rows = rows.unique("run", keep="first", maintain_order=True).sort("run")
-    given = rows.filter(pl.col("address").is_not_null())
-    is_single = given["address"].n_unique() == given.height and not any(
-        _ARCHIVE.search(address) for address in given["address"]
+    with_address = rows.filter(pl.col("address").is_not_null())
+    is_single = with_address["address"].n_unique() == with_address.height and not any(
+        _ARCHIVE.search(address) for address in with_address["address"]
     )
     place = _single_files if is_single else _shared_files
-    files = tuple(place(track_id, task.folder, given))
+    files = tuple(place(track_id, task.folder, with_address))
     names = _pattern(files) if is_single else None
     system = pl.col("run")
     if is_single:
@@ -170,12 +170,12 @@ def _shared_files(track_id: str, folder: str, given: pl.DataFrame) -> Iterator[W
 
 def _pattern(files: Iterable[Wanted]) -> str:
     """Return the pattern that takes a system's name from its file."""
-    found = {match[0] if (match := _SUFFIX.search(f.address)) else "" for f in files}
-    endings = sorted(found - {""})
+    suffixes = {match[0] if (match := _SUFFIX.search(f.address)) else "" for f in files}
+    endings = sorted(suffixes - {""})
     if not endings:
         return "(.+)"
     ending = "|".join(re.escape(one) for one in endings)
-    return f"(.+?)(?:{ending})?" if "" in found else f"(.+)(?:{ending})"
+    return f"(.+?)(?:{ending})?" if "" in suffixes else f"(.+)(?:{ending})"
 
 
 def _set(track_id: str, folder: str, choice: QrelsChoice) -> WantedSet:

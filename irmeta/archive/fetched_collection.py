@@ -58,14 +58,14 @@ def merge_collection(folder: Path, tracks: Iterable[FetchedTrack]) -> list[str]:
         merge_systems(folder / track.name / SYSTEMS, track.systems)
     is_new = not file.exists()
     text = "" if is_new else _text_of(file)
-    given = _tables(text, file)
+    tables = _tables(text, file)
     written = text
     if is_new and tracks:
         # Folders of tracks that are not complete yet are not read.
-        found = _by_convention(folder, {track.name for track in tracks})
-        written = "\n".join(["only_described = true", "", *found])
+        conventional = _by_convention(folder, {track.name for track in tracks})
+        written = "\n".join(["only_described = true", "", *conventional])
     for track in tracks:
-        lines = _added(track, given.get(track.name))
+        lines = _added(track, tables.get(track.name))
         if not lines:
             continue
         earlier = [written.rstrip("\n"), ""] if written.strip() else []
@@ -121,11 +121,11 @@ def _tables(text: str, file: Path) -> dict[str, Any]:
 def _by_convention(folder: Path, fetched: set[str]) -> list[str]:
     """Return the lines of tracks that a folder has without a collection.toml."""
     try:
-        found = read_collection(folder)
+        collection = read_collection(folder)
     except DataError:
         return []
     lines: list[str] = []
-    for track in found:
+    for track in collection:
         if isinstance(track, TrackSource) and track.name not in fetched and track.root == folder:
             below = {run.rpartition("/")[0] for run in track.runs}
             lines += [f"[tracks.{toml_key(track.name)}]", f"runs = {_patterns(below)}"]

@@ -190,5 +190,5 @@ def catalog(
     check_not_forked()
     patterns = [tracks] if isinstance(tracks, str) else list(tracks)
     wanted = [one.strip() for one in has.split(",")] if isinstance(has, str) else has
-    found = facts.find(patterns, year=year, track=track, task=task, has=wanted, state=state)
-    return Catalog(tuple(found))
+    selected = facts.find(patterns, year=year, track=track, task=task, has=wanted, state=state)
+    return Catalog(tuple(selected))

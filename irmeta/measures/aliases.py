@@ -235,8 +235,8 @@ def from_trec_eval(name: str) -> dict[str, str] | None:
         if stem in CUT:
             read = float if stem in ("iprec_at_recall", "Rprec_mult") else int
             names = [name] if len(values) == 1 else [f"{stem}_{v.strip()}" for v in values]
-            found = [CUT[stem][0].format(repr(read(v))) for v in values]
-            return dict(zip(names, found, strict=True))
+            translated = [CUT[stem][0].format(repr(read(v))) for v in values]
+            return dict(zip(names, translated, strict=True))
         return {name: _with_parameters(stem, values)}
     except ValueError:
         raise MeasureError(f"{name}: trec_eval's {stem} does not take these parameters.") from None

@@ -135,12 +135,12 @@ def _together(
                 complete.append(complete_depths_of(view))
             yield view
 
-    made = curves_of(read(), specs, ks, [None] if ds is None else ds, policy, workers)
+    curves = curves_of(read(), specs, ks, [None] if ds is None else ds, policy, workers)
     warn_without_depth(facts.track, complete)
     uncut = [replace(spec, cutoff=None) for spec in specs]
     warn_above_highest_grade(store, track, uncut, policy)
     pool = pool_of(store, facts.track).note if "pool" in needs or pools else None
-    for spec, curve in zip(specs, made, strict=True):
+    for spec, curve in zip(specs, curves, strict=True):
         yield replace(curve, pool=pool if pools or "pool" in needs_of([spec]) else None)
 
 

@@ -119,19 +119,19 @@ def evaluate_tracks(
             selected = systems if asked is None else [s for s in systems if s in asked]
             if not selected:
                 return []
-            found = list[Scores]()
+            all_scores = list[Scores]()
             for of_set in policies_of_sets(store, name, policy):
                 chosen = relevant_in_set(store, name, specs, of_set)
-                found.append(evaluate(store, name, chosen, of_set, workers, executor))
-            return found if asked is None else [scores.only(selected) for scores in found]
+                all_scores.append(evaluate(store, name, chosen, of_set, workers, executor))
+            return all_scores if asked is None else [scores.only(selected) for scores in all_scores]
 
     senders = 1 if executor is None else TRACKS_SENT
     with closing(ordered_map(evaluated, tracks_of(store, track), workers=senders)) as results:
-        found = [scores for of_track in results for scores in of_track]
+        all_scores = [scores for of_track in results for scores in of_track]
     for name in asked or ():
         if name not in known:
             raise UsageError(f"no system {name!r} in {store}. {did_you_mean(name, known)}")
-    return found
+    return all_scores
 
 
 def recorded_measures(specs: Sequence[Spec]) -> dict[str, dict[str, Any]]:
@@ -152,11 +152,15 @@ def how_made(
 
     def record(track: str) -> dict[str, Any]:
         of_sets = policies_of_sets(store, track, policy)
-        made = provenance_of_sets(store, track, of_sets, needs_of(specs))
+        provenance = provenance_of_sets(store, track, of_sets, needs_of(specs))
         if not counted:
-            return made
+            return provenance
         pool = {"pool": pool_of(store, track).note} if "pooled" in counted else {}
-        return {**made, **pool, "counted": totals(track_facts(store, track, of_sets[0].qrels))}
+        return {
+            **provenance,
+            **pool,
+            "counted": totals(track_facts(store, track, of_sets[0].qrels)),
+        }
 
     return {
         "irmeta": __version__,

@@ -242,16 +242,16 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
 
 def merged(specs: Iterable[Spec]) -> list[Spec]:
     """Return distinct measures, in order, each with all its names as written."""
-    found: dict[str, Spec] = {}
+    by_name: dict[str, Spec] = {}
     for spec in specs:
-        first = found.setdefault(spec.name, spec)
+        first = by_name.setdefault(spec.name, spec)
         if first.preset and not spec.preset:
-            first = found[spec.name] = replace(first, preset=False)
+            first = by_name[spec.name] = replace(first, preset=False)
         more = tuple(name for name in spec.names if name not in first.names)
         if more:
             stated = (*first.stated, *spec.stated)
-            found[spec.name] = replace(first, asked_too=(*first.asked_too, *more), stated=stated)
-    return list(found.values())
+            by_name[spec.name] = replace(first, asked_too=(*first.asked_too, *more), stated=stated)
+    return list(by_name.values())
 
 
 def display_of(name: str) -> Display:

@@ -70,11 +70,11 @@ def stored_paired_curves(
 
     with undisturbed(store, track):
         blocks = over_blocks(lambda view: view, store, track, policy, needs, workers=workers)
-        found = paired_curves(read(blocks), (specs[0], specs[-1]), ks, policy, systems)
+        curves = paired_curves(read(blocks), (specs[0], specs[-1]), ks, policy, systems)
     warn_without_depth(track, complete)
     uncut = [replace(spec, cutoff=None) for spec in specs]
     warn_above_highest_grade(store, track, uncut, policy)
-    return found
+    return curves
 
 
 def paired_curves(

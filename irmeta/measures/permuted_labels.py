@@ -261,8 +261,8 @@ class PermutedLabels:
             is_common = common[queries[v] : queries[v + 1]]
             for d in range(whole.shape[1]):
                 grades = self.levels[whole[rows[v] : rows[v + 1], d]]
-                found = evaluate_block(relabelled(view, grades), specs, EvalPolicy()).values
-                sums[:, d] += np.nan_to_num(found[:, is_common]).sum(axis=1)
+                values = evaluate_block(relabelled(view, grades), specs, EvalPolicy()).values
+                sums[:, d] += np.nan_to_num(values[:, is_common]).sum(axis=1)
         return sums
 
 

@@ -91,12 +91,12 @@ def compute_accuracy(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     leaves out queries of the first kind, and divides by zero for those of the second.
     """
     ranks, offsets = view.sorted_ranks(params["rel"])
-    found = relevant_within(view, params, ks)
+    relevant = relevant_within(view, params, ks)
     above = add_up(view, ranks, offsets, ranks - positions(offsets)[:, None], ks)
     cuts = np.array([np.iinfo(np.int64).max if k is None else k for k in ks])
-    pairs = found * (np.minimum(view.lengths, cuts[:, None, None]) - found)
+    pairs = relevant * (np.minimum(view.lengths, cuts[:, None, None]) - relevant)
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.where(pairs > 0, 1.0 - above / pairs, found > 0)
+        values = np.where(pairs > 0, 1.0 - above / pairs, relevant > 0)
     return np.where(view.counts(params["rel"])[:, None] > 0, values, np.nan)
 
 
@@ -225,18 +225,18 @@ def trace_success(one: OneList, params: Params, k: int | None) -> Trace:
 
 def trace_accuracy(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace Accuracy as the share of non-relevant docs below each relevant doc."""
-    found = [d for d in one.within(k) if d[2] >= params["rel"]]
-    others = min(one.length, one.length if k is None else k) - len(found)
+    relevant = [d for d in one.within(k) if d[2] >= params["rel"]]
+    others = min(one.length, one.length if k is None else k) - len(relevant)
     terms = tuple(
         Term(
             *(rank, doc, grade),
             f"1 - {rank - i}/{others}" if others else "1",
             1.0 - (rank - i) / others if others else 1.0,
         )
-        for i, (rank, doc, grade) in enumerate(found, 1)
+        for i, (rank, doc, grade) in enumerate(relevant, 1)
     )
     undefined = 0.0 if one.relevant(params["rel"]) else np.nan
-    return Trace(terms, len(found), "relevant docs retrieved", None if found else undefined)
+    return Trace(terms, len(relevant), "relevant docs retrieved", None if relevant else undefined)
 
 
 def trace_relative_precision(one: OneList, params: Params, k: int | None) -> Trace:

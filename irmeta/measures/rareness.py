@@ -340,8 +340,8 @@ def _printed_ndcg(params: Params, cutoff: Cutoff) -> list[str]:
 
 
 def _printed_rbp(params: Params, cutoff: Cutoff) -> list[str]:
-    own = rbp.printed_rbp("RareRBP", {**params, **_PLAIN})
-    return [*printed_rareness("RareRBP", RARENESS, params), *own]
+    of_rbp = rbp.printed_rbp("RareRBP", {**params, **_PLAIN})
+    return [*printed_rareness("RareRBP", RARENESS, params), *of_rbp]
 
 
 _measure = partial(

@@ -75,8 +75,8 @@ def compute_effort_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.
     N is the number of docs to review, and r * N is rounded to the nearest integer, halves to even.
     """
     docs = docs_to_review(view, params)
-    found = np.stack([found_within(view, params["rel"], docs_at(k, docs)) for k in ks])
-    return per_query(found, view.counts(params["rel"]), math.nan)
+    retrieved = np.stack([found_within(view, params["rel"], docs_at(k, docs)) for k in ks])
+    return per_query(retrieved, view.counts(params["rel"]), math.nan)
 
 
 def compute_work_saved(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -103,10 +103,10 @@ def compute_last_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.
     as in tar_eval.py.
     """
     relevant, docs = view.counts(params["rel"])[:, None], docs_to_review(view, params)
-    found = found_within(view, params["rel"], docs)
-    last = _nth_rank(view, params["rel"], found.astype(np.int64))
+    retrieved = found_within(view, params["rel"], docs)
+    last = _nth_rank(view, params["rel"], retrieved.astype(np.int64))
     if params["unretrieved"] == "all":
-        last = np.where(found < relevant, docs[:, None], last)
+        last = np.where(retrieved < relevant, docs[:, None], last)
     return np.broadcast_to(np.where(relevant > 0, last, math.nan), (len(ks), *last.shape))
 
 
@@ -121,8 +121,8 @@ def compute_area(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     is_read = ranks <= np.minimum(np.repeat(docs, relevant), view.missing - 1)[:, None]
     totals = np.zeros((len(ranks) + 1, ranks.shape[1]), np.int64)
     np.cumsum(np.where(is_read, ranks, 0), axis=0, out=totals[1:])
-    found = found_within(view, params["rel"], docs)
-    area = found * (docs[:, None] + 0.5) - (totals[offsets[1:]] - totals[offsets[:-1]])
+    retrieved = found_within(view, params["rel"], docs)
+    area = retrieved * (docs[:, None] + 0.5) - (totals[offsets[1:]] - totals[offsets[:-1]])
     most = np.minimum(relevant, docs).astype(np.float64)
     value = per_query(area[None], most * docs - most * most / 2.0, math.nan)
     return np.broadcast_to(value, (len(ks), *area.shape))
@@ -155,10 +155,10 @@ def trace_work_saved(one: OneList, params: Params, k: float | None) -> Trace:
     assert k is not None
     relevant, docs = len(one.relevant(params["rel"])), to_review(one, params)
     needed = int(docs_for_recall(k, relevant, params["needed"]))
-    found = found_by(one, params, docs)
+    retrieved = found_by(one, params, docs)
     terms = [Term(None, "(recall)", 0, f"recall {k:g}", k)]
-    if needed <= len(found):
-        rank, doc, grade = found[needed - 1] if needed else (0, "(no doc)", 0)
+    if needed <= len(retrieved):
+        rank, doc, grade = retrieved[needed - 1] if needed else (0, "(no doc)", 0)
         text = f"- {rank}/{docs} read for {needed} of {relevant} relevant docs"
         terms.append(Term(rank or None, doc, grade, text, -rank / max(docs, 1)))
     elif params["unreached"] == "zero":
@@ -171,10 +171,10 @@ def trace_work_saved(one: OneList, params: Params, k: float | None) -> Trace:
 def trace_last_relevant(one: OneList, params: Params, k: None) -> Trace:
     """Trace LastRel as one rank."""
     relevant, docs = len(one.relevant(params["rel"])), to_review(one, params)
-    found = found_by(one, params, docs)
-    terms = [Term(*doc, f"rank {doc[0]}", float(doc[0])) for doc in found[-1:]]
-    if len(found) < relevant and params["unretrieved"] == "all":
-        text = f"{relevant - len(found)} relevant docs not retrieved: all {docs} docs"
+    retrieved = found_by(one, params, docs)
+    terms = [Term(*doc, f"rank {doc[0]}", float(doc[0])) for doc in retrieved[-1:]]
+    if len(retrieved) < relevant and params["unretrieved"] == "all":
+        text = f"{relevant - len(retrieved)} relevant docs not retrieved: all {docs} docs"
         terms = [Term(None, "(no doc)", 0, text, float(docs))]
     return Trace(tuple(terms), 1.0, "(nothing)", None if relevant else math.nan)
 
@@ -215,8 +215,8 @@ def _reviews(view: JudgedRanks, params: Params) -> _Review:
 
 def _review(one: OneList, params: Params) -> _Review:
     docs = to_review(one, params)
-    found = len(found_by(one, params, docs))
-    return _Review(docs, min(one.length, docs), len(one.relevant(params["rel"])), found)
+    retrieved = len(found_by(one, params, docs))
+    return _Review(docs, min(one.length, docs), len(one.relevant(params["rel"])), retrieved)
 
 
 def _defined(ks: Cutoffs, review: _Review, values: np.ndarray) -> np.ndarray:

@@ -28,18 +28,18 @@ def relevant_in_set(
     one, binary measures of a preset are left out, with a `RelevanceWarning`, if hardly any query
     has a doc of grade 1 or above.
     """
-    found, decimals = list[Spec](), dict[str, list[Spec]]()
+    chosen, decimals = list[Spec](), dict[str, list[Spec]]()
     for spec in specs:
         named = _in_set(store, track, spec, policy)
-        found += named
+        chosen += named
         if spec in named and (qrels := _decimal_set(store, track, spec, policy)):
             decimals.setdefault(qrels, []).append(spec)
     for qrels, binary in decimals.items():
         left_out = _Decimals.of(store, track, qrels).check(track, binary)
-        found = [spec for spec in found if spec not in left_out]
-    if specs and not found:
+        chosen = [spec for spec in chosen if spec not in left_out]
+    if specs and not chosen:
         raise NoMeasureError(f"track {track!r}: no measure remains. Name one, or `rel=GRADE`.")
-    return merged(found)
+    return merged(chosen)
 
 
 @dataclass(frozen=True)
@@ -113,16 +113,16 @@ def relevant_in_sets(
     NoMeasureError
         If none remains on any track.
     """
-    found, problem = list[Spec](), None
+    chosen, problem = list[Spec](), None
     for track in tracks:
         for of_set in policies_of_sets(store, track, policy):
             try:
-                found += relevant_in_set(store, track, specs, of_set)
+                chosen += relevant_in_set(store, track, specs, of_set)
             except NoMeasureError as error:
                 problem = error
-    if problem is not None and not found:
+    if problem is not None and not chosen:
         raise problem
-    return merged(found)
+    return merged(chosen)
 
 
 def measures_of_call(
@@ -145,14 +145,14 @@ def with_rel(spec: Spec, rel: float) -> list[Spec]:
         return [spec]
     keeping = [name for name in spec.names if name in spec.stated]
     others = [name for name in spec.names if name not in spec.stated]
-    found = list[Spec]()
+    chosen = list[Spec]()
     if keeping:
-        found.append(replace(spec, asked=keeping[0], asked_too=tuple(keeping[1:])))
+        chosen.append(replace(spec, asked=keeping[0], asked_too=tuple(keeping[1:])))
     if others:
         params = tuple((name, rel if name == REL.name else old) for name, old in spec.params)
         name = replace(spec, params=params).name
-        found.append(named_spec(name, others[0], tuple(others[1:])))
-    return found if spec.names[0] in spec.stated else found[::-1]
+        chosen.append(named_spec(name, others[0], tuple(others[1:])))
+    return chosen if spec.names[0] in spec.stated else chosen[::-1]
 
 
 def is_thresholded(spec: Spec) -> bool:

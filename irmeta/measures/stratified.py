@@ -44,8 +44,8 @@ def ideal_docs(estimated: float, form: str) -> tuple[float, int]:
     """
     number = round(estimated, 9)
     if form == "2011":
-        whole = math.floor(number + 0.5)
-        return float(whole), whole
+        rounded = math.floor(number + 0.5)
+        return float(rounded), rounded
     return estimated, math.floor(number)
 
 

@@ -178,8 +178,8 @@ class UserModel:
             for rank, (doc, grade, gain) in sorted(docs.items())
             if rank <= len(shares) and (share := shares[rank - 1]) * gain > 0
         ]
-        rest = sum(share for rank, share in enumerate(shares, 1) if rank not in docs)
-        return Trace((*terms, Term(None, "(unjudged docs)", 0, what, best * rest)), *divisor)
+        remaining = sum(share for rank, share in enumerate(shares, 1) if rank not in docs)
+        return Trace((*terms, Term(None, "(unjudged docs)", 0, what, best * remaining)), *divisor)
 
     def _docs(self, one: OneList, params: Params, end: int) -> dict[int, tuple[str, float, float]]:
         """Map the rank of each judged doc down to `end` to its name, grade and gain."""

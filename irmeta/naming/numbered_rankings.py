@@ -88,12 +88,12 @@ class NumberedRankings:
 
     def labels(self, numbers: np.ndarray) -> np.ndarray:
         """Return the label at each rank: int8 [length, rankings], -1 below the end of a ranking."""
-        lengths, rest = self.lengths(numbers), np.array(numbers, np.int64)
-        out = np.full((self.length, len(rest)), -1, np.int8)
+        lengths, remaining = self.lengths(numbers), np.array(numbers, np.int64)
+        out = np.full((self.length, len(remaining)), -1, np.int8)
         for depth in range(self.length, 0, -1):
             reaches = lengths >= depth
-            out[depth - 1, reaches] = (rest[reaches] - 1) % self.branching
-            rest[reaches] = (rest[reaches] - 1) // self.branching
+            out[depth - 1, reaches] = (remaining[reaches] - 1) % self.branching
+            remaining[reaches] = (remaining[reaches] - 1) // self.branching
         return out
 
     def name(self, number: int) -> str:

@@ -47,7 +47,7 @@ def evaluate_preferences(
     """
     check_queries(policy)
     specs = relevant_preferences(store, track, specs, policy)
-    found: dict[str, TrackPreferences] = {}
+    by_name: dict[str, TrackPreferences] = {}
     for qrels in dict.fromkeys(qrels_of(store, track, spec, policy) for spec in specs):
         chosen = [s for s in specs if qrels_of(store, track, s, policy) == qrels]
         needs = needs_of(chosen)
@@ -60,8 +60,8 @@ def evaluate_preferences(
         facts = track_facts(store, track, qrels)
         if names := [spec.name for spec in chosen if spec.rel > facts.highest_grade]:
             warn_without_relevant(facts, names)
-        found |= {one.name: one for one in join_blocks(facts, chosen, blocks)}
-    return [found[spec.name] for spec in specs]
+        by_name |= {one.name: one for one in join_blocks(facts, chosen, blocks)}
+    return [by_name[spec.name] for spec in specs]
 
 
 def relevant_preferences(
@@ -71,15 +71,15 @@ def relevant_preferences(
 
     A name that states `rel` keeps it.
     """
-    found = dict[str, PreferenceSpec]()
+    by_name = dict[str, PreferenceSpec]()
     for spec in specs:
         chosen, params = spec, spec.settings
         if not spec.states_rel and params.get(REL.name) == 1:
             of_set = replace(policy, qrels=qrels_of(store, track, spec, policy))
             params[REL.name] = stated_rel(store, track, spec, of_set) or 1
             chosen = replace(spec, params=tuple(params.items()))
-        found.setdefault(chosen.name, chosen)
-    return list(found.values())
+        by_name.setdefault(chosen.name, chosen)
+    return list(by_name.values())
 
 
 def preferences_of(
@@ -277,10 +277,10 @@ def list_for(view: JudgedRanks, spec: PreferenceSpec, q: int, s: int) -> OneList
 
 def _facts(lists: tuple[OneList, OneList], spec: PreferenceSpec) -> dict[str, object]:
     relevant = lists[0].relevant(spec.rel)
-    found = [sum(r is not None for r, *_ in one.relevant(spec.rel)) for one in lists]
+    retrieved = [sum(r is not None for r, *_ in one.relevant(spec.rel)) for one in lists]
     return {
         f"relevant docs (grade >= {spec.rel})": len(relevant),
-        "relevant docs retrieved": f"{found[0]} and {found[1]}",
+        "relevant docs retrieved": f"{retrieved[0]} and {retrieved[1]}",
         "list lengths": f"{lists[0].length} and {lists[1].length}",
     }
 

@@ -41,23 +41,25 @@ def compare_interleaved(view: JudgedRanks, params: Params, k: int | None) -> Blo
 
 def trace_interleaved(one: OneList, other: OneList, params: Params, k: int | None) -> PairTrace:
     """Trace the relevant docs of both interleaved lists in the order in which they are read."""
-    own, others = (_ranks(o, params["rel"], k) for o in (one, other))
-    raw = level_weights(len(own), params)
+    first_ranks, others = (_ranks(o, params["rel"], k) for o in (one, other))
+    raw = level_weights(len(first_ranks), params)
     weights = (raw / raw.sum() / 2.0).tolist()
     terms: list[PairTerm] = []
     for part, first in (("first list starts", True), ("second list starts", False)):
         steps = sorted(
-            (min(2 * own[doc] - first, 2 * others[doc] - (not first)), doc)
-            for doc in own
-            if min(own[doc], others[doc]) < float("inf")
+            (min(2 * first_ranks[doc] - first, 2 * others[doc] - (not first)), doc)
+            for doc in first_ranks
+            if min(first_ranks[doc], others[doc]) < float("inf")
         )
         for i, (_, doc) in enumerate(steps):
-            cut = min(own[doc], others[doc])
-            gain = sum(r <= cut for r in own.values()) - sum(r <= cut for r in others.values())
-            a, b = (None if r == float("inf") else int(r) for r in (own[doc], others[doc]))
+            cut = min(first_ranks[doc], others[doc])
+            gain = sum(r <= cut for r in first_ranks.values()) - sum(
+                r <= cut for r in others.values()
+            )
+            a, b = (None if r == float("inf") else int(r) for r in (first_ranks[doc], others[doc]))
             sign = (gain > 0) - (gain < 0)
             terms.append(PairTerm(part, i + 1, a, doc, b, doc, sign, weights[i]))
-        if own and not steps:
+        if first_ranks and not steps:
             terms.append(PairTerm(part, 1, None, None, None, None, 0, weights[0]))
     return PairTrace(tuple(terms))
 

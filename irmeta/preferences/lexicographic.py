@@ -107,9 +107,9 @@ def _trace(
     reciprocal: bool = False,
 ) -> PairTrace:
     """Return the levels up to the one that decides, which alone has a sign."""
-    own, others = (found_docs(o.relevant(params["rel"]), k) for o in (one, other))
+    first_docs, others = (found_docs(o.relevant(params["rel"]), k) for o in (one, other))
     terms: list[PairTerm] = []
-    levels = list(enumerate(zip(own, others, strict=True), 1))
+    levels = list(enumerate(zip(first_docs, others, strict=True), 1))
     for i, (f, g) in levels[::-1] if from_last else levels:
         sign = sign_of(f, g)
         weight = abs(_reciprocal(f) - _reciprocal(g)) if reciprocal else 1.0

@@ -65,10 +65,12 @@ def costs_of(store: StoreReader, track: str, file: str) -> pl.DataFrame:
     by_query = costs["query"].null_count() == 0
     keys = ["query", "doc"] if by_query else ["doc"]
     docs = read_table(store, "docs", track).select("query", "doc_id", "doc")
-    found = docs.join(costs.select(*keys, "cost"), on=keys).select("query", "doc_id", "cost")
-    if found.is_empty():
+    costs_of_docs = docs.join(costs.select(*keys, "cost"), on=keys).select(
+        "query", "doc_id", "cost"
+    )
+    if costs_of_docs.is_empty():
         raise UsageError(f"no doc of track {track!r} has a cost in {file}.")
-    return found
+    return costs_of_docs
 
 
 def lay_out_costs(

@@ -296,8 +296,8 @@ class JudgedRanks(Summarized):
         """
         offsets = self.offsets_of(rows)
         key = "sorted", rows.tobytes(), b"" if labels is None else labels.tobytes()
-        made = self.cached(key, lambda: sorted_by_rank(self.ranks[rows], labels, offsets))
-        return *made, offsets
+        sorted_docs = self.cached(key, lambda: sorted_by_rank(self.ranks[rows], labels, offsets))
+        return *sorted_docs, offsets
 
     def cached(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what a function makes of the view, which is called once per key."""

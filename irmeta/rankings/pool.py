@@ -212,10 +212,10 @@ def comprehensive_depth(views: Iterable[JudgedRanks]) -> int | None:
     It is the least of `complete_depths` over the judged queries with a contributing list, never
     the depth stated in the collection. None: no doc of the contributing lists is unjudged.
     """
-    found = ComprehensiveDepth()
+    depth = ComprehensiveDepth()
     for view in views:
-        found.add(view)
-    return found.value
+        depth.add(view)
+    return depth.value
 
 
 class ComprehensiveDepth:

@@ -34,8 +34,8 @@ def with_read_only_view(function: Function) -> Function:
 
     @wraps(function)
     def protected(view: JudgedRanks, *arguments: Any) -> Any:
-        made = view.cached("read-only", lambda: _of_view(view))
-        return function(made, *arguments)
+        protected_view = view.cached("read-only", lambda: _of_view(view))
+        return function(protected_view, *arguments)
 
     return cast(Function, protected)
 

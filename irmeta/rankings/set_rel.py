@@ -31,8 +31,8 @@ def stated_rel(store: StoreReader, track: str, spec: Reader, policy: EvalPolicy)
         return None
     facts = set_facts(store, track, spec, policy)
     configs = {one["name"]: one for one in store.read_record(track)["config"]["qrels"]}
-    given = rel_by_set(policy.rel)
-    is_stated = {facts.qrels, None} & given.keys() or "rel" in configs[facts.qrels]
+    stated = rel_by_set(policy.rel)
+    is_stated = {facts.qrels, None} & stated.keys() or "rel" in configs[facts.qrels]
     return facts.rel if is_stated else None
 
 

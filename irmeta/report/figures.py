@@ -118,8 +118,10 @@ def length_differences(
     """
     bars = frame.sort("low")
     names = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
-    found = bars.filter(pl.col("retrieved") != "neither")
-    total, compared, tied = (int(f["docs"].sum()) for f in (bars, found, found.filter(low=0)))
+    retrieved = bars.filter(pl.col("retrieved") != "neither")
+    total, compared, tied = (
+        int(f["docs"].sum()) for f in (bars, retrieved, retrieved.filter(low=0))
+    )
     missed = total - compared
     kinds = {
         "both": (BLUE, "both retrieve the doc"),
@@ -129,7 +131,7 @@ def length_differences(
     }
 
     def corner(side: int, wins: pl.Expr, colour: str) -> Corner:
-        won = found.filter(wins)
+        won = retrieved.filter(wins)
         alone = won.filter(retrieved=roles[side])
         docs, only = (int(f["docs"].sum()) for f in (won, alone))
         text = f"{roles[side]} wins: {docs:,} ({share(docs, compared)})"

@@ -529,10 +529,10 @@ class _Tabular:
 
 def _format(cells: Sequence[Cell]) -> str:
     """Return siunitx's options for a column of numbers; empty if other text is among them."""
-    found = [_PLAIN.fullmatch(cell.text) for cell in cells if cell.text != ABSENT]
-    if not found or None in found:
+    numbers = [_PLAIN.fullmatch(cell.text) for cell in cells if cell.text != ABSENT]
+    if not numbers or None in numbers:
         return ""
-    signs, wholes, parts = zip(*(one.groups("") for one in found if one), strict=True)
+    signs, wholes, parts = zip(*(one.groups("") for one in numbers if one), strict=True)
     whole = max(len(digits.replace(",", "")) for digits in wholes)
     part = max(map(len, parts))
     digits = f"{'-' if any(signs) else ''}{whole}{f'.{part}' if part else ''}"

@@ -89,10 +89,10 @@ def sized(chart: Chart, width: Width | None) -> Chart:
     check_choice("width", width, get_args(Width))
     spec = fit_width(to_spec(chart), WIDTHS[width])
     rows = spec.pop("datasets", None)
-    made = cast("Any", type(chart)).from_dict(spec, validate=False)
+    resized = cast("Any", type(chart)).from_dict(spec, validate=False)
     if rows is not None:
-        made.datasets = rows
-    return offline(made)
+        resized.datasets = rows
+    return offline(resized)
 
 
 def mime_bundle(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

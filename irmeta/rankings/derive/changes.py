@@ -30,10 +30,10 @@ def also_diversity(derive: Derive[P]) -> Derive[P]:
 
     @wraps(derive)
     def both(view: JudgedRanks, *args: P.args, **kwargs: P.kwargs) -> JudgedRanks:
-        made = derive(view, *args, **kwargs)
+        derived = derive(view, *args, **kwargs)
         if view.diversity is None:
-            return made
-        return replace(made, diversity=derive(view.diversity, *args, **kwargs))
+            return derived
+        return replace(derived, diversity=derive(view.diversity, *args, **kwargs))
 
     return both
 
@@ -173,7 +173,7 @@ def take_rows(view: JudgedRanks, rows: np.ndarray) -> JudgedRanks:
         is_same = pooled_lists.ranks is view.ranks
         pooled_lists = replace(pooled_lists, ranks=ranks if is_same else pooled_lists.ranks[rows])
     counts = np.bincount(view.query_of(rows), minlength=len(view.queries))
-    made = changed(
+    taken = changed(
         view,
         offsets=np.concatenate([[0], np.cumsum(counts)]),
         ranks=ranks,
@@ -187,7 +187,7 @@ def take_rows(view: JudgedRanks, rows: np.ndarray) -> JudgedRanks:
         assumed=_at(view.assumed, rows),
         sample=None if view.sample is None else view.sample.take_rows(rows),
     )
-    return condense(made) if view.condensed else made
+    return condense(taken) if view.condensed else taken
 
 
 def keep_gained(view: JudgedRanks) -> JudgedRanks:
@@ -206,7 +206,7 @@ def take_systems(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
         return np.take(array, systems, axis=1)  # in C order for kernels
 
     pooled_lists = view.pooled_lists
-    made = changed(
+    taken = changed(
         view,
         {"retrieved": "a view does not know which unjudged docs only some systems retrieve"},
         facts=view.facts.select(systems),
@@ -216,7 +216,7 @@ def take_systems(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
         pooled_lists=None if pooled_lists is None else pooled_lists.take_systems(systems),
         costs=None if view.costs is None else (view.costs[0], columns(view.costs[1])),
     )
-    return repooled(made)
+    return repooled(taken)
 
 
 def take_queries(view: JudgedRanks, queries: np.ndarray) -> JudgedRanks:

@@ -197,14 +197,14 @@ def _drop(
     by_key = rows[np.lexsort((key, query))]
     nth = np.arange(len(rows)) - np.searchsorted(query, query)
     relevant = np.bincount(query, minlength=len(view.queries))
-    made: list[JudgedRanks] = []
+    views: list[JudgedRanks] = []
     for share in shares:
         # 0.29 x 100 is 28.999999999999996 in floating point.
         drops = np.floor(np.round(share * relevant, 9))
         is_kept = np.ones(len(view.grades), bool)
         is_kept[by_key[nth < drops[query]]] = False
-        made.append(rejudged(take_rows(view, np.flatnonzero(is_kept))))
-    return made
+        views.append(rejudged(take_rows(view, np.flatnonzero(is_kept))))
+    return views
 
 
 def one_subtopic(view: JudgedRanks, name: str) -> JudgedRanks:

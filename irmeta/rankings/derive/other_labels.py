@@ -95,13 +95,13 @@ def _relabelled(view: JudgedRanks, drawn: np.ndarray, labels: np.ndarray) -> Jud
     order = np.lexsort((view.doc_ids, -drawn, view.query_of(np.arange(len(drawn)))))
     levels = view.facts.levels if grades.dtype == np.int8 else tuple(labels.tolist())
     highest_grade = max(view.facts.highest_grade, float(drawn.max(initial=0)))
-    made = changed(
+    relabelled = changed(
         view,
         grades=grades,
         facts=replace(view.facts, highest_grade=highest_grade, levels=levels),
         condensed=False,  # a condensed view would be condensed again
     )
-    return replace(take_rows(made, order), condensed=view.condensed)
+    return replace(take_rows(relabelled, order), condensed=view.condensed)
 
 
 def _draw(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) -> np.ndarray:

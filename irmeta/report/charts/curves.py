@@ -404,8 +404,8 @@ def _quantiles(rows: pl.DataFrame) -> list[_End]:
         .sort("y", "name")
     )
     at = [(q * (ends.height - 1) + 1) // 4 for q in range(5)]  # the nearest, halves down
-    found = [_End(role, *ends.row(n)) for role, n in zip(QUANTILES, at, strict=True)]
-    return list({end.name: end for end in found}.values())
+    emphasised = [_End(role, *ends.row(n)) for role, n in zip(QUANTILES, at, strict=True)]
+    return list({end.name: end for end in emphasised}.values())
 
 
 def _edge_labels(

@@ -491,8 +491,8 @@ class RowPlaces:
     def __init__(
         self, names: Sequence[str], named: Collection[int], *, numbered: bool = False
     ) -> None:
-        rest = len(names) - len(named)
-        thin = min(THIN, REST / rest) if rest else THIN
+        thin_rows = len(names) - len(named)
+        thin = min(THIN, REST / thin_rows) if thin_rows else THIN
         sizes = [NAMED if i in named else thin for i in range(len(names))]
         self._named = {i: f"{i + 1:,}. {names[i]}" if numbered else names[i] for i in sorted(named)}
         self._numbered = range(len(names)) if numbered else ()

@@ -131,9 +131,9 @@ def _gain(tables: Tables) -> float:
 
 
 def _deep(names: Sequence[str], column: str, how: str, lists: str = "full") -> Number:
-    kept = (pl.col("k") > pl.col("depth"), pl.col("measure").is_in(list(names)))
+    conditions = (pl.col("k") > pl.col("depth"), pl.col("measure").is_in(list(names)))
     why = "no cutoff is deeper than the pool, or no pair is separated at its depth"
-    deep = over_rows("table_7", column, how, why, *kept, lists=lists)
+    deep = over_rows("table_7", column, how, why, *conditions, lists=lists)
     return lambda tables: (_depths(tables), deep(tables))[1]  # the first may raise
 
 
@@ -148,6 +148,9 @@ def _residual(tables: Tables) -> Found:
 
 
 def _stable(names: Sequence[str]) -> Number:
-    kept = (pl.col("measure_a") == pl.col("measure_b"), pl.col("measure_a").is_in(list(names)))
+    conditions = (
+        pl.col("measure_a") == pl.col("measure_b"),
+        pl.col("measure_a").is_in(list(names)),
+    )
     why = "none of these measures orders systems at two cutoffs"
-    return over_rows("stability", "stable", "mean", why, *kept)
+    return over_rows("stability", "stable", "mean", why, *conditions)

@@ -78,8 +78,8 @@ def score_curves(curves: Curves) -> Iterator[pl.DataFrame]:
     pool = curves.pool
     names = pl.Series(pool.names, dtype=pl.String)
     for measure in pool.options.compared:
-        for lists, made in (("condensed", curves.condensed), ("full", curves.full)):
-            for depth, curve in zip(pool.depths, made[measure], strict=True):
+        for lists, curves_of_lists in (("condensed", curves.condensed), ("full", curves.full)):
+            for depth, curve in zip(pool.depths, curves_of_lists[measure], strict=True):
                 values = curve.values[0][:, pool.systems]
                 system, k = (axis.ravel() for axis in np.indices(values.T.shape))
                 yield pl.DataFrame(
@@ -138,14 +138,14 @@ def pool_budget(pool: StudiedPool) -> Iterator[Row]:
 
 def least_depths(budget: list[Row], least_tau: float) -> dict[str, int | None]:
     """Return for each measure the least depth from which all orders agree with all judgments."""
-    found: dict[str, int | None] = {}
+    depths: dict[str, int | None] = {}
     for row in budget:
         measure = row["measure"]
         if not row["tau_b"] >= least_tau:
-            found[measure] = None
-        elif found.get(measure) is None:
-            found[measure] = row["depth"]
-    return found
+            depths[measure] = None
+        elif depths.get(measure) is None:
+            depths[measure] = row["depth"]
+    return depths
 
 
 RESIDUALS = {
@@ -206,12 +206,12 @@ class _Tested:
         Both use the queries where both are defined.
         """
         both = in_common(self.matrix, reference.matrix)
-        own, other = self.over(both[0]), reference.over(both[1])
+        ours, theirs = self.over(both[0]), reference.over(both[1])
         defined = (~np.isnan(both[0].values)).sum(axis=0)
-        upper = own.pairs.upper
-        p = own.pairs.p[upper]
+        upper = ours.pairs.upper
+        p = ours.pairs.p[upper]
         p = p[~np.isnan(p)]
-        size, separated, covered, inverted = covered_pairs(other.pairs, own.pairs, alpha)
+        size, separated, covered, inverted = covered_pairs(theirs.pairs, ours.pairs, alpha)
         means = np.stack([matrix.means * matrix.direction for matrix in both])
         orders = np.stack([round_means(row) for row in means])
         pairs = int(upper.sum())
@@ -333,10 +333,10 @@ def _at_depth(
     ks = options.leave_out_ks or (depth or pool.depths[0],)
     specs = parse_measures([cut(name, k) for name in options.compared for k in ks])
     pools = reduced_pools(pool.views, specs, options.policy, parts, depth, rel=options.rel)
-    whole = next(pools)
-    orders = {name: _Order(whole, name, options) for name in whole.scores.measures}
+    full_pool = next(pools)
+    orders = {name: _Order(full_pool, name, options) for name in full_pool.scores.measures}
     for one in pools:
-        rows += left_out_rows(whole, one, options.others)
+        rows += left_out_rows(full_pool, one, options.others)
         for order in orders.values():
             order.add(one)
     about = {"level": level, "judgments": "all" if depth is None else "pool", "depth": depth}
@@ -449,18 +449,18 @@ def under_orders(
         shares, rbp = order == options.tie_order, options.at(RBP)
         needs[order] = {"pool", "ties"} if shares else {"pool"}
         specs[order] = parse_measures([rbp, f"{rbp[:-1]},ties=share)"] if shares else rbp)
-    found = {order: ComprehensiveDepth() for order in needs}
+    depths = {order: ComprehensiveDepth() for order in needs}
     scores: dict[str, list[Scores]] = {order: [] for order in needs}
     for views in track.blocks_under(needs, LEAST_ROWS):
         for order, view in views.items():
-            found[order].add(view)
+            depths[order].add(view)
             scores[order].append(evaluate_block(view, specs[order], options.policy))
     means = dict[str, np.ndarray]()
     for order, blocks in scores.items():
         names = (order, SHARED) if order == options.tie_order else (order,)
         for name, values in zip(names, Scores.concat(blocks).mean_values(), strict=True):
             means[name] = round_means(values)
-    return means, {order: one.value for order, one in found.items()}
+    return means, {order: one.value for order, one in depths.items()}
 
 
 def ties(track: TrackView, options: DepthOptions, means: Mapping[str, np.ndarray]) -> TableRows:

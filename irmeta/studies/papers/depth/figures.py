@@ -32,8 +32,8 @@ FINE_BANDS = (0.9, 0.92, 0.94, 0.96, 0.98)
 def _first(rows: pl.DataFrame, column: str, chosen: Sequence[int]) -> pl.DataFrame:
     """Return the rows of the first of the chosen values that a column has, or of its least."""
     every = rows[column].unique().sort().to_list()
-    found = [value for value in (*chosen, *every) if value in every]
-    return rows.filter(pl.col(column).is_in(found[:1]))
+    present = [value for value in (*chosen, *every) if value in every]
+    return rows.filter(pl.col(column).is_in(present[:1]))
 
 
 def _sourced(tables: Tables, rows: pl.DataFrame) -> pl.DataFrame:

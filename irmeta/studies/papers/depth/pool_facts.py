@@ -128,8 +128,12 @@ def _listed(
     for view in views:
         rows = view.grades >= pool.options.rel
         ranks = view.ranks[rows][:, pool.systems]
-        found = ranks != view.missing if depth is None else ranks <= min(depth, view.missing - 1)
-        sums = np.concatenate([np.zeros((1, len(pool.systems)), np.int64), found.cumsum(axis=0)])
+        is_listed = (
+            ranks != view.missing if depth is None else ranks <= min(depth, view.missing - 1)
+        )
+        sums = np.concatenate(
+            [np.zeros((1, len(pool.systems)), np.int64), is_listed.cumsum(axis=0)]
+        )
         blocks.append(judged_only(view, np.diff(sums[view.offsets_of(rows)], axis=0)))
     return np.concatenate(blocks)
 

@@ -217,9 +217,9 @@ def judged_only(view: JudgedRanks, by_query: np.ndarray) -> np.ndarray:
 def check_cutoffs(facts: TrackFacts, options: DepthOptions) -> None:
     """Check that no given cutoff is deeper than the lists of a store that were cut at reading."""
     cut = facts.policy["depth"]
-    given = [*options.ks, *options.leave_out_ks, options.reference_k or 1]
-    if cut is not None and max(given) > cut:
+    cutoffs = [*options.ks, *options.leave_out_ks, options.reference_k or 1]
+    if cut is not None and max(cutoffs) > cut:
         raise UsageError(
-            f"track {facts.track!r} was cut at depth {cut}, so there is no cutoff {max(given)}. "
+            f"track {facts.track!r} was cut at depth {cut}, so there is no cutoff {max(cutoffs)}. "
             f"Ask for cutoffs up to {cut}, or ingest it again without a depth."
         )

@@ -141,8 +141,8 @@ def _joined(name: str, view: JudgedRanks, held: np.ndarray, number: int, options
     """
     k, depth, systems, missing = options.k, options.held_to, held.shape[1], view.missing
     rank = np.arange(1, len(held) + 1)[:, None]
-    made = np.where(rank <= np.arange(1, number + 1), rank, missing)
-    every = np.hstack([held, made])
+    joined_ranks = np.where(rank <= np.arange(1, number + 1), rank, missing)
+    every = np.hstack([held, joined_ranks])
     groups, sizes = groups_of(view.facts)
     is_pooled = np.zeros(systems + number, bool)
     is_pooled[[*view.facts.contributors, *range(systems, systems + number)]] = True
@@ -371,15 +371,15 @@ MOST_FEW = 2
 
 def other_labels(track: TrackView, rare: RareTrack) -> TableRows:
     """Yield the tables `label_sets` and `label_confirmations`."""
-    own = track.facts.qrels
+    primary = track.facts.qrels
     for qrels in (one["name"] for one in track.record["qrels"]):
-        if qrels == own:
+        if qrels == primary:
             continue
         views = list(track.blocks(qrels=qrels))
         other = replace(rare, views=views, parts=parts_of(views, rare.options))
         yield "label_sets", _orders(rare, other, qrels)
-        yield "label_confirmations", _confirmations(rare, other, own, qrels)
-        yield "label_confirmations", _confirmations(other, rare, qrels, own)
+        yield "label_confirmations", _confirmations(rare, other, primary, qrels)
+        yield "label_confirmations", _confirmations(other, rare, qrels, primary)
 
 
 def _orders(one: RareTrack, other: RareTrack, qrels: str) -> Iterator[Row]:
@@ -511,8 +511,10 @@ def _describe_pool(track: TrackView, rare: RareTrack) -> None:
     if not facts.pool_known:
         track.note("the contributing systems are unknown, so all systems count as contributors")
     if not left_out_groups(rare):
-        (whole,) = (n for n, systems in rare.groups.items() if {*facts.contributors} & {*systems})
-        track.note(f"group {whole} is the complete pool, so it is not left out")
+        (whole_group,) = (
+            n for n, systems in rare.groups.items() if {*facts.contributors} & {*systems}
+        )
+        track.note(f"group {whole_group} is the complete pool, so it is not left out")
     incomplete = sum(int((view.require("complete_depth") == 0).sum()) for view in rare.views)
     if incomplete:
         queries = count(incomplete, "query", "queries")

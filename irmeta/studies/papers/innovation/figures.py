@@ -197,14 +197,16 @@ def _contributions(rows: pl.DataFrame, options: Options) -> Any:
     marks = f"docs of no other {level}"
     if has_rings:
         marks = f"filled: no other {level}; ring: no other group"
-    found = [f"{docs:,} ({share:.0%})" for docs, share in most.select("found", "share").iter_rows()]
+    labels = [
+        f"{docs:,} ({share:.0%})" for docs, share in most.select("found", "share").iter_rows()
+    ]
     shown = count(of, level)
     if most.height < of:
         shown = f"{most.height} of {shown}"
     columns = {
         "filled_name": pl.format(f"{{}}, no other {level}", "name"),
         "ring_name": pl.format("{}, no other group", "name"),
-        "aside": pl.Series(found, dtype=pl.String),
+        "aside": pl.Series(labels, dtype=pl.String),
     }
     return dumbbell(
         most.select(row="name", filled="unique", ring="unique_to_group", **columns),

@@ -159,7 +159,7 @@ def _stabilities(
 ) -> Iterator[Row]:
     options, matrix = track.options, track.scores.matrix(name)
     for ties, (kind, has_margin) in TIES.items():
-        found = stability(
+        stabilities = stability(
             matrix,
             trials=options.trials,
             fuzziness=options.fuzziness if has_margin else 0.0,
@@ -170,10 +170,10 @@ def _stabilities(
             "measure": family,
             "alpha": alpha,
             "ties": ties,
-            "stability": found.mean,
-            "tied": found.tie_rate,
-            "size": found.size,
-            "trials": found.trials,
+            "stability": stabilities.mean,
+            "tied": stabilities.tie_rate,
+            "size": stabilities.size,
+            "trials": stabilities.trials,
             "printed": printed if ties == "absolute" else None,
         }
 
@@ -196,8 +196,8 @@ def table_3(track: RareTrack) -> Iterator[Row]:
 
     if not sizes:
         return
-    found = system_subsets(means_of, list(cases), systems, sizes, options.draws, rng=options.seed)
-    for row in spread(found).iter_rows(named=True):
+    subsets = system_subsets(means_of, list(cases), systems, sizes, options.draws, rng=options.seed)
+    for row in spread(subsets).iter_rows(named=True):
         (measure, alpha), size = cases[row["measure"]], row["size"]
         is_printed = track.collection == DRAWN and alpha == 1
         yield {

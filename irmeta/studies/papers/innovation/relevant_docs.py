@@ -157,10 +157,10 @@ def contributions(track: RareTrack) -> Iterator[Row]:
         if level in known
     }
     nobody = dict.fromkeys(("unique_to_group", "unique_to_type"))
-    for level, found in by_level.items():
+    for level, is_retrieved in by_level.items():
         numbers, sizes = known[level]
-        unique, mean_holders = _only(found).sum(axis=0), _mean_holders(found, holders)
-        for number, docs in enumerate(found.sum(axis=0)):
+        unique, mean_holders = _only(is_retrieved).sum(axis=0), _mean_holders(is_retrieved, holders)
+        for number, docs in enumerate(is_retrieved.sum(axis=0)):
             system = int(np.argmax(numbers == number))
             if (name := levels[level][system]) is None:
                 continue
