@@ -92,8 +92,8 @@ def trace_yaap(one: OneList, params: Params, k: None) -> Trace:
     relevant = len(one.relevant(params["rel"]))
     total, value = 0.0, math.log(1 / (1 + relevant))
     terms = [Term(None, "(no doc)", 0, f"log(1 / (1 + {relevant}))", value)]
-    found = [d for d in one.within(None) if d[2] >= params["rel"]]
-    for i, (rank, doc, grade) in enumerate(found, 1):
+    retrieved = [d for d in one.within(None) if d[2] >= params["rel"]]
+    for i, (rank, doc, grade) in enumerate(retrieved, 1):
         total += i / rank
         grown = math.log((1 + total) / (1 + relevant - total))
         text = f"to log((1 + {total:.4g}) / (1 + {relevant} - {total:.4g})), s + {i}/{rank}"

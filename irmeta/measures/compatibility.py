@@ -54,10 +54,10 @@ def compute_compatibility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.
     without relevant docs, which the program leaves out, and treats a doc that is not retrieved like
     one of score 0: with negative scores its ideal list is not the nearest.
     """
-    found = _places(view)
-    if found is None:  # no doc is relevant
+    in_list = _places(view)
+    if in_list is None:  # no doc is relevant
         return np.full((len(ks), *view.lengths.shape), np.nan)
-    ranks, places, offsets = found
+    ranks, places, offsets = in_list
     relevant = np.diff(offsets)
     depths = np.full(view.lengths.shape, params["depth"])
     if params["depth"] == LISTS:

@@ -172,7 +172,7 @@ def _draw_block(
                 how: Any = {"source": drawing.source, "draws": drawing.draws}
                 how["rng"] = np.random.default_rng(seed)
                 for filled in draw_grades(view, q, s, deepest, **how):
-                    found = evaluate_block(filled, chosen, policy).values[:, :, 0].T
-                    drawn[first : first + len(found), places, q, s] = found
-                    first += len(found)
+                    drawn_values = evaluate_block(filled, chosen, policy).values[:, :, 0].T
+                    drawn[first : first + len(drawn_values), places, q, s] = drawn_values
+                    first += len(drawn_values)
     return _Block(scores, drawn, holes)

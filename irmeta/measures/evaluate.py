@@ -57,8 +57,8 @@ def evaluate(
         See `warn_above_highest_grade`.
     """
     needs, compute = needs_of(specs), partial(_with_depths, list(specs), policy)
-    found = over_blocks(compute, store, track, policy, needs, workers=workers, executor=executor)
-    blocks = list(found)
+    by_block = over_blocks(compute, store, track, policy, needs, workers=workers, executor=executor)
+    blocks = list(by_block)
     if "pool" in needs:
         warn_without_depth(track, [depths for _, depths in blocks])
     warn_above_highest_grade(store, track, specs, policy)

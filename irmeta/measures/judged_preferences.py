@@ -255,10 +255,10 @@ def _kept_of_partial(
     preferred = group.preferred.copy()
     preferred[left_out] = False
     preferred[:, left_out] = False
-    kept = Areas.of(preferred, retrieved)
+    areas = Areas.of(preferred, retrieved)
     if retrieved_alone:
-        return kept.fulfilled, kept.possible
-    return kept.all_fulfilled, kept.all_possible
+        return areas.fulfilled, areas.possible
+    return areas.all_fulfilled, areas.all_possible
 
 
 def _kept_of_classes(
@@ -267,12 +267,14 @@ def _kept_of_classes(
     """Count the preferences among better docs, and of all docs over the first of the last class."""
     judged = np.repeat(np.arange(len(group.level)), group.times)
     is_last = group.level == np.nanmin(group.level)
-    kept = judged[is_last[judged]][:most]
+    last_docs = judged[is_last[judged]][:most]
     better = np.flatnonzero(~is_last & (group.times > 0))
     if retrieved_alone:
-        judged, kept, better = (places[places < retrieved] for places in (judged, kept, better))
+        judged, last_docs, better = (
+            places[places < retrieved] for places in (judged, last_docs, better)
+        )
     among = group.preferred[np.ix_(better, better)]
     is_fulfilled = (better[:, None] < better) & (better[:, None] < retrieved)
     fulfilled, possible = int((among * is_fulfilled).sum()), int(among.sum())
-    over_kept = (judged[:, None] < kept) & (judged[:, None] < retrieved)
+    over_kept = (judged[:, None] < last_docs) & (judged[:, None] < retrieved)
     return fulfilled + int(over_kept.sum()), possible + over_kept.size

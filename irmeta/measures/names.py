@@ -406,14 +406,14 @@ def _suggestion(name: str, word: str) -> str:
         with suppress(MeasureError):
             return f"Did you mean {parse_measure('@'.join(cut.groups())).asked!r}?"
     known = [*registry(), *aliases.NAMES, *PRESETS, *FIELD]
-    near, rest = nearest(word or name, known), name[len(word) :]
-    if near in (None, word) or near in PRESETS or not rest:
+    near, ending = nearest(word or name, known), name[len(word) :]
+    if near in (None, word) or near in PRESETS or not ending:
         return did_you_mean(word or name, known)
     try:
-        parse_measures(near + rest)
+        parse_measures(near + ending)
     except MeasureError:
         return did_you_mean(word or name, known)
-    return f"Did you mean {near + rest!r}?"
+    return f"Did you mean {near + ending!r}?"
 
 
 def canonical(names: str | Iterable[str]) -> list[str]:

@@ -214,19 +214,19 @@ class PermutedLabels:
         forms = [DocSum.of(spec, self.views[0], self.levels, most) for spec in specs]
         others = [spec for spec, form in zip(specs, forms, strict=True) if form is None]
         common = self.is_common
-        whole = np.empty((0, 0), np.uint8)
+        all_labels = np.empty((0, 0), np.uint8)
         if not self.by_query or others:
-            whole = np.concatenate([*self._each(draws, rng)])
+            all_labels = np.concatenate([*self._each(draws, rng)])
         each = self._each(draws, rng)
-        if len(whole):
-            each = iter(np.split(whole, self.offsets[1:-1]))
+        if len(all_labels):
+            each = iter(np.split(all_labels, self.offsets[1:-1]))
         for q, (ranks, labels) in enumerate(zip(self._ranks(), each, strict=True)):
             for out, form in zip(sums, forms, strict=True):
                 if form is not None and common[q]:
                     out += form.values(ranks, labels, self.by_query).T
         if others:
             places = [i for i, form in enumerate(forms) if form is None]
-            sums[places] = self._others(others, whole, common)
+            sums[places] = self._others(others, all_labels, common)
         number = int(common.sum())
         return sums / max(number, 1), number
 

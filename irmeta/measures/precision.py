@@ -205,14 +205,14 @@ def trace_f(one: OneList, params: Params, k: int | None) -> Trace:
 def trace_best_f(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace BestF as the relevant doc where F is greatest."""
     weight, relevant = params["beta"] ** 2, len(one.relevant(params["rel"]))
-    found = [d for d in one.within(k) if d[2] >= params["rel"]]
+    retrieved = [d for d in one.within(k) if d[2] >= params["rel"]]
     terms = [
         Term(
             *(rank, doc, grade),
             f"{1 + weight:g} * {nth}/({weight:g} * {relevant} + {rank})",
             (1.0 + weight) * nth / (weight * relevant + rank),
         )
-        for nth, (rank, doc, grade) in enumerate(found, 1)
+        for nth, (rank, doc, grade) in enumerate(retrieved, 1)
     ]
     best = [max(terms, key=lambda term: term.amount)] if terms else []
     return Trace(tuple(best), 1.0, "(nothing)")

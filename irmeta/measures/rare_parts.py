@@ -162,7 +162,7 @@ class RareParts:
 
     def _linear_sums(self, members: np.ndarray, counted: Counted) -> np.ndarray:
         """Compute `rare_sums` for 1 - S_d / S, whose sum over docs is a sum over runs."""
-        whole = self.weights.sum(axis=1)[:, None]
+        totals = self.weights.sum(axis=1)[:, None]
         if counted == "pooled":
             members = members * self.pooled
         total = np.repeat(members.sum(axis=1)[:, None], len(self.systems), axis=1)
@@ -171,8 +171,8 @@ class RareParts:
             groups = self.groups[: len(self.systems)]
             is_same = groups[:, None] == self.groups
             total += 1.0 - members @ is_same.T
-            held += whole - members @ (self._weighted_hits * is_same).transpose(0, 2, 1)
-        return np.where(total > 0, whole - held / np.maximum(total, 1.0), whole)
+            held += totals - members @ (self._weighted_hits * is_same).transpose(0, 2, 1)
+        return np.where(total > 0, totals - held / np.maximum(total, 1.0), totals)
 
     def _held(self, members: np.ndarray, runs: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Count the members among some runs that retrieve each doc: int64 [docs, draws]."""

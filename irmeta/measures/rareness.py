@@ -187,8 +187,8 @@ def _counts(one: OneList, doc: str, params: Params, k: int | None) -> tuple[floa
     if params["counted"] == "groups":
         return alpha, len({one.groups[s] for s in held}), len(set(one.groups)), bool(held)
     if params["counted"] == "others":
-        own = one.groups[one.system]
-        others = {s for s, group in enumerate(one.groups) if group != own}
+        its_group = one.groups[one.system]
+        others = {s for s, group in enumerate(one.groups) if group != its_group}
         return alpha, len(held & others) + 1, len(others) + 1, bool(held)
     is_pooled = params["counted"] == "pooled"
     counted = {*one.contributors} if is_pooled else {*range(len(one.groups))}

@@ -155,12 +155,12 @@ def _of_gained(
     """
     is_gained = [view.grades > 0 for view in views]
     gained = [keep_gained(changed(view, **dict.fromkeys(POOL_ARRAYS))) for view in views]
-    kept = [_kept(view, depth, ()) for view in views]
-    whole = [
+    kept_rows = [_kept(view, depth, ()) for view in views]
+    whole_blocks = [
         take_rows(one, np.flatnonzero(rows[gain]))
-        for one, rows, gain in zip(gained, kept, is_gained, strict=True)
+        for one, rows, gain in zip(gained, kept_rows, is_gained, strict=True)
     ]
-    scores = [evaluate(one) for one in whole]
+    scores = [evaluate(one) for one in whole_blocks]
     whole_scores = Scores.concat(scores).only(contributors)
 
     def reduced(part: Part) -> ReducedPool:
@@ -172,7 +172,7 @@ def _of_gained(
             rows = _kept(view, depth, systems)
             judged += int((rows & view.is_judged).sum())
             relevant += int((rows & (view.grades >= rel)).sum())
-            lost = np.flatnonzero((kept[i] & ~rows)[is_gained[i]])
+            lost = np.flatnonzero((kept_rows[i] & ~rows)[is_gained[i]])
             queries = np.unique(gained[i].query_of(lost))
             changes.append(_updated(scores[i], gained[i], rows[is_gained[i]], queries, evaluate))
             is_changed = is_changed or len(queries) > 0
@@ -200,8 +200,8 @@ def _updated(
         return scores
     is_asked = np.zeros(len(view.queries), bool)
     is_asked[queries] = True
-    own = rows & is_asked[view.query_of(np.arange(len(rows)))]
-    found = evaluate(take_queries(take_rows(view, np.flatnonzero(own)), queries))
+    asked_rows = rows & is_asked[view.query_of(np.arange(len(rows)))]
+    found = evaluate(take_queries(take_rows(view, np.flatnonzero(asked_rows)), queries))
     values, included = scores.values.copy(), scores.included.copy()
     values[:, queries], included[:, queries] = found.values, found.included
     return replace(scores, values=values, included=included)

@@ -182,8 +182,8 @@ def ideal_dcg(gains: np.ndarray, weights: np.ndarray, ks: Cutoffs, form: str) ->
     """Compute the greatest DCG of docs that stand for several docs each, at each cutoff."""
     start, terms, ranks = 0.0, list[np.ndarray](), list[np.ndarray]()
     for gain in np.unique(gains[gains > 0])[::-1]:
-        docs, whole = ideal_docs(float(weights[gains == gain].sum()), form)
-        places = start + np.arange(1, whole + 1)
+        docs, in_list = ideal_docs(float(weights[gains == gain].sum()), form)
+        places = start + np.arange(1, in_list + 1)
         terms.append(gain / np.log2(places + 1.0))
         ranks.append(places)
         start += docs
@@ -302,8 +302,8 @@ def trace_inf_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
             docs[gain] = docs.get(gain, 0.0) + stratum.docs / stratum.judged
     ideal = start = 0.0
     for gain in sorted((gain for gain in docs if gain > 0), reverse=True):
-        of_gain, whole = ideal_docs(docs[gain], params["form"])
-        for place in range(1, whole + 1):
+        of_gain, in_list = ideal_docs(docs[gain], params["form"])
+        for place in range(1, in_list + 1):
             if k is None or start + place <= k:
                 ideal += gain / math.log2(start + place + 1)
         start += of_gain

@@ -209,7 +209,7 @@ class Notations:
             return [self._in_part(value, key, scripts) for value in part]
         if not isinstance(part, str) or key in _FIELDS:
             return part
-        found = self(part)
-        for word in _SCRIPTED.findall(found):
+        notation = self(part)
+        for word in _SCRIPTED.findall(notation):
             scripts[to_text(word)] = _PART.sub(lambda p: f"{_SIGNS[p[1]]}{{{p[2]}}}", word)
-        return to_text(found)
+        return to_text(notation)

@@ -111,11 +111,11 @@ def over_blocks(
         threads, least = thread_count(workers), min(store.block_rows, LEAST_ROWS)
         rows = max_rows or max(store.block_rows // threads, least)
         blocks = judged_blocks(store, track, policy, rows, needs)
-        found = ordered_map(lambda read: function(read()), blocks, workers=threads)
+        by_block = ordered_map(lambda read: function(read()), blocks, workers=threads)
     else:
         rows = max_rows or min(store.block_rows, SENT_ROWS)
-        found = _on_executor(function, store, track, policy, needs, workers, executor, rows)
-    with undisturbed(store, track), closing(found) as results:
+        by_block = _on_executor(function, store, track, policy, needs, workers, executor, rows)
+    with undisturbed(store, track), closing(by_block) as results:
         yield from results
 
 
@@ -282,8 +282,8 @@ def _qrels_sets(
     if "subtopics" not in needs:
         return [read_judged(store, facts, sample=sample)]
     name = subtopic_set(store, facts)
-    other = track_facts(store, facts.track, name, rel)
-    with_subtopics = read_judged(store, other, subtopics=True)
+    set_facts = track_facts(store, facts.track, name, rel)
+    with_subtopics = read_judged(store, set_facts, subtopics=True)
     if name == facts.qrels:
         return [with_subtopics]
     return [read_judged(store, facts, sample=sample), with_subtopics]
@@ -435,8 +435,8 @@ def list_docs(
 
     The columns are system, query and docs (list of str, best first), in no particular order.
     """
-    other = other_order(facts, order)
-    columns = sorted({"doc_id", *(TIE_RULES[other].keys if other else ())})
+    changed_order = other_order(facts, order)
+    columns = sorted({"doc_id", *(TIE_RULES[changed_order].keys if changed_order else ())})
     with undisturbed(store, facts.track):
         queries = pl.Series(read_judged(store, facts).queries, dtype=pl.String)
         parts = []

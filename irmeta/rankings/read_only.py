@@ -60,10 +60,10 @@ def read_only(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: read_only(one) for key, one in cast(Mapping[Any, Any], value).items()}
     if is_dataclass(value) and not isinstance(value, type):
-        made = copy(value)
+        copied = copy(value)
         for field in fields(value):
-            object.__setattr__(made, field.name, read_only(getattr(value, field.name)))
-        return made
+            object.__setattr__(copied, field.name, read_only(getattr(value, field.name)))
+        return copied
     return value
 
 

@@ -59,9 +59,9 @@ def browser(bars: list[dict[str, Any]], buckets: Sequence[str]) -> alt.VConcatCh
 
 def fitting_bars(bars: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
     """Return the bars with as many docs as the bytes allow, and the greatest number of docs."""
-    kept, most = bars, 0
+    fitting, most = bars, 0
     for most in DOCS:
-        kept = [bar | {"shown": [COLUMNS, *bar["shown"][:most]]} for bar in bars]
-        if len(json.dumps(kept)) <= BYTES:
+        fitting = [bar | {"shown": [COLUMNS, *bar["shown"][:most]]} for bar in bars]
+        if len(json.dumps(fitting)) <= BYTES:
             break
-    return kept, most
+    return fitting, most

@@ -173,12 +173,12 @@ class _Columns:
             number = -(-len(units) // each)
             if number * (each - 1) >= len(units):  # no fewer panels: the same, less even
                 continue
-            made = [
+            layouts = [
                 self.panel([*index, *chain.from_iterable(units[at : at + each])], TEXT)
                 for at in range(0, len(units), each)
             ]
-            if all(made):
-                return [panel for panel in made if panel]
+            if all(layouts):
+                return [panel for panel in layouts if panel]
         single = ([*index, *unit] for unit in units)
         return [
             self.panel(unit, TEXT) or Panel(tuple(unit), self._whole, self._marks)
@@ -220,9 +220,9 @@ def _shares(cells: np.ndarray, least: Mapping[int, float], room: float) -> dict[
     while step >= 1:
         moves = np.eye(len(low))[:, None] - np.eye(len(low))  # to one column from another
         tried = [widths + step * move for move in moves.reshape(-1, len(low)) if move.any()]
-        found = [(_lines(cells, one), [*one]) for one in tried if (one >= low).all()]
-        if found and min(found)[0] < best:
-            best, widths = min(found)
+        candidates = [(_lines(cells, one), [*one]) for one in tried if (one >= low).all()]
+        if candidates and min(candidates)[0] < best:
+            best, widths = min(candidates)
             widths = np.array(widths)
         else:
             step /= 2
@@ -533,9 +533,9 @@ def _format(cells: Sequence[Cell]) -> str:
     if not numbers or None in numbers:
         return ""
     signs, wholes, parts = zip(*(one.groups("") for one in numbers if one), strict=True)
-    whole = max(len(digits.replace(",", "")) for digits in wholes)
+    digits_before = max(len(digits.replace(",", "")) for digits in wholes)
     part = max(map(len, parts))
-    digits = f"{'-' if any(signs) else ''}{whole}{f'.{part}' if part else ''}"
+    digits = f"{'-' if any(signs) else ''}{digits_before}{f'.{part}' if part else ''}"
     marks = max(map(_marks, cells), key=len)
     space = f",table-space-text-post={{{marks}}}" if marks else ""
     return f"table-format={digits},detect-weight,mode=text{space}"

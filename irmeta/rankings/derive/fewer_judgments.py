@@ -268,7 +268,7 @@ def _alone(view: JudgedRanks, kept: np.ndarray) -> JudgedRanks:
         weights=subtopics.weights[kept],
         types=tuple(subtopics.types[i] for i in kept.tolist()),
     )
-    made = changed(
+    judged_alone = changed(
         view,
         queries=tuple(view.queries[q] for q in source.tolist()),
         offsets=offsets,
@@ -287,4 +287,4 @@ def _alone(view: JudgedRanks, kept: np.ndarray) -> JudgedRanks:
         diversity=None,
         sample=None,
     )
-    return rejudged(condense(made) if view.condensed else made)
+    return rejudged(condense(judged_alone) if view.condensed else judged_alone)

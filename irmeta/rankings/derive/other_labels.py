@@ -178,13 +178,15 @@ def _chances(view: JudgedRanks, grades: np.ndarray, confusion: Confusion) -> _Ch
 
 def _of_weights(labels: np.ndarray, table: Mapping[Any, Mapping[Any, float]]) -> _Chances:
     grades = np.unique(labels[labels >= 0]).astype(np.float64)
-    given = {float(old): weights for old, weights in table.items()}
-    missing = [f"{grade:g}" for grade in grades.tolist() if grade not in given]
+    by_grade = {float(old): weights for old, weights in table.items()}
+    missing = [f"{grade:g}" for grade in grades.tolist() if grade not in by_grade]
     if missing:
         raise UsageError(f"the confusion matrix has no row for grade {missing[0]}.")
-    old = np.union1d(np.array([*given], np.float64), [0.0])
-    new = np.unique([float(grade) for weights in given.values() for grade in weights])
-    weights = np.array([[given.get(a, {}).get(b, 0.0) for b in new.tolist()] for a in old.tolist()])
+    old = np.union1d(np.array([*by_grade], np.float64), [0.0])
+    new = np.unique([float(grade) for weights in by_grade.values() for grade in weights])
+    weights = np.array(
+        [[by_grade.get(a, {}).get(b, 0.0) for b in new.tolist()] for a in old.tolist()]
+    )
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise UsageError("weights of a confusion matrix must be numbers of at least 0.")
     total = weights.sum(axis=1)

@@ -317,10 +317,10 @@ def left_out(track: TrackView, pool: StudiedPool) -> TableRows:
             track.note(f"the {level} of no system is stated, so none is left out by {level}")
             continue
         everyone = set(pool.contributors)
-        whole = [n for n, systems in parts.items() if len(systems) == len(everyone)]
-        if whole:
-            track.note(f"{level} {whole[0]} is the complete pool, so it is not left out")
-        parts = {name: systems for name, systems in parts.items() if name not in whole}
+        complete = [n for n, systems in parts.items() if len(systems) == len(everyone)]
+        if complete:
+            track.note(f"{level} {complete[0]} is the complete pool, so it is not left out")
+        parts = {name: systems for name, systems in parts.items() if name not in complete}
         for depth in depths if parts else ():
             yield from _at_depth(pool, level, parts, depth)
 
@@ -514,8 +514,8 @@ def _candidates(track: TrackView) -> pl.DataFrame:
         pl.col("single").min(), tied=pl.col("single").is_duplicated().any()
     )
     hidden = rows.filter(pl.col("rank") > TOP + 1).join(open_ended.filter("tied").lazy(), on=keys)
-    rest = hidden.filter(single == pl.col("single")).select(near.columns).collect()
-    return pl.concat([near, rest])
+    candidates = hidden.filter(single == pl.col("single")).select(near.columns).collect()
+    return pl.concat([near, candidates])
 
 
 def ties_tau(means: Mapping[str, np.ndarray]) -> Iterator[dict[str, Any]]:
@@ -569,13 +569,13 @@ def _unjudged(pool: StudiedPool) -> TableRows:
     """Yield the tables `unjudged`, `judged_by_contribution` and `undecided`."""
     k = pool.depths[0]
     rel = pool.options.rel
-    made = unjudged_docs(pool.scores(unjudged_measures(k, rel), None), pool.facts, k, rel)
-    yield "unjudged", made.unjudged
-    yield "undecided", made.undecided
+    docs = unjudged_docs(pool.scores(unjudged_measures(k, rel), None), pool.facts, k, rel)
+    yield "unjudged", docs.unjudged
+    yield "undecided", docs.undecided
     few = pl.col("judged_at_10") < pool.options.judged_at_least
     yield (
         "judged_by_contribution",
-        made.unjudged.group_by("pooled")
+        docs.unjudged.group_by("pooled")
         .agg(
             systems=pl.len(),
             judged_at_10=pl.col("judged_at_10").mean(),

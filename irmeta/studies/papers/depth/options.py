@@ -121,8 +121,8 @@ class DepthOptions(TrackOptions):
     @property
     def compared(self) -> tuple[str, ...]:
         """Canonical names of the study's measures, without cutoffs."""
-        rest = ("Q(gain=linear)", "ERR", "RR", "RBP(p=0.8)", "RBP(p=0.95)")
-        names = self.measures or without_cutoff(("AP(norm=min)", self.ndcg, *rest))
+        further = ("Q(gain=linear)", "ERR", "RR", "RBP(p=0.8)", "RBP(p=0.95)")
+        names = self.measures or without_cutoff(("AP(norm=min)", self.ndcg, *further))
         return tuple(dict.fromkeys(map(self.at, names)))
 
     def at(self, measure: str) -> str:

@@ -150,8 +150,8 @@ def _reusability(tables: Tables, options: Options) -> Section:
 
 def _left_out(tables: Tables, options: Options) -> Iterator[Show]:
     """Yield Tables 5(a) and 5(b), and the same for types of runs: measures by tracks."""
-    given = {"k": options.leave_out_ks, "depth": options.pool_depths}
-    index = ("measure", *(name for name, values in given.items() if values))
+    cutoffs = {"k": options.leave_out_ks, "depth": options.pool_depths}
+    index = ("measure", *(name for name, values in cutoffs.items() if values))
     levels = {"run": ("a", "one run"), "group": ("b", "one group"), "type": ("c", "a type of runs")}
     present = tables["table_5"].filter(judgments="pool")["level"].unique().to_list()
     for level, (letter, what) in levels.items():

@@ -352,9 +352,9 @@ def _judged(track: RareTrack, systems: Sequence[int]) -> tuple[np.ndarray, np.nd
     for view in track.views:
         cut = pool_cut(view, None, _contributing(track, systems))
         assert cut is not None
-        own = take_systems(changed(view, **dict.fromkeys(POOL_ARRAYS)), list(systems))
-        own = take_rows(own, np.flatnonzero(cut.is_kept))
-        blocks.append(evaluate_block(own, specs, options.policy))
+        left_out = take_systems(changed(view, **dict.fromkeys(POOL_ARRAYS)), list(systems))
+        left_out = take_rows(left_out, np.flatnonzero(cut.is_kept))
+        blocks.append(evaluate_block(left_out, specs, options.policy))
         is_counted = view.is_judged, view.grades >= options.rel
         docs += [int((one & cut.is_kept).sum()) for one in is_counted]
     return Scores.concat(blocks).mean_values()[0], docs

@@ -71,8 +71,8 @@ def dethroned(track: RareTrack) -> Iterator[Row]:
         best = int(np.argmax(round_means(plain)))
         is_equal = plain[best] - plain <= TIE
         over_best = np.where(is_equal & (rare - rare[best] > TIE), 0.0, alphas[best])
-        other = int(np.argmin(over_best))
-        least = over_best[other]
+        challenger = int(np.argmin(over_best))
+        least = over_best[challenger]
         is_dethroned = bool(np.isfinite(least))
         yield {
             "measure": measure,
@@ -80,7 +80,7 @@ def dethroned(track: RareTrack) -> Iterator[Row]:
             "swapped": int((alphas < 1.0).sum()),
             "best": names[best],
             "alpha": least if is_dethroned else None,
-            "next": names[other] if is_dethroned else None,
+            "next": names[challenger] if is_dethroned else None,
         }
 
 

@@ -213,8 +213,8 @@ def greedy(track: RareTrack) -> Iterator[Row]:
 
 def overlap(track: RareTrack) -> Iterator[Row]:
     """Yield the rows of the table `overlap`: unordered pairs, in the clustered order."""
-    found = jaccard(found_docs(track))
-    order = cluster_order(found).tolist()
+    similarity = jaccard(found_docs(track))
+    order = cluster_order(similarity).tolist()
     for a, system_a in enumerate(order):
         for b, system_b in enumerate(order[a + 1 :], start=a + 1):
             yield {
@@ -222,5 +222,5 @@ def overlap(track: RareTrack) -> Iterator[Row]:
                 "place_b": b + 1,
                 "system_a": track.facts.systems[system_a],
                 "system_b": track.facts.systems[system_b],
-                "jaccard": found[system_a, system_b],
+                "jaccard": similarity[system_a, system_b],
             }

@@ -247,16 +247,16 @@ def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Ta
     drawn = DrawnPoints(compared, options, Preference.of(sources[rpp]))
     rows, tied = list[Row](), dict[str, Row]()
     for other in (*options.preferences[1:], *panels):
-        found = agreement(sources[rpp], sources[other]).frame().row(0, named=True)
-        rows.append(_agreement(rpp, other, found, len(drawn.pairs) if other in panels else 0))
+        agreed = agreement(sources[rpp], sources[other]).frame().row(0, named=True)
+        rows.append(_agreement(rpp, other, agreed, len(drawn.pairs) if other in panels else 0))
         decides = _deciding(counts, other, options)
-        tied.setdefault(rpp, _tied(found, "tied_a", counts.share_unequal()))
-        tied[other] = _tied(found, "tied_b", decides)
+        tied.setdefault(rpp, _tied(agreed, "tied_a", counts.share_unequal()))
+        tied[other] = _tied(agreed, "tied_b", decides)
         if other in panels:
             yield "figure_5_points", drawn.beside(other, Preference.of(sources[other]))
     for other in (ap, ndcg, options.search_length):
-        found = agreement(sources[rr], sources[other]).frame().row(0, named=True)
-        rows.append(_agreement(rr, other, found, 0))
+        agreed = agreement(sources[rr], sources[other]).frame().row(0, named=True)
+        rows.append(_agreement(rr, other, agreed, 0))
     yield "figure_5", rows
     yield "ties", [{"measure": name, **row} for name, row in tied.items()]
 

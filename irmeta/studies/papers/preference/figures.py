@@ -181,10 +181,10 @@ def _figure_5(rows: pl.DataFrame, options: Options) -> Any:
 def _replicated(rows: pl.DataFrame, options: Options, x: str, pane: pl.Expr) -> pl.DataFrame:
     """Return the curves of `compared` with their bands, in the order of the options."""
     order = pl.DataFrame({"measure": options.compared})
-    found = order.join(rows, on="measure", maintain_order="left_right")
+    ordered = order.join(rows, on="measure", maintain_order="left_right")
     has_band = pl.col("measure").is_in([options.preference(), options.measures[1]])
     low, high = (pl.when(has_band).then(name) for name in ("low", "high"))
-    return found.select(
+    return ordered.select(
         pane=pane, name="measure", x=x, y="mean", low=low, high=high, dashed=pl.lit(False)
     )
 

@@ -318,7 +318,7 @@ def fewer_queries(compared: ComparedTrack, options: Options) -> pl.DataFrame:
     sizes = options.kept(int(compared.is_relevant.sum()))
     for name in options.compared:
         if name in compared.preferences:
-            found = preference_subsets(
+            subsets = preference_subsets(
                 compared.rates[name],
                 sizes,
                 options.replicates,
@@ -327,8 +327,8 @@ def fewer_queries(compared: ComparedTrack, options: Options) -> pl.DataFrame:
             )
         else:
             matrix = compared.matrix(name)
-            found = query_subsets(matrix, sizes, options.replicates, rng=options.seed)
-        by_measure.append(spread(found).rename({"size": "queries"}))
+            subsets = query_subsets(matrix, sizes, options.replicates, rng=options.seed)
+        by_measure.append(spread(subsets).rename({"size": "queries"}))
     return pl.concat(by_measure)
 
 
@@ -339,22 +339,22 @@ def fewer_labels(compared: ComparedTrack, options: Options) -> pl.DataFrame:
     """
     by_order = list[pl.DataFrame]()
     gained = [keep_gained(view) for view in compared.views]  # no other docs are read
-    whole = _places([gained], options)
+    all_labels = _places([gained], options)
     seeds = np.random.SeedSequence(options.seed).generate_state(options.label_replicates).tolist()
     for labels, order in ORDERS.items():
         drawn = seeds if labels == "random" else [0]
         samples = _places(_with_fewer(gained, options, order, drawn), options)
         taus = {
-            name: over_common(kendall_tau_b, whole[name], found, False)[0].tolist()
-            for name, found in samples.items()
+            name: over_common(kendall_tau_b, all_labels[name], places, False)[0].tolist()
+            for name, places in samples.items()
         }
         rows = [
             {"size": share, "measure": name, "tau": taus[name][i]}
             for i, share in enumerate([*options.removed] * len(drawn))
             for name in samples
         ]
-        found = spread(pl.DataFrame(rows)).rename({"size": "removed"})
-        by_order.append(found.with_columns(labels=pl.lit(labels)))
+        spreads = spread(pl.DataFrame(rows)).rename({"size": "removed"})
+        by_order.append(spreads.with_columns(labels=pl.lit(labels)))
     return pl.concat(by_order)
 
 

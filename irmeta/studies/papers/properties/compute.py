@@ -191,13 +191,13 @@ def truncation(space: RankingSpace, specs: Sequence[Spec], values: np.ndarray) -
 
 
 def _compared(space: RankingSpace, specs: Sequence[Spec], values: np.ndarray) -> Iterator[Row]:
-    for spec, given, scores in zip(specs, values, oriented(values, specs), strict=True):
+    for spec, measured, scores in zip(specs, values, oriented(values, specs), strict=True):
         depth = min(rank_cutoff(spec) or space.length, space.length)
         short, padded = padded_rankings(space, depth)
         with np.errstate(invalid="ignore"):  # of two infinities
             rise = scores[padded] - scores[short]
         is_equal = (scores[padded] == scores[short]) | (np.abs(rise) <= TIE)
-        totals = given[short] * space.lengths(short), given[padded] * depth
+        totals = measured[short] * space.lengths(short), measured[padded] * depth
         yield {
             "measure": spec.name,
             "depth": depth,

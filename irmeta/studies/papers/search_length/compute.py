@@ -369,8 +369,8 @@ def _doc_by_doc(track: TrackView, gathered: Gathered, options: Options) -> Table
         columns = [scores.systems.index(system) for system in (best, median)]
         a, b = lengths[:, columns].astype(np.float64).T
         retrieved = pl.col("retrieved").replace({"first": "best", "second": "median"})
-        found = tuple(gathered.retrieved[:, columns].T)
-        buckets = difference_buckets(a - b, found, options.buckets)
+        is_retrieved = tuple(gathered.retrieved[:, columns].T)
+        buckets = difference_buckets(a - b, is_retrieved, options.buckets)
         names = {"measure": pl.lit(measure), "best": pl.lit(best), "median": pl.lit(median)}
         yield "length_differences", buckets.with_columns(retrieved, **names)
 
