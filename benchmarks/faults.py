@@ -3,6 +3,7 @@
     python benchmarks/faults.py --minutes 2 --seed 1             # all kinds for two minutes
     python benchmarks/faults.py --only runs --inputs 1000000     # numbers instead of minutes
     python benchmarks/faults.py --only kills --seed 7 --first 41 --kills 1  # one failure again
+    python benchmarks/faults.py --planted                       # does it see faults of irmeta?
 
 Each outcome is compared with a plain reader or a clean rebuild. Without --seed, one is drawn and
 printed. A failure prints its input, made small, and the command that repeats it; the status is 1.
@@ -26,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from campaign import flips, inputs, kills, others
+from campaign import flips, inputs, kills, others, planted
 from campaign.kinds import Kind, problem_of, smallest
 from machine import machine
 
@@ -72,6 +73,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", type=names, help=f"kinds, with commas: {', '.join(KINDS)}")
     parser.add_argument("--first", type=int, default=0, help="number of the first fault")
     parser.add_argument("--table", type=Path, help="page whose rows of these kinds are replaced")
+    parser.add_argument(
+        "--planted",
+        nargs="*",
+        choices=[[], *planted.FAULTS],
+        metavar="FAULT",
+        help="put each fault into irmeta, all or these, and check that its kind finds it",
+    )
+    parser.add_argument("--stop-at-failure", action="store_true", help="end a kind at a failure")
     for group in ("inputs", "kills", "flips", "others"):
         parser.add_argument(f"--{group}", type=int, help=f"faults of each kind of {group}")
     given = parser.parse_args()
@@ -103,6 +112,8 @@ def run_kind(name: str, given: argparse.Namespace, end: float, most: int | None)
                     result.failures.append(problem)
                     if len(result.failures) <= LISTED:
                         report(kind, name, given.seed, number, problem, drawn)
+                    if given.stop_at_failure:
+                        break
     result.seconds = time.monotonic() - started
     return result
 
@@ -171,6 +182,9 @@ def main() -> int:
     print(f"seed {given.seed}", flush=True)
     warnings.simplefilter("ignore")
     logging.disable()
+    if given.planted is not None:
+        return int(planted.find_all(given.planted or list(planted.FAULTS), given.seed) > 0)
+    planted.plant_named()
     results = run_all(given)
     if given.table is not None:
         before, _, rest = given.table.read_text(encoding="utf-8").partition(MARK)

@@ -10,7 +10,17 @@ from typing import Any
 
 import irmeta
 from campaign.kinds import Group
-from campaign.making import HARMLESS, Argv, contents, make, make_inputs, run_here, start, unclear
+from campaign.making import (
+    HARMLESS,
+    Argv,
+    contents,
+    make,
+    make_inputs,
+    run_here,
+    start,
+    store_values,
+    unclear,
+)
 from irmeta.errors import IrmetaError
 from irmeta.results.tidy_files import read_parquet
 
@@ -92,16 +102,6 @@ class Flips:
         except IrmetaError as error:  # the file is no longer recognised as one of irmeta
             return None if file.name in str(error) or top in str(error) else f"check: {error}"
         return None if str(file) in problems else f"check names {problems}"
-
-
-def store_values(folder: Path, track: str | None = None) -> list[Any]:
-    """Return the rows of all tables of a store, or of one of its tracks."""
-    store = irmeta.open_store(folder)
-    tables = (
-        *(store.runs(track=track).collect(), store.qrels(track=track).collect()),
-        *(store.systems(track=track), store.means("AP", track=track)),
-    )
-    return [sorted(map(repr, table.rows())) for table in tables]
 
 
 def study_values(folder: Path) -> list[Any]:

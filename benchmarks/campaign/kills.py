@@ -11,10 +11,24 @@ import time
 from pathlib import Path
 from random import Random
 
+from campaign import stops
 from campaign.kinds import Group
-from campaign.making import COMMANDS, argv_of, contents, make, make_inputs, other, start, unclear
+from campaign.making import (
+    COMMANDS,
+    Argv,
+    argv_of,
+    contents,
+    make,
+    make_inputs,
+    other,
+    start,
+    store_values,
+    unclear,
+)
 from irmeta.cli.interrupts import STOPPED
+from irmeta.errors import IrmetaError
 
+INTERRUPTED = "is being replaced by an ingest, or that ingest was interrupted"
 SECONDS = 300  # for one command on a busy machine
 
 
@@ -41,33 +55,69 @@ class Rebuilds:
 
 
 class Kills(Rebuilds):
-    """SIGKILL and SIGINT at any moment of every command that writes.
+    """SIGKILL between two writes and within one, and signals at any moment, of commands that write.
 
-    A file on its own is absent, old or complete afterwards. The next run of the command gives the
-    bytes of a clean rebuild, with no file left over.
+    A file on its own is absent, old or complete afterwards; a store has the old or the new values,
+    or says that an ingest was interrupted. The next run of the command gives the bytes of a clean
+    rebuild, with no file left over.
     """
 
     group: Group = "kills"
 
-    def draw(self, rng: Random) -> tuple[str, str, bool, float]:
-        begun = rng.random() < 0.5
-        return (
-            rng.choice(list(COMMANDS)),
-            rng.choice(("SIGKILL", "SIGKILL", "SIGINT")),
-            begun,
-            rng.random() ** 2 * 0.5 if begun else rng.random(),
-        )
+    def __init__(self, work: Path) -> None:
+        super().__init__(work)
+        self.moments: dict[str, int] = {}
+        shutil.copytree(work / "in", work / "in2")
+        qrels = next((work / "in2" / "ties").glob("qrels*"))
+        qrels.write_bytes(qrels.read_bytes().replace(b" 1\n", b" 2\n"))
+        make("ingest of others", work, work / "others")
+        self.values = [store_values(work / name) for name in ("ingest", "others")]
 
-    def check(self, drawn: tuple[str, str, bool, float]) -> str | None:
-        name, kind, begun, moment = drawn
+    def draw(self, rng: Random) -> tuple[str, str, float]:
+        name = rng.choice([*COMMANDS, "ingest over others", "ingest over others"])
+        return name, rng.choice(("moment", "moment", "moment", "SIGKILL", "SIGINT")), rng.random()
+
+    def check(self, drawn: tuple[str, str, float]) -> str | None:
+        command, kind, place = drawn
+        name = "ingest" if command == "ingest over others" else command
         out = self.empty()
-        running = start(argv_of(name, self.work, out))
+        if command != name:
+            shutil.copytree(self.work / "others", out, dirs_exist_ok=True)
+        argv = argv_of(name, self.work, out)
+        problem = (
+            self.stopped(command, argv, place)
+            if kind == "moment"
+            else self.signalled(name, argv, kind, place)
+        )
+        if name in ("parquet", "csv", "pool"):
+            left = {n: b for n, b in contents(out).items() if not n.endswith(".tmp")}
+            if left not in ({}, self.clean[name]):
+                problem = problem or "a part of a file"
+        if command == "ingest over others":
+            problem = problem or self.read(out)
+        return problem or self.recovered(name)
+
+    def stopped(self, command: str, argv: Argv, place: float) -> str | None:
+        """Kill a command at one of its moments of writing, which are counted first."""
+        if command not in self.moments:
+            before = self.work / "before"
+            shutil.copytree(self.out, before)
+            failed = start(argv, **{stops.VARIABLE: "0"}).communicate(timeout=SECONDS)[1].decode()
+            self.moments[command] = int(failed.split("moments ")[1].split()[0])
+            self.empty().rmdir()
+            before.rename(self.out)
+        moment = 1 + int(place * self.moments[command])
+        running = start(argv, **{stops.VARIABLE: str(moment)})
+        failed = running.communicate(timeout=SECONDS)[1].decode()
+        is_killed = running.returncode in (0, -signal.SIGKILL)
+        return None if is_killed else f"status {running.returncode}: {failed}"
+
+    def signalled(self, name: str, argv: Argv, kind: str, place: float) -> str | None:
+        """Send a signal to a command after a share of its time."""
+        running = start(argv)
         running.stderr.readline()  # ready
         started = time.monotonic()
-        if begun:  # wait for the first file that the command writes
-            while running.poll() is None and not any(out.iterdir()):
-                time.sleep(0.001)
-        time.sleep(moment * self.seconds.get(name, 1.0))
+        time.sleep(place * self.seconds.get(name, 1.0))
         is_done = running.poll() is not None
         running.send_signal(signal.Signals[kind])
         failed = running.communicate(timeout=SECONDS)[1].decode()
@@ -75,15 +125,18 @@ class Kills(Rebuilds):
             self.seconds[name] = time.monotonic() - started
         status = running.returncode
         if kind == "SIGKILL":
-            problem = None if status in (0, -signal.SIGKILL) else f"status {status}: {failed}"
-        else:
-            ended = 130 if STOPPED.strip() in failed else -signal.SIGINT
-            problem = unclear(status, failed, (0, ended))
-        if name in ("parquet", "csv", "pool"):
-            left = {n: b for n, b in contents(out).items() if not n.endswith(".tmp")}
-            if left not in ({}, self.clean[name]):
-                problem = problem or "a part of a file"
-        return problem or self.recovered(name)
+            return None if status in (0, -signal.SIGKILL) else f"status {status}: {failed}"
+        ended = 130 if STOPPED.strip() in failed else -signal.SIGINT
+        return unclear(status, failed, (0, ended))
+
+    def read(self, store: Path) -> str | None:
+        """Read what is left: values of before or after, or the error of an interrupted ingest."""
+        try:
+            found = store_values(store)
+        except IrmetaError as error:
+            return None if INTERRUPTED in str(error) else f"a reader is told: {error}"
+        mixed = [table for table in found if all(table not in known for known in self.values)]
+        return f"a reader sees other values: {mixed[0][:3]}" if mixed else None
 
 
 class Limits(Rebuilds):
@@ -119,6 +172,8 @@ class Limits(Rebuilds):
             if limit == "files" and amount < 32 and "ready" not in failed:
                 return self.recovered(name)  # Python itself needs more
             problem = unclear(running.returncode, failed)
+            if running.returncode == 0:
+                problem = problem or other(contents(out), self.clean[name])
             kept = shutil.copytree(out, self.work / "kept") if is_mounted else None
         finally:
             if is_mounted:

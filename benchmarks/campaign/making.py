@@ -10,13 +10,24 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import irmeta
+from campaign import planted, stops
 from irmeta import cli
 
 EXAMPLES = Path(__file__).parents[2] / "data_fixtures" / "worked_examples"
-READY = (
-    "import sys; from irmeta.cli import main; print('ready', file=sys.stderr, flush=True); main()"
-)
+READY = f"""
+import os, sys
+if {{"{planted.VARIABLE}", "{stops.VARIABLE}"}} & os.environ.keys():
+    sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+    from campaign import planted, stops
+    planted.plant_named()
+    stops.stop_at_named()
+from irmeta.cli import main
+print("ready", file=sys.stderr, flush=True)
+main()
+"""
 HARMLESS = {".lock", ".cache.json"}
 """Files that may be lost without harm; they hold no values."""
 
@@ -34,11 +45,17 @@ COMMANDS: dict[str, Argv] = {
     "pool": ("pool", "STORE", "--track", "ties", "--out", "OUT/docs.txt", "--force"),
 }
 """Commands that write; IN, STORE and OUT stand for folders."""
+OTHERS: Argv = ("ingest", "IN2", "--out", "OUT")
 
 
 def argv_of(name: str, work: Path, out: Path) -> Argv:
-    places = {"IN": str(work / "in"), "STORE": str(work / "store"), "OUT": str(out)}
-    first = [part.partition("/") for part in COMMANDS[name]]
+    places = {
+        "IN": str(work / "in"),
+        "IN2": str(work / "in2"),
+        "STORE": str(work / "store"),
+        "OUT": str(out),
+    }
+    first = [part.partition("/") for part in COMMANDS.get(name, OTHERS)]
     return tuple("".join((places.get(a, a), slash, rest)) for a, slash, rest in first)
 
 
@@ -110,3 +127,13 @@ def unclear(status: int, failed: str, allowed: tuple[int, ...] = (0, 1, 2, 3)) -
     if status in (1, 2, 3) and "irmeta: " not in failed:
         return f"status {status} without a message: {failed[-600:]}"
     return None
+
+
+def store_values(folder: Path, track: str | None = None) -> list[Any]:
+    """Return the rows of all tables of a store, or of one of its tracks."""
+    store = irmeta.open_store(folder)
+    tables = (
+        *(store.runs(track=track).collect(), store.qrels(track=track).collect()),
+        *(store.systems(track=track), store.means("AP", track=track)),
+    )
+    return [sorted(map(repr, table.rows())) for table in tables]

@@ -12,18 +12,21 @@ import re
 import shutil
 import sys
 import tempfile
-from contextlib import ExitStack, suppress
+import zlib
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from filelock import FileLock
+
 import irmeta
-from campaign.flips import store_values
-from campaign.kills import SECONDS
+from campaign.kills import INTERRUPTED, SECONDS
 from campaign.kinds import Group
-from campaign.making import Argv, make_inputs, run_here, start, unclear
+from campaign.making import Argv, make_inputs, run_here, start, store_values, unclear
 from irmeta.errors import IrmetaError
 
+REPLACED = "was replaced while it was read"
 TESTS = Path(__file__).parents[2] / "tests"
 
 
@@ -61,10 +64,14 @@ class Writers:
     def check(self, drawn: tuple[str, ...]) -> str | None:
         store = self.work / "store"
         argv = [("ingest", str(self.work / name), "--out", str(store)) for name in drawn]
-        writers, problem = [start(one) for one in argv], None
+        problem = self.locked(store, argv[0]) if len(argv) == 1 else None
+        writers = [start(one) for one in argv]
         while any(one.poll() is None for one in writers):
-            with suppress(IrmetaError):  # such as that the track was written meanwhile
+            try:
                 problem = problem or self.mixed(store)
+            except IrmetaError as error:
+                if INTERRUPTED not in str(error) and REPLACED not in str(error):
+                    problem = problem or f"a reader is told: {error}"
         for one in writers:
             failed = one.communicate(timeout=SECONDS)[1].decode()
             problem = problem or unclear(one.returncode, failed, (0, 2))
@@ -74,6 +81,14 @@ class Writers:
             or self.mixed(store, is_whole=True)
             or ("the store is damaged" if is_damaged else None)
         )
+
+    def locked(self, store: Path, argv: Argv) -> str | None:
+        """While another process holds the lock, a writer writes nothing."""
+        store.mkdir(exist_ok=True)
+        with FileLock(store / ".lock"):
+            status, _, failed = run_here(argv)
+        is_refused = status == 2 and "another process is writing" in failed
+        return None if is_refused else f"a second writer ends with status {status}: {failed}"
 
     def mixed(self, store: Path, is_whole: bool = False) -> str | None:
         """Each track is read whole; while it is replaced, it is an error, and never absent."""
@@ -106,6 +121,12 @@ class Environments:
     def __init__(self, work: Path) -> None:
         work.chmod(0o755)
         make_inputs(work)
+        run = next(file for file in (work / "in" / "ties" / "runs").iterdir() if file.is_file())
+        text = re.sub(r"\S+$", "é日本", run.read_text("utf-8"), flags=re.MULTILINE)
+        (run.parent / "other").write_text(text, "utf-8")
+        status, _, failed = run_here(("ingest", str(work / "in"), "--out", str(work / "store")))
+        if status:
+            raise RuntimeError(failed)
         self.argv: Argv = ("evaluate", str(work / "store"), "-m", "AP,ASL", "--format", "csv")
         self.expected = run_here(self.argv)[1]
         self.is_open = all(  # the interpreter may lie in a folder that is closed to other users
@@ -224,7 +245,18 @@ class Fetches:
         self.files = files | {self.QRELS: gzip.compress(b"401 0 d1 1\n401 0 d2 0\n", mtime=0)}
 
     def draw(self, rng: Random) -> dict[str, list[tuple[str, int]]]:
-        kinds = ("status", "cut", "flip", "page", "empty", "long", "closed")
+        kinds = (
+            "status",
+            "cut",
+            "flip",
+            "page",
+            "empty",
+            "long",
+            "closed",
+            "older",
+            "other",
+            "text",
+        )
         codes = (200, 206, 301, 302, 400, 403, 404, 416, 429, 500, 503)
         return {
             path: [
@@ -245,7 +277,24 @@ class Fetches:
         def close(handler: Any, content: bytes) -> None:
             handler.close_connection = True
 
+        def older(handler: Any, content: bytes) -> None:
+            serving.cut(10 + amount)(
+                handler, gzip.compress(b"401 Q0 d9 1 9.0 older\n" * 9, mtime=0)
+            )
+
+        def other(handler: Any, content: bytes) -> None:
+            """Send the end of another version, whatever was asked for."""
+            asked = handler.headers.get("Range")
+            start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked else 0
+            data = gzip.compress(b"401 Q0 d8 1 8.0 other\n" * 9, mtime=0)
+            span = f"bytes {start}-{len(data) - 1}/{len(data)}"
+            code = 206 if asked else 503
+            handler.answer(code, data[start:], ETag='"another"', Content_Range=span)
+
         return {
+            "older": older,
+            "other": other,
+            "text": serving.sending(200, b"No such file.\n"),
             "status": serving.status(amount, Location="/none", Retry_After="0"),
             "cut": serving.cut(amount),
             "flip": flip,
@@ -271,13 +320,24 @@ class Fetches:
     def kept(self, drawn: dict[str, list[tuple[str, int]]]) -> str | None:
         """Compare the files that were kept with the served ones, as far as no bit was flipped."""
         for path, content in self.files.items():
-            if any(kind == "flip" for kind, _ in drawn[path]):
-                continue  # nothing tells the client: the catalogue has no checksums of files
+            is_flipped = any(kind == "flip" for kind, _ in drawn[path])
             for file in self.out.rglob(f"*{Path(path).name}*"):
                 is_kept = file.is_file() and not file.name.startswith(".") and file.suffix == ".gz"
-                if is_kept and file.read_bytes() != content:
+                if not is_kept or (data := file.read_bytes()) == content:
+                    continue
+                # Nothing tells the client of a flipped bit, but that the file is damaged.
+                if not is_flipped or not is_run_or_qrels(data):
                     return f"{file.name} is not the file that was served"
         return None
+
+
+def is_run_or_qrels(data: bytes) -> bool:
+    """Check whether compressed data are whole, and text with a line of a run or of qrels."""
+    try:
+        lines = gzip.decompress(data).splitlines()
+    except (OSError, EOFError, zlib.error):
+        return False
+    return any(len(line.split()) >= 4 for line in lines)
 
 
 def fast(clock: Any) -> Any:

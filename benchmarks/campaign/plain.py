@@ -6,6 +6,7 @@ Each returns the content, or raises `UnreadableError`.
 from __future__ import annotations
 
 import fnmatch
+import gzip
 import io
 import json
 import math
@@ -14,6 +15,7 @@ import struct
 import tarfile
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -120,7 +122,31 @@ def ranked(data: bytes) -> Lists:
 
 def ranked_columns(data: bytes) -> Lists:
     """Read and order a run of three or four columns: query doc rank [score], or query doc score."""
-    lines = list(rows_of(data))
+    return ordered_columns(list(rows_of(data)))
+
+
+def rows_by_tabs(data: bytes) -> list[list[str]]:
+    """Return the fields between tabs if all lines have as many and an id holds a blank, or none."""
+    try:
+        lines = [line for line in data.decode().split("\n") if line.strip() and line[0] != "#"]
+    except UnicodeDecodeError:
+        return []
+    rows = [[field.strip() for field in line.split("\t")] for line in lines]
+    width = len(rows[0]) if rows else 0
+    if width not in (3, 4, 5, 6) or any(len(row) != width or not all(row) for row in rows):
+        return []
+    doc, value = (1, width - 1) if width < 5 else (2, 4)
+    are_ranks = width == 3 or all(WHOLE.fullmatch(row[doc + 1]) for row in rows)
+    if not are_ranks or not all(NUMBER.fullmatch(row[value]) for row in rows):
+        return []
+    ids = [row[place] for row in rows for place in (0, doc)]
+    has_blank = any(" " in one for one in ids)
+    is_before_q0 = all(one.endswith((" 0", " Q0", " q0")) for one in ids[::2])
+    return rows if has_blank and not is_before_q0 else []
+
+
+def ordered_columns(lines: list[list[str]]) -> Lists:
+    """Order rows of three or four fields."""
     width = len(lines[0]) if lines else 0
     if width not in (3, 4) or any(len(fields) != width for fields in lines):
         raise UnreadableError("another number of fields")
@@ -142,11 +168,25 @@ def ranked_columns(data: bytes) -> Lists:
 
 def ranked_file(data: bytes) -> Lists:
     """Read and order a run in TREC form, else in JSON, else of fewer columns."""
+    if tabbed := rows_by_tabs(data):
+        if len(tabbed[0]) < 5:
+            return ordered_columns(tabbed)
+        return ordered([(row[0], row[2], number(row[4])) for row in tabbed])
     try:
         return ranked(data)
     except UnreadableError:
         is_json = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
         return ranked_json(data) if is_json else ranked_columns(data)
+
+
+def decompressed(data: bytes) -> bytes:
+    """Return the content of a gzip file whose checksum and length are right; other data as such."""
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableError(repr(error)) from None
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -215,6 +215,13 @@ def test_to_latex__long_table_repeats_its_head_on_each_page():
     assert re.search(r"p\{0\.9\d\d\\linewidth\}", latex)
 
 
+@pytest.mark.parametrize("name", ["[a]", "*a"])
+def test_to_latex__a_row_does_not_begin_as_an_argument_of_the_row_before(name: str):
+    """LaTeX reads a bracket or a star after a line break as its argument."""
+    latex = to_latex(table({"system": True, "n": False}, (name, "1")))
+    assert "\n{}" + name + " & 1" in latex
+
+
 def test_to_latex__siunitx_aligns_numbers_and_only_these():
     made = table(
         {"system": True, "n": False, "share": False},
