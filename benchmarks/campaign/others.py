@@ -234,6 +234,8 @@ class Fetches:
 
     group: Group = "inputs"
     QRELS = "/data/qrels_eng/qrels.trec8.small_web.gz"
+    OLDER = gzip.compress(b"401 Q0 d9 1 9.0 older\n" * 9, mtime=0)
+    """Another version of each file, sent whole or in part."""
 
     def __init__(self, work: Path) -> None:
         self.out = work / "out"
@@ -278,9 +280,7 @@ class Fetches:
             handler.close_connection = True
 
         def older(handler: Any, content: bytes) -> None:
-            serving.cut(10 + amount)(
-                handler, gzip.compress(b"401 Q0 d9 1 9.0 older\n" * 9, mtime=0)
-            )
+            serving.cut(10 + amount)(handler, self.OLDER)
 
         def other(handler: Any, content: bytes) -> None:
             """Send the end of another version, whatever was asked for."""
@@ -321,13 +321,13 @@ class Fetches:
         """Compare the files that were kept with the served ones, as far as no bit was flipped."""
         for path, content in self.files.items():
             is_flipped = any(kind == "flip" for kind, _ in drawn[path])
-            for file in self.out.rglob(f"*{Path(path).name}*"):
-                is_kept = file.is_file() and not file.name.startswith(".") and file.suffix == ".gz"
-                if not is_kept or (data := file.read_bytes()) == content:
-                    continue
-                # Nothing tells the client of a flipped bit, but that the file is damaged.
-                if not is_flipped or not is_run_or_qrels(data):
-                    return f"{file.name} is not the file that was served"
+            name = "qrels.gz" if path == self.QRELS else Path(path).name.removeprefix("input.")
+            file = next(iter(self.out.rglob(name)), None)
+            if file is None or (data := file.read_bytes()) in (content, self.OLDER):
+                continue
+            # Nothing tells the client of a flipped bit, but that the file is damaged.
+            if not is_flipped or not is_run_or_qrels(data):
+                return f"{file.name} is not the file that was served"
         return None
 
 

@@ -238,18 +238,8 @@ def _size_only(checksum: Any) -> Any:
     return lambda *given: checksum(*given).partition(" ")[0] + " 00000000"
 
 
-def _recorded_late(_: Any) -> Any:
-    def faulty(files: Any, contents: Any, **facts: Any) -> None:
-        from irmeta.checksums import checksum_of_bytes
-        from irmeta.files import write_bytes
-        from irmeta.studies.framework.recorded_files import _recordable
-
-        for name, data in contents.items():
-            write_bytes(files.root / name, data)
-            files._expect(name, _recordable(name, checksum_of_bytes(data)), facts)
-        files._save()
-
-    return faulty
+def _recorded_early(_: Any) -> Any:
+    return lambda files, key: bool(files._known)
 
 
 def _full_disk_ignored(write: Any) -> Any:
@@ -382,10 +372,15 @@ FAULTS: dict[str, Planted] = {
         "no mark while a track is replaced",
         ((f"{STORE}.layout:Layout.mark_replaced", _nothing),),
     ),
-    "recorded-late": Planted(
+    "recorded-early": Planted(
         "kills",
-        "files recorded after they are written",
-        (("irmeta.studies.framework.recorded_files:RecordedFiles.write_all", _recorded_late),),
+        "a part is done as soon as its first file is",
+        (
+            (
+                "irmeta.studies.framework.recorded_files:RecordedFiles.is_finished",
+                _recorded_early,
+            ),
+        ),
     ),
     "temporaries-left": Planted(
         "kills",
