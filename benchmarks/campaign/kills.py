@@ -102,12 +102,14 @@ class Kills(Rebuilds):
         if command not in self.moments:
             before = self.work / "before"
             shutil.copytree(self.out, before)
-            failed = start(argv, **{stops.VARIABLE: "0"}).communicate(timeout=SECONDS)[1].decode()
+            failed = (
+                start(argv, None, **{stops.VARIABLE: "0"}).communicate(timeout=SECONDS)[1].decode()
+            )
             self.moments[command] = int(failed.split("moments ")[1].split()[0])
             self.empty().rmdir()
             before.rename(self.out)
         moment = 1 + int(place * self.moments[command])
-        running = start(argv, **{stops.VARIABLE: str(moment)})
+        running = start(argv, None, **{stops.VARIABLE: str(moment)})
         failed = running.communicate(timeout=SECONDS)[1].decode()
         is_killed = running.returncode in (0, -signal.SIGKILL)
         return None if is_killed else f"status {running.returncode}: {failed}"

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -202,7 +202,7 @@ def _nan_is_zero(numbers: Any) -> Any:
 
 def _in_place(_: Any) -> Any:
     @contextmanager
-    def faulty(path: Any) -> Iterator[Any]:
+    def faulty(path: Any) -> Generator[Any]:
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         yield path
@@ -219,7 +219,7 @@ def _constant(value: Any) -> Make:
 
 
 @contextmanager
-def _no_context(*_: Any) -> Iterator[None]:
+def _no_context(*_: Any) -> Generator[None]:
     yield
 
 
