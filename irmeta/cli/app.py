@@ -161,6 +161,15 @@ def cluster(dask: str | None, workers: int | None) -> Generator[Executor | None]
 
 
 @contextmanager
+def loop_bar(doing: str) -> Generator[None]:
+    """Show a progress bar of the `reported` loop that a call begins first."""
+    from irmeta.parallel import reporting
+
+    with progress_bar(doing) as report, reporting(lambda done, total: report("", done, total)):
+        yield
+
+
+@contextmanager
 def progress_bar(doing: str) -> Generator[Callable[[str, int, int], None]]:
     """Show a progress bar on stderr after the first report, if stderr is a terminal.
 

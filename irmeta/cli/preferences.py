@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from irmeta.cli.app import StrictOption, TracksOption, WorkersOption
+from irmeta.cli.app import StrictOption, TracksOption, WorkersOption, loop_bar
 from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.significance_options import PreferenceTesting
@@ -114,7 +114,8 @@ def prefer(
                     TESTED * queries * testing.resamples if "hsd" in testing.test else COMPARED_ONCE
                 )
                 note_duration(name, systems, rate * systems**2, "--test t takes a fraction.")
-            boards = compute(store, asked, segments=segments, **given)
+            with loop_bar("Testing all pairs"):
+                boards = compute(store, asked, segments=segments, **given)
         for name, facts in made["tracks"].items():
             if "qrels_by_subtopic" in facts:
                 set_name = facts["qrels_by_subtopic"]

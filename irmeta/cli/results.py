@@ -19,6 +19,7 @@ from irmeta.cli.app import (
     UnjudgedOption,
     WorkersOption,
     judged_share,
+    loop_bar,
 )
 from irmeta.cli.declared import Given, with_options
 from irmeta.cli.gating import finish_gate, first_system, parse_pairs
@@ -207,24 +208,25 @@ def compare(
                     systems = len(source.reader.read_record(name)["systems"])
                     faster = "fewer systems, or no --robust, take a fraction."
                     note_duration(name, systems, ROBUST * systems**2, faster)
-            comparisons = significance.compare(
-                source,
-                measures,
-                test=testing.test,
-                baseline=baselines or None,
-                alternative=testing.alternative,
-                track=tracks,
-                correction=testing.correction,
-                alpha=0.05 if testing.alpha is None else testing.alpha,
-                resamples=testing.resamples,
-                rng=testing.seed,
-                less_is_better=less_is_better,
-                robust=robust,
-                relative=relative,
-                missing=testing.missing,
-                workers=None if isinstance(source, Location | list) else workers,
-                **choices,
-            )
+            with loop_bar("Testing all pairs"):
+                comparisons = significance.compare(
+                    source,
+                    measures,
+                    test=testing.test,
+                    baseline=baselines or None,
+                    alternative=testing.alternative,
+                    track=tracks,
+                    correction=testing.correction,
+                    alpha=0.05 if testing.alpha is None else testing.alpha,
+                    resamples=testing.resamples,
+                    rng=testing.seed,
+                    less_is_better=less_is_better,
+                    robust=robust,
+                    relative=relative,
+                    missing=testing.missing,
+                    workers=None if isinstance(source, Location | list) else workers,
+                    **choices,
+                )
             notes = run_notes(source, tracks, choices)
             names = list(dict.fromkeys(one.pairs.measure for one in comparisons))
             compared = list(dict.fromkeys(one.pairs.track for one in comparisons))

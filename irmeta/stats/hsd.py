@@ -36,7 +36,7 @@ from scipy.special import lambertw, log_ndtr
 from irmeta.equality import Units, sum_tolerances, tolerance
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.permutation import permuted_ranges
-from irmeta.parallel import ordered_map
+from irmeta.parallel import ordered_map, reported
 from irmeta.results.averages import mean_over_queries
 
 Design = Literal["one-way", "blocked"]
@@ -176,7 +176,9 @@ def permuted(
         kernel(table, key, start, out)
         return out
 
-    found = np.concatenate(list(ordered_map(part, range(0, resamples, size), workers=workers)))
+    starts = range(0, resamples, size)
+    parts = reported(ordered_map(part, starts, workers=workers), len(starts))
+    found = np.concatenate(list(parts))
     found.sort()
     return np.divide(found, len(table), out=found)
 

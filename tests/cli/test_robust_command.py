@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,23 @@ def test_commands__all_pairs_of_many_systems_begin_with_an_estimate(
     for rate, value in rates.items():
         monkeypatch.setattr(rate, value)
     assert " 3 pairs of 3 systems take about " in run(name, *files, *options).err
+
+
+@pytest.mark.parametrize(
+    "command", [("compare", "-m", "AP", "--robust"), ("prefer", "--test", "hsd-randomised")]
+)
+def test_commands__of_all_pairs_report_their_progress(
+    files: list[Path], run, monkeypatch: pytest.MonkeyPatch, command: tuple
+):
+    seen = list[tuple[int, int]]()
+
+    @contextmanager
+    def bar(doing: str):
+        told = seen if doing == "Testing all pairs" else []
+        yield lambda track, done, total: told.append((done, total))
+
+    monkeypatch.setattr("irmeta.cli.app.progress_bar", bar)
+    name, *options = command
+    assert run(name, *files, *options).status == 0
+    assert [done for done, _ in seen] == list(range(1, 1 + len(seen)))
+    assert seen[-1][0] == seen[-1][1]

@@ -11,6 +11,7 @@ import numpy as np
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measures
+from irmeta.parallel import reported
 from irmeta.preferences.evaluate import compare_block, join_blocks
 from irmeta.preferences.registry import PreferenceSpec
 from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
@@ -167,7 +168,7 @@ class TrustedTrack:
         """Orders and values with some of the relevant docs unjudged, by the share that is."""
         rel, seed = self.views[0].facts.rel, self.options.seed
         found = {share: Draws([], []) for share in DROPPED}
-        for i in range(DRAWS):
+        for i in reported(range(DRAWS), DRAWS):
             shares = DROPPED if i < FEW_DRAWS else DROPPED[:1]
             by_view = [
                 drop_relevant_shares(view, shares, rel=rel, rng=seed + i) for view in self.views
