@@ -184,8 +184,15 @@ def _array(column: pa.ChunkedArray) -> np.ndarray:
     return np.concatenate(parts)
 
 
+_FLOATS = {"float": "float32", "double": "float64"}  # arrow's names; those of integers are numpy's
+
+
 def _values(array: pa.Array) -> np.ndarray:
-    """Return an array without nulls; `to_numpy` would load pandas if installed."""
+    """Return an array of numbers without nulls.
+
+    `to_numpy` would load pandas if installed, and `to_pandas_dtype` of pyarrow 23 needs it.
+    """
     _, values = array.buffers()
-    kind = array.type.to_pandas_dtype()
+    name = str(array.type)
+    kind = np.dtype(_FLOATS.get(name, name))
     return np.frombuffer(values, kind, array.offset + len(array))[array.offset :]
