@@ -27,7 +27,7 @@ import polars as pl
 from bench_main_job import write
 from machine import machine
 
-from irmeta.archive.choices import QrelsChoice
+from irmeta.archive.catalog import QrelsChoice
 from irmeta.archive.fetch import fetch_plan
 from irmeta.archive.fetch_options import FetchOptions
 from irmeta.archive.fetch_plan import Plan, Wanted, WantedSet, WantedTrack

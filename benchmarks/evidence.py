@@ -3,7 +3,7 @@
     python benchmarks/evidence.py [--repeat 5]
 
 Needs the real tracks in the shared folder (IRMETA_SHARED). The values are those of
-`tests/support/evidence.py`, which `tests/verification/test_verification.py` checks too.
+`tests/support/evidence.py`, which `tests/archive/test_verification.py` checks too.
 """
 
 from __future__ import annotations

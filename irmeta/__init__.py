@@ -30,7 +30,7 @@ _NAMES = {
     "irmeta.api.verify": ("verify",),
     "irmeta.archive.fetch": ("fetch",),
     "irmeta.archive.fetch_plan": ("FetchReport",),
-    "irmeta.archive.selection": ("Catalog", "catalog"),
+    "irmeta.archive.catalog": ("Catalog", "catalog"),
     "irmeta.clusters": ("dask_executor",),
     "irmeta.errors": (
         "DataError", "IrmetaError", "MeasureError", "NamesWarning", "PoolDepthWarning",
@@ -47,7 +47,7 @@ _NAMES = {
     "irmeta.report.offline": ("offline",),
     "irmeta.results.diff": ("Difference",),
     "irmeta.results.matrix": ("Matrix", "matrix_of"),
-    "irmeta.verification.verification": ("Verification",),
+    "irmeta.archive.verification": ("Verification",),
 }  # fmt: skip
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -77,9 +77,10 @@ if TYPE_CHECKING:
     from irmeta.api.reproduce import Reproduction, reproduce
     from irmeta.api.significance import compare, power
     from irmeta.api.verify import verify
+    from irmeta.archive.catalog import Catalog, catalog
     from irmeta.archive.fetch import fetch
     from irmeta.archive.fetch_plan import FetchReport
-    from irmeta.archive.selection import Catalog, catalog
+    from irmeta.archive.verification import Verification
     from irmeta.clusters import dask_executor
     from irmeta.errors import (
         DataError,
@@ -106,7 +107,6 @@ if TYPE_CHECKING:
     from irmeta.results.diff import Difference
     from irmeta.results.matrix import Matrix, matrix_of
     from irmeta.studies.papers.properties.measure_properties import measure_properties
-    from irmeta.verification.verification import Verification
 
 
 def __getattr__(name: str) -> MeasureName:  # type checkers know all other names

@@ -9,11 +9,11 @@ from typing import Unpack
 import polars as pl
 
 from irmeta.api.store import Store
+from irmeta.archive.verification import Verification, verify_tracks
 from irmeta.locations import AnyLocation
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.store.scan import Tracks
-from irmeta.verification.verification import Verification, verify_tracks
 
 
 def verify(

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+from irmeta.archive.catalog import catalog
 from irmeta.archive.content import (
     CHECKS,
     OTHER_MD5,
@@ -24,7 +25,6 @@ from irmeta.archive.content import (
     join_parts,
 )
 from irmeta.archive.download import Downloader, FetchError
-from irmeta.archive.fetch_lock import Fetched, FetchLock
 from irmeta.archive.fetch_options import FetchOptions, Placement, Progress
 from irmeta.archive.fetch_plan import (
     FetchReport,
@@ -36,7 +36,7 @@ from irmeta.archive.fetch_plan import (
     plan,
     report_of,
 )
-from irmeta.archive.fetched_collection import FetchedTrack, merge_collection
+from irmeta.archive.fetch_records import Fetched, FetchedTrack, FetchLock, merge_collection
 from irmeta.archive.http_client import (
     CONNECTIONS,
     TIMEOUT,
@@ -46,7 +46,6 @@ from irmeta.archive.http_client import (
     host_of,
     open_client,
 )
-from irmeta.archive.selection import catalog
 from irmeta.errors import DataError, IrmetaError, UsageError
 from irmeta.files import replacing, write_bytes
 from irmeta.parallel import ordered_map

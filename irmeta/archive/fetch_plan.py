@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
-from irmeta.archive.choices import QrelsChoice, TaskChoice, choices
-from irmeta.archive.facts import runs
+from irmeta.archive.catalog import QrelsChoice, TaskChoice, choices, runs
 from irmeta.phrases import count
 from irmeta.store.folder_names import folder_name
 from irmeta.summaries import Summarized, Summary

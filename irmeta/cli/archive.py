@@ -73,7 +73,7 @@ def catalog(
     ] = None,
 ) -> None:
     """List TREC's tracks and which can be evaluated; with one TRACK, describe it in full."""
-    from irmeta.archive.selection import catalog as look_up
+    from irmeta.archive.catalog import catalog as look_up
     from irmeta.show.catalog_output import print_catalog, print_one_track
 
     found = look_up(tracks or (), year=year, track=track, task=task, has=has or (), state=state)

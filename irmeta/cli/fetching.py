@@ -52,9 +52,9 @@ def fetch(
     Without TRACK, all tracks that irmeta can evaluate: see irmeta catalog. Run again to continue.
     The exit status is 3 if a file could not be fetched.
     """
+    from irmeta.archive.catalog import catalog
     from irmeta.archive.fetch import fetch_plan
     from irmeta.archive.fetch_plan import plan
-    from irmeta.archive.selection import catalog
     from irmeta.show.fetch_output import print_fetch
 
     chosen = catalog(tracks or (), year=year, track=track, task=task, has=has or ())

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.archive.choices import STATES, choices
-from irmeta.archive.selection import Catalog
+from irmeta.archive.catalog import STATES, Catalog, choices
 from irmeta.phrases import count
 from irmeta.show.console import open_console, print_table, print_table_of, print_text
 from irmeta.show.display import Display

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
+from irmeta.archive.verification import DIFFER, Verification
 from irmeta.errors import first_few
 from irmeta.phrases import count
 from irmeta.show.console import DIGITS, open_console, print_table, print_table_of, print_text
 from irmeta.show.display import Display
 from irmeta.show.frame_output import Result
 from irmeta.show.notes import note
-from irmeta.verification.verification import DIFFER, Verification
 
 MOST_ROWS = 20  # values that differ without a known reason
 

@@ -24,7 +24,7 @@ import polars as pl
 import typer
 
 import irmeta
-from irmeta.archive.choices import STATES, TaskChoice, TrackChoices, choices
+from irmeta.archive.catalog import STATES, TaskChoice, TrackChoices, choices
 from irmeta.cli.commands import load_commands
 from irmeta.cli.registered import EXAMPLES as COMMAND_EXAMPLES
 from irmeta.errors import IrmetaError

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.archive import facts
-from irmeta.archive.choices import STATES, all_choices
+from irmeta.archive import catalog
+from irmeta.archive.catalog import STATES, all_choices
 
 
 def test_catalog__counts() -> None:
@@ -121,13 +121,13 @@ def test_catalog_command__unknown_track_gives_status_2(run) -> None:
 
 
 def test_tracks__repeated_names_of_runs_are_kept() -> None:
-    spanish = facts.runs().filter(id="trec4/spanish")
+    spanish = catalog.runs().filter(id="trec4/spanish")
     assert spanish["run"].is_duplicated().sum() == 10
 
 
 def test_published__names_are_those_of_runs_outside_of_session_tracks() -> None:
-    names = facts.published().select("id", "run").unique()
-    others = names.join(facts.runs(), on=["id", "run"], how="anti")
+    names = catalog.published().select("id", "run").unique()
+    others = names.join(catalog.runs(), on=["id", "run"], how="anti")
     assert others.height == 100
     assert all(id_.endswith("/session") for id_ in others["id"])
 
@@ -135,7 +135,7 @@ def test_published__names_are_those_of_runs_outside_of_session_tracks() -> None:
 def test_runs__files_of_used_runs_have_the_name_of_the_run() -> None:
     """Systems of a fetched collection are named by file."""
     used = pl.concat(
-        facts.runs().filter(pl.col("id") == one.id, pl.col("task").is_in(task.run_tasks))
+        catalog.runs().filter(pl.col("id") == one.id, pl.col("task").is_in(task.run_tasks))
         for one in all_choices().values()
         for task in one.tasks
     ).drop_nulls("address")

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 import irmeta
-from irmeta.archive import facts
-from irmeta.archive.choices import FOLDER, STATES, all_choices, choices
+from irmeta.archive import catalog
+from irmeta.archive.catalog import FOLDER, STATES, all_choices, choices
 
 READY = [one for one in all_choices().values() if one.state == "ready"]
 
@@ -19,7 +19,7 @@ def tables(name: str) -> dict[str, object]:
 
 
 def test_choices__every_track_has_exactly_one_state() -> None:
-    ids = facts.runs()["id"].unique()
+    ids = catalog.runs()["id"].unique()
     assert all_choices().keys() == set(ids)
     assert {one.state for one in all_choices().values()} == set(STATES)
     not_ready = tables("not_ready")
@@ -44,12 +44,12 @@ def test_choices__ready_tracks_have_qrels_and_runs() -> None:
 
 
 def located_runs():
-    return facts.runs().drop_nulls("address")
+    return catalog.runs().drop_nulls("address")
 
 
 def test_choices__each_run_task_is_used_once_or_left_out() -> None:
     for one in READY:
-        known = set(facts.runs().filter(id=one.id)["task"])
+        known = set(catalog.runs().filter(id=one.id)["task"])
         used = [task for choice in one.tasks for task in choice.run_tasks]
         used += [task for task, _ in one.left_out]
         assert sorted(used) == sorted(known), one.id

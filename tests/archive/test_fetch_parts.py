@@ -14,7 +14,7 @@ import pytest
 
 import irmeta
 from irmeta.archive import content, fetch_plan
-from irmeta.archive.choices import QrelsChoice, TaskChoice, TrackChoices
+from irmeta.archive.catalog import QrelsChoice, TaskChoice, TrackChoices
 from irmeta.archive.content import join_parts
 from irmeta.archive.fetch import FolderMirror, UrlMirror
 from irmeta.archive.fetch_plan import plan

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.archive.choices import QrelsChoice
-from irmeta.archive.fetched_collection import FetchedTrack, merge_collection, merge_systems
+from irmeta.archive.catalog import QrelsChoice
+from irmeta.archive.fetch_records import FetchedTrack, merge_collection, merge_systems
 from irmeta.trec.collection import read_collection
 from irmeta.trec.source import TrackSource
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from irmeta.archive.choices import choices
+from irmeta.archive.catalog import choices
 from irmeta.trec.qrels import QrelsFormat, parse_qrels
 from irmeta.trec.streams import InputFile
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from irmeta.archive.choices import FOLDER
+from irmeta.archive.catalog import FOLDER
 
 ROOT = Path(__file__).parents[2]
 FILES = ("runs", "qrels", "published")

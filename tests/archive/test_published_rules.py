@@ -6,16 +6,19 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.archive import facts
-from irmeta.archive.choices import all_choices
-from irmeta.archive.published_rules import FIRST_SET, Rule, catalog_rule, given_rule
-from irmeta.measures.names import parse_measure
-from irmeta.verification.published_values import (
+from irmeta.archive import catalog
+from irmeta.archive.catalog import all_choices
+from irmeta.archive.published_values import (
+    FIRST_SET,
     REPEATED,
     CatalogTrack,
+    Rule,
+    catalog_rule,
     catalog_tracks,
     catalog_values,
+    given_rule,
 )
+from irmeta.measures.names import parse_measure
 from support.making import Track, down
 
 
@@ -73,7 +76,7 @@ def test_catalog_rule__no_rule_has_a_reason(track, evaluator, measure, reason):
 
 
 def test_catalog_rule__p_10_is_p_15_beside_rprec():
-    scores = facts.published()
+    scores = catalog.published()
     columns = scores.filter(measure="P_10").select("id", "evaluator").unique()
     of_rule = [one for one, by in columns.rows() if catalog_rule(one, by, "P_10").measure == "P@15"]
     assert set(of_rule) == set(scores.filter(measure="Rprec")["id"])
@@ -86,7 +89,7 @@ def test_catalog_rule__p_10_is_p_15_beside_rprec():
 
 def test_catalog_rule__every_measure_is_known():
     """Rules have names of irmeta; and nearly all published values have a rule."""
-    scores = facts.published()
+    scores = catalog.published()
     columns = scores.group_by("id", "evaluator", "measure").len().rows()
     rules = {column[:3]: catalog_rule(*column[:3]) for column in columns}
     for rule in rules.values():
@@ -99,7 +102,7 @@ def test_catalog_rule__every_measure_is_known():
 
 
 def test_catalog_rule__sets_of_evaluators_are_those_of_the_track():
-    assert set(FIRST_SET) <= set(facts.published()["evaluator"])
+    assert set(FIRST_SET) <= set(catalog.published()["evaluator"])
     (task,) = all_choices()["trec29/pm"].tasks
     names = {one.name for one in task.sets}
     assert set(catalog_rule("trec29/pm", "sample-eval", "infNDCG").sets) <= names
@@ -124,7 +127,7 @@ def test_given_rule__older_names(given: str, name: str):
 
 
 def test_catalog_tracks__by_name_and_by_systems():
-    listed = facts.published().filter(id="trec12/robust")["run"].unique().sort().to_list()
+    listed = catalog.published().filter(id="trec12/robust")["run"].unique().sort().to_list()
     systems = {
         "mine": [*listed[:3], "other"],
         "trec15-terabyte-adhoc": ["x"],
@@ -143,13 +146,13 @@ def test_catalog_tracks__by_name_and_by_systems():
 
 
 def test_catalog_tracks__name_in_several_tracks_tells_nothing():
-    runs = facts.published().select("id", "run").unique()
+    runs = catalog.published().select("id", "run").unique()
     shared = runs.filter(runs["run"].is_duplicated()).sort("run")["run"][0]
     assert catalog_tracks({"mine": [shared]}, {}) == {}
 
 
 def test_catalog_tracks__task_that_all_systems_are_of():
-    runs = facts.runs().filter(id="trec29/deep")
+    runs = catalog.runs().filter(id="trec29/deep")
     of_task = {name: runs.filter(task=name)["run"].to_list() for name in ("docs", "passages")}
     both = [*of_task["docs"], *of_task["passages"]]
     found = catalog_tracks(
@@ -180,13 +183,13 @@ def test_catalog_values__repeated_names_and_runs_of_other_tasks():
 
 def test_catalog_values__names_of_session_runs_end_in_the_evaluator():
     rows = catalog_values({"t": CatalogTrack("trec23/session")})
-    names = set(facts.runs().filter(id="trec23/session")["run"])
+    names = set(catalog.runs().filter(id="trec23/session")["run"])
     assert set(rows["system"]) <= names
 
 
 @pytest.mark.exhaustive
 def test_verify__catalogue_of_a_track():
-    scores = facts.published().filter(id="trec19/web", evaluator="ndeval")
+    scores = catalog.published().filter(id="trec19/web", evaluator="ndeval")
     systems = scores["run"].unique().sort().to_list()
     lists = {name: {"51": down("a", "b")} for name in systems}
     store = Track(lists, {"51": {"a": 1, "b": 2}}, name="web-2010").read()
@@ -207,7 +210,7 @@ def test_verify__catalogue_of_a_track():
 
 @pytest.mark.exhaustive
 def test_verify__reads_the_qrels_set_of_the_evaluator():
-    runs = facts.published().filter(id="trec29/pm", evaluator="evidence-eval")["run"].to_list()
+    runs = catalog.published().filter(id="trec29/pm", evaluator="evidence-eval")["run"].to_list()
     lists = {name: {"1": {"a": 2.0, "b": 1.0}} for name in runs}
     first = pl.DataFrame({"query": ["1"], "doc": ["a"], "grade": [1]})
     second = first.with_columns(doc=pl.lit("b"))

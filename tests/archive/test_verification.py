@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta.archive import verification
+from irmeta.archive.verification import equal_as_printed, other_means
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.results.scores import wide
 from irmeta.results.tidy_files import provenance
-from irmeta.verification import verification
-from irmeta.verification.other_readings import equal_as_printed, other_means
 from support.evidence import NTCIR_CONFIG, PUBLISHED
 from support.making import Track, down
 

@@ -1,1 +1,0 @@
-"""Verification of published values: recomputation, and reasons for differences."""
