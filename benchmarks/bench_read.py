@@ -29,7 +29,7 @@ from machine import machine
 from timing import seconds
 
 from irmeta.policies import ReadPolicy
-from irmeta.store import assemble, groups, ingest, long_table, spill, writing
+from irmeta.store import assemble, ingest, long_table, parquet, read_run
 from irmeta.store.layout import Layout
 from irmeta.trec import rows, streams
 from irmeta.trec.rows import RowReader
@@ -96,11 +96,11 @@ def timed(room: Any, name: str, into: dict[str, float], stage: str) -> Generator
 STAGES = (
     (streams.HashedFile, "readinto", "files to memory, sha256 included"),
     (rows, "tokenize", "lines to numbers: tokens, ranks, scores, queries, docs"),
-    (spill.Sources, "rows", "lists gathered from the runs"),
+    (read_run.Sources, "rows", "lists gathered from the runs"),
     (assemble, "lists_in_order", "lists in order"),
-    (groups, "number", "doc ids and grades, from tables"),
+    (long_table, "number", "doc ids and grades, from tables"),
     (long_table, "make_row_group", "row groups, these three included"),
-    (writing.PartWriter, "write", "row groups to Parquet"),
+    (parquet.PartWriter, "write", "row groups to Parquet"),
     (ingest, "ingest_track", "all"),
 )
 

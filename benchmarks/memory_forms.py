@@ -23,7 +23,7 @@ READ = """
 import re, sys
 from pathlib import Path
 import pyarrow.csv, pyarrow.parquet
-from irmeta.inputs.files import read_qrels
+from irmeta.trec.readers.files import read_qrels
 from irmeta.policies import ReadPolicy
 from irmeta.store.read_run import Run, read_run
 from irmeta.trec.rows import RowReader

@@ -1,4 +1,4 @@
-"""Atomic writes of files, and removal of temporary files of killed writers."""
+"""Atomic writes of files, locks of folders, names of files, and removal of temporary files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
+from irmeta.errors import UsageError, shown
 from irmeta.locations import Location, local
 
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -123,3 +124,95 @@ def _is_in_use(temporary: Path, process: int) -> bool:
     except PermissionError:  # of another user
         return True
     return True
+
+
+NAME = ".lock"
+
+
+@contextmanager
+def only_writer(folder: Location) -> Generator[None]:
+    """Hold the lock of a folder; the operating system releases it when the process ends.
+
+    Raises
+    ------
+    UsageError
+        If another process or thread holds the lock, or the folder is on object storage.
+    """
+    from filelock import FileLock, Timeout  # slow to import, and readers need none
+
+    folder = local(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / NAME)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(f"another process is writing {folder}: wait for it to end.") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+LONGEST_NAME = 200  # of a folder, in bytes; file systems allow 255, and files add a suffix
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+
+
+def folder_name(track: str) -> str:
+    """Encode a track's name as a folder: percent-encoded, never hidden, never `.` or `..`.
+
+    Only ASCII letters, digits, `-`, `_` and inner dots remain, so that no name can leave the store,
+    contain a wildcard or look like a `key=value` partition. Names that Windows reserves (``nul``,
+    ``aux.old``) start with an encoded letter.
+
+    Raises
+    ------
+    UsageError
+        If the name is too long.
+    """
+    name = "".join(chr(b) if b in _PLAIN else f"%{b:02X}" for b in track.encode())
+    if len(name) > LONGEST_NAME:
+        raise UsageError(f"the track name {shown(track)} is too long for a folder's name.")
+    if name.startswith(".") or _RESERVED.fullmatch(name):
+        name = f"%{ord(name[0]):02X}{name[1:]}"
+    return f"{name[:-1]}%2E" if name.endswith(".") else name  # Windows drops a final dot
+
+
+def check_case(tracks: Iterable[str]) -> None:
+    """Check that the folders of tracks differ on file systems that ignore case.
+
+    Raises
+    ------
+    UsageError
+        If two names differ only in the case of ASCII letters; other letters are encoded.
+    """
+    names: dict[bytes, str] = {}
+    for track in sorted(set(tracks)):
+        other = names.setdefault(track.encode().lower(), track)
+        if other != track:
+            raise UsageError(
+                f"the tracks {shown(other)} and {shown(track)} differ only in case, and file "
+                "systems of Windows and macOS keep one of them: rename one."
+            )
+
+
+def file_names(systems: Iterable[str]) -> dict[str, str]:
+    """Encode the names of systems as files that differ on file systems that ignore case.
+
+    All letters are encoded in a name that differs only in case from an earlier name.
+
+    Examples
+    --------
+    >>> from irmeta.files import file_names
+    >>> file_names(["BM25", "bm25", "a/b"])
+    {'BM25': 'BM25', 'a/b': 'a%2Fb', 'bm25': '%62%6D25'}
+    """
+    files: dict[str, str] = {}
+    used: set[str] = set()
+    for system in sorted(set(systems)):
+        name = folder_name(system)
+        if name.lower() in used:
+            name = re.sub("(?<!%)(?<!%.)[A-Za-z]", lambda letter: f"%{ord(letter[0]):02X}", name)
+        used.add(name.lower())
+        files[system] = name
+    return files

@@ -24,14 +24,14 @@ except ImportError as _error:
     ) from _error
 
 from irmeta.errors import MeasureError
-from irmeta.inputs.columns import QrelsColumns
-from irmeta.inputs.given import given_qrels, given_runs
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measure, parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.rankings.needs import needs_of
 from irmeta.results.averages import average
-from irmeta.store.read_data import read_data
+from irmeta.store.memory import read_data
+from irmeta.trec.readers.columns import QrelsColumns
+from irmeta.trec.readers.given import given_qrels, given_runs
 
 TRACK = "data"
 

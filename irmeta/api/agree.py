@@ -25,8 +25,6 @@ from irmeta.errors import (
     first_few,
     warn,
 )
-from irmeta.inputs.files import qrels_text, read_qrels
-from irmeta.inputs.given import GivenQrels, given_qrels, name_of
 from irmeta.locations import AnyLocation, location
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import listed
@@ -37,7 +35,9 @@ from irmeta.stats.label_agreement import ALPHAS, interval_text
 from irmeta.stats.resampling import seed_sequence
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary
-from irmeta.trec.datasets import is_dataset
+from irmeta.trec.readers.files import qrels_text, read_qrels
+from irmeta.trec.readers.given import GivenQrels, given_qrels, name_of
+from irmeta.trec.source import is_dataset
 from irmeta.trec.streams import InputFile
 from irmeta.trec.system_names import file_names
 

@@ -12,8 +12,7 @@ from irmeta.errors import DataError, UsageError
 from irmeta.locations import AnyLocation, Location, location
 from irmeta.parallel import ordered_map
 from irmeta.results.tidy_files import is_ours, read_parquet
-from irmeta.store.damaged_files import Found, check_manifest, check_track
-from irmeta.store.layout import Layout, is_store
+from irmeta.store.layout import Found, Layout, check_manifest, check_track, is_store
 from irmeta.studies.framework.recorded_files import PARTS, RecordedFiles, recorded_folders
 
 

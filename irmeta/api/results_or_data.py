@@ -8,15 +8,14 @@ from typing import Any, cast
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.read_outcomes import whole
 from irmeta.errors import UsageError, shown
-from irmeta.inputs.given import given_qrels, given_runs, name_of, name_text
 from irmeta.locations import AnyLocation, NamedFile, location
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import DataChoices, EvalChoices
 from irmeta.results.matrix import Matrix, holds_values
 from irmeta.stats.tables import has_measures, is_measure
 from irmeta.store.ingest import Outcome
-from irmeta.store.memory import MemoryStore
-from irmeta.store.read_data import read_data
+from irmeta.store.memory import MemoryStore, read_data
+from irmeta.trec.readers.given import given_qrels, given_runs, name_of, name_text
 
 Names = str | Iterable[str]
 """Names of measures or preferences."""

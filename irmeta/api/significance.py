@@ -22,8 +22,7 @@ from irmeta.api.comparisons import (
 from irmeta.api.matrices import Results, ValueFiles, matrices
 from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import MeasureError, UsageError, check_share
-from irmeta.files import remove_temporaries, write_bytes
-from irmeta.inputs.frames import as_frame
+from irmeta.files import folder_name, remove_temporaries, write_bytes
 from irmeta.locations import AnyLocation, RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
@@ -40,9 +39,9 @@ from irmeta.results.tidy_files import check_ours, provenance, write_out
 from irmeta.stats.corrections import LEVELS
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import against_baselines, default_correction, pairwise
-from irmeta.store.folder_names import folder_name
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary
+from irmeta.trec.readers.frames import as_frame
 
 if TYPE_CHECKING:
     import altair as alt

@@ -12,8 +12,6 @@ import polars as pl
 from irmeta.api.trec_eval_reading import CANNOT_READ, QUERY_FAILED, comments_of, read_given
 from irmeta.api.trec_eval_values import PrintedQueries, Values, zscores_of
 from irmeta.errors import DataError
-from irmeta.inputs.columns import QrelsColumns
-from irmeta.inputs.given import GivenQrels
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.judged_preferences import COUNTS, preference_values
 from irmeta.measures.trec_eval_names import (
@@ -26,7 +24,9 @@ from irmeta.measures.trec_eval_names import (
 from irmeta.policies import EvalPolicy
 from irmeta.store.memory import MemoryStore
 from irmeta.store.scan import lazy
-from irmeta.trec.judgment_groups import JudgedDoc, read_groups
+from irmeta.trec.qrels import JudgedDoc, read_groups
+from irmeta.trec.readers.columns import QrelsColumns
+from irmeta.trec.readers.given import GivenQrels
 from irmeta.trec.streams import InputFile
 
 Judged = Mapping[str, Sequence[JudgedDoc]]

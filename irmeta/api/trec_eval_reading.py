@@ -13,22 +13,20 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError
-from irmeta.inputs.columns import QrelsColumns
-from irmeta.inputs.files import read_qrels
-from irmeta.inputs.given import GivenQrels, GivenRun
 from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions
 from irmeta.policies import Comments, ReadPolicy
 from irmeta.results.scores import Scores
-from irmeta.store.memory import MemoryStore, read_into_memory
+from irmeta.store.memory import MemoryStore, read_data, read_into_memory
 from irmeta.store.ranked_track import Evaluation
-from irmeta.store.read_data import read_data
 from irmeta.store.scan import read_table
-from irmeta.trec.comments import HashLines
+from irmeta.trec.readers.columns import QrelsColumns
+from irmeta.trec.readers.files import read_qrels
+from irmeta.trec.readers.given import GivenQrels, GivenRun
 from irmeta.trec.rows import RowReader
 from irmeta.trec.runs import parse_run
 from irmeta.trec.source import TrackSource, track_of_files
 from irmeta.trec.streams import InputFile, open_stream
-from irmeta.trec.text import Text, lines
+from irmeta.trec.text import HashLines, Text, lines
 
 CANNOT_READ, QUERY_FAILED, NO_QUERY = 2, 4, 7
 """Exit statuses of trec_eval."""

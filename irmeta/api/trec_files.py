@@ -8,11 +8,10 @@ from typing import Any
 import polars as pl
 
 from irmeta.errors import DataError, UsageError
-from irmeta.files import write_text
-from irmeta.store.folder_names import file_names, folder_name
+from irmeta.files import file_names, folder_name, write_text
 from irmeta.store.layout import has_content
 from irmeta.store.scan import StoreReader, lazy, read_table
-from irmeta.trec.convention import CONFIG, toml_text
+from irmeta.trec.collection import CONFIG, toml_text
 from irmeta.trec.qrels import FIELDS, SAMPLED
 
 _BREAKS = r"[ \t\n\x0b\x0c\r\x00]"  # what would end a field or a line, or is not read

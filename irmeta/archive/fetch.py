@@ -47,10 +47,9 @@ from irmeta.archive.http_client import (
     open_client,
 )
 from irmeta.errors import DataError, IrmetaError, UsageError
-from irmeta.files import replacing, write_bytes
+from irmeta.files import only_writer, replacing, write_bytes
 from irmeta.parallel import ordered_map
-from irmeta.store.lock import only_writer
-from irmeta.trec.datasets import dataset_qrels, is_dataset
+from irmeta.trec.source import dataset_qrels, is_dataset
 
 MOST_THREADS = 16
 FILES_BETWEEN_RECORDS = 200  # files after which the lock file is written

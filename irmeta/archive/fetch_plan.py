@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import polars as pl
 
 from irmeta.archive.catalog import QrelsChoice, TaskChoice, choices, runs
+from irmeta.files import folder_name
 from irmeta.phrases import count
-from irmeta.store.folder_names import folder_name
 from irmeta.summaries import Summarized, Summary
 
 _SUFFIX = re.compile(r"\.(?:gz|bz2|xz|zst|Z)$")

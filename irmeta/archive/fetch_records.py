@@ -19,8 +19,7 @@ from irmeta.archive.content import CHECKS
 from irmeta.checksums import load_json, to_json
 from irmeta.errors import DataError
 from irmeta.files import write_bytes, write_text
-from irmeta.trec.collection import read_collection
-from irmeta.trec.convention import CONFIG, toml_key, toml_text
+from irmeta.trec.collection import CONFIG, read_collection, toml_key, toml_text
 from irmeta.trec.source import BrokenTrack, TrackSource
 from irmeta.trec.streams import file_sha256
 

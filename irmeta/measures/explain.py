@@ -18,7 +18,7 @@ from irmeta.rankings.pool import pool_of
 from irmeta.rankings.provenance import block_with, check_arithmetic, policies_read, system_index
 from irmeta.store.scan import StoreReader, read_table
 from irmeta.summaries import Summarized, Summary
-from irmeta.trec.ordering import as_float32
+from irmeta.trec.tie_orders import as_float32
 
 _TERMS = {
     "rank": pl.Int32,

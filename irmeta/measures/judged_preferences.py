@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from irmeta.errors import DataError
-from irmeta.trec.judgment_groups import JudgedDoc
+from irmeta.trec.qrels import JudgedDoc
 
 COUNTS = ("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret")
 """Measures that are whole numbers, added up over queries."""

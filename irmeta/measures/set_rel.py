@@ -15,7 +15,7 @@ from irmeta.phrases import count, listed
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.set_rel import policies_of_sets, set_facts, stated_rel
 from irmeta.store.scan import StoreReader, Tracks, read_table, tracks_of
-from irmeta.trec.grades import plain
+from irmeta.trec.qrels import plain
 
 
 def relevant_in_set(

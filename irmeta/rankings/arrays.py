@@ -16,7 +16,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.rankings.pool import PooledLists
 from irmeta.rankings.track_facts import NumberedNames, TrackFacts
 from irmeta.summaries import Summary
-from irmeta.trec.grades import narrowed, plain
+from irmeta.trec.qrels import narrowed, plain
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks

@@ -34,8 +34,7 @@ from irmeta.store.scan import (
     undisturbed,
 )
 from irmeta.trec import tie_orders
-from irmeta.trec.ordering import ranks_from
-from irmeta.trec.tie_orders import TIE_RULES, columns_compared
+from irmeta.trec.tie_orders import TIE_RULES, columns_compared, ranks_from
 
 
 def other_order(

@@ -13,7 +13,7 @@ import numpy as np
 from irmeta.rankings.holders import groups_of
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
-from irmeta.trec.grades import plain
+from irmeta.trec.qrels import plain
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ import polars as pl
 from irmeta.errors import RelevanceWarning, UsageError, did_you_mean, first_few, warn
 from irmeta.policies import rel_by_set
 from irmeta.store.scan import StoreReader, read_table
-from irmeta.trec.grades import plain
-from irmeta.trec.qrels import SAMPLED
+from irmeta.trec.qrels import SAMPLED, plain
 
 SEVERAL = "evaluate, compare or matrices, which take several"
 

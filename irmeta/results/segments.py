@@ -20,8 +20,8 @@ from irmeta.errors import (
 )
 from irmeta.locations import not_a
 from irmeta.results.text_files import to_csv
-from irmeta.trec.csv_rows import read_csv_rows, refuse_rows
 from irmeta.trec.streams import InputFile, file_sha256
+from irmeta.trec.text import read_csv_rows, refuse_rows
 
 COLUMNS = ("track", "query", "segment")
 KEY = ("query", "segment")

@@ -13,9 +13,9 @@ from typing import Any, cast
 import polars as pl
 
 from irmeta.errors import DataError, short
-from irmeta.inputs.file_tables import as_text, parse_json
-from irmeta.inputs.frames import column_of, rows_of_columns
-from irmeta.inputs.other_forms import refuse_trec_eval
+from irmeta.trec.readers.file_tables import as_text, parse_json
+from irmeta.trec.readers.forms import refuse_trec_eval
+from irmeta.trec.readers.frames import column_of, rows_of_columns
 from irmeta.trec.text import NUMBER, first_fields
 
 KEYS = ("track", "qrels", "system", "query", "measure")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from irmeta.errors import MeasureError, UsageError
-from irmeta.inputs.frames import as_frame
 from irmeta.measures.names import parse_measure, parse_measures
 from irmeta.results.matrix import Matrix, matrix_of, tidy_matrices
 from irmeta.results.value_tables import tidy_values
+from irmeta.trec.readers.frames import as_frame
 
 _TREC_EVAL_ONLY = ("num_q", "gm_map", "gm_bpref", "num_nonrel_judged_ret", "utility", "binG", "G")
 NO_RESULTS = (

@@ -10,7 +10,7 @@ import polars as pl
 
 from irmeta.policies import ReadPolicy
 from irmeta.store.scan import RowGroup, StoredLists, StoreReader, read_table
-from irmeta.trec.grades import narrowed
+from irmeta.trec.qrels import narrowed
 
 
 class AddedSets(StoreReader):

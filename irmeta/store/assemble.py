@@ -8,11 +8,9 @@ from typing import Generic
 import numpy as np
 
 from irmeta.policies import ReadPolicy
-from irmeta.store.read_run import AnyRun, Run
+from irmeta.store.read_run import AnyRun, InMemory, ListRows, Run, Sources
 from irmeta.store.readers import TrackNames
-from irmeta.store.spill import InMemory, ListRows, Sources
-from irmeta.trec.list_order import order_lists, tied_rows
-from irmeta.trec.ordering import ranks_from
+from irmeta.trec.tie_orders import order_lists, ranks_from, tied_rows
 
 
 @dataclass(frozen=True)

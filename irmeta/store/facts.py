@@ -10,11 +10,9 @@ import polars as pl
 
 from irmeta.errors import DataError, did_you_mean
 from irmeta.policies import Comments
-from irmeta.trec.comments import HashLines
-from irmeta.trec.csv_rows import read_csv_rows, refuse_rows
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import FactsSource, QrelsSource, TrackSource
-from irmeta.trec.text import lines, read_text
+from irmeta.trec.text import HashLines, lines, read_csv_rows, read_text, refuse_rows
 
 _YES = {"yes": True, "true": True, "1": True, "y": True, "t": True}
 _NO = {"no": False, "false": False, "0": False, "n": False, "f": False}

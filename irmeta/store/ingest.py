@@ -15,7 +15,14 @@ from typing import Any
 from irmeta.checksums import add_checksum, to_json
 from irmeta.clusters import appears, worker_memory
 from irmeta.errors import DataError, IrmetaError, of_track
-from irmeta.files import naming, remove_temporaries, write_bytes
+from irmeta.files import (
+    check_case,
+    folder_name,
+    naming,
+    only_writer,
+    remove_temporaries,
+    write_bytes,
+)
 from irmeta.locations import AnyLocation, local
 from irmeta.parallel import (
     check_open_files,
@@ -25,16 +32,13 @@ from irmeta.parallel import (
     usable_memory,
 )
 from irmeta.policies import ReadPolicy
-from irmeta.store.folder_names import check_case, folder_name
-from irmeta.store.layout import KINDS, Layout
-from irmeta.store.lock import only_writer
+from irmeta.store.layout import KINDS, Layout, file_checksums
 from irmeta.store.long_table import write_docs_and_runs
 from irmeta.store.memory_limit import START, Limits
 from irmeta.store.read_track import Count, Progress, read_track
 from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
 from irmeta.store.small_tables import write_qrels, write_samples, write_subtopics, write_systems
-from irmeta.store.verify import file_checksums
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 

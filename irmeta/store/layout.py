@@ -13,7 +13,7 @@ subtopics/T/, samples/T/ for tracks that describe subtopics, or judge a sample o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +26,14 @@ from irmeta._version import __version__
 from irmeta.checksums import (
     add_checksum,
     content_checksum,
+    footer_checksum,
     known_content_checksum,
     load_json,
     parse_record,
     to_json,
 )
-from irmeta.errors import DataError, UsageError, did_you_mean
-from irmeta.files import write_bytes
+from irmeta.errors import DataError, IrmetaError, UsageError, did_you_mean
+from irmeta.files import folder_name, write_bytes
 from irmeta.locations import (
     AnyLocation,
     Location,
@@ -46,10 +47,80 @@ from irmeta.parallel import check_not_forked
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
 from irmeta.schema.arrow import DAMAGED
-from irmeta.store.folder_names import folder_name
 from irmeta.store.parquet import RowGroup, read_frame, read_lists, row_groups, scan
 from irmeta.store.scan import StoredLists, fix_of
-from irmeta.store.verify import problems
+
+
+def file_checksums(folders: Mapping[str, Path]) -> dict[str, str]:
+    """Map each Parquet file of a track to its size, footer checksum and content checksum.
+
+    Parameters
+    ----------
+    folders
+        The folder of each kind of table.
+    """
+    return {
+        f"{kind}/{file.name}": f"{footer_checksum(file)} {content_checksum(file).split()[1]}"
+        for kind, folder in folders.items()
+        for file in sorted(folder.glob("part-*.parquet"))
+    }
+
+
+def has_same_footers(folders: Mapping[str, Path], written: Mapping[str, object]) -> bool:
+    """Check whether the sizes and footers of a track's files match its record.
+
+    False for the record of an earlier irmeta, which has fewer checksums.
+    """
+    present = {
+        f"{kind}/{file.name}": footer_checksum(file)
+        for kind, folder in folders.items()
+        for file in folder.glob("part-*.parquet")
+    }
+    parts = {name: str(checksums).rpartition(" ") for name, checksums in written.items()}
+    return present == {name: footer for name, (footer, _, _) in parts.items()}
+
+
+def problems(
+    kind: str,
+    files: Sequence[Location],
+    written: Mapping[str, object],
+    content: Callable[[Location], str] | None,
+) -> Iterator[tuple[str, str]]:
+    """Yield the name and problem of each file of one kind that does not match the record.
+
+    Parameters
+    ----------
+    files
+        The existing files.
+    written
+        The record's `files`; earlier versions wrote only sizes, or no content checksums.
+    content
+        Returns a file's content checksum; None: only sizes and footers are compared.
+    """
+    present = {f"{kind}/{file.name}": file for file in files}
+    for name, checksums in written.items():
+        if name.startswith(f"{kind}/") and name not in present:
+            yield name, "is missing"
+        elif name in present:
+            try:
+                is_same = _is_unchanged(present[name], str(checksums).split(), content)
+            except FileNotFoundError:  # a remote file that was not looked for before
+                yield name, "is missing"
+                continue
+            if not is_same:
+                yield name, "was changed after it was written"
+    yield from ((name, "is not in the track's record") for name in present if name not in written)
+
+
+def _is_unchanged(
+    file: Location, checksums: list[str], content: Callable[[Location], str] | None
+) -> bool:
+    if content is not None and len(checksums) == 3:
+        return content(file).split() == [checksums[0], checksums[2]]
+    if len(checksums) > 1:
+        return footer_checksum(file).split() == checksums[:2]
+    return checksums == [footer_checksum(file).split()[0]]
+
 
 FOLDERS = ("runs", "qrels", "docs", "systems")
 """Kinds of tables that every track has."""
@@ -362,3 +433,56 @@ def _with_later_columns(kind: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     missing = [name for name in schema if name not in frame.collect_schema()]
     absent = [pl.lit(None, schema[name]).alias(name) for name in missing]
     return frame.with_columns(absent).select(schema.names()) if missing else frame
+
+
+Found = tuple[Location, str | None]
+"""A file and its problem, or None if the file is intact."""
+
+
+def check_manifest(layout: Layout) -> Found:
+    """Read the manifest of a store."""
+    try:
+        layout.read_policy()
+    except IrmetaError as error:
+        return layout.manifest, _reason(error)
+    return layout.manifest, None
+
+
+def check_track(layout: Layout, track: str) -> list[Found]:
+    """Read the record of a track and all files that it lists."""
+    try:
+        written = layout.read_record(track)["files"]
+    except IrmetaError as error:
+        return [(layout.record(track), _reason(error))]
+    results: list[Found] = [(layout.record(track), None)]
+    for kind in KINDS:
+        results += _check_kind(layout, track, kind, written)
+    return results
+
+
+def _check_kind(
+    layout: Layout, track: str, kind: str, written: dict[str, object]
+) -> Iterator[Found]:
+    files, folder = layout.files(kind, track), layout.folder(kind, track)
+    wrong = dict(problems(kind, files, written, content_checksum))
+    names = sorted({name for name in written if name.startswith(f"{kind}/")} | wrong.keys())
+    if not names and kind not in OPTIONAL:
+        yield folder, "its Parquet files are missing"
+    for name in names:
+        file = folder / name.rpartition("/")[2]
+        if name not in wrong and len(str(written[name]).split()) < 3:  # an earlier irmeta's
+            yield file, _unreadable(file)
+        else:
+            yield file, wrong.get(name)
+
+
+def _unreadable(file: Location) -> str | None:
+    try:
+        read_frame([file])
+    except DAMAGED as error:
+        return f"cannot be read ({' '.join(str(error).split())})"
+    return None
+
+
+def _reason(error: IrmetaError) -> str:
+    return error.problem if isinstance(error, DataError) else str(error)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from irmeta.errors import DataError
-from irmeta.store.groups import GROUP_ROWS
+from irmeta.store.long_table import GROUP_ROWS
 from irmeta.store.read_run import Run, SkippedRun
 from irmeta.trec.numbered_names import Names
 from irmeta.trec.room import OutOfRoomError

@@ -13,25 +13,22 @@ from typing import Any
 import polars as pl
 
 from irmeta.errors import DataError
-from irmeta.inputs.files import read_qrels
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import NAMES
 from irmeta.store.assemble import TrackLists, TrackRows
 from irmeta.store.facts import Facts, read_facts, read_pool_depths, read_subtopics
-from irmeta.store.groups import Groups
-from irmeta.store.long_table import Names, Noticed
+from irmeta.store.long_table import Groups, Names, Noticed
 from irmeta.store.memory_limit import Extent, Limits
-from irmeta.store.read_run import AnyRun, Run, SkippedRun, read_run
+from irmeta.store.read_run import AnyRun, InMemory, Run, SkippedRun, read_run
 from irmeta.store.readers import Judgments, Readers, TrackNames, judgments
 from irmeta.store.record import track_record
-from irmeta.store.spill import InMemory
 from irmeta.store.track_systems import Named, name_systems
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.numbered_names import NameSketch
 from irmeta.trec.qrels import QrelsText
+from irmeta.trec.readers.files import read_qrels
 from irmeta.trec.room import OutOfRoomError
-from irmeta.trec.shapes import qrels_problem
-from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource
+from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource, qrels_problem
 from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
 from irmeta.trec.system_names import pattern_name
 

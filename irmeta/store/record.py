@@ -15,13 +15,11 @@ from irmeta.locations import local
 from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackLists
 from irmeta.store.facts import undescribed, without_depth
-from irmeta.store.layout import KINDS, Layout
+from irmeta.store.layout import KINDS, Layout, file_checksums, has_same_footers
 from irmeta.store.long_table import Noticed
 from irmeta.store.readers import Judgments
 from irmeta.store.track_systems import Named
-from irmeta.store.verify import file_checksums, has_same_footers
-from irmeta.trec.grades import MOST_LISTED
-from irmeta.trec.qrels import SAMPLED, QrelsText
+from irmeta.trec.qrels import MOST_LISTED, SAMPLED, QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.streams import stored_sha256
 

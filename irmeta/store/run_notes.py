@@ -10,8 +10,8 @@ import polars as pl
 
 from irmeta.phrases import count, listed
 from irmeta.policies import TieOrder
-from irmeta.trec.comments import MARK
 from irmeta.trec.runs import ODD_RANKS
+from irmeta.trec.text import MARK
 from irmeta.trec.tie_orders import TIE_RULES
 
 _MOST = 3

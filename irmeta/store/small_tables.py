@@ -16,11 +16,11 @@ from irmeta.schema import TABLES
 from irmeta.schema.arrow import as_frame, constant, encoded, text
 from irmeta.store.facts import Facts
 from irmeta.store.long_table import Noticed
+from irmeta.store.parquet import part_writer, stored_schema
 from irmeta.store.read_run import RunFacts, SkippedRun
 from irmeta.store.read_track import ReadTrack
 from irmeta.store.readers import Judgments
 from irmeta.store.run_notes import disjoint_parts, equal_systems
-from irmeta.store.writing import part_writer, stored_schema
 
 _TYPES: dict[pa.DataType, Any] = {
     pa.int8(): pl.Int8,

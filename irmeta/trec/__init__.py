@@ -1,1 +1,1 @@
-"""Reading of TREC text: run files, qrels files, and the files of a track."""
+"""Runs and qrels in any form, in files or in memory, and the files of a track."""

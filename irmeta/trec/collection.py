@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import stat
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -16,17 +18,231 @@ from irmeta.files import is_inside
 from irmeta.locations import LOCAL_INPUT, AnyLocation, RemotePath, local, location, not_a
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
-from irmeta.trec.convention import (
-    CONFIG,
-    is_beside_runs,
-    qrels_of_folder,
-    runs_of_folder,
-    track_folders,
-    track_of_folder,
+from irmeta.trec.source import (
+    AnyTrack,
+    BrokenTrack,
+    FactsSource,
+    QrelsSource,
+    TrackSource,
+    is_dataset,
 )
-from irmeta.trec.datasets import is_dataset
-from irmeta.trec.listing import expand, fixed_part
-from irmeta.trec.source import AnyTrack, BrokenTrack, FactsSource, QrelsSource, TrackSource
+from irmeta.trec.system_names import file_names
+
+_MAGIC = re.compile(r"[*?\[]")
+MOST_FOLDERS = 100_000
+"""Number of folders in which one pattern may look for files; a whole disk has more."""
+
+
+def list_folder(root: Path, folder: str) -> list[str]:
+    """Return the names of the entries of a folder, sorted, without hidden files.
+
+    Raises
+    ------
+    DataError
+        If the folder cannot be opened.
+    """
+    try:
+        names = os.listdir(root / folder)
+    except OSError as error:
+        raise _closed(folder, error) from None
+    return sorted(name for name in names if not name.startswith("."))
+
+
+def files_below(root: Path, folder: str) -> Iterator[str]:
+    """Yield the files in a folder and its sub-folders, without hidden ones.
+
+    A symbolic link to a folder below is yielded as a file: links may form cycles.
+
+    Raises
+    ------
+    DataError
+        If a folder cannot be opened.
+    """
+    for name in list_folder(root, folder):
+        path = f"{folder}/{name}"
+        if is_folder(root, path) and not (root / path).is_symlink():
+            yield from files_below(root, path)
+        else:
+            yield path
+
+
+def expand(root: Path, pattern: str) -> set[str]:
+    """Return the files that a pattern matches, relative to `root` if the pattern is.
+
+    ``*``, ``?`` and ``[...]`` match within a name, ``**`` matches any folders except symbolic
+    links, which may form cycles. Hidden files match no pattern.
+
+    Raises
+    ------
+    DataError
+        If a folder in which files may match cannot be opened.
+    ValueError
+        If `pattern` is malformed, or matches in more than `MOST_FOLDERS` folders.
+    """
+    given = [part for part in pattern.split("/") if part not in ("", ".")]
+    # Adjacent ** match the same folders as one, in exponentially many ways.
+    pairs = zip(given, ["", *given], strict=False)
+    parts = [part for part, before in pairs if not part == before == "**"]
+    if not parts or parts[-1] == "**" or any("**" in part and part != "**" for part in parts):
+        raise ValueError("is not a file pattern")
+    budget = iter(range(MOST_FOLDERS))
+    paths = _matches(root, "/" if pattern.startswith("/") else "", parts, budget)
+    return {path for path in paths if not path.rsplit("/", 1)[-1].startswith(".")}
+
+
+def _matches(root: Path, folder: str, parts: list[str], budget: Iterator[int]) -> Iterator[str]:
+    if not parts:
+        yield folder.removesuffix("/")
+        return
+    if next(budget, None) is None:
+        raise ValueError(f"matches files in more than {MOST_FOLDERS:,} folders")
+    first, *remaining = parts
+    if first == "**":
+        yield from _matches(root, folder, remaining, budget)
+        for name in list_folder(root, folder):
+            path = f"{folder}{name}"
+            if not (root / path).is_symlink() and is_folder(root, path):
+                yield from _matches(root, f"{folder}{name}/", parts, budget)
+        return
+    if _MAGIC.search(first):
+        names = [name for name in list_folder(root, folder) if fnmatchcase(name, first)]
+    else:
+        names = [first] if _exists(root, folder + first) else []
+    for name in names:
+        if not remaining or is_folder(root, folder + name):
+            yield from _matches(root, f"{folder}{name}/", remaining, budget)
+
+
+def _exists(root: Path, path: str) -> bool:
+    try:
+        os.lstat(root / path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise _closed(path, error) from None
+    return True
+
+
+def is_folder(root: Path, path: str) -> bool:
+    """Check whether a path is a folder.
+
+    Raises
+    ------
+    DataError
+        If the operating system refuses to tell, for example without permission.
+    """
+    try:
+        return stat.S_ISDIR(os.stat(root / path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise _closed(path, error) from None
+
+
+def _closed(path: str, error: OSError) -> DataError:
+    return DataError(f"cannot be opened ({error.strerror})", file=printable(path or "."))
+
+
+def fixed_part(pattern: str) -> str:
+    """Return the file or folder that a pattern names before its first wildcard."""
+    parts = pattern.split("/")
+    plain = next((i for i, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
+    return "/".join(parts[:plain]) or ("/" if pattern.startswith("/") else ".")
+
+
+CONFIG = "collection.toml"
+_NO_RUN = re.compile(r"(.*/)?(readme(\.\w+)?|[^/]*\.(ya?ml|md))", re.IGNORECASE)
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_key(name: str) -> str:
+    """Return a TOML key, quoted if necessary."""
+    return name if _BARE_KEY.fullmatch(name) else toml_text(name)
+
+
+def toml_text(text: str) -> str:
+    """Return a TOML string."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def track_folders(root: Path) -> list[str]:
+    """Return the sub-folders that look like tracks or cannot be opened, sorted."""
+    return [name for name in list_folder(root, ".") if _may_be_track(root, name)]
+
+
+def track_of_folder(root: Path, name: str, prefix: str, policy: ReadPolicy) -> AnyTrack:
+    """Return the track in the folder `prefix` of a collection, broken if files are missing."""
+    try:
+        if printable(name) != name:
+            raise DataError("a folder's name is not UTF-8", file=name, fix="Rename it.")
+        qrels = (QrelsSource("qrels", qrels_of_folder(root, name, prefix)),)
+        return TrackSource(name, root, runs_of_folder(root, prefix), qrels, policy=policy)
+    except DataError as error:
+        if error.file is not None:
+            error.file = printable((root / error.file).as_posix())
+        return BrokenTrack(printable(name), of_track(printable(name), error))
+
+
+def is_beside_runs(file: str) -> bool:
+    """Check whether a file beside runs is a text about them: a readme, *.md, *.yml or *.yaml."""
+    return _NO_RUN.fullmatch(file) is not None
+
+
+def runs_of_folder(root: Path, prefix: str) -> tuple[str, ...]:
+    """Return all files in `runs/`, including its sub-folders, without texts about the runs.
+
+    Raises
+    ------
+    DataError
+        If a folder cannot be opened, or there are no files.
+    """
+    files = files_below(root, f"{prefix}runs")
+    runs = tuple(sorted(file for file in files if not is_beside_runs(file)))
+    if not runs:
+        raise DataError("is empty", file=f"{prefix}runs", fix="Put one file per run there.")
+    return runs
+
+
+def qrels_of_folder(root: Path, track: str, prefix: str) -> str:
+    """Return the file named qrels*, or else the only file with qrels in its name.
+
+    Raises
+    ------
+    DataError
+        If the folder cannot be opened, or there is not exactly one such file.
+    """
+    names = [name for name in list_folder(root, prefix or ".") if "qrels" in name.lower()]
+    files = [f"{prefix}{name}" for name in names if (root / prefix / name).is_file()]
+    first = [file for file in files if file.removeprefix(prefix).startswith("qrels")]
+    if len(found := first or files) == 1:
+        return found[0]
+    listed = ", ".join((root / file).as_posix() for file in found) or "none"
+    fix = f"Name the track's files in {CONFIG}."
+    if found:
+        tables = [
+            f"{{ name = {toml_text(name)}, file = {toml_text(file)} }}"
+            for file, name in file_names(found).items()
+        ]
+        fix = (
+            f"Put this line at the top of {CONFIG}, the primary set first (and subtopics = true in "
+            f"a set whose second column is a subtopic): "
+            f"tracks.{toml_key(track)}.qrels = [{', '.join(tables)}]"
+        )
+    raise DataError(f"one file named qrels* expected, found {listed}", fix=fix)
+
+
+def _may_be_track(root: Path, name: str) -> bool:
+    """Check whether a folder looks like a track, or cannot be opened."""
+    try:
+        if not is_folder(root, name):
+            return False
+        entries = list_folder(root, name)
+        # A store has a folder `runs` too.
+        is_track = "runs" in entries and "manifest.json" not in entries
+        return is_track and is_folder(root, f"{name}/runs")
+    except DataError:
+        return True
+
 
 _Parsed = TypeVar("_Parsed", bound=Options)
 _Found = TypeVar("_Found")

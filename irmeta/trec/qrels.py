@@ -1,24 +1,74 @@
-"""Read a qrels file to columns: query, subtopic, doc and grade of each judged doc.
-
-Judgments of a sampled pool also have the stratum of each doc, or its inclusion probability.
-"""
+"""Read qrels files: grades, judgments of docs, and judgments by several people."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import DataError
 from irmeta.policies import Comments
-from irmeta.trec.comments import MARK, HashLines
-from irmeta.trec.grades import EMPTY, GRADES_FIX, UNRATED, grade_column, plain
 from irmeta.trec.room import Room, check_room, cost, count_rest, half_of_memory
 from irmeta.trec.streams import InputFile, open_stream
-from irmeta.trec.text import NUMBER, Text, first_fields, lines, read_columns
+from irmeta.trec.text import MARK, NUMBER, HashLines, Text, first_fields, lines, read_columns
+
+MOST_LISTED = 255
+"""Most distinct grades, other than those of `WHOLE`, that the record of a set lists."""
+WHOLE = (-128, 127)
+"""Range of whole grades that are kept as int8, however many a set has."""
+GREATEST_GRADE = 2**31 - 1
+"""Greatest size of a grade: tables hold the highest grade of a track as a 32-bit number."""
+EMPTY = "queries without a judgment, which are not averaged: "
+"""Beginning of the note on queries without docs."""
+UNRATED = "rows without a grade, taken as unjudged: "
+"""Prefix of the note on rows without a grade."""
+GRADES_FIX = "Grades are numbers, 1 and above relevant by default: translate the file's own labels."
+
+
+def grade_column(grades: pl.Series, place: str, digits: int | None) -> pl.Series:
+    """Return the finite grades of a set as Int8, or as Float64 if not all of them fit.
+
+    Parameters
+    ----------
+    grades
+        Int8, which is returned unchanged, or Float64.
+    place
+        The file or object that holds them, for messages.
+    digits
+        Decimals to round to; None: grades are not rounded.
+
+    Raises
+    ------
+    DataError
+        If a grade is beyond `GREATEST_GRADE`.
+    """
+    if grades.dtype == pl.Int8:
+        return grades
+    if (largest := grades.abs().arg_max()) is not None and abs(grades[largest]) > GREATEST_GRADE:
+        problem = f"grade {grades[largest]:g} is beyond {GREATEST_GRADE:,}"
+        raise DataError(problem, file=place, fix="Map the grades to smaller numbers.")
+    return narrowed(_rounded(grades, digits))
+
+
+def narrowed(grades: pl.Series) -> pl.Series:
+    """Return finite grades as Int8 if all are whole numbers of -128 to 127, else unchanged."""
+    fits = ((grades == grades.floor()) & grades.is_between(*WHOLE)).all()
+    return grades.cast(pl.Int8) if fits else grades
+
+
+def _rounded(grades: pl.Series, digits: int | None) -> pl.Series:
+    rounded = grades if digits is None else grades.round(digits)
+    return rounded + 0.0  # -0.0 is 0.0
+
+
+def plain(grade: float) -> int | float:
+    """Return a grade or a threshold of grades as int if it is a whole number, for printing."""
+    return int(grade) if grade == int(grade) else float(grade)
+
 
 QrelsFormat = Literal["trec", "prels", "sample-eval"]
 SAMPLED: tuple[QrelsFormat, ...] = ("prels", "sample-eval")
@@ -289,3 +339,50 @@ def _check_duplicates(
         fix = f"Keep one of the two {unit}s."
     problem += f", first in {unit} {row['first_line']}"
     raise DataError(problem, file=file, line=row["line"], unit=unit, ids=ids, fix=fix)
+
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "prefs": ("query", "group", "subgroup", "doc", "level"),
+    "qrels_prefs": ("query", "group", "doc", "level"),
+    "qrels_jg": ("query", "group", "doc", "level"),
+}
+
+
+class JudgedDoc(NamedTuple):
+    """A doc judged in a group, such as one person's judgments; `level` is text as in the file.
+
+    Docs of a subgroup are compared with one another; docs of two subgroups only through a third.
+    """
+
+    group: str
+    subgroup: str
+    doc: str
+    level: str
+
+
+def read_groups(
+    file: InputFile, form: str, comments: Comments = "skip"
+) -> dict[str, Sequence[JudgedDoc]]:
+    """Read the judged docs of each query; queries are sorted. For `comments` see `ReadPolicy`.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line has another number of fields.
+    """
+    names, found = _FIELDS[form], dict[str, list[JudgedDoc]]()
+    hashes = HashLines(comments, lambda fields: len(fields) == len(names))
+    with open_stream(file) as stream:
+        for number, piece in Text(stream, file.name).pieces():
+            for line, fields in lines(piece, file.name, first=number, hashes=hashes):
+                if len(fields) != len(names):
+                    problem = f"{len(fields)} fields instead of {len(names)}"
+                    fix = f"A line is: {' '.join(names)}."
+                    value = b" ".join(fields)
+                    raise DataError(problem, file=file.name, line=line, value=value, fix=fix)
+                named = dict(zip(names, (field.decode() for field in fields), strict=True))
+                doc = JudgedDoc(
+                    named["group"], named.get("subgroup", "0"), named["doc"], named["level"]
+                )
+                found.setdefault(named["query"], []).append(doc)
+    return dict(sorted(found.items()))

@@ -11,11 +11,10 @@ import polars as pl
 
 from irmeta.errors import DataError
 from irmeta.policies import Comments, Malformed
-from irmeta.trec.comments import HashLines
 from irmeta.trec.room import ROW, TAG, check_room
 from irmeta.trec.rows import NO_RANK, RowReader, Rows, width_of
 from irmeta.trec.streams import InputFile, open_stream
-from irmeta.trec.text import COMMA, NUMBER, WHOLE, Text, first_fields, is_number, lines
+from irmeta.trec.text import COMMA, NUMBER, WHOLE, HashLines, Text, first_fields, is_number, lines
 
 ODD_RANKS = "ranks are not whole numbers"
 """Text of the note on ranks that are not whole numbers, after their number."""

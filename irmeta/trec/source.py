@@ -4,19 +4,86 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from pathlib import Path, PurePath
+from typing import Any
 
 from irmeta.errors import DataError, UsageError, printable
 from irmeta.locations import LOCAL_INPUT, AnyLocation, is_stream, local, not_a
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
-from irmeta.trec.datasets import dataset_file, is_dataset
+from irmeta.trec.archives import archive_kind
 from irmeta.trec.qrels import QrelsFormat
-from irmeta.trec.streams import InputFile, read_stream
+from irmeta.trec.streams import InputFile, open_stream, read_stream
 from irmeta.trec.system_names import stem
+from irmeta.trec.text import WHOLE, Text, first_fields, is_number
+
+DATASETS = ("ir_datasets:", "irds:")
+"""Prefixes of the name of a data set."""
+
+
+def is_dataset(name: str) -> bool:
+    """Check whether a name is that of a data set of ir_datasets, instead of a file's."""
+    return name.startswith(DATASETS)
+
+
+def records_of_dataset(name: str, kind: str) -> Iterable[Any]:
+    """Return the qrels or the scored docs (`kind`) of a data set of ir_datasets.
+
+    Raises
+    ------
+    UsageError
+        If ir_datasets is not installed, or has no such data set, or the data set has none of them.
+    """
+    known = name.partition(":")[2]
+    try:
+        ir_datasets: Any = import_module("ir_datasets")
+    except ImportError:
+        raise UsageError(f"{name}: install the extra 'datasets' (ir-datasets) first.") from None
+    try:
+        dataset = ir_datasets.load(known)
+    except KeyError:
+        raise UsageError(f"ir_datasets has no data set {known!r}.") from None
+    if not getattr(dataset, f"has_{kind}")():
+        raise UsageError(f"the data set {known!r} has no {kind}.")
+    return getattr(dataset, f"{kind}_iter")()
+
+
+def dataset_qrels(name: str) -> bytes:
+    """Return the qrels of a data set as text: lines ``query subtopic doc grade``.
+
+    The second column is the subtopic, or the iteration where qrels have no subtopics, or 0.
+
+    Raises
+    ------
+    DataError
+        If ir_datasets cannot give the qrels, or an id cannot be written in TREC form.
+    """
+    try:
+        lines = "".join(_lines(records_of_dataset(name, "qrels"), name))
+    except UsageError as error:
+        raise DataError(str(error), file=name) from None
+    except OSError as error:  # of its own downloads
+        raise DataError(f"ir_datasets cannot read it ({error})", file=name) from None
+    return lines.encode()
+
+
+def dataset_file(name: str) -> InputFile:
+    """Return the qrels of a data set as a file that is made whenever it is opened."""
+    return InputFile(name, lambda: io.BytesIO(dataset_qrels(name)))
+
+
+def _lines(qrels: Iterable[Any], name: str) -> Iterator[str]:
+    for row, one in enumerate(qrels):
+        second = getattr(one, "subtopic_id", None) or getattr(one, "iteration", None) or "0"
+        fields = (one.query_id, second, one.doc_id, str(one.relevance))
+        if any(len(field.split()) != 1 for field in fields):
+            problem = "an id is empty or has a space"
+            raise DataError(problem, file=name, line=row, unit="row", value=" ".join(fields))
+        yield " ".join(fields) + "\n"
 
 
 @dataclass(frozen=True)
@@ -216,3 +283,38 @@ def track_of_files(
         held=held,
         named=named,
     )
+
+
+def qrels_problem(source: TrackSource, file: InputFile) -> DataError | None:
+    """Return the error for a run or archive given as qrels; None for any other file."""
+    if (kind := archive_kind(file)) is not None:
+        return DataError(f"a {kind} archive", file=file.name, fix="Unpack the qrels.")
+    if not _looks_like_run(_first_row(file)):
+        return None
+    fix = "Name the qrels first, then the runs."
+    for run in source.runs:
+        if _looks_like_qrels(_first_row(source.input_file(run))):
+            problem = f"a run, and {source.as_given(run)} holds qrels: these look swapped"
+            return DataError(problem, file=file.name, fix=fix)
+    return DataError("a run, where qrels are expected", file=file.name, fix=fix)
+
+
+def _first_row(file: InputFile) -> list[bytes]:
+    try:
+        with open_stream(file) as stream:
+            for _, piece in Text(stream, file.name).pieces():
+                if fields := first_fields(piece):
+                    return fields
+    except DataError:
+        pass
+    return []
+
+
+def _looks_like_run(fields: list[bytes]) -> bool:
+    if len(fields) < 6:  # prels has five columns, like a run without tags
+        return False
+    return bool(WHOLE.match(fields[3]) and is_number(fields[4]))
+
+
+def _looks_like_qrels(fields: list[bytes]) -> bool:
+    return len(fields) == 4 and WHOLE.match(fields[3]) is not None

@@ -1,18 +1,75 @@
-"""Streams to text: pieces of complete lines in UTF-8, and lines split at white space."""
+"""Lines of text and their fields, comments, and rows of CSV files with known columns."""
 
 from __future__ import annotations
 
+import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from irmeta.errors import DataError
-from irmeta.trec.comments import HashLines
+from irmeta.errors import DataError, did_you_mean
+from irmeta.phrases import count
+from irmeta.policies import Comments
 from irmeta.trec.streams import InputFile, TextStream, open_stream
+
+MARK = "lines that begin with # "
+"""Prefix of the notes on lines that begin with # but have the fields of a row."""
+
+
+class HashLines:
+    """The lines of one file that begin with #, of which some may be rows.
+
+    Parameters
+    ----------
+    comments
+        See `ReadPolicy`.
+    fits
+        Function that checks whether fields are those of a row of the file.
+    """
+
+    def __init__(self, comments: Comments, fits: Callable[[list[bytes]], bool]) -> None:
+        self._comments, self._fits = comments, fits
+        self._count = 0
+        self._first = dict[str, int]()
+
+    def is_row(self, fields: list[bytes], line: int) -> bool:
+        """Check whether a line is read as a row, and count it if it has the fields of one."""
+        if self._comments == "none":
+            return True
+        if len(fields[0]) < 2 or not self._fits(fields):
+            return False
+        self._count += 1
+        self._first.setdefault(fields[0].decode(), line)
+        return self._comments != "skip"
+
+    def notes(self, queries: Container[str], file: str) -> tuple[str, ...]:
+        """Return the note on lines with the fields of a row, after the last line.
+
+        Raises
+        ------
+        DataError
+            If they may be rows of a query of the file that are commented out.
+        """
+        if not self._count:
+            return ()
+        if self._comments == "skip":
+            return (f"{MARK}left out as comments, with the fields of a row: {self._count:,}",)
+        for query, line in self._first.items():
+            if self._comments == "auto" and (name := query.lstrip("#")) in queries:
+                raise DataError(
+                    "a row of query {query}, or a commented-out row of query {name}, which the "
+                    f"file has too? ({count(self._count, 'such line')})",
+                    file=file,
+                    line=line,
+                    ids={"query": query, "name": name},
+                    fix="`comments='rows'` reads such lines. `comments='skip'` leaves them out.",
+                )
+        return (f"{MARK}read as rows: {self._count:,}",)
+
 
 LONGEST_LINE = 1 << 20  # bytes; the longest line of any known TREC file is under 1 KB
 FIRST_ROW_WITHIN = 64 << 20  # bytes of decompressed text
@@ -297,3 +354,76 @@ def lines(
         parts[-1] = parts[-1].rstrip()
         if not is_comment or (hashes is not None and hashes.is_row(parts, number)):
             yield number, parts
+
+
+def read_csv_rows(file: InputFile, columns: Sequence[str]) -> pl.DataFrame:
+    """Read all cells of a file as text, and the line number at which each row ends.
+
+    The file is tab-separated if its first line has a tab, else comma-separated. White space around
+    a cell is dropped, and so are rows of empty cells.
+
+    Parameters
+    ----------
+    file
+        The file, compressed or not.
+    columns
+        The columns that it may have.
+
+    Returns
+    -------
+    DataFrame
+        line, and the columns of the file; null: an empty cell.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as CSV, or has an unknown or repeated column or a row of another
+        length.
+    """
+    name = file.name
+    text = read_text(file)[0].decode()
+    delimiter = "\t" if "\t" in text.lstrip("\r\n ").split("\n", 1)[0] else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        rows = [(reader.line_num, [cell.strip() or None for cell in row]) for row in reader]
+    except csv.Error as error:
+        line, why = reader.line_num, {"why": str(error)}
+        raise DataError("cannot be read as CSV ({why})", file=name, line=line, ids=why) from None
+    rows = [(line, row) for line, row in rows if any(row)]
+    header = [str(cell) for cell in rows[0][1]] if rows else []
+    for i, column in enumerate(header):
+        if column not in columns:
+            hint = did_you_mean(column, columns)
+            raise DataError("is not a known column", file=name, value=column, fix=hint)
+        if column in header[:i]:
+            raise DataError("two columns have the same name", file=name, value=column)
+    for line, row in rows[1:]:
+        if len(row) != len(header):
+            problem = f"{len(row)} fields where the first line has {len(header)}"
+            value = delimiter.join(cell or "" for cell in row)
+            raise DataError(problem, file=name, line=line, value=value)
+    schema = {"line": pl.Int64, **dict.fromkeys(header, pl.String)}
+    return pl.DataFrame([(line, *row) for line, row in rows[1:]], schema=schema, orient="row")
+
+
+def refuse_rows(frame: pl.DataFrame, problems: Mapping[str, pl.Expr], file: str) -> None:
+    """Raise an error for the first row that meets one of several conditions.
+
+    Parameters
+    ----------
+    frame
+        Rows of `read_csv_rows`.
+    problems
+        Conditions, by what is wrong where they are true.
+
+    Raises
+    ------
+    DataError
+        With the line and the cells of the row.
+    """
+    for problem, condition in problems.items():
+        rows = frame.filter(condition)
+        if rows.height:
+            line, *cells = rows.row(0)
+            value = ",".join(cell or "" for cell in cells)
+            raise DataError(problem, file=file, line=line, value=value)

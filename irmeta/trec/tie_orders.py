@@ -1,27 +1,110 @@
-"""Tie orders: comparison of docs, order of tied docs, and blocks of tied docs.
+"""Tie orders: comparison of docs, order of lists, and blocks of tied docs.
 
-In all functions `starts` is int64 [lists + 1], the first row of each list, and `columns` are the
-columns that the tie order compares.
+In functions of a tie order `starts` is int64 [lists + 1], the first row of each list, and `columns`
+are the columns that the tie order compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from irmeta.errors import DataError
-from irmeta.policies import TieOrder
-from irmeta.trec.ordering import (
-    as_float32,
-    ascending_bits,
-    descending_bits,
-    ranks_from,
-    sorted_lists,
+from irmeta.kernels.lists import (
+    FALLS,
+    NEVER_RISES,
+    RISES,
+    count_tied,
+    count_up,
+    order_ties,
+    ranks_fall,
+    score_states,
+    spread,
 )
+from irmeta.policies import TieOrder
+from irmeta.trec.numbered_names import Names
 from irmeta.trec.rows import NO_RANK
+
+
+def sorted_lists(lists: np.ndarray, key: np.ndarray, *tie_keys: np.ndarray) -> np.ndarray:
+    """Return the permutation that sorts rows by list, then key, then tie keys, each ascending.
+
+    `lists` is the index of each row's list, from 0 to 2^32 - 1; `key` uint32, see `descending_bits`
+    and `ascending_bits`.
+
+    Raises
+    ------
+    ValueError
+        If the index of a list does not fit into 32 bits.
+
+    Notes
+    -----
+    One sort of 64 bits, then one of only the rows that share list and key, is faster than lexsort,
+    which sorts all rows once per key.
+    """
+    if len(lists) and not 0 <= lists.min() <= lists.max() < 2**32:
+        raise ValueError("lists are numbered from 0 to 2^32 - 1.")
+    both = lists.astype(np.uint64) << np.uint64(32) | key
+    permutation = np.argsort(both, kind="stable")  # fast for mostly sorted rows
+    ordered = both[permutation]
+    same = ordered[1:] == ordered[:-1]
+    if same.any():
+        tied = np.flatnonzero(np.r_[same, False] | np.r_[False, same])
+        rows = permutation[tied]
+        permutation[tied] = rows[np.lexsort((*(k[rows] for k in tie_keys[::-1]), both[rows]))]
+    return permutation
+
+
+def descending_bits(score: np.ndarray) -> np.ndarray:
+    """Map float32 scores to uint32 in reverse order; 0 and -0 map to the same number."""
+    bits = (score + np.float32(0)).view(np.uint32)
+    ascending = bits ^ np.where(bits >> 31, np.uint32(0xFFFFFFFF), np.uint32(0x80000000))
+    return ~ascending
+
+
+def ascending_bits(number: np.ndarray) -> np.ndarray:
+    """Map int32 numbers to uint32 in the same order."""
+    return (number.astype(np.int64) + 2**31).astype(np.uint32)
+
+
+def as_float32(score: np.ndarray) -> np.ndarray:
+    """Round scores as trec_eval 7-9 do; as in C, scores beyond float32 become infinite."""
+    with np.errstate(over="ignore", under="ignore"):
+        return score.astype(np.float32)
+
+
+def contradicting_lists(lists: np.ndarray, score: np.ndarray, rank: np.ndarray) -> int:
+    """Count the lists whose rank column contradicts every order by score.
+
+    After sorting by rank, then score, a rising score is a contradiction. Lists with all ranks 0, or
+    with a rank column that only orders tied docs, have no contradiction.
+    """
+    known = rank != NO_RANK
+    if not known.all():
+        lists, score, rank = lists[known], score[known], rank[known]
+    score = as_float32(score)
+    by_rank = sorted_lists(lists, ascending_bits(rank), -score)
+    same = lists[by_rank][1:] == lists[by_rank][:-1]
+    rises = same & (score[by_rank][1:] > score[by_rank][:-1])
+    return len(np.unique(lists[by_rank][1:][rises]))
+
+
+def ranks_from(starts: np.ndarray) -> np.ndarray:
+    """Return the 1-based ranks of rows in list order: int32. List i begins at row ``starts[i]``."""
+    ranks = np.empty(starts[-1], np.int32)
+    count_up(starts, ranks)
+    return ranks
+
+
+def rows_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return the row numbers of lists with the given `starts`, list after list: int64."""
+    rows = np.empty(lengths.sum(), np.int64)
+    spread(starts, lengths, rows)
+    return rows
+
 
 Columns = Mapping[str, np.ndarray]
 """Columns of run rows by name, one array each.
@@ -171,3 +254,144 @@ def missing_rank(
         value=system,
         fix=f"Choose another tie order, or {repair}.",
     )
+
+
+LONGEST_TIE = 64  # longest block of ties for insertion sort
+
+
+def order_lists(
+    order: TieOrder, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
+) -> None:
+    """Sort the rows of lists from file order into a tie order, in place.
+
+    `columns` are the compared columns and all others to sort with them. Most lists are already
+    sorted and remain unchanged.
+
+    Raises
+    ------
+    DataError
+        If the order compares ranks and a row of a list that must be sorted has none.
+    """
+    rule = TIE_RULES[order]
+    for some in _unordered_lists(rule, starts, states, columns):
+        lengths = np.diff(starts)[some]
+        rows = rows_of(starts[some], lengths)
+        lists = np.repeat(np.arange(len(some)), lengths)
+        keys = {name: columns[name][rows] for name in rule.keys}
+        source_index = rows[sort_rows(order, lists, keys)]
+        moved = rows != source_index
+        _move(columns, rows[moved], source_index[moved])
+
+
+def order_lists_by_name(
+    order: TieOrder,
+    starts: np.ndarray,
+    states: np.ndarray,
+    columns: dict[str, np.ndarray],
+    names: Names,
+) -> np.ndarray:
+    """Sort rows as `order_lists`, where the column doc has their numbers in `names`.
+
+    Only names of tied docs are compared, since sorting all takes as long as reading them.
+
+    Returns
+    -------
+    The states of the sorted lists.
+    """
+    by_name = TIE_RULES[order].tie_break == "doc"
+    if by_name and (states == RISES).any():
+        ties = columns | {"name": columns["doc"], "doc": np.zeros_like(columns["doc"])}
+        order_lists(order, starts, states, ties)  # by score alone
+        states = np.empty_like(states)
+        score_states(starts, columns["score"], states)
+    if not by_name:
+        order_lists(order, starts, states, columns)
+    elif (states == NEVER_RISES).any():
+        docs = columns["doc"]
+        places = _places(columns["score"], docs, names)
+        order_lists(order, starts, states, {**columns, "doc": places, "name": docs})
+    return states
+
+
+def _places(score: np.ndarray, doc: np.ndarray, names: Names) -> np.ndarray:
+    """Return numbers of tied docs that sort like their names, int32 by row; 0 for other docs.
+
+    Rows whose scores are equal as float32 are adjacent.
+    """
+    same = np.diff(as_float32(score)) == 0
+    is_tied = np.zeros(len(names), bool)
+    is_tied[doc[np.append(same, False) | np.append(False, same)]] = True
+    tied, places = np.flatnonzero(is_tied), np.zeros(len(names), np.int32)
+    places[tied[names.sort(tied)]] = np.arange(len(tied))
+    return places[doc]
+
+
+def _unordered_lists(
+    rule: TieRule, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
+) -> Iterator[np.ndarray]:
+    """Yield the lists that must be sorted, in portions for fast sorting.
+
+    Scores that strictly fall as float32 are in order under every rule that compares scores, also
+    as float64. Short blocks of tied docs that need no general sort are ordered here.
+    """
+    if rule.column == "position":
+        return
+    if rule.column == "score":
+        with_ties = np.flatnonzero(states == NEVER_RISES)
+        if rule.float32 and rule.tie_break == "doc":
+            with_ties = _order_short_ties(starts, with_ties, columns)
+        portions = [with_ties, np.flatnonzero(states == RISES)]
+    elif rule.tie_break == "line":
+        has_fall = np.empty(len(states), bool)
+        ranks_fall(starts, columns[rule.column], has_fall)
+        portions = [np.flatnonzero(has_fall)]
+    else:
+        portions = [np.arange(len(states))]
+    yield from (some for some in portions if len(some))
+
+
+def _order_short_ties(
+    starts: np.ndarray, with_ties: np.ndarray, columns: dict[str, np.ndarray]
+) -> np.ndarray:
+    """Sort short blocks of tied docs by doc, in place; return the lists with longer blocks.
+
+    The scores of lists in `with_ties`, compared as float32, never rise.
+    """
+    rows, source_index = np.empty((2, starts[-1]), np.int64)
+    has_long_tie = np.empty(len(with_ties), bool)
+    count = order_ties(
+        starts,
+        with_ties,
+        columns["score"],
+        columns["doc"],
+        LONGEST_TIE,
+        rows,
+        source_index,
+        has_long_tie,
+    )
+    _move(columns, rows[:count], source_index[:count])
+    return with_ties[has_long_tie]
+
+
+def _move(columns: dict[str, np.ndarray], rows: np.ndarray, source_index: np.ndarray) -> None:
+    """Overwrite rows of every column with rows of the same column."""
+    for values in columns.values():
+        values[rows] = values[source_index]
+
+
+def tied_rows(
+    order: TieOrder, starts: np.ndarray, states: np.ndarray, score: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count each list's rows that share their score, as float32, with another row of the list.
+
+    Rows are in the tie order `order`, `score` is float64 by row. Returns int64 [lists] twice: all
+    such rows, and those whose score differs, as float64, from one that it shares.
+    """
+    tied, rounded = np.zeros((2, len(starts) - 1), np.int64)
+    may_tie = np.flatnonzero(states != FALLS)
+    if TIE_RULES[order].column != "score":  # tied docs may not be adjacent
+        score = score.copy()
+        for index in may_tie:
+            score[starts[index] : starts[index + 1]].sort()
+    count_tied(starts, may_tie, score, tied, rounded)
+    return tied, rounded

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.store.lock import only_writer
+from irmeta.files import only_writer
 from support.stderr import without_notes
 
 pytestmark = pytest.mark.exhaustive

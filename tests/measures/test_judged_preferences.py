@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from irmeta.errors import DataError
 from irmeta.measures.judged_preferences import MEASURES, preference_values
-from irmeta.trec.judgment_groups import JudgedDoc
+from irmeta.trec.qrels import JudgedDoc
 from twins.preference_judgments import preferences
 
 DOCS = "abcdefg"

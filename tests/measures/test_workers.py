@@ -16,7 +16,7 @@ from irmeta.measures import evaluate
 from irmeta.policies import EvalPolicy
 from irmeta.rankings import load
 from irmeta.rankings.load import judged_blocks
-from irmeta.store import groups
+from irmeta.store import long_table
 from irmeta.store.layout import Layout
 from irmeta.store.memory import MemoryStore
 
@@ -29,7 +29,7 @@ MEASURES = "AP,nDCG@10,P(ties=share)@10,AP(norm=pool)@10,RBP(p=0.8, unjudged=upp
 @pytest.fixture(params=["folder", "memory"])
 def store(request, collections: Path, tmp_path: Path, monkeypatch) -> irmeta.Store:
     """Return a store of the synthetic collection in blocks of a few queries."""
-    monkeypatch.setattr(groups, "GROUP_ROWS", 1500)
+    monkeypatch.setattr(long_table, "GROUP_ROWS", 1500)
     monkeypatch.setattr(Layout, "block_rows", 1)
     monkeypatch.setattr(MemoryStore, "block_rows", 1)
     if request.param == "folder":

@@ -16,7 +16,7 @@ from irmeta.policies import EvalPolicy
 from irmeta.rankings.holders import holders_within
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.store import groups, writing
+from irmeta.store import long_table, parquet
 from irmeta.store.layout import Layout
 from support.examples import scaled
 from support.making import Track, down, tracks
@@ -224,8 +224,8 @@ def test_judged_ranks__dtype_fits_the_deepest_list(tmp_path, depth, dtype):
 @pytest.fixture
 def many(tmp_path, monkeypatch):
     """Create a store with several files and one or two queries per row group."""
-    monkeypatch.setattr(groups, "GROUP_ROWS", 12)
-    monkeypatch.setattr(writing, "PART_ROWS", 40)
+    monkeypatch.setattr(long_table, "GROUP_ROWS", 12)
+    monkeypatch.setattr(parquet, "PART_ROWS", 40)
     queries = [f"q{i:02}" for i in range(12)]
     runs = {
         f"s{s}": {
@@ -263,7 +263,7 @@ def test_judged_ranks__independent_of_block_size(many, max_rows, order):
 
 
 def test_judged_ranks__block_without_judged_queries(tmp_path, monkeypatch):
-    monkeypatch.setattr(groups, "GROUP_ROWS", 1)
+    monkeypatch.setattr(long_table, "GROUP_ROWS", 1)
     lists = {"a": down("x"), "m": down("d"), "z": down("x"), "zz": down("y")}
     store = Track({"s": lists}, {"m": {"d": 1}}).ingest(tmp_path)
     parts = blocks(store, max_rows=1)

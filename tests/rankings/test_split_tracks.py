@@ -19,7 +19,7 @@ from irmeta.policies import EvalPolicy
 from irmeta.rankings import load
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.store import groups
+from irmeta.store import long_table
 from irmeta.store.layout import Layout
 from irmeta.studies.framework import runner
 from support.executors import Killing, cluster_in_process, content
@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         qrels = {q: {"a": 1, DOCS[1 + i % 5]: 2, "f": 0} for i, q in enumerate(names)}
         Track(runs, qrels, name).write(source / "in")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(groups, "GROUP_ROWS", 1)
+        patched.setattr(long_table, "GROUP_ROWS", 1)
         return irmeta.ingest(source / "in", source / "store").path
 
 

@@ -18,7 +18,7 @@ from irmeta.rankings import load
 from irmeta.results.averages import average, mean_over_queries, sum_over_queries
 from irmeta.results.matrix import Matrix
 from irmeta.stats.paired import paired_differences, unpaired_differences
-from irmeta.store import groups
+from irmeta.store import long_table
 from irmeta.store.layout import Layout
 from irmeta.store.memory import MemoryStore
 from support.examples import scaled
@@ -144,7 +144,7 @@ def test_curve__equals_means_at_each_cutoff_bit_for_bit(seed: int):
 def test_means_and_curves__independent_of_block_size_and_workers(monkeypatch: pytest.MonkeyPatch):
     whole = random_track(0).read()
     means, curves = whole.means(MEASURES), whole.curve(CURVED, KS)
-    monkeypatch.setattr(groups, "GROUP_ROWS", 20)
+    monkeypatch.setattr(long_table, "GROUP_ROWS", 20)
     monkeypatch.setattr(MemoryStore, "block_rows", 1)
     monkeypatch.setattr(load, "LEAST_ROWS", 1)
     store = random_track(0).read()

@@ -12,13 +12,13 @@ import pytest
 import irmeta
 from irmeta.checksums import to_json
 from irmeta.errors import DataError, SkippedRunWarning, UsageError
+from irmeta.files import only_writer
 from irmeta.policies import ReadPolicy
 from irmeta.store import ingest as room
 from irmeta.store import read_track as reading
 from irmeta.store import record
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import FOLDERS, Layout
-from irmeta.store.lock import only_writer
 from irmeta.trec.streams import InputFile
 from support.ingesting import FACTS, QRELS, RUN, TWO, content, outcomes, put, states, touched
 

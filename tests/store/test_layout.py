@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.checksums import add_checksum, parse_record, to_json
 from irmeta.errors import DataError, UsageError
-from irmeta.files import write_bytes
+from irmeta.files import file_names, folder_name, write_bytes
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
-from irmeta.store import groups, long_table, writing
-from irmeta.store.folder_names import file_names, folder_name
+from irmeta.store import long_table, parquet
 from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.scan import row_blocks
 from support.made_once import made_once
@@ -218,9 +217,8 @@ def parts(collections: Path, tmp_path_factory: pytest.TempPathFactory) -> irmeta
 
     def ingest(store: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            for room in (groups, long_table):
-                patch.setattr(room, "GROUP_ROWS", 5000)
-            patch.setattr(writing, "PART_ROWS", 12_000)
+            patch.setattr(long_table, "GROUP_ROWS", 5000)
+            patch.setattr(parquet, "PART_ROWS", 12_000)
             with pytest.warns(irmeta.SkippedRunWarning):
                 irmeta.ingest(collections, store)
 

@@ -20,8 +20,8 @@ from irmeta.store import read_track as room
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
 from irmeta.store.memory_limit import START
+from irmeta.store.read_run import KINDS, InMemory, Spilled
 from irmeta.store.readers import Readers
-from irmeta.store.spill import KINDS, InMemory, Spilled
 from support.ingesting import content, outcomes, put
 
 pytestmark = pytest.mark.exhaustive

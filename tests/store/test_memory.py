@@ -20,7 +20,7 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
 from irmeta.rankings.load import judged_ranks
-from irmeta.store import groups
+from irmeta.store import long_table
 from irmeta.store import read_track as track
 from irmeta.testing.tracks import Track, tracks
 from support.examples import scaled
@@ -112,7 +112,7 @@ def test_read__blocks_equal_store(
 def test_read__result_does_not_depend_on_groups_and_workers(
     held: Store, collections: Path, monkeypatch
 ):
-    monkeypatch.setattr(groups, "GROUP_ROWS", 700)
+    monkeypatch.setattr(long_table, "GROUP_ROWS", 700)
     for workers in (1, 3):
         with pytest.warns(irmeta.SkippedRunWarning):
             other = irmeta.read(collections, workers=workers)

@@ -18,7 +18,7 @@ from irmeta import checksums
 from irmeta.checksums import content_checksum
 from irmeta.errors import DataError
 from irmeta.kernels.lists import list_starts
-from irmeta.store import groups, long_table, writing
+from irmeta.store import long_table, parquet
 from irmeta.store.parquet import _lists
 from irmeta.store.scan import StoredLists, read_table, row_blocks
 
@@ -161,9 +161,8 @@ def test_table__missing_or_additional_file_is_an_error(
     collections: Path, tmp_path: Path, monkeypatch, other: str
 ):
     """Without this check, a missing part would silently drop rows."""
-    for room in (groups, long_table):
-        monkeypatch.setattr(room, "GROUP_ROWS", 5000)
-    monkeypatch.setattr(writing, "PART_ROWS", 12_000)
+    monkeypatch.setattr(long_table, "GROUP_ROWS", 5000)
+    monkeypatch.setattr(parquet, "PART_ROWS", 12_000)
     made = irmeta.ingest(collections, tmp_path / "store", track="news")
     folder = made.path / "runs" / "news"
     assert len(list(folder.iterdir())) > 3

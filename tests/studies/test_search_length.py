@@ -20,7 +20,7 @@ from irmeta.errors import UsageError
 from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
-from irmeta.store import groups as rows_of_groups
+from irmeta.store import long_table as rows_of_groups
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView

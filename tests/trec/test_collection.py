@@ -9,7 +9,7 @@ import pytest
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.store.facts import Facts, read_facts
-from irmeta.trec import listing
+from irmeta.trec import collection
 from irmeta.trec.collection import chosen, left_out, read_collection
 from irmeta.trec.source import AnyTrack, BrokenTrack, QrelsSource, TrackSource
 
@@ -218,7 +218,7 @@ def closed(monkeypatch: pytest.MonkeyPatch):
 
     for name in ("listdir", "stat", "lstat"):
         function = refused(getattr(os, name), name == "listdir")
-        monkeypatch.setattr(listing.os, name, function)
+        monkeypatch.setattr(collection.os, name, function)
     return paths.append
 
 
@@ -262,19 +262,19 @@ def test_expand__patterns_match_as_in_a_shell(tmp_path):
         f"{tmp_path}/*.gz": {f"{tmp_path}/c.gz"},
         "a/../c.gz": {"a/../c.gz"},
     }.items():
-        assert listing.expand(tmp_path, pattern) == files, pattern
+        assert collection.expand(tmp_path, pattern) == files, pattern
 
 
 def test_expand__several_stars_in_a_row_are_one(tmp_path, monkeypatch: pytest.MonkeyPatch):
     place(tmp_path, *(f"{'a/' * depth}f" for depth in range(1, 30)))
-    monkeypatch.setattr(listing, "MOST_FOLDERS", 100)  # in exponentially many ways, millions
-    assert len(listing.expand(tmp_path, "/".join(["**"] * 14) + "/f")) == 29
+    monkeypatch.setattr(collection, "MOST_FOLDERS", 100)  # in exponentially many ways, millions
+    assert len(collection.expand(tmp_path, "/".join(["**"] * 14) + "/f")) == 29
 
 
 def test_read_collection__pattern_of_a_whole_disk_is_refused(
     configured, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(listing, "MOST_FOLDERS", 20)
+    monkeypatch.setattr(collection, "MOST_FOLDERS", 20)
     config = 'allow_outside = true\n[tracks.t]\nruns = ["/**/*.run"]\nqrels = "q.txt"\n'
     said = problem(configured(config))
     assert "tracks.t.runs = '/**/*.run' matches files in more than 20 folders" in said

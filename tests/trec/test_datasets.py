@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import irmeta
-from irmeta.trec.datasets import dataset_qrels
+from irmeta.trec.source import dataset_qrels
 
 Qrel = namedtuple("Qrel", "query_id doc_id relevance iteration")
 SubQrel = namedtuple("SubQrel", "query_id doc_id relevance subtopic_id")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irmeta.trec.ordering import as_float32, contradicting_lists, ranks_from, sorted_lists
 from irmeta.trec.rows import NO_RANK
+from irmeta.trec.tie_orders import as_float32, contradicting_lists, ranks_from, sorted_lists
 
 
 def test_as_float32__large_scores_become_infinite_without_warning():

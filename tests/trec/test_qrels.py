@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from irmeta.errors import DataError
 from irmeta.trec import qrels as room
-from irmeta.trec.grades import grade_column
-from irmeta.trec.qrels import QrelsText, parse_qrels
+from irmeta.trec.qrels import QrelsText, grade_column, parse_qrels
 from irmeta.trec.streams import InputFile
 from support.parsing import file_of
 

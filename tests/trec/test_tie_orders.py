@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 from irmeta.errors import DataError
 from irmeta.kernels.lists import score_states
 from irmeta.policies import TieOrder
-from irmeta.trec import list_order
-from irmeta.trec.list_order import order_lists, tied_rows
+from irmeta.trec import tie_orders
 from irmeta.trec.rows import NO_RANK
 from irmeta.trec.tie_orders import (
     TIE_RULES,
     TieRule,
     missing_rank,
+    order_lists,
     ranks_under,
     row_without_rank,
     sort_rows,
     tie_blocks,
+    tied_rows,
 )
 from twins.measures import float32
 from twins.measures import order as naive_order
@@ -162,7 +163,7 @@ def test_tie_rule__any_declared_rule_equals_naive_order(rule, lists, longest_tie
     score_states(starts, columns["score"], states)
     with (
         patch.dict(TIE_RULES, {"made": rule}),
-        patch.object(list_order, "LONGEST_TIE", longest_tie),
+        patch.object(tie_orders, "LONGEST_TIE", longest_tie),
     ):
         ranks = ranks_under(made, starts, columns)
         permutation = np.array([position - 1 for *_, position in in_order])

@@ -18,7 +18,7 @@ from irmeta.rankings.derive.changes import (
     seed_of,
     take_rows,
 )
-from irmeta.trec.grades import MOST_LISTED
+from irmeta.trec.qrels import MOST_LISTED
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks

@@ -15,12 +15,11 @@ from irmeta.checksums import (
     to_json,
 )
 from irmeta.errors import DataError
-from irmeta.files import is_inside, remove_temporaries, replacing, write_bytes
+from irmeta.files import folder_name, is_inside, remove_temporaries, replacing, write_bytes
 from irmeta.locations import Location, local
 from irmeta.policies import EvalPolicy
 from irmeta.results.tidy_files import ParquetFile
 from irmeta.schema.columns import Table
-from irmeta.store.folder_names import folder_name
 
 PARTS = ".parts"
 # No track's folder begins with a dot.

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from irmeta._version import __version__
 from irmeta.errors import UsageError
+from irmeta.files import only_writer
 from irmeta.locations import local
 from irmeta.phrases import count
 from irmeta.policies import EvalPolicy
 from irmeta.report.html_page import Block, Page, render
-from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, tracks_of
 from irmeta.studies.framework.function import failures, options_on, policy_of, reader_of
 from irmeta.studies.framework.plan import check_folder

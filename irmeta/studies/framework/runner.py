@@ -22,10 +22,10 @@ from irmeta.errors import (
     UsageError,
     of_track,
 )
+from irmeta.files import only_writer
 from irmeta.options import Options
 from irmeta.parallel import check_open_files, ordered_map, release_freed, thread_count
 from irmeta.policies import TrackOptions
-from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
 from irmeta.studies.framework.claim_verdicts import claim_rows

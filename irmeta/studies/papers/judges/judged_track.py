@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, printable
-from irmeta.inputs.files import read_qrels
 from irmeta.measures.names import parse_measures
 from irmeta.phrases import count, listed
 from irmeta.policies import Comments
@@ -20,6 +19,7 @@ from irmeta.preferences.registry import is_preference
 from irmeta.results.matrix import Matrix
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.judges.options import JudgesOptions as Options
+from irmeta.trec.readers.files import read_qrels
 from irmeta.trec.streams import InputFile
 
 JUDGED = "Judged@10"

@@ -12,10 +12,10 @@ import pytest
 
 import irmeta
 from irmeta.errors import DataError, IrmetaError, SelfRetrievalWarning, UsageError
-from irmeta.inputs.recognition import recognize
+from irmeta.trec.readers.forms import recognize
 from irmeta.trec.streams import InputFile
 
-MADE = Path(__file__).parents[2] / "data_fixtures" / "formats"
+MADE = Path(__file__).parents[3] / "data_fixtures" / "formats"
 QRELS, RUN = MADE / "qrels" / "trec.txt", MADE / "runs" / "trec.run"
 FORMS = {
     "runs/msmarco.tsv": "msmarco",

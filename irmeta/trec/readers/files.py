@@ -10,11 +10,22 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError
-from irmeta.inputs.columns import QrelsColumns, RunColumns
-from irmeta.inputs.dicts import ALL_RELEVANT, has_doc_lists, qrels_of_dict, run_of_dict
-from irmeta.inputs.file_tables import (
+from irmeta.parallel import check_not_forked
+from irmeta.policies import Comments
+from irmeta.trec.qrels import (
+    SUBTOPICS_FIX,
+    QrelsFormat,
+    QrelsText,
+    grade_column,
+    once_each,
+    parse_qrels,
+)
+from irmeta.trec.readers.columns import QrelsColumns, RunColumns
+from irmeta.trec.readers.dicts import ALL_RELEVANT, has_doc_lists, qrels_of_dict, run_of_dict
+from irmeta.trec.readers.file_tables import (
     FileTable,
     as_text,
+    has_tab_fields,
     line_of_key,
     numeric,
     place_of_key,
@@ -24,15 +35,10 @@ from irmeta.inputs.file_tables import (
     table_of_fields,
     table_of_jsonl,
     table_of_parquet,
+    table_of_tabs,
 )
-from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
-from irmeta.inputs.other_forms import Kind
-from irmeta.inputs.recognition import FORMS, Form, recognize
-from irmeta.inputs.tab_tables import has_tab_fields, table_of_tabs
-from irmeta.parallel import check_not_forked
-from irmeta.policies import Comments
-from irmeta.trec.grades import grade_column
-from irmeta.trec.qrels import SUBTOPICS_FIX, QrelsFormat, QrelsText, once_each, parse_qrels
+from irmeta.trec.readers.forms import FORMS, Form, Kind, recognize
+from irmeta.trec.readers.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.trec.room import Room, half_of_memory
 from irmeta.trec.runs import reading_notes
 from irmeta.trec.streams import InputFile

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.inputs.file_tables import table_of_parquet
+from irmeta.trec.readers.file_tables import table_of_parquet
 
 DEEP = 100_000
 LONG = "9" * 5000

@@ -19,8 +19,8 @@ import pytest
 
 import irmeta
 from irmeta import DataError, UsageError
-from irmeta.inputs.columns import RunColumns
-from irmeta.inputs.given import given_qrels, given_runs, name_of
+from irmeta.trec.readers.columns import RunColumns
+from irmeta.trec.readers.given import given_qrels, given_runs, name_of
 
 RUN = {"q": {"a": 2.0, "b": 1.0}}
 QRELS = {"q": {"a": 1}}

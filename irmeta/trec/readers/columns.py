@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import DataError
-from irmeta.trec.grades import GRADES_FIX, narrowed
+from irmeta.trec.qrels import GRADES_FIX, narrowed
 from irmeta.trec.rows import NO_RANK
 
 

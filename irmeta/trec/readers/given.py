@@ -15,17 +15,17 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, printable, shown
-from irmeta.inputs.columns import QrelsColumns, RunColumns
-from irmeta.inputs.dicts import has_doc_lists, qrels_of_dict, run_of_dict
-from irmeta.inputs.frames import (
+from irmeta.locations import is_stream
+from irmeta.trec.readers.columns import QrelsColumns, RunColumns
+from irmeta.trec.readers.dicts import has_doc_lists, qrels_of_dict, run_of_dict
+from irmeta.trec.readers.frames import (
     as_frame,
     frame_of_columns,
     holds_columns,
     qrels_of_frame,
     runs_of_frame,
 )
-from irmeta.locations import is_stream
-from irmeta.trec.datasets import is_dataset, records_of_dataset
+from irmeta.trec.source import is_dataset, records_of_dataset
 from irmeta.trec.streams import InputFile, read_stream
 from irmeta.trec.system_names import stem
 

@@ -13,8 +13,8 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import DataError
-from irmeta.inputs.columns import QrelsColumns, RunColumns, check_grades
-from irmeta.trec.grades import EMPTY, GRADES_FIX, UNRATED
+from irmeta.trec.qrels import EMPTY, GRADES_FIX, UNRATED
+from irmeta.trec.readers.columns import QrelsColumns, RunColumns, check_grades
 from irmeta.trec.rows import NO_RANK
 
 ByQuery = Mapping[Any, Mapping[Any, Any]]

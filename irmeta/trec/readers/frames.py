@@ -12,7 +12,8 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import DataError, short
-from irmeta.inputs.columns import (
+from irmeta.trec.qrels import UNRATED
+from irmeta.trec.readers.columns import (
     QrelsColumns,
     RunColumns,
     check_grades,
@@ -22,8 +23,7 @@ from irmeta.inputs.columns import (
     large_strings,
     refuse,
 )
-from irmeta.inputs.dicts import RANKED
-from irmeta.trec.grades import UNRATED
+from irmeta.trec.readers.dicts import RANKED
 from irmeta.trec.rows import NO_RANK
 
 # The first name that a frame has is read. Case is ignored, and - is _.

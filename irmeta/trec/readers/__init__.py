@@ -1,0 +1,1 @@
+"""Runs and qrels as columns: dicts, frames, records, open files, data sets, files of any form."""
