@@ -134,10 +134,14 @@ class Extent:
         The bytes per name and row are measured; a test compares the sum with a process's peak.
         """
         group_rows = min(self.rows, GROUP_ROWS + self.list_rows)
-        reading = self.name_bytes * 5 // 4 + 32 * self.names + 200 * workers * self.longest_run
+        reading = self.read_names() + 200 * workers * self.longest_run
         sorting = self.name_bytes + 76 * self.names
         writing = self.name_bytes + (60 + 10 * workers) * self.names
         length = self.name_bytes // max(1, self.names)
         per_name = 400 + 5 * max(0, length - 40)  # the names of a group are held several times
         writing += workers * (200 * group_rows + per_name * min(group_rows, self.names))
         return 3 * self.judged_bytes + max(reading, sorting, writing)
+
+    def read_names(self) -> int:
+        """Return the bytes that the names take while files are read."""
+        return self.name_bytes * 5 // 4 + 32 * self.names

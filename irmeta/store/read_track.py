@@ -355,7 +355,7 @@ class _Runs:
             elif self._spill is not None and self._held:
                 self._spill_rows(self._spill)
             else:
-                raise self._limits.of_file(error, self._needed()) from None
+                raise self._limits.of_file(error, self._beside_file()) from None
 
     def _each(self, files: Sequence[str], count: Callable[[str], None] | None) -> Iterator[None]:
         workers = self.workers
@@ -387,14 +387,17 @@ class _Runs:
 
     def _room(self) -> int:
         """Return the bytes that are left for reading one file in each thread."""
-        return (self._limits.for_file - self._held - self._needed()) // self.workers
+        return (self._limits.for_file - self._held - self._beside_file()) // self.workers
 
-    def _needed(self) -> int:
-        """Return the bytes that the track takes so far, without rows."""
+    def _beside_file(self) -> int:
+        """Return the bytes that names and judgments take while a file is read.
+
+        Sorting and writing, which may take more, come after: `_keep_limits` counts them.
+        """
         if not self._limits.is_strict:
             return self._readers.held
-        extent = replace(self._extent.with_names(self._readers.docs), longest_run=0)
-        return extent.needed(self.workers)
+        extent = self._extent.with_names(self._readers.docs)
+        return 3 * extent.judged_bytes + extent.read_names()
 
     def _add(self, run: Run | SkippedRun) -> None:
         self.runs.append(run)
@@ -417,7 +420,7 @@ class _Runs:
             try:
                 needed = self._least(unread)
             except OutOfRoomError as error:  # of a file whose rows alone do not fit
-                raise self._limits.of_file(error, self._needed()) from None
+                raise self._limits.of_file(error, self._beside_file()) from None
             raise self._limits.refusal(needed)
 
     def _is_short(self) -> bool:
