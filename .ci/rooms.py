@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import re
 import subprocess
 import sys
 import tomllib
@@ -35,7 +36,7 @@ def mirrored(files: Iterable[str]) -> set[str]:
 
 def _patterns(parts: tuple[str, ...]) -> set[str]:
     match parts:
-        case ("irmeta", "studies", "papers", study, _, *_):
+        case ("irmeta", "studies", *_, study, _) if study in STUDIES:
             return {f"tests/studies/*{study}*.py"}
         case ("irmeta", room, _, *_) if room in EVERYTHING:
             return {f"tests/{room}", "tests/measures", "tests/studies"}
@@ -47,21 +48,44 @@ def _patterns(parts: tuple[str, ...]) -> set[str]:
             return {f"tests/test_{module}"}
         case ("tests", "twins", _, *_):
             return {"tests/measures", "tests/stats", "tests/twins"}
+        case ("tests", "support", name):
+            return _importers(PurePath(name).stem)
+        case ("pyproject.toml",) | ("tests", "conftest.py") | ("data_fixtures", *_, _):
+            return {"tests"}
         case ("tests", *_, name) if name.startswith("test_"):
             return {"/".join(parts)}
         case _:
             return set()
 
 
+def _importers(module: str) -> set[str]:
+    """Return the tests that import a module of `tests/support`, directly or by another one."""
+    importing = re.compile(rf"^from support(\.{module} import|\s+import .*\b{module}\b)", re.M)
+    files = set[str]()
+    for path in (ROOT / "tests").rglob("*.py"):
+        if importing.search(path.read_text(encoding="utf-8")):
+            name = path.relative_to(ROOT).as_posix()
+            in_support = path.parent.name == "support" and path.stem != module
+            folder = path.parent.relative_to(ROOT).as_posix()
+            files |= (
+                _importers(path.stem)
+                if in_support
+                else {folder if path.name == "conftest.py" else name}
+            )
+    return files
+
+
 def notebooks_of(files: Iterable[str]) -> list[str]:
     """Return the notebooks that changed, and those of studies that changed."""
-    found = set[str]()
+    notebooks = set[str]()
     for file in map(PurePath, files):
         if file.suffix == ".ipynb":
-            found.add(file.stem)
-        if file.parts[:3] == ("irmeta", "studies", "papers") and len(file.parts) > 4:
-            found.add(NOTEBOOK_OF[file.parts[3]])
-    return sorted(name for name in found if (ROOT / "notebooks" / f"{name}.ipynb").exists())
+            notebooks.add(file.stem)
+        if file.parts[:2] == ("irmeta", "studies"):
+            shared = "framework" in file.parts
+            studies = STUDIES if shared else set(STUDIES) & set(file.parts[2:-1])
+            notebooks |= {NOTEBOOK_OF[study] for study in studies}
+    return sorted(name for name in notebooks if (ROOT / "notebooks" / f"{name}.ipynb").exists())
 
 
 def changed_files() -> list[str]:
@@ -106,8 +130,16 @@ def _git(*arguments: str) -> str:
 
 
 def main(what: str) -> None:
-    """Print the tests or notebooks, or write the record."""
+    """Print the tests or notebooks, or write the record.
+
+    Raises
+    ------
+    SystemExit
+        If files differ from the commit that would be recorded.
+    """
     if what == "passed":
+        if changed := _git("status", "--porcelain", "--untracked-files=no"):
+            raise SystemExit(f"These tests were not of a commit; commit first:\n{changed}")
         RECORD.write_text(record(), encoding="utf-8")
         return
     files = changed_files()

@@ -35,7 +35,13 @@ def rooms() -> ModuleType:
         (["irmeta/measures/diversity/novelty.py"], {"tests/measures"}),
         (["tests/cli/test_cli.py"], {"tests/cli/test_cli.py"}),
         (["tests/cli/test_that_was_deleted.py"], set()),
-        (["README.md", "irmeta/gone/file.py", "pyproject.toml"], set()),
+        (["README.md", "irmeta/gone/file.py"], set()),
+        (["pyproject.toml", "irmeta/stats/pairs.py"], {"tests"}),
+        (["data_fixtures/collections/news/qrels"], {"tests"}),
+        (
+            ["tests/support/trusted.py"],
+            {f"tests/studies/test_trust_{name}.py" for name in ("conclusions", "study")},
+        ),
     ],
 )
 def test_mirrored__tests_of_rooms(rooms: ModuleType, changed: list[str], expected: set[str]):
@@ -69,6 +75,7 @@ def test_notebooks_of(rooms: ModuleType):
         "irmeta/api/x.py",
     ]
     assert rooms.notebooks_of(changed) == ["archive", "trust"]
+    assert "study_depth" in rooms.notebooks_of(["irmeta/studies/framework/runner.py"])
     assert all(
         (ROOT / "notebooks" / f"{name}.ipynb").exists() for name in rooms.NOTEBOOK_OF.values()
     )
