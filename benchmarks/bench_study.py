@@ -32,8 +32,8 @@ from irmeta.policies import EvalPolicy
 from irmeta.report.theme import print_of, to_spec
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.compute import Curves, orders, table_7
-from irmeta.studies.papers.depth.options import DepthOptions, cut
-from irmeta.studies.papers.depth.studied_pool import StudiedPool
+from irmeta.studies.papers.depth.pool import StudiedPool
+from irmeta.studies.papers.depth.study import DepthOptions, cut
 
 LIMITS = {
     "search-length": 20,

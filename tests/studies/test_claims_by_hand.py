@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from irmeta.studies.papers.depth.options import DepthOptions
 from irmeta.studies.papers.depth.study import STUDY as DEPTH
+from irmeta.studies.papers.depth.study import DepthOptions
 from irmeta.studies.papers.innovation.options import InnovationOptions
 from irmeta.studies.papers.innovation.study import STUDY as INNOVATION
 from irmeta.studies.papers.preference.options import PreferenceOptions

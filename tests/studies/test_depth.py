@@ -14,8 +14,8 @@ import irmeta
 from irmeta.errors import IrmetaError, PoolDepthWarning, UsageError
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.options import DepthOptions
-from irmeta.studies.papers.depth.studied_pool import StudiedPool
+from irmeta.studies.papers.depth.pool import StudiedPool
+from irmeta.studies.papers.depth.study import DepthOptions
 from support.examples import SHARED_FIXTURE, scaled
 from support.making import Track, down, tracks
 from support.undrawn import charts_are_built, draw_nothing

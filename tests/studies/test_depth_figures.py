@@ -17,8 +17,7 @@ from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.depth.figures import FIGURES
-from irmeta.studies.papers.depth.options import CUTOFFS, DepthOptions
-from irmeta.studies.papers.depth.tables import TABLES
+from irmeta.studies.papers.depth.study import CUTOFFS, TABLES, DepthOptions
 
 DECLARED = by_name(TABLES)
 STUDY = Study("depth", "", "", "", 1, DepthOptions, TABLES, None, None, figures=FIGURES)

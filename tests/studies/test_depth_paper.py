@@ -11,12 +11,11 @@ from scipy.optimize import linprog
 
 from irmeta.results.matrix import Matrix
 from irmeta.stats import coverage
-from irmeta.studies.papers.depth import paper
-from irmeta.studies.papers.depth.options import PRINTED_CUTOFFS
-from irmeta.studies.papers.depth.tables import TABLES
+from irmeta.studies.papers.depth import page, study
+from irmeta.studies.papers.depth.study import PRINTED_CUTOFFS, TABLES
 from support.making import Track, down
 
-NUMBERS = pl.DataFrame(paper.NUMBERS)
+NUMBERS = pl.DataFrame(study.NUMBERS)
 RELEVANT = [f"r{i}" for i in range(1000)]
 NONRELEVANT = [f"n{i}" for i in range(1000)]
 
@@ -45,7 +44,7 @@ def curve(runs: dict[str, list[str]], judged: dict[str, int], names: list[str]) 
 
 def test_numbers__unique_keys_and_all_tables():
     (table,) = (table for table in TABLES if table.name == "paper_numbers")
-    assert table.frame(paper.NUMBERS).select(table.key).is_unique().all()
+    assert table.frame(study.NUMBERS).select(table.key).is_unique().all()
     counts = dict(NUMBERS.group_by("item").len().iter_rows())
     assert counts == {
         "Table 3": 12,
@@ -256,4 +255,4 @@ def test_q_measure__monotone_with_all_relevant_docs():
 
 
 def test_slips__stated_for_tables_of_the_page():
-    assert set(paper.SLIPS) == {"Section 2", "Table 4", "Table 7", "Table 8", "Table 9"}
+    assert set(page.SLIPS) == {"Section 2", "Table 4", "Table 7", "Table 8", "Table 9"}

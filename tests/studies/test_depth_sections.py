@@ -13,11 +13,16 @@ import pytest
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
 from irmeta.studies.framework.study import Figure, Section, Show, Tables
 from irmeta.studies.framework.study_page import write_page
-from irmeta.studies.papers.depth import paper
-from irmeta.studies.papers.depth.conclusions import guidance, reusability, undecided
-from irmeta.studies.papers.depth.options import DepthOptions
-from irmeta.studies.papers.depth.sections import FIGURES, sections, track_section
-from irmeta.studies.papers.depth.study import STUDY
+from irmeta.studies.papers.depth import study
+from irmeta.studies.papers.depth.page import (
+    FIGURES,
+    guidance,
+    reusability,
+    sections,
+    track_section,
+    undecided,
+)
+from irmeta.studies.papers.depth.study import STUDY, DepthOptions
 from support.study_tables import filled_tables
 
 OPTIONS = DepthOptions()
@@ -34,7 +39,7 @@ HEADINGS = (
 
 def made(**rows: Any) -> Tables:
     """Return all tables of the study with the given rows."""
-    return filled_tables(STUDY, paper.NUMBERS, **rows)
+    return filled_tables(STUDY, study.NUMBERS, **rows)
 
 
 def pool(track: str = "news", **facts: Any) -> dict[str, Any]:
@@ -313,6 +318,6 @@ def test_paper_numbers__shown_once_each():
     shown = [s for f in found.values() for s in f.show if isinstance(s, Show)]
     items = [s.rows["item"][0] for s in shown if s.table == "paper_numbers"]
     names = [s.name for s in shown if s.table == "paper_numbers"]
-    everything = pl.DataFrame(paper.NUMBERS)["item"].unique(maintain_order=True)
+    everything = pl.DataFrame(study.NUMBERS)["item"].unique(maintain_order=True)
     assert set(items) == set(everything)
     assert len(items) == len(set(items)) == len(set(names))

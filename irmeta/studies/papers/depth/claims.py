@@ -18,7 +18,7 @@ from irmeta.studies.framework.claims import (
     value,
 )
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.papers.depth.options import DepthOptions as Options
+from irmeta.studies.papers.depth.study import DepthOptions as Options
 
 UTILITY, RECALL = KINDS = ("utility", "recall")
 """Families of measures that the paper compares."""

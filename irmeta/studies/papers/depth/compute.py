@@ -31,10 +31,8 @@ from irmeta.stats.orders import round_means
 from irmeta.stats.paired_t import PairedT
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.options import SQUARE, DepthOptions, cut
-from irmeta.studies.papers.depth.pool_facts import collection, growth_points
-from irmeta.studies.papers.depth.studied_pool import StudiedPool, judged_only
-from irmeta.studies.papers.depth.tables import TABLES
+from irmeta.studies.papers.depth.pool import StudiedPool, collection, growth_points, judged_only
+from irmeta.studies.papers.depth.study import SQUARE, TABLES, DepthOptions, cut
 from irmeta.trec.tie_orders import TIE_RULES
 
 POINTS = 60

@@ -16,8 +16,8 @@ from irmeta.report.charts.row_charts import dumbbell
 from irmeta.report.theme import axis_title
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.depth.options import PLOTTED_DEPTHS, cut
-from irmeta.studies.papers.depth.options import DepthOptions as Options
+from irmeta.studies.papers.depth.study import PLOTTED_DEPTHS, cut
+from irmeta.studies.papers.depth.study import DepthOptions as Options
 
 MOST_NAMED = 5  # tracks in a caption
 MOST_RANKS = 50  # ranks of judged docs that are all drawn; deeper, those of Figure 1

@@ -22,8 +22,8 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import kendall_tau_b, over_common, round_means
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.options import LEAST_JUDGED
-from irmeta.studies.papers.depth.studied_pool import LEAST_USEFUL, complete_to
+from irmeta.studies.papers.depth.pool import LEAST_USEFUL, complete_to
+from irmeta.studies.papers.depth.study import LEAST_JUDGED
 from irmeta.studies.papers.trust.options import (
     BY_SUBTOPIC,
     CONCLUDED,

@@ -1,8 +1,9 @@
-"""The sections of the study's page, in the paper's order."""
+"""The sections of the study's page, in the paper's order, with the paper's numbers beside ours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from irmeta.phrases import count, listed
-from irmeta.schema.columns import by_name
+from irmeta.schema.columns import Paper, by_name
+from irmeta.studies.framework.printed_numbers import read_notes, values_of
 from irmeta.studies.framework.section_parts import (
     MOST_NAMED,
     POINTER,
@@ -21,11 +23,198 @@ from irmeta.studies.framework.section_parts import (
     show_printed,
 )
 from irmeta.studies.framework.study import Section, Show, Tables
-from irmeta.studies.papers.depth import conclusions
-from irmeta.studies.papers.depth.options import PLOTTED_DEPTHS, PRINTED_CUTOFFS
-from irmeta.studies.papers.depth.options import DepthOptions as Options
-from irmeta.studies.papers.depth.paper import DATA, SLIPS, collection_of, printed_beside
-from irmeta.studies.papers.depth.tables import TABLES
+from irmeta.studies.papers.depth.study import NUMBERS, PLOTTED_DEPTHS, PRINTED_CUTOFFS, TABLES
+from irmeta.studies.papers.depth.study import DepthOptions as Options
+
+DATA = Paper("4 collections of 21 to 42 contributing runs and 50 topics each", "Table 3")
+SLIPS = read_notes("irmeta.studies.papers.depth")
+"""Contradictions in the paper, and the choice made here, by table."""
+_VALUES = values_of(NUMBERS)
+_NAMES: Mapping[str, Sequence[str]] = {  # "Table 7" of paper_notes.toml says which are one
+    "Robust04": ("Robust04", "TREC 8", "TREC 8 Robust", "TREC 8 Robust04"),
+    "ClueWeb2010": ("ClueWeb2010", "ClueWeb10"),
+}
+"""What the tables call a collection of Table 3, where that is not one name."""
+_RATIOS = {"discrimination": "Disc.", "coverage": "Covr.", "inversion": "Invr."}
+_CHANGES = {"delta_percent": "change %", "delta_rank": "ranks moved"}
+_TIES = {"median_of_means": "median of ties %", "tau_b": "tau"}
+Printed = Mapping[str, Callable[[Mapping[str, Any]], str | None]]
+
+
+def collection_of(contributors: int, depth: int | None) -> str | None:
+    """Return the collection of Table 3 with as many contributing runs and as deep a pool."""
+    size = {"contributing runs": str(contributors), "pooling depth": str(depth)}
+    names = dict.fromkeys(row["collection"] for row in NUMBERS if row["item"] == "Table 3")
+    return next(
+        (n for n in names if all(_VALUES["Table 3", n, "", c] == v for c, v in size.items())), None
+    )
+
+
+def printed_beside(item: str, collections: Mapping[str, str | None]) -> Printed:
+    """Return the paper's numbers of a table, by column, as functions of the rows of ours.
+
+    `collections` has the paper's collection of each track, or None.
+    """
+
+    def find(row: Mapping[str, Any], ending: str, line: str, column: str) -> str | None:
+        known = collections.get(row["track"]) or ""
+        keys = ((item, name + ending, line, column) for name in _NAMES.get(known, (known,)))
+        return next((_VALUES[key] for key in keys if key in _VALUES), None)
+
+    def ratio(row: Mapping[str, Any], column: str) -> str | None:
+        endings = ["", f", d = {row['depth']}"] if row["depth"] == 20 else [f", d = {row['depth']}"]
+        named = f"{_measure(row)} {_RATIOS[column]}"
+        found = (find(row, ending, f"k = {row['k']}", named) for ending in endings)
+        return next(filter(None, found), None)
+
+    def change(row: Mapping[str, Any], column: str) -> str | None:
+        if row["k"] != row["depth"]:
+            return None
+        ending, line = f", k = d = {row['k']}", f"{row['level']}, {_measure(row)}"
+        return find(row, ending, line, _CHANGES[column])
+
+    def outcome(row: Mapping[str, Any]) -> str | None:
+        line = "all" if row["depth"] is None else f"d = {row['depth']}"
+        text = find(row, "", line, row["quantity"])
+        return None if text in (None, "n/a") else text.replace("\u00b1", " \u00b1 ")
+
+    def with_residual(row: Mapping[str, Any]) -> str | None:
+        ending, line = f", d = {row['depth']}", f"k = {row['k']}"
+        both = [find(row, ending, line, f"{_measure(row)} {n}") for n in ("score", "residual")]
+        return None if None in both else " + ".join(filter(None, both))
+
+    def tied(row: Mapping[str, Any], column: str) -> str | None:
+        return _VALUES.get((item, _track_of_table_6(row["track"]), "", _TIES[column]))
+
+    return {
+        "Table 4": {"mean": outcome},
+        "Table 5": {name: partial(change, column=name) for name in _CHANGES},
+        "Table 6": {name: partial(tied, column=name) for name in _TIES},
+        "Table 7": {name: partial(ratio, column=name) for name in _RATIOS},
+        "Table 8": {name: partial(ratio, column=name) for name in _RATIOS},
+        "Table 9": {"score": with_residual},
+    }[item]
+
+
+def _measure(row: Mapping[str, Any]) -> str:
+    """Return the paper's spelling of a row's measure, without its cutoff."""
+    return row["measure"].partition("@")[0].replace(",rel=1", "")
+
+
+def _track_of_table_6(track: str) -> str:
+    """Return the name of a track as Table 6 spells it: TREC8 of trec-8, Robust04 of robust-2004."""
+    plain = re.sub(r"[^a-z0-9]", "", track.lower()).removesuffix("adhoc")
+    plain = re.sub(r"^(robust)20(?=\d\d$)", r"\1", plain).replace("terabyte20", "trec20")
+    names = {row["collection"] for row in NUMBERS if row["item"] == "Table 6"}
+    return next((name for name in names if name.lower() == plain), "")
+
+
+VERDICTS = {
+    "reusable": "reusable",
+    "with care": "to be used with care",
+    "not for new systems": "not for new systems",
+}
+"""The verdicts of `reusability`, best first, and their wording."""
+MOST_LISTED = 4  # measures; the most frequent verdict on as many is that of the other measures
+
+
+def conclusions(tables: Tables, track: str) -> Iterator[str]:
+    """Yield the sentences about a track; tables may hold other tracks too."""
+    yield from guidance(tables, track)
+    yield from reusability(tables, track)
+    yield from undecided(tables, track)
+
+
+def guidance(tables: Tables, track: str) -> Iterator[str]:
+    """Yield one sentence per depth of the pool: cutoffs that lead to the same conclusions.
+
+    The lists are full. A range that ends at the greatest computed cutoff prints as "from k on".
+    """
+    rows = tables["guidance"].filter(track=track, lists="full")
+    greatest = tables["table_7"].filter(track=track)["k"].max()
+    for (depth,), of_depth in rows.group_by("depth", maintain_order=True):
+        several = f" and a pool of depth {depth}" if rows["depth"].n_unique() > 1 else ""
+        several += _estimated(tables, track)
+        ranges: dict[str, list[str]] = {}
+        depths: dict[int | None, list[str]] = {}
+        for measure, low, high, least in of_depth.select(
+            "measure", "k_low", "k_high", "least_depth"
+        ).iter_rows():
+            ranges.setdefault(_cutoff_range(low, high, greatest), []).append(measure)
+            depths.setdefault(least, []).append(measure)
+        held = "; ".join(
+            f"{listed(names)} {'holds' if len(names) == 1 else 'hold'} {text}"
+            for text, names in ranges.items()
+        )
+        yield f"On {track}{several}, {held}; {_agreeing_pools(depths)}."
+
+
+def _cutoff_range(low: int | None, high: int | None, greatest: object) -> str:
+    if low is None or high is None:
+        return "at no cutoff"
+    if high == greatest:
+        return f"from k = {low} on"
+    return f"for k = {low}" + (f" to {high}" if high > low else "")
+
+
+def _agreeing_pools(depths: dict[int | None, list[str]]) -> str:
+    """Return which pools order the contributors as all judgments do, by which measures."""
+    known = sorted((depth, names) for depth, names in depths.items() if depth is not None)
+    same = len(known) == 1 and None not in depths
+    pools = [f"a pool of depth {d}" + ("" if same else f" ({listed(names)})") for d, names in known]
+    done = "its contributors as all judgments do"
+    if not pools:
+        return f"no pool orders {done}"
+    text = f"{listed(pools)} {'orders' if len(pools) == 1 else 'order'} {done}"
+    return f"{text}, and no pool by {listed(depths[None])}" if None in depths else text
+
+
+def reusability(tables: Tables, track: str) -> Iterator[str]:
+    """Yield one sentence per kind of judgments, or one if they agree: the verdicts by level."""
+    rows = tables["reusability"].filter(track=track)
+    lost = tables["table_5"].filter(track=track)
+    kinds: dict[str, list[str]] = {}
+    for (judgments,), of_kind in rows.group_by("judgments", maintain_order=True):
+        levels = []
+        for (level,), of_level in of_kind.group_by("level", maintain_order=True):
+            most = lost.filter(level=level, judgments=judgments)["judged_lost"].max()
+            text = "no judgment is lost, which proves nothing" if most == 0 else _verdicts(of_level)
+            levels.append(f"with each {level} left out, {text}")
+        which = "of the pool" if judgments == "pool" else "of every depth"
+        kinds.setdefault("; ".join(levels), []).append(which)
+    for text, which in kinds.items():
+        yield f"Judgments {listed(which)} on {track}{_estimated(tables, track)}: {text}."
+
+
+def _estimated(tables: Tables, track: str) -> str:
+    """Return " (estimated depth of the pool: 7)" if the depth is estimated, otherwise ""."""
+    rows = tables["collections"].filter(track=track, depth_source="estimated")
+    return f" (estimated depth of the pool: {rows['depth'].item()})" if rows.height else ""
+
+
+def _verdicts(rows: pl.DataFrame) -> str:
+    """Return the verdicts with their measures, e.g. "reusable by ERR@10 and RR@10"."""
+    by_verdict = [(v, rows.filter(verdict=v)["measure"].to_list()) for v in VERDICTS]
+    by_verdict = [(VERDICTS[verdict], names) for verdict, names in by_verdict if names]
+    if len(by_verdict) == 1 and rows.height > 1:
+        return f"{by_verdict[0][0]} by every measure"
+    if max(sizes := [len(names) for _, names in by_verdict]) >= MOST_LISTED:
+        most = by_verdict.pop(sizes.index(max(sizes)))[0]
+        by_verdict.append((most, ["the other measures"]))
+    return ", ".join(f"{verdict} by {listed(names)}" for verdict, names in by_verdict)
+
+
+def undecided(tables: Tables, track: str) -> Iterator[str]:
+    """Yield how many pairs of systems the unjudged docs leave undecided, if there are systems."""
+    systems = tables["unjudged"].filter(track=track).height
+    if pairs := systems * (systems - 1) // 2:
+        number = tables["undecided"].filter(track=track).height
+        yield (
+            f"{number:,} of {count(pairs, 'pair')} of systems on {track} "
+            f"{'is' if number == 1 else 'are'} undecided: their RBP(p=0.8) differs by less than "
+            "the residual of the worse system."
+        )
+
 
 DECLARED = by_name(TABLES)
 WORST = 5  # systems with the fewest judged docs on a track
@@ -143,9 +332,7 @@ def _reusability(tables: Tables, options: Options) -> Section:
         _show("reusability", tables),
     ]
     heading = "Systems that did not contribute (Section 4, Table 5)"
-    return Section(
-        heading, [*text, *sentences(tables, conclusions.reusability)], shown, notes=notes
-    )
+    return Section(heading, [*text, *sentences(tables, reusability)], shown, notes=notes)
 
 
 def _left_out(tables: Tables, options: Options) -> Iterator[Show]:
@@ -266,7 +453,7 @@ def _guidance(tables: Tables, options: Options) -> Section:
     columns = ("track", "depth", "lists", "measure", "k_low", "k_high", "least_depth")
     return Section(
         "Beyond the paper: safe cutoffs and pools",
-        [text, *sentences(tables, conclusions.guidance)],
+        [text, *sentences(tables, guidance)],
         [_show("guidance", tables, columns, pivot="measure")],
         notes=_absent(tables, "guidance"),
     )
@@ -310,7 +497,7 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     show = [f"{name}*" for name in FIGURES]
     return Section(
         track,
-        list(conclusions.conclusions(tables, track)),
+        list(conclusions(tables, track)),
         [*show, Show("unjudged", rows={"system": worst}, caption=caption)] if worst else show,
         facts={label: facts[name] for name, label in labels.items() if name in facts},
     )
