@@ -13,8 +13,8 @@ from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.study import STUDY as PREFERENCE
 from irmeta.studies.papers.properties.options import PropertiesOptions
 from irmeta.studies.papers.properties.study import STUDY as PROPERTIES
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.study import STUDY as SEARCH_LENGTH
+from irmeta.studies.papers.search_length.study import SearchLengthOptions
 from support.claiming import Case, Rows, by_number, verdicts, wrong
 
 # search length

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from irmeta.studies.papers.depth.page import collection_of, printed_beside
-from irmeta.studies.papers.search_length.paper import table_1_beside
+from irmeta.studies.papers.search_length.page import table_1_beside
 
 BOTH = {"cw": "ClueWeb2010", "robust": "Robust04", "mine": None}
 

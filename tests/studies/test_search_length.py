@@ -24,10 +24,9 @@ from irmeta.store import long_table as rows_of_groups
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.search_length import track_values
-from irmeta.studies.papers.search_length.compute import effective_fraction_table
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
-from irmeta.studies.papers.search_length.track_values import Gathered, gather
+from irmeta.studies.papers.search_length import compute
+from irmeta.studies.papers.search_length.compute import Gathered, effective_fraction_table, gather
+from irmeta.studies.papers.search_length.study import SearchLengthOptions
 from support.examples import scaled
 from support.making import Track, down, tracks
 from support.studying import assert_rows, choices_of, filled, naive_track, same, studied
@@ -150,7 +149,7 @@ def test_chains__random_tracks_equal_naive_implementation(track: Track, rel: int
     if not found.has_lengths:
         return
     old = {"AP": chosen.ap, "RBP(p=0.8)": chosen.rbp, "nDCG": "nDCG", "ERR": "ERR"}
-    for chain in track_values.CHAINS:
+    for chain in compute.CHAINS:
         expected = naive_chain.chain(own, CHAINS[chain.name], rel)
         values = (found.chains[chain.name].worth, found.chains[chain.name].length)
         for step, each in zip((1, 3), values, strict=True):
@@ -160,8 +159,8 @@ def test_chains__random_tracks_equal_naive_implementation(track: Track, rel: int
                 assert {q for q, v in by_query.items() if not math.isnan(v)} == wanted.keys()
                 assert all(same(by_query[q], v) for q, v in wanted.items())
         matrix = found.scores.matrix(old[chain.name])
-        done = list(track_values.steps(chain, matrix, found.chains[chain.name], chosen))
-        summaries, moves = track_values.frames(chain.name, done)
+        done = list(compute.steps(chain, matrix, found.chains[chain.name], chosen))
+        summaries, moves = compute.frames(chain.name, done)
         name = {"chain": chain.name, "track": "t"}
         rows = naive_chain.reordering(own, CHAINS[chain.name], rel)
         assert_rows(summaries, [row | name for row in rows], "step")

@@ -11,7 +11,7 @@ import pytest
 import irmeta
 from irmeta.report.theme import to_svg
 from irmeta.studies.framework.study_results import StudyResults
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.study import SearchLengthOptions
 from support.charting import texts
 from support.making import Track, down
 from support.studying import assert_rows, made_track, studied

@@ -12,8 +12,7 @@ from polars.testing import assert_frame_equal
 
 import irmeta
 from irmeta.studies.papers.search_length import compute
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
-from irmeta.studies.papers.search_length.paper import TABLE_2
+from irmeta.studies.papers.search_length.study import TABLE_2, SearchLengthOptions
 from support.studying import MADE, assert_rows, choices_of, filled, made_track, same
 from support.undrawn import draw_nothing
 from twins import atomized as naive

@@ -12,7 +12,7 @@ import irmeta
 from irmeta.stats.search_lengths import GREATEST
 from irmeta.studies import search_length
 from irmeta.studies.framework.study_results import StudyResults
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.study import SearchLengthOptions
 from support.making import Track, read_qrels, read_run
 from twins import atomized as naive
 from twins import chain as naive_chain

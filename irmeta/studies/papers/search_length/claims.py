@@ -10,8 +10,9 @@ from irmeta.stats.search_lengths import equivalent_lengths, harmonic_mean
 from irmeta.studies.framework.claims import CannotBeSaid, Claim, Found, cell, minus, value
 from irmeta.studies.framework.sides import ROLES
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.papers.search_length import paper
-from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
+from irmeta.studies.papers.search_length.compute import RANKS_BEYOND
+from irmeta.studies.papers.search_length.study import EFFECTIVE_FRACTION
+from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
 
 SOLVED = 0.5  # P@20 from which a track is near-solved
 RANKS = np.array([1.0, 1000.0])
@@ -34,7 +35,7 @@ def _headroom(options: Options) -> Iterator[Claim]:
                 "Section 4.2, Figure 1", f"best {p20}", best[p20], f">= {SOLVED}", "about half",
                 "roughly half")  # fmt: skip
     for measure, which, figure in ((top, "first ten relevant", 2), (asl, "relevant", 4)):
-        for low, over, printed in paper.BEYOND[measure == asl]:
+        for low, over, printed in RANKS_BEYOND[measure == asl]:
             for one in dict.fromkeys((measure, options.deep[measure])):
                 deep = one != measure  # docs that a short list misses have long lengths
                 text = f"The {which} docs of the best system lie beyond rank {low:g} on average"
@@ -130,7 +131,7 @@ def _weights(options: Options) -> Iterator[Claim]:
     worked = Found(lengths[-1], ", ".join(f"{one:.1f}" for one in lengths))
     yield Claim("map-averages", "MAP averages only the top of the relevant docs, about half.", a1,
                 "share of the docs that MAP averages", averaged, "0.41 to 0.73", "mean",
-                paper.EFFECTIVE_FRACTION.value, "percent")  # fmt: skip
+                EFFECTIVE_FRACTION.value, "percent")  # fmt: skip
     text = "MAP counts a doc at any depth as if its search length were at most 1 + 1/MAP."
     yield Claim("map-squashes", text, a1, "median over runs of (1 + 1/MAP) / ASL", squashed, "< 1",
                 "most", "3.2 for lengths of 10,000", ".2f")  # fmt: skip

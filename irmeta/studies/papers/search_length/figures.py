@@ -15,9 +15,17 @@ from irmeta.report.charts.row_charts import dumbbell, strip
 from irmeta.report.figures import length_differences, length_histogram, share
 from irmeta.report.theme import BLUE, PALE_BLUE, axis_title, nothing
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.search_length.compute import BEYOND, ORDER
-from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
-from irmeta.studies.papers.search_length.paper import CLASSES, EFFECTIVE_MEAN
+from irmeta.studies.papers.search_length.compute import FURTHER, ORDER
+from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
+
+EFFECTIVE_MEAN = 0.57
+CLASSES: Mapping[int, tuple[tuple[float, str], ...]] = {
+    1: ((0.0, "far from solved"), (0.3, "between"), (0.5, "near-solved")),
+    2: ((20.0, "from 20 up: P@20 undersamples"),),
+    3: (),
+    4: ((100.0, "from 100 up"),),
+}
+"""Classes that the text names in Figures 1 to 4, by figure: lower bound and name."""
 
 SHORT = "best system misses more relevant docs than the median system"
 DAGGER = pl.when("short").then(pl.col("track") + " \u2020").otherwise("track")
@@ -269,9 +277,9 @@ FIGURES = (
            f"{PAPER}: the largest move.", MOVES),
     Figure("tau_b", partial(_steps, order=ORDER), partial(_chain, value="tau"),
            f"{PAPER}: the order.", TAUS),
-    Figure("beyond_delta_sort", partial(_steps, order=BEYOND), partial(_chain, value="delta_sort"),
+    Figure("beyond_delta_sort", partial(_steps, order=FURTHER), partial(_chain, value="delta_sort"),
            f"{OTHERS}: the largest move.", MOVES),
-    Figure("beyond_tau_b", partial(_steps, order=BEYOND), partial(_chain, value="tau"),
+    Figure("beyond_tau_b", partial(_steps, order=FURTHER), partial(_chain, value="tau"),
            f"{OTHERS}: the order.", TAUS),
     Figure("averaged_by_ap", _fractions, _fraction,
            "The share of the relevant docs that AP averages (Appendix A.1).",

@@ -1,16 +1,42 @@
-"""The sections of the study's page, in the paper's order."""
+"""The sections of the study's page, in the paper's order, with the paper's numbers beside ours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
 from irmeta.phrases import count
+from irmeta.schema.columns import Paper
 from irmeta.studies.framework.section_parts import data_section
 from irmeta.studies.framework.sides import ROLES
 from irmeta.studies.framework.study import Section, Show, Tables
-from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
-from irmeta.studies.papers.search_length.paper import DATA, EFFECTIVE_FRACTION, table_1_beside
-from irmeta.studies.papers.search_length.track_values import CHAINS
+from irmeta.studies.papers.search_length.compute import CHAINS, TABLE_1
+from irmeta.studies.papers.search_length.study import EFFECTIVE_FRACTION
+from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
+
+DATA = Paper("76 tracks, 4,302 runs, 5,043 queries", "Section 4.1")
+
+COLLECTIONS = {(64, 45): "documents", (59, 54): "passages"}
+"""Collections of Table 1 by the runs and judged queries of the 2020 Deep Learning track."""
+
+
+def table_1_beside(
+    sizes: Mapping[str, tuple[int, int]],
+) -> Mapping[str, Callable[[Mapping[str, Any]], str | None]]:
+    """Return the paper's numbers of Table 1, by column, as functions of the rows of ours."""
+    known = {(collection, measure): values for collection, measure, *values in TABLE_1}
+
+    def printed(row: Mapping[str, Any], at: int) -> str | None:
+        collection = COLLECTIONS.get(sizes[row["track"]], "")
+        value = known.get((collection, row["measure"]), (None,) * 3)[at]
+        if value is None:
+            return None
+        return f"{value:.0%}" if at == 2 else f"{value:.0f}" if value >= 1 else f"{value:.3f}"
+
+    columns = ("baseline_value", "contender_value", "rrie")
+    return {name: partial(printed, at=i) for i, name in enumerate(columns)}
+
 
 BEYOND = (
     "AP discounts rank r by 1/r, so the paper's 1/P is the search length, and the paper averages "
