@@ -35,8 +35,8 @@ def study_of(module: str) -> str | None:
     """Return the study to whose package a module belongs."""
     if module.startswith("irmeta.studies.reanalysis"):
         return "overview"
-    parts = module.removeprefix("irmeta.studies.papers.").split(".")
-    return parts[0].replace("_", "-") if module.startswith("irmeta.studies.papers.") else None
+    match = re.match(r"irmeta\.studies\.(papers|original)\.(\w+)", module)
+    return match and match[2].replace("_", "-")
 
 
 @cache

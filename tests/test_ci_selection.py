@@ -49,7 +49,7 @@ def test_mirrored__tests_of_rooms(rooms: ModuleType, changed: list[str], expecte
 
 
 def test_mirrored__a_study_has_its_own_tests(rooms: ModuleType):
-    found = rooms.mirrored(["irmeta/studies/papers/judges/tables.py"])
+    found = rooms.mirrored(["irmeta/studies/original/judges/study.py"])
     assert found >= {"tests/studies/test_judges_study.py", "tests/studies/test_partial_judges.py"}
     assert all("judges" in name for name in found)
 
@@ -62,15 +62,13 @@ def test_every_room_and_study_has_tests(rooms: ModuleType):
         if not rooms.mirrored([path.relative_to(ROOT).as_posix()])
     }
     assert without == set()
-    papers = ROOT / "irmeta" / "studies" / "papers"
-    assert {path.name for path in papers.iterdir() if (path / "study.py").exists()} == set(
-        rooms.STUDIES
-    )
+    studies = {path.parent.name for path in (ROOT / "irmeta" / "studies").rglob("study.py")}
+    assert studies - {"framework", "reanalysis"} == set(rooms.STUDIES)
 
 
 def test_notebooks_of(rooms: ModuleType):
     changed = [
-        "irmeta/studies/papers/trust/grades.py",
+        "irmeta/studies/original/trust/grades.py",
         "notebooks/archive.ipynb",
         "irmeta/api/x.py",
     ]

@@ -35,7 +35,7 @@ from irmeta.locations import location
 from irmeta.policies import ReadPolicy
 from irmeta.show.display import ReportDisplay
 from irmeta.studies.framework.run_options import RunOptions
-from irmeta.studies.reanalysis.options import OverviewOptions
+from irmeta.studies.reanalysis.study import OverviewOptions
 
 
 @command(

@@ -9,7 +9,7 @@ import irmeta
 from irmeta.errors import MeasureError
 from irmeta.measures.aliases import BARE, CUBETEST, CUT, ELSEWHERE, FIELD, PLAIN, fold
 from irmeta.measures.names import canonical, parse_measure, parse_measures, registry
-from irmeta.studies.reanalysis.options import OverviewOptions
+from irmeta.studies.reanalysis.study import OverviewOptions
 from support.making import Track
 
 MEANT = {

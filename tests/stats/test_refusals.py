@@ -20,7 +20,7 @@ from irmeta.stats.pairs import pairwise
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
 from irmeta.stats.ranking_stability import stability, swap_rates
 from irmeta.stats.resampling import query_subsets
-from irmeta.studies.reanalysis.options import OverviewOptions
+from irmeta.studies.reanalysis.study import OverviewOptions
 
 QUERIES, SYSTEMS = tuple("123456"), ("a", "b", "c")
 VALUES = np.random.default_rng(0).random((len(QUERIES), len(SYSTEMS)))

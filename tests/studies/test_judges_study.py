@@ -14,7 +14,7 @@ import pytest
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.studies.framework.study_results import StudyResults
-from irmeta.studies.papers.judges.verdict_tables import limits_text
+from irmeta.studies.original.judges.verdicts import limits_text
 from support.undrawn import draw_nothing
 
 FEW: dict[str, Any] = {"resamples": 50, "splits": 20, "draws": 99}

@@ -19,10 +19,8 @@ from irmeta.studies.papers.properties.compute import compute, with_printed
 from irmeta.studies.papers.properties.figures import induced_path
 from irmeta.studies.papers.properties.options import MOST_DRAWN
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
-from irmeta.studies.papers.properties.paper import SLIPS, WORKED
 from irmeta.studies.papers.properties.sections import CERTAINTY, sections
-from irmeta.studies.papers.properties.study import STUDY
-from irmeta.studies.papers.properties.tables import TABLES
+from irmeta.studies.papers.properties.study import SLIPS, STUDY, TABLES, WORKED
 
 DECLARED = by_name(TABLES)
 OPTIONS = Options(length=3)

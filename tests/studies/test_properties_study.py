@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta import parallel
 from irmeta.measures.evaluate import score_rankings
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.results.tidy_files import provenance
@@ -15,7 +16,7 @@ from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.properties import compute
 from irmeta.studies.papers.properties.compute import padded_rankings, truncation
 from irmeta.studies.papers.properties.options import MEASURES, PropertiesOptions
-from irmeta.studies.papers.properties.tables import TABLES
+from irmeta.studies.papers.properties.study import TABLES
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 ACT = "ACT(per=all)@10"
@@ -167,7 +168,7 @@ def test_study__refuses_more_than_a_minute_or_half_of_the_memory(
     tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch, memory: int, options, limits: str
 ):
     """Before anything is written, with the number of rankings."""
-    monkeypatch.setattr(compute, "usable_memory", lambda: memory)
+    monkeypatch.setattr(parallel, "usable_memory", lambda: memory)
     asked = [word for name, value in options.items() for word in (f"--{name}", value)]
     done = run("study", "properties", "--out", tmp_path / "out", *asked)
     number = f"{PropertiesOptions(**options).space.count:,} rankings"
@@ -180,7 +181,7 @@ def test_study__refuses_more_than_a_minute_or_half_of_the_memory(
 def test_study__length_14_is_allowed_and_reports_each_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(compute, "usable_memory", lambda: 24 << 30)
+    monkeypatch.setattr(parallel, "usable_memory", lambda: 24 << 30)
     PropertiesOptions(length=14).check_run()
     seen = []
     irmeta.studies.properties(

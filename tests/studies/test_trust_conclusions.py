@@ -15,7 +15,7 @@ from irmeta.measures.names import parse_measures
 from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
 from irmeta.results.scores import Scores
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.trust.options import DRAWS, TrustOptions
+from irmeta.studies.original.trust.options import DRAWS, TrustOptions
 from support.trusted import FEW, lists, results_of
 from support.undrawn import draw_nothing
 from twins import conclusions as twin

@@ -8,17 +8,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from irmeta.studies.papers.trust.advice import advice, advice_over_tracks
-from irmeta.studies.papers.trust.conclusions import TOGETHER
-from irmeta.studies.papers.trust.figures import FIGURES
-from irmeta.studies.papers.trust.grades import CARE, FAMILIES, SAFE, UNKNOWN, UNSAFE
-from irmeta.studies.papers.trust.options import TrustOptions
-from irmeta.studies.papers.trust.over_tracks import (
+from irmeta.studies.original.trust.conclusions import TOGETHER
+from irmeta.studies.original.trust.figures import FIGURES
+from irmeta.studies.original.trust.grades import CARE, FAMILIES, SAFE, UNKNOWN, UNSAFE
+from irmeta.studies.original.trust.options import TrustOptions
+from irmeta.studies.original.trust.over_tracks import (
     AVERAGED,
     collection_of,
     criterion_means,
     safe_measures,
 )
+from irmeta.studies.original.trust.sections import advice, advice_over_tracks
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ import pytest
 import irmeta
 from irmeta.rankings.derive.tied_docs import reorder_ties
 from irmeta.report.theme import TEXT_WIDTH, WIDTH
-from irmeta.studies.papers.trust.figures import FIGURES
-from irmeta.studies.papers.trust.grades import (
+from irmeta.studies.original.trust.figures import FIGURES
+from irmeta.studies.original.trust.grades import (
     CARE,
     CRITERIA,
     SAFE,
@@ -24,8 +24,8 @@ from irmeta.studies.papers.trust.grades import (
     UNSAFE,
     verdicts,
 )
-from irmeta.studies.papers.trust.measure_facts import measure_facts
-from irmeta.studies.papers.trust.options import TrustOptions
+from irmeta.studies.original.trust.options import TrustOptions
+from irmeta.studies.original.trust.over_tracks import measure_facts
 from support.trusted import FEW, Labels, lists, results_of
 from support.undrawn import draw_nothing
 from twins.orders import kendall_tau_b

@@ -14,11 +14,11 @@ OWN = {
     "overview": "irmeta.studies.reanalysis.study:STUDY",
     "depth": "irmeta.studies.papers.depth.study:STUDY",
     "innovation": "irmeta.studies.papers.innovation.study:STUDY",
-    "judges": "irmeta.studies.papers.judges.study:STUDY",
+    "judges": "irmeta.studies.original.judges.study:STUDY",
     "preference": "irmeta.studies.papers.preference.study:STUDY",
     "properties": "irmeta.studies.papers.properties.study:STUDY",
     "search-length": "irmeta.studies.papers.search_length.study:STUDY",
-    "trust": "irmeta.studies.papers.trust.study:STUDY",
+    "trust": "irmeta.studies.original.trust.study:STUDY",
 }
 
 

@@ -25,7 +25,7 @@ from irmeta.store.scan import track_notes
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.systems import Missed
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.reanalysis.options import OverviewOptions
+from irmeta.studies.reanalysis.study import OverviewOptions
 
 
 class Block(NamedTuple):

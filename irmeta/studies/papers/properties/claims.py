@@ -9,9 +9,9 @@ import polars as pl
 from irmeta.phrases import listed
 from irmeta.studies.framework.claims import CannotBeSaid, Claim, Found, cell, minus
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.papers.properties import paper
 from irmeta.studies.papers.properties.options import ITERATIONS
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
+from irmeta.studies.papers.properties.study import SPACE
 
 VIOLATED = {
     "act-irrelevance": ("ACT", "ACT(per=all)@10", "irrelevance", "99.91%: 29,496 of 29,523"),
@@ -34,7 +34,7 @@ def claims(options: Options) -> Iterator[Claim]:
     """Yield the claims of the paper; its numbers are those of its own rankings."""
     space = options.space
     is_papers = (space.subtopics, space.length, space.relevant_docs) == (
-        *paper.SPACE, paper.SPACE[1])  # fmt: skip
+        *SPACE, SPACE[1])  # fmt: skip
     for name, (short, measure, prop, printed) in VIOLATED.items():
         yield Claim(name, f"{short} violates {prop}.", "Section 4.2, Table 1",
                     f"share of the pairs that {measure} violates", _share("table_1", measure, prop),

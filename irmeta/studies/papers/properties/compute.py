@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 
 from irmeta.equality import TIE
-from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate_block, oriented, rank_cutoff, score_rankings
 from irmeta.measures.explain import trace_value
 from irmeta.measures.names import Spec, canonical, parse_measure
 from irmeta.measures.spec import Trace
 from irmeta.naming.numbered_rankings import NumberedRankings
-from irmeta.parallel import usable_memory
-from irmeta.phrases import count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import (
@@ -28,40 +25,14 @@ from irmeta.stats.properties import (
     Case,
     Property,
     PropertyCounts,
-    count_induced,
     count_violations,
 )
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.papers.properties.options import MEASURES, every_spec
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
-from irmeta.studies.papers.properties.paper import NUMBERS, RELEVANT, SPACE, WORKED, printed
+from irmeta.studies.papers.properties.study import NUMBERS, RELEVANT, SPACE, WORKED, printed
 
 Row = dict[str, Any]
-
-RANKING_SECONDS, PAIR_SECONDS = 2e-7, 7e-9
-"""Time of a measure for a ranking with its neighbours, and for a pair of induction; on one core."""
-MOST_SECONDS = 60
-SHARE_OF_MEMORY = 0.5
-ARRAYS = 10  # arrays of one number per ranking that pairs of rankings take at most
-
-
-def check_affordable(
-    rankings: NumberedRankings, specs: Sequence[Spec], properties: Sequence[Property]
-) -> None:
-    """Check that measures of all rankings take no more than a minute and half of the memory."""
-    pairs = count_induced(rankings) if INDUCTION in properties else 0
-    seconds = len(specs) * (RANKING_SECONDS * rankings.count + PAIR_SECONDS * pairs)
-    is_turned = any(spec.measure.direction < 0 for spec in specs)
-    arrays = len(specs) * (2 if is_turned else 1) + ARRAYS
-    size, most = 8 * rankings.count * arrays, SHARE_OF_MEMORY * usable_memory()
-    if seconds > MOST_SECONDS or size > most:
-        raise UsageError(
-            f"{rankings.count:,} rankings of up to {rankings.length} docs over "
-            f"{count(rankings.subtopics, 'subtopic')} by {count(len(specs), 'measure')} take about "
-            f"{seconds:,.0f} seconds and {size / 1e9:.1f} GB, above the limits of {MOST_SECONDS} "
-            f"seconds and {most / 1e9:.1f} GB: choose a smaller length, or fewer subtopics or "
-            "measures."
-        )
 
 
 def described(one: Property) -> Row:

@@ -15,11 +15,11 @@ from irmeta.parallel import check_not_forked
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import properties_for
 from irmeta.studies.papers.properties.compute import (
-    check_affordable,
     count_properties,
     count_rows,
     violated_pair,
 )
+from irmeta.studies.papers.properties.options import check_affordable
 
 CUTOFFS: dict[str, float] = {"rank": 5, "level": 0.5}
 """Cutoffs of measures that need one, where no measure is named."""

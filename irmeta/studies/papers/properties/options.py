@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from irmeta.errors import UsageError
 from irmeta.options import Options, option
+from irmeta.phrases import count
 
 if TYPE_CHECKING:
     from irmeta.measures.names import Spec
+    from irmeta.naming.numbered_rankings import NumberedRankings
     from irmeta.rankings.enumeration import RankingSpace
+    from irmeta.stats.properties import Property
 
 MEASURES = (
     *("RR", "P@5", "P@10", "nDCG@5", "nDCG@10", "AP"),
@@ -24,6 +27,11 @@ ITERATIONS = (1, 5, "all")
 """Docs of an iteration of the cube tests: each doc, TREC's Dynamic Domain track, the paper."""
 MOST_DRAWN = 121
 """Largest number of rankings in Figures 1 to 5."""
+RANKING_SECONDS, PAIR_SECONDS = 2e-7, 7e-9
+"""Time of a measure for a ranking with its neighbours, and for a pair of induction; on one core."""
+MOST_SECONDS = 60
+SHARE_OF_MEMORY = 0.5
+ARRAYS = 10  # arrays of one number per ranking that pairs of rankings take at most
 
 
 @dataclass(frozen=True)
@@ -60,10 +68,10 @@ class PropertiesOptions(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.space
-        if (count := self.drawn.count) > MOST_DRAWN:
+        if (rankings := self.drawn.count) > MOST_DRAWN:
             raise UsageError(
-                f"Figures 1 to 5 would have {count:,} rankings, more than {MOST_DRAWN}: choose a "
-                "smaller drawn_length or drawn_subtopics."
+                f"Figures 1 to 5 would have {rankings:,} rankings, more than {MOST_DRAWN}: choose "
+                "a smaller drawn_length or drawn_subtopics."
             )
 
     @property
@@ -121,9 +129,30 @@ class PropertiesOptions(Options):
     def check_run(self) -> None:
         """Check that the measures of all rankings take acceptable time and memory."""
         from irmeta.stats.properties import PAPER
-        from irmeta.studies.papers.properties.compute import check_affordable
 
         check_affordable(self.space, every_spec(self), PAPER)
+
+
+def check_affordable(
+    rankings: NumberedRankings, specs: Sequence[Spec], properties: Sequence[Property]
+) -> None:
+    """Check that measures of all rankings take no more than a minute and half of the memory."""
+    from irmeta.parallel import usable_memory
+    from irmeta.stats.properties import INDUCTION, count_induced
+
+    pairs = count_induced(rankings) if INDUCTION in properties else 0
+    seconds = len(specs) * (RANKING_SECONDS * rankings.count + PAIR_SECONDS * pairs)
+    is_turned = any(spec.measure.direction < 0 for spec in specs)
+    arrays = len(specs) * (2 if is_turned else 1) + ARRAYS
+    size, most = 8 * rankings.count * arrays, SHARE_OF_MEMORY * usable_memory()
+    if seconds > MOST_SECONDS or size > most:
+        raise UsageError(
+            f"{rankings.count:,} rankings of up to {rankings.length} docs over "
+            f"{count(rankings.subtopics, 'subtopic')} by {count(len(specs), 'measure')} take about "
+            f"{seconds:,.0f} seconds and {size / 1e9:.1f} GB, above the limits of {MOST_SECONDS} "
+            f"seconds and {most / 1e9:.1f} GB: choose a smaller length, or fewer subtopics or "
+            "measures."
+        )
 
 
 def every_spec(options: PropertiesOptions) -> list[Spec]:

@@ -10,7 +10,7 @@ from irmeta.phrases import count, listed
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.properties.figures import induced_path
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
-from irmeta.studies.papers.properties.paper import RELEVANT, SLIPS
+from irmeta.studies.papers.properties.study import RELEVANT, SLIPS
 
 CERTAINTY = (
     "One violated pair proves that a measure lacks the property. No violated pair among these "

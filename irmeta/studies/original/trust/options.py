@@ -45,14 +45,14 @@ class TrustOptions(TrackOptions):
         (),
         "Measures and preferences, these by win rates (repeatable); default RPP and 14 common "
         "measures, and more where a track is sampled or has judgments by subtopic.",
-        parse="irmeta.studies.papers.trust.options:checked_names",
+        parse="irmeta.studies.original.trust.options:checked_names",
         flag="-m --measures",
     )
     concluded: tuple[str, ...] = option(
         (),
         "Measures whose conclusions are checked (repeatable); default AP and nDCG@10 where they "
         "are among the measures, else the first two.",
-        parse="irmeta.studies.papers.trust.options:checked_measures",
+        parse="irmeta.studies.original.trust.options:checked_measures",
     )
     alpha: float = option(0.05, "Significance level.", least=0, most=1, exclusive=True)
     resamples: int = option(

@@ -10,9 +10,9 @@ import polars as pl
 from irmeta.report.charts.graded import graded_table
 from irmeta.report.charts.heat import heat_map
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.trust.grades import CRITERIA, GRADES, UNKNOWN
-from irmeta.studies.papers.trust.options import TrustOptions
-from irmeta.studies.papers.trust.tables import TABLES
+from irmeta.studies.original.trust.grades import CRITERIA, GRADES, UNKNOWN
+from irmeta.studies.original.trust.options import TrustOptions
+from irmeta.studies.original.trust.study import TABLES
 
 CELLS = ("track", "grade", "column", "group", "row", "text", "name")
 """Columns of the cells of a heat table: measures in `row` are printed as in papers."""

@@ -15,8 +15,8 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.stats.rank_confidence import rank_sets
 from irmeta.studies.framework.study import TableRows
-from irmeta.studies.papers.trust.options import TrustOptions
-from irmeta.studies.papers.trust.trusted_track import TrustedTrack
+from irmeta.studies.original.trust.options import TrustOptions
+from irmeta.studies.original.trust.trusted_track import TrustedTrack
 
 HALVED = 0.5
 TOGETHER = "all conditions together"

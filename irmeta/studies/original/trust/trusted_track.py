@@ -22,9 +22,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import kendall_tau_b, over_common, round_means
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.pool import LEAST_USEFUL, complete_to
-from irmeta.studies.papers.depth.study import LEAST_JUDGED
-from irmeta.studies.papers.trust.options import (
+from irmeta.studies.original.trust.options import (
     BY_SUBTOPIC,
     CONCLUDED,
     DRAWS,
@@ -35,6 +33,8 @@ from irmeta.studies.papers.trust.options import (
     checked_measures,
     checked_preferences,
 )
+from irmeta.studies.papers.depth.pool import LEAST_USEFUL, complete_to
+from irmeta.studies.papers.depth.study import LEAST_JUDGED
 
 SAMPLED = ("infAP",)
 

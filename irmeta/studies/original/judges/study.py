@@ -1,4 +1,4 @@
-"""The tables of the study of judges."""
+"""The declaration of the study of judges, and its tables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from irmeta.schema.columns import (
     percent,
     stored,
 )
+from irmeta.studies.framework.study import Study
+from irmeta.studies.original.judges.options import JudgesOptions
 
-HOME = "irmeta.studies.papers.judges"
+HOME = "irmeta.studies.original.judges"
 
 JUDGE = Column("name", "judge: a qrels set, or the name of a file")
 MEASURE = Column("name", "measure or preference; each set of labels has its own relevant grade")
@@ -417,3 +419,19 @@ TABLES = (
     }, caption="Regret: loss in means of the reference from choosing systems by the judge.",
        section="The best systems"),
 )  # fmt: skip
+
+
+STUDY = Study(
+    name="judges",
+    title="Judges: how far can these judgments be trusted?",
+    paper="",
+    gives="Which conclusions survive judgments by others than the reference, beside the noise "
+    "that queries alone bring.",
+    revision=6,
+    options=JudgesOptions,
+    tables=TABLES,
+    compute=f"{HOME}.compute:compute",
+    figures=f"{HOME}.figures:FIGURES",
+    sections=f"{HOME}.sections:sections",
+    track_section=f"{HOME}.sections:track_section",
+)

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.phrases import count, listed
-from irmeta.studies.papers.judges.judged_track import JudgedTrack, common_names
-from irmeta.studies.papers.judges.label_tables import shares_by_grade
+from irmeta.studies.original.judges.judged_track import JudgedTrack, common_names
 
 Row = dict[str, Any]
 UNKNOWN = "cannot be said"
@@ -104,6 +103,24 @@ def _facts(judged: JudgedTrack, judge: str) -> Row:
         "unjudged_reference": own,
         "limits": limits_text(len(sides.queries), grades, (own, other)),
     }
+
+
+def shares_by_grade(judged: JudgedTrack, judge: str, queries: Sequence[str]) -> pl.DataFrame:
+    """Count the reference's labels of some queries, and the share that a judge labelled, by grade.
+
+    Returns
+    -------
+    DataFrame
+        grade, docs, share; sorted by grade.
+    """
+    own = judged.labels[judged.reference].filter(pl.col("query").is_in(queries))
+    labelled = judged.labels[judge].select("query", "doc", is_labelled=True)
+    both = own.join(labelled, on=["query", "doc"], how="left")
+    return (
+        both.group_by("grade")
+        .agg(docs=pl.len(), share=pl.col("is_labelled").fill_null(False).mean())
+        .sort("grade")
+    )
 
 
 def limits_text(queries: int, grades: pl.DataFrame, unjudged: tuple[float, float]) -> str | None:

@@ -54,7 +54,7 @@ class JudgesOptions(TrackOptions):
         "states, or 1.",
         flag="--rel",
         metavar="GRADE|NAME=GRADE",
-        parse="irmeta.studies.papers.judges.options:checked_rels",
+        parse="irmeta.studies.original.judges.options:checked_rels",
         names="graded",
     )
     qrels: str | None = option(None, "The same as `reference`.", flag="", names="qrels")
@@ -64,13 +64,13 @@ class JudgesOptions(TrackOptions):
     measures: tuple[str, ...] = option(
         MEASURES,
         "Measures and preferences (repeatable).",
-        parse="irmeta.studies.papers.judges.options:checked_measures",
+        parse="irmeta.studies.original.judges.options:checked_measures",
         flag="-m --measures",
     )
     tests: tuple[str, ...] = option(
         TESTS,
         "Test of all pairs of systems, as TEST or TEST+CORRECTION (repeatable).",
-        parse="irmeta.studies.papers.judges.options:checked_tests",
+        parse="irmeta.studies.original.judges.options:checked_tests",
         flag="--test",
         metavar="TEST|TEST+CORRECTION",
     )

@@ -1,10 +1,12 @@
-"""The tables of the study."""
+"""The declaration of the study of trust, and its tables."""
 
 from __future__ import annotations
 
 from irmeta.schema.columns import MEASURE, TRACK, Column, Table, percent, stored
+from irmeta.studies.framework.study import Study
+from irmeta.studies.original.trust.options import TrustOptions
 
-HOME = "irmeta.studies.papers.trust"
+HOME = "irmeta.studies.original.trust"
 _UNDEFINED = "; null: not computed on this track"
 
 
@@ -194,7 +196,7 @@ TABLES = (
                                 "null: no value for a list alone", True,
                                 label="unequal steps", format=",.1f"),
     }, caption="What the users of the measures do, properties that the measures violate, and "
-       "steps of their scales.", by="all", rows=f"{HOME}.measure_facts:measure_facts",
+       "steps of their scales.", by="all", rows=f"{HOME}.over_tracks:measure_facts",
        section="Other measures"),
     Table("safe_measures", ("measure", "family"), {
         "measure": MEASURE,
@@ -216,3 +218,20 @@ TABLES = (
     }, caption="Means of the criteria over tracks.", by="all", folded=True,
        rows=f"{HOME}.over_tracks:criterion_means", section="Over tracks"),
 )  # fmt: skip
+
+
+STUDY = Study(
+    name="trust",
+    title="Trust: which measure, to what depth, and which conclusions",
+    paper="",
+    gives="How far each measure can be trusted on a track: by other queries, depths, judgments, "
+    "and orders of tied docs. This is reliability. Whether a measure asks what your users want is "
+    "validity, which no table can show.",
+    revision=5,
+    options=TrustOptions,
+    tables=TABLES,
+    compute=f"{HOME}.compute:compute",
+    figures=f"{HOME}.figures:FIGURES",
+    sections=f"{HOME}.sections:sections",
+    track_section=f"{HOME}.sections:track_section",
+)

@@ -1,0 +1,1 @@
+"""Studies of irmeta that follow no single paper."""

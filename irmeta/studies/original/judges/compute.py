@@ -1,0 +1,532 @@
+"""The tables of one track."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.equality import TIE
+from irmeta.measures.names import parse_measures
+from irmeta.measures.permuted_labels import is_doc_sum, permuted_means
+from irmeta.preferences.registry import is_preference
+from irmeta.rankings.needs import needs_of
+from irmeta.results.matrix import Matrix
+from irmeta.stats import judged_orders as orders
+from irmeta.stats.aggregation import rank_rows
+from irmeta.stats.bias import JudgeBias, judge_bias
+from irmeta.stats.interval_coverage import correction_gain
+from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs
+from irmeta.stats.judged_orders import (
+    conclusions_of_halves,
+    count_conclusions,
+    of_pairs,
+    pair_signs,
+    survival_limits,
+)
+from irmeta.stats.mixed_judgments import least_labelled, mixtures
+from irmeta.stats.order_loss import many_query_tau, order_loss, split_taus
+from irmeta.stats.orders import kendall_tau_b, round_means
+from irmeta.stats.paired import paired_differences
+from irmeta.stats.pairs import Pairs, pairwise
+from irmeta.stats.prediction_powered import LEAST_LABELLED
+from irmeta.stats.resampling import draw_query_sets
+from irmeta.studies.framework.study import TableRows
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.original.judges.judged_track import JudgedTrack, Sides, common_names
+from irmeta.studies.original.judges.options import HALVED, INTERVAL_TEST, Test
+from irmeta.studies.original.judges.options import JudgesOptions as Options
+from irmeta.studies.original.judges.verdicts import verdicts
+
+Row = dict[str, Any]
+DRAWS = 5
+"""Resamples of the queries for each resample that is split, which is slow."""
+COMPARED = (5, 10, 20)
+"""Numbers of best systems of the table `leaderboards`."""
+Halves = dict[str, float | None]
+NOT_HALVED: Halves = {"survived_halves": None, "false_halves": None}
+NO_LIMITS: Halves = {"survived_low": None, "survived_high": None}
+INTERVAL_SPLITS = 50
+"""Splits whose halves give the standard deviation of a share: its own error is then 7 %."""
+FACTS = ("group", "type")
+"""Facts of systems by which they are grouped."""
+_TESTED = ("displacement", "contrast", "sd", "z", "p", "flagged", "detectable", "unjudged")
+MOST_SIZES = 60
+"""Largest number of sizes of mixtures; of more queries, these are evenly spaced."""
+PAIR_DRAWS = 5
+"""Draws of systems for each draw of pairs, which are many."""
+
+
+def judges(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `judges`, the reference first."""
+    own = judged.labels[judged.reference]
+    for name, rows in judged.labels.items():
+        both = rows.join(own, on=["query", "doc"], how="semi").height
+        rel = judged.rels[name]
+        yield {
+            "judge": name,
+            "is_reference": name == judged.reference,
+            "queries": rows["query"].n_unique(),
+            "labels": rows.height,
+            "outside": judged.outside[name],
+            "rel": rel,
+            "relevant": int((rows["grade"] >= rel).sum()),
+            "grades": rows["grade"].n_unique(),
+            "mean_grade": rows["grade"].mean(),
+            "unjudged": judged.scores.unjudged(name, rows["query"]),
+            "common": both,
+            "reference_alone": own.height - both,
+        }
+
+
+def pairs_of(judged: JudgedTrack) -> dict[str, LabelPairs]:
+    """Return the labels that the reference and each judge have in common, by judge."""
+    chosen = judged.options
+    options = AgreementOptions(
+        chosen.same_scale, chosen.raw, chosen.resamples, np.random.SeedSequence(chosen.seed)
+    )
+    own = judged.labels[judged.reference]
+    rel = judged.rels[judged.reference]
+    return {
+        name: LabelPairs(own, judged.labels[name], rel, judged.rels[name], options)
+        for name in judged.judges
+    }
+
+
+def agreement(judged: JudgedTrack) -> Iterator[tuple[str, Any]]:
+    """Yield the tables `agreement`, `agreement_by_query` and `confusion`."""
+    for name, pairs in pairs_of(judged).items():
+        yield "agreement", [{"judge": name, **pairs.row()}]
+        judge = pl.lit(name, pl.String).alias("judge")
+        yield "agreement_by_query", pairs.by_query().select(judge, pl.all())
+        yield "confusion", pairs.confusion().select(judge, pl.all())
+
+
+@lru_cache(maxsize=4)
+def draws_of(queries: int, resamples: int, seed: int) -> np.ndarray:
+    """Return the weights of resampled queries, the same for all measures and judges."""
+    return orders.drawn_queries(queries, resamples, np.random.SeedSequence(seed))
+
+
+@lru_cache(maxsize=4)
+def splits_of(queries: int, splits: int, seed: int) -> np.ndarray:
+    """Return the random halves of the queries, the same for all measures and judges."""
+    return draw_query_sets(queries, queries // 2, 2, splits, np.random.default_rng(seed))
+
+
+def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `leaderboards`."""
+    options, systems = judged.options, judged.scores.systems
+    for scores in judged.scores.measures:
+        drawn = dict[int, np.ndarray]()
+        for sides in (*scores.every.values(), *scores.common.values()):
+            queries, key = len(sides.queries), id(sides.reference)
+            if not queries:
+                continue
+            draws = draws_of(queries, options.resamples, options.seed)
+            every = orders.whole(queries)
+            reference, judge = (orders.means_of(side, every) for side in sides.values)
+            if key not in drawn:
+                drawn[key] = orders.means_of(sides.values[0], draws)
+            resampled = orders.order_correlations(
+                drawn[key], orders.means_of(sides.values[1], draws)
+            )
+            found = orders.order_correlations(reference, judge)
+            yield {
+                "judge": sides.judge,
+                "measure": scores.measure,
+                "docs": sides.docs,
+                "queries": queries,
+                "undefined": sides.undefined,
+                **_correlated(found, resampled, queries),
+                **_of_many_queries(sides, draws),
+                **_places(reference[0], judge[0], systems),
+                "mean_reference": float(reference.mean()) * sides.direction,
+                "mean_judge": float(judge.mean()) * sides.direction,
+            }
+
+
+def _correlated(
+    found: dict[str, np.ndarray], resampled: dict[str, np.ndarray], queries: int
+) -> Row:
+    """Return the correlations with their intervals, and the bootstrap of tau-b."""
+    row: Row = {}
+    for name in orders.CORRELATIONS:
+        draws = resampled[name] if queries > 1 else np.empty(0)
+        interval = orders.around_estimate(float(found[name][0]), draws)
+        row |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+        if name == "tau_b":
+            row |= {"sd": interval.sd, "drawn": interval.drawn}
+    return row
+
+
+def _of_many_queries(sides: Sides, draws: np.ndarray) -> Row:
+    """Return tau-b of the orders that many queries would give, with its interval."""
+    found = many_query_tau(*sides.values, draws[: max(2, len(draws) // DRAWS)])
+    return {"tau_many": found.value, "tau_many_low": found.low, "tau_many_high": found.high}
+
+
+def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) -> Row:
+    """Return what the two orders have in common at the top, and the greatest changes of places."""
+    falls = orders.places(judge) - orders.places(reference)
+    down, up = (int(np.flatnonzero(falls == one)[-1]) for one in (falls.max(), falls.min()))
+    first, second = (np.flatnonzero(means == means.max()) for means in (reference, judge))
+    return {
+        "best_reference": systems[first[0]],
+        "best_judge": systems[second[0]],
+        "same_best": bool(np.intersect1d(first, second).size),
+        **{
+            f"common_{size}": orders.common_best(reference, judge, size)
+            if size <= len(systems)
+            else None
+            for size in COMPARED
+        },
+        "drop": int(falls[down]),
+        "dropped": systems[down] if falls[down] > 0 else None,
+        "rise": int(-falls[up]),
+        "risen": systems[up] if falls[up] < 0 else None,
+    }
+
+
+def query_noise(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `query_noise`."""
+    options = judged.options
+    for scores in judged.scores.measures:
+        for sides in scores.sides:
+            queries = len(sides.queries)
+            if queries < 2:
+                continue
+            halves = orders.half_weights(splits_of(queries, options.splits, options.seed), queries)
+            taus = split_taus(*sides.values, halves)
+            draws = max(2, options.resamples // DRAWS)
+            loss = order_loss(*sides.values, taus, draws, options.seed)
+            yield {
+                "judge": sides.judge,
+                "measure": scores.measure,
+                "queries": queries,
+                "splits": options.splits,
+                **_spread("tau_reference", taus.people),
+                **_spread("tau_judge", taus.judge),
+                "difference": loss.difference,
+                "error": loss.error,
+                "difference_low": loss.low,
+                "least_loss": loss.least,
+                "orders_as": loss.as_people(options.margin),
+            }
+
+
+def _spread(name: str, values: np.ndarray) -> Row:
+    """Return the mean and the quantiles .025 and .975; NaN are left out."""
+    defined = values[~np.isnan(values)]
+    found = [np.nan] * 3
+    if len(defined):
+        found = [float(defined.mean()), *map(float, np.quantile(defined, (0.025, 0.975)))]
+    return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+
+
+def queries(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `queries`."""
+    for scores in judged.scores.measures:
+        for sides in scores.sides:
+            yield from _queries(scores.measure, sides, judged.options.alpha)
+
+
+def _queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
+    """Yield the rows of one judge and measure."""
+    own, values = sides.values
+    without = _without_each(len(own))
+    signs = orders.significant_signs(paired_differences(own), alpha, holm=False)
+    better, worse = _better_and_worse(signs, own.shape[1])
+    gaps = own[:, better] - own[:, worse]
+    by_query = kendall_tau_b(round_means(own), round_means(values), True)
+    left = kendall_tau_b(orders.means_of(own, without), orders.means_of(values, without), True)
+    turned = (gaps > TIE) & (values[:, better] - values[:, worse] < -TIE)
+    difference = (values.mean(axis=1) - own.mean(axis=1)) * sides.direction
+    for i, query in enumerate(sides.queries):
+        yield {
+            "judge": sides.judge,
+            "measure": measure,
+            "query": query,
+            "tau_b": float(by_query[i]),
+            "difference": float(difference[i]),
+            "conclusions": int((gaps[i] > TIE).sum()),
+            "turned": int(turned[i].sum()),
+            "tau_without": float(left[i]),
+        }
+
+
+def _better_and_worse(signs: np.ndarray, systems: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the better and the worse system of each significantly different pair."""
+    first, second = (side[signs != 0] for side in np.triu_indices(systems, 1))
+    is_first = signs[signs != 0] > 0
+    return np.where(is_first, first, second), np.where(is_first, second, first)
+
+
+def _without_each(queries: int) -> np.ndarray:
+    """Return the weights of the mean over all queries but one: float64 [query left out, query]."""
+    weights = 1.0 - np.eye(queries)
+    return weights / max(queries - 1, 1)
+
+
+def top(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `top`."""
+    systems = judged.scores.systems
+    for scores in judged.scores.measures:
+        for sides in scores.sides:
+            every = orders.whole(len(sides.queries))
+            own, means = (orders.means_of(side, every)[0] for side in sides.values)
+            order = np.lexsort((np.arange(len(means)), -means))
+            for size in (size for size in judged.options.sizes if size <= len(systems)):
+                best, regret = orders.regret_of_best(own, means, size)
+                chosen = np.flatnonzero(orders.shares_of_best(means, size) > 0)
+                yield {
+                    "judge": sides.judge,
+                    "measure": scores.measure,
+                    "size": size,
+                    "best": best * sides.direction,
+                    "regret": regret,
+                    "common": orders.common_best(own, means, size),
+                    "chosen": ", ".join(systems[i] for i in order[: len(chosen)]),
+                }
+
+
+def conclusions(judged: JudgedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `conclusions`."""
+    for scores in judged.scores.measures:
+        for reference, judges in scores.by_queries:
+            halves = _halves(judged, reference)
+            limits = {judge: _limits(judged, reference, values) for judge, values in judges.items()}
+            for test in judged.options.run_tests:
+                own = _tested(judged, reference, test)
+                for judge, values in judges.items():
+                    yield {
+                        "judge": judge,
+                        "measure": scores.measure,
+                        "test": test.name,
+                        "queries": len(reference.queries),
+                        **_counted(judged, own, _tested(judged, values, test)),
+                        **(limits[judge] if test.name == INTERVAL_TEST else NO_LIMITS),
+                        **halves.get(test.name, NOT_HALVED),
+                    }
+
+
+def _tested(judged: JudgedTrack, values: Matrix, test: Test) -> Pairs:
+    """Test all pairs of systems by one set of labels; all sets share the random numbers."""
+    return pairwise(
+        values,
+        test.test,
+        correction=test.correction,
+        resamples=judged.options.resamples,
+        rng=judged.options.seed,
+    )
+
+
+def _counted(judged: JudgedTrack, own: Pairs, other: Pairs) -> Row:
+    signs, judge = (pair_signs(one.better(judged.options.alpha)) for one in (own, other))
+    found = count_conclusions(signs, judge, of_pairs(own.difference) * own.direction)
+    names = ("kept", "reversed", "lost", "new", "new_agree", "neither", "survived", "false")
+    return {name: getattr(found, name) for name in names}
+
+
+def _halves(judged: JudgedTrack, reference: Matrix) -> dict[str, Halves]:
+    """Return the shares of conclusions of a half of the queries that the other keeps, by test."""
+    options, queries = judged.options, len(reference.queries)
+    tests = [test for test in options.run_tests if test.name in HALVED]
+    if not tests or queries < 4:
+        return {}
+    found = conclusions_of_halves(
+        reference.oriented,
+        splits_of(queries, options.splits, options.seed),
+        options.alpha,
+        [test.correction == "holm" for test in tests],
+    )
+    shares = np.array([[(one.survived, one.false) for one in both] for both in found])
+    rows = zip(tests, shares.swapaxes(0, 1), strict=True)
+    return {test.name: _mean_shares(one[~np.isnan(one[:, 0])]) for test, one in rows}
+
+
+def _limits(judged: JudgedTrack, reference: Matrix, judge: Matrix) -> Halves:
+    """Return the interval of the share of conclusions by t, uncorrected, that the judge keeps."""
+    options, queries = judged.options, len(reference.queries)
+    if INTERVAL_TEST not in options.tests or queries < 4:
+        return NO_LIMITS
+    halves = splits_of(queries, min(options.splits, INTERVAL_SPLITS), options.seed)
+    low, high = survival_limits(reference.oriented, judge.oriented, halves, options.alpha)
+    return {"survived_low": low, "survived_high": high}
+
+
+def _mean_shares(shares: np.ndarray) -> Halves:
+    survived, false = shares.mean(axis=0).tolist() if len(shares) else (None, None)
+    return {"survived_halves": survived, "false_halves": false}
+
+
+def bias_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the tables `groups` and `systems`."""
+    rows, facts = bias_of(judged).frame, facts_of(judged)
+    yield (
+        "groups",
+        rows.filter(pl.col("by") != "system").select(
+            "judge", "measure", "by", pl.col("name").alias("group"), "systems", *_TESTED
+        ),
+    )
+    tested = rows.filter(by="system").select(
+        "judge", "measure", pl.col("name").alias("system"), *_TESTED
+    )
+    for scores in judged.scores.measures:
+        for sides in scores.sides:
+            key = {"judge": pl.lit(sides.judge), "measure": pl.lit(scores.measure)}
+            found = _placed(sides.reference, sides.judged).join(facts, on="system")
+            found = found.with_columns(**key).join(
+                tested, on=["judge", "measure", "system"], how="left", maintain_order="left"
+            )
+            reals = [name for name in _TESTED if name != "flagged"]
+            yield (
+                "systems",
+                found.with_columns(
+                    pl.col(reals).fill_null(float("nan")), pl.col("flagged").fill_null(False)
+                ),
+            )
+
+
+def bias_of(judged: JudgedTrack) -> JudgeBias:
+    """Test the bias of all judges, by the measures of which draws take little time.
+
+    The first measure, which verdicts are by, is tested also if they take long.
+    """
+    options = judged.options
+    specs = {name: parse_measures(name)[0] for name in options.measures if not is_preference(name)}
+    specs = {
+        name: spec
+        for name, spec in specs.items()
+        if is_doc_sum(spec) or (name == options.measures[0] and "subtopics" not in spec.needs)
+    }
+    needs = needs_of(specs.values())
+    sets = {one: common_names(one)[1] if options.common else one for one in judged.judges}
+    permuted = permuted_means(
+        list(judged.track.blocks(needs, qrels=judged.reference)),
+        {judge: list(judged.track.blocks(needs, qrels=name)) for judge, name in sets.items()},
+        [*specs],
+        within=options.within,
+        draws=options.draws,
+        rng=options.seed,
+    ) if specs else []  # fmt: skip
+    return judge_bias(permuted, groups=groups_of(judged), confidence=1 - options.alpha)
+
+
+def groups_of(judged: JudgedTrack) -> dict[str, Mapping[str, str | None]]:
+    """Return the group and the type of each system, where the systems differ in them."""
+    facts = judged.track.facts
+    known = {"group": facts.groups, "type": facts.types}
+    return {
+        fact: dict(zip(facts.systems, known[fact], strict=True))
+        for fact in FACTS
+        if len({value for value in known[fact] if value}) > 1
+    }
+
+
+def facts_of(judged: JudgedTrack) -> pl.DataFrame:
+    """Return the group and the type of each system; null where unknown."""
+    facts = judged.track.facts
+    systems = facts.systems
+    named = {"group": facts.groups, "type": facts.types}
+    columns = {name: list(values) or [None] * len(systems) for name, values in named.items()}
+    return pl.DataFrame(
+        {"system": list(systems), **columns}, dict.fromkeys(("system", *FACTS), pl.String)
+    )
+
+
+def _placed(reference: Matrix, judge: Matrix) -> pl.DataFrame:
+    """Return means, ranks and places of the systems, best by the reference first.
+
+    In places ties are ordered by name.
+    """
+    columns = dict[str, object]()
+    for side, matrix in (("reference", reference), ("judge", judge)):
+        means = matrix.means
+        columns[f"mean_{side}"] = means
+        columns[f"rank_{side}"] = rank_rows(round_means(means * matrix.direction)[None])[0]
+    frame = pl.DataFrame({"system": pl.Series(reference.systems, dtype=pl.String), **columns})
+    places = (
+        pl.struct(f"rank_{side}", "system").rank("ordinal").cast(pl.Int32).alias(f"place_{side}")
+        for side in ("reference", "judge")
+    )
+    return frame.with_columns(places).sort("place_reference")
+
+
+def mixture_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the tables `mixtures` and `least_labelled`."""
+    options = judged.options
+    for scores in judged.scores.measures:
+        measure = pl.lit(scores.measure).alias("measure")
+        for reference, judges in scores.by_queries:
+            found = mixtures(
+                reference,
+                judges,
+                sizes=mixture_sizes(len(reference.queries)),
+                repeats=options.repeats,
+                rng=options.seed,
+            )
+            yield "mixtures", found.select("judge", measure, pl.exclude("judge"))
+            least = least_labelled(found)
+            yield "least_labelled", least.select("judge", measure, pl.exclude("judge"))
+
+
+def mixture_sizes(queries: int) -> list[int]:
+    """Return the numbers of labelled queries: 0 to all."""
+    return sorted(
+        {*np.linspace(0, queries, min(queries, MOST_SIZES) + 1).round().astype(int).tolist()}
+    )
+
+
+def corrected_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the rows of the table `corrected`, by measure."""
+    options = judged.options
+    for scores in judged.scores.measures:
+        measure = pl.lit(scores.measure).alias("measure")
+        for reference, judges in scores.by_queries:
+            sizes = labelled_sizes(len(reference.queries), options.labelled)
+            if not sizes:
+                continue
+            found = correction_gain(
+                reference,
+                judges,
+                sizes,
+                draws=options.resamples,
+                pair_draws=max(1, options.resamples // PAIR_DRAWS),
+                rng=options.seed,
+            )
+            yield "corrected", found.select("judge", measure, pl.exclude("judge"))
+
+
+def labelled_sizes(queries: int, asked: tuple[int, ...]) -> list[int]:
+    """Return the numbers of labelled queries that there is room for, or half of all."""
+    fitting = [size for size in sorted({*asked}) if LEAST_LABELLED <= size < queries]
+    half = queries // 2
+    return fitting or [half] * (LEAST_LABELLED <= half < queries)
+
+
+def compute(track: TrackView, options: Options) -> TableRows:
+    """Yield the tables of one track; all sets of labels are scored once."""
+    judged = JudgedTrack.of(track, options)
+    if judged is None:
+        return
+    if not any(True for _ in judged.scores.measures[0].sides):
+        track.leave_out(
+            f"no query that a judge labelled has a value of {options.measures[0]} for every system"
+        )
+    yield "judges", list(judges(judged))
+    yield from agreement(judged)
+    made = {
+        "leaderboards": list(leaderboards(judged)),
+        "query_noise": list(query_noise(judged)),
+        "conclusions": list(conclusions(judged)),
+        "queries": list(queries(judged)),
+        "top": list(top(judged)),
+    }
+    yield from made.items()
+    frames = [*bias_tables(judged), *mixture_tables(judged), *corrected_tables(judged)]
+    yield from frames
+    yield "verdicts", list(verdicts(judged, made, frames))

@@ -1,0 +1,576 @@
+"""The tables of one track: criteria of trust, their grades, and conclusions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from irmeta.equality import TIE
+from irmeta.errors import MeasureError, UsageError
+from irmeta.measures.curve import curves_of, spec_without_cutoff
+from irmeta.measures.evaluate import dependence, evaluate_block
+from irmeta.measures.names import Spec
+from irmeta.measures.pools import undecided_pairs
+from irmeta.measures.reduced_pools import ReducedPool, parts_of, reduced_pools
+from irmeta.measures.set_rel import is_thresholded
+from irmeta.rankings.derive.changes import changed, take_systems
+from irmeta.rankings.derive.other_lists import cut_ends
+from irmeta.rankings.derive.tied_docs import Order, reorder_ties, tied_systems
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need, needs_of
+from irmeta.results.matrix import Matrix
+from irmeta.results.scores import Scores
+from irmeta.stats.contributors import leave_out_effects
+from irmeta.stats.correlation import correlate, volatility
+from irmeta.stats.discriminative_power import detectable_difference, separation
+from irmeta.stats.generalizability import d_study, g_study, queries_for
+from irmeta.stats.new_measure import covered_pairs
+from irmeta.stats.orders import kendall_tau_b, over_common, round_means
+from irmeta.stats.pairs import Pairs, pairwise
+from irmeta.stats.query_halves import half_orders
+from irmeta.studies.framework.study import TableRows
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.original.trust.conclusions import conclusion_tables
+from irmeta.studies.original.trust.grades import FAMILIES, TAU, verdicts
+from irmeta.studies.original.trust.options import (
+    ALTERED,
+    DRAWS,
+    DROPPED,
+    FEW_DRAWS,
+    GRADED_SHARE,
+    POWER,
+    RELIABILITY,
+    TrustOptions,
+)
+from irmeta.studies.original.trust.trusted_track import TrustedTrack
+
+Row = dict[str, Any]
+UNJUDGED = "unjudged"
+QUANTILES = (0.025, 0.975)
+LOW = 0.1
+"""Quantile of tau-b over contributors: it does not fall with their number, as the least does."""
+Changes = list[tuple[str, str, dict[str, list[float]]]]
+"""Changes of the judgments: what is changed, the amount, and tau-b of each draw by measure."""
+Means = Callable[[Order, int], np.ndarray]
+"""Function from an order of ties and a seed to means: float64 [measure, system]."""
+NO_DEPTH = "the measure has a cutoff, or no value by lists to a rank"
+_DEPTH = ("least_k", "depth_tau")
+_LEFT_OUT = (
+    *("left_out_tau", "left_out_least", "left_out_named"),
+    *("left_out_drop", "rank_change", "greatest_rank_change"),
+)
+
+
+def separation_criteria(matrix: Matrix, options: TrustOptions) -> Row:
+    """Return how many pairs differ significantly, and the least difference that would.
+
+    It is detected at alpha over the number of pairs: Holm's correction starts there.
+    """
+    tests = (("t", "holm"), ("hsd-randomised", "none"))
+    found = [
+        pairwise(matrix, test, correction=correction, resamples=options.resamples, rng=options.seed)
+        for test, correction in tests
+    ]
+    shares = separation(found, alpha=options.alpha)["share"].to_list()
+    pairs = max(len(matrix.systems) * (len(matrix.systems) - 1) // 2, 1)
+    least = detectable_difference(matrix, power=POWER, alpha=options.alpha / pairs)
+    return {"separated": shares[0], "separated_hsd": shares[1], "detectable": least}
+
+
+def query_criteria(matrix: Matrix, options: TrustOptions) -> Row:
+    """Return how far orders and conclusions depend on the queries."""
+    complete = matrix.complete()
+    study = g_study(complete)
+    needed = queries_for(study, RELIABILITY)
+    one = d_study(study).row(0, named=True)
+    row: Row = {
+        "variance_system": study.system,
+        "variance_query": study.query,
+        "variance_interaction": study.interaction,
+        "e_rho2": one["e_rho2"],
+        "phi": one["phi"],
+        "queries_needed": needed["queries"][0],
+    }
+    halves = half_orders(complete, splits=options.splits, alpha=options.alpha, rng=options.seed)
+    if not halves.height:
+        return row | dict.fromkeys(("half_tau", "half_tau_low", "half_tau_high", "swaps"), np.nan)
+    taus, separated = halves["tau"].to_numpy(), int(halves["separated"].sum())
+    low, high = np.quantile(taus, QUANTILES) if not np.isnan(taus).any() else (np.nan, np.nan)
+    return row | {
+        "half_tau": float(taus.mean()),
+        "half_tau_low": float(low),
+        "half_tau_high": float(high),
+        "swaps": int(halves["swapped"].sum()) / separated if separated else np.nan,
+    }
+
+
+def depth_criteria(trusted: TrustedTrack) -> dict[str, Row]:
+    """Return by measure the least cutoff whose order agrees with that of full lists.
+
+    Measures with a cutoff in their name have none.
+    """
+    views = trusted.views
+    deepest = max(int(view.facts.deepest_rank) for view in views)
+    pool = trusted.complete_depth
+    spaced = np.unique(np.geomspace(1, deepest, 40).round().astype(int)).tolist()
+    ks = sorted({int(k) for k in spaced} | ({pool} if pool and pool <= deepest else set[int]()))
+    at = ks.index(min(pool, deepest)) if pool else None
+    curves = chain(_curves(trusted, ks), _rate_curves(trusted, ks))
+    return {name: _of_curve(orders, ks, at) for name, orders in curves}
+
+
+def _curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield each measure without a cutoff with its orders float64 [cutoff, system]."""
+    policy = trusted.options.policy
+    for spec in trusted.specs:
+        if spec.cutoff is not None:
+            continue
+        try:
+            whole = spec_without_cutoff(spec.name)
+            (curve,) = curves_of(trusted.views, [whole], ks, [None], policy)
+        except MeasureError:
+            continue
+        yield (
+            spec.name,
+            np.array([spec.measure.direction * round_means(v) for v in curve.values[0]]),
+        )
+
+
+def _rate_curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield each preference without a cutoff with the orders of its win rates, as `_curves`."""
+    for spec in trusted.preferences:
+        if spec.cutoff is None:
+            cut = [replace(spec, cutoff=k) for k in ks]
+            rates = trusted.rates(trusted.views, cut)
+            yield spec.name, np.array([round_means(one.means) for one in rates])
+
+
+def _of_curve(orders: np.ndarray, ks: Sequence[int], pool: int | None) -> Row:
+    """Return the least cutoff, and tau-b at the cutoff `ks[pool]`."""
+    taus = kendall_tau_b(orders, np.broadcast_to(orders[-1], orders.shape).copy(), True)
+    low = np.flatnonzero(~(taus >= TAU[0] - TIE))
+    first = int(low[-1]) + 1 if len(low) else 0
+    row: Row = {"least_k": ks[first] if first < len(ks) else None}
+    return row if pool is None else row | {"depth_tau": float(taus[pool])}
+
+
+def left_out_criteria(trusted: TrustedTrack) -> tuple[dict[str, Row], str, int]:
+    """Return by measure what leaving out one contributor changes; what is left out; how many.
+
+    Groups are left out where they are known, otherwise runs.
+    """
+    views, options = trusted.views, trusted.options
+    facts = views[0].facts
+    parts, unit = dict[str, tuple[str, ...]](), "group"
+    if not trusted.knows_contributors:
+        return {}, unit, 0
+    for unit in ("group", "run"):
+        try:
+            parts = parts_of(facts, unit)
+        except UsageError:
+            continue
+        everyone = len(facts.contributors)
+        parts = {name: members for name, members in parts.items() if len(members) < everyone}
+        if len(parts) > 1:
+            break
+    if len(parts) < 2:
+        return {}, unit, len(parts)
+    whole, *pools = reduced_pools(
+        views,
+        trusted.specs,
+        options.policy,
+        parts,
+        None,
+        evaluate=trusted.scored_block,
+        gained_only=all(spec.settings["unjudged"] != "condensed" for spec in trusted.preferences),
+    )
+    before, after = trusted.orders(whole.scores), [trusted.orders(pool.scores) for pool in pools]
+    found = dict[str, Row]()
+    for i, measure in enumerate(whole.scores.measures):
+        taus = volatility(before[i : i + 1], np.stack([orders[i] for orders in after]))[0]
+        known = not np.isnan(taus).all()
+        found[measure] = {
+            "left_out_tau": float(np.nanquantile(taus, LOW)) if known else np.nan,
+            "left_out_least": float(np.nanmin(taus)) if known else np.nan,
+            "left_out_named": pools[int(np.nanargmin(taus))].part if known else None,
+            **_of_left_out(trusted, whole, pools, i),
+        }
+    return found, unit, len(parts)
+
+
+def _of_left_out(
+    trusted: TrustedTrack, whole: ReducedPool, pools: Sequence[ReducedPool], at: int
+) -> Row:
+    """Return how the systems that are left out of the pool fare by one measure."""
+    rows, before = list[tuple[float, ...]](), whole.means[at]
+    direction = whole.scores.directions[whole.scores.measures[at]]
+    is_rate = at >= len(trusted.specs)
+    for pool in pools:
+        members = [whole.scores.systems.index(system) for system in pool.left_out]
+        after = pool.means[at]
+        delta, *ranks = leave_out_effects(before, after, members, direction=direction)
+        change = after[members] - before[members] if is_rate else delta / 100
+        rows += zip(change.tolist(), *(part.tolist() for part in ranks), strict=True)
+    deltas, moves = np.array([(change, abs(new - old)) for change, old, new in rows]).T
+    deltas, moves = deltas[~np.isnan(deltas)], moves[~np.isnan(moves)]
+    return {
+        "left_out_drop": -float(deltas.mean()) if len(deltas) else np.nan,
+        "rank_change": float(moves.mean()) if len(moves) else np.nan,
+        "greatest_rank_change": int(moves.max()) if len(moves) else None,
+    }
+
+
+def changed_judgments(trusted: TrustedTrack) -> Changes:
+    """Return tau-b of the orders by changed judgments with those by all judgments."""
+    found: Changes = [
+        ("relevant docs kept", f"{1 - share:.0%}", _by_measure(draws.taus))
+        for share, draws in trusted.dropped.items()
+    ]
+    for share in ALTERED:
+        altered = [trusted.taus(trusted.altered(share, i)) for i in range(FEW_DRAWS)]
+        found.append(("labels altered", f"{share:.0%}", _by_measure(altered)))
+    for name, scores in trusted.other_sets.items():
+        found.append(("qrels set", name, _by_measure([trusted.taus(scores)])))
+    return found
+
+
+def _by_measure(draws: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
+    """Return the values of each draw by measure."""
+    return {name: [draw[name] for draw in draws] for name in draws[0]}
+
+
+def grade_readers(trusted: TrustedTrack) -> dict[str, bool]:
+    """Return by measure whether any value changes when labels move by one grade."""
+    altered = trusted.altered(GRADED_SHARE, 0).values
+    return {
+        name: not np.array_equal(before, after, equal_nan=True)
+        for name, before, after in zip(
+            trusted.scores.measures, trusted.scores.values, altered, strict=True
+        )
+    }
+
+
+def undecided_shares(trusted: TrustedTrack) -> dict[str, float]:
+    """Return by measure the share of pairs whose order relevant unjudged docs could reverse.
+
+    Of measures with an upper bound: the worse leads if all of its unjudged docs are relevant.
+    """
+    uppers = {spec.name: _with_upper(spec) for spec in trusted.specs}
+    specs = [spec for spec in uppers.values() if spec is not None]
+    if not specs:
+        return {}
+    policy = trusted.options.policy
+    views = trusted.views
+    bounds = Scores.concat([evaluate_block(view, specs, policy) for view in views]).mean_values()
+    own = dict(zip(trusted.scores.measures, trusted.scores.mean_values(), strict=True))
+    names = [name for name, spec in uppers.items() if spec is not None]
+    found = dict[str, float]()
+    for name, most in zip(names, bounds, strict=True):
+        known = ~np.isnan(own[name])
+        pairs = undecided_pairs(own[name][known], (most - own[name])[known])
+        found[name] = float(pairs.mean()) if len(pairs) else np.nan
+    return found
+
+
+def _with_upper(spec: Spec) -> Spec | None:
+    """Return the measure that takes unjudged docs as relevant, if there is one."""
+    choices = next((one.choices for one in spec.measure.all_parameters if one.name == UNJUDGED), ())
+    if "upper" not in choices:
+        return None
+    params = tuple((name, "upper" if name == UNJUDGED else v) for name, v in spec.params)
+    return replace(spec, params=params)
+
+
+def tie_and_end_criteria(trusted: TrustedTrack) -> dict[str, Row]:
+    """Return by measure how often systems tie, and what trailing docs change."""
+    found = {name: {"tied_pairs": _tied_pairs(m)} for name, m in trusted.matrices.items()}
+    ends = {spec.name: _least_gaining(spec) for spec in trusted.specs}
+    ends |= {spec.name: spec.rel for spec in trusted.preferences}
+    orders = {
+        rel: trusted.orders(trusted.scored([cut_ends(view, rel) for view in trusted.views]))
+        for rel in set(ends.values())
+    }
+    before = trusted.orders(trusted.scores)
+    for i, name in enumerate(trusted.scores.measures):
+        found[name]["end_flips"] = _flipped(before[i], orders[ends[name]][i])
+    return found
+
+
+def _least_gaining(spec: Spec) -> float:
+    """Return the least grade that counts for a measure: its `rel`, if graded any above 0."""
+    return spec.rel if is_thresholded(spec) else 1e-9
+
+
+def _tied_pairs(matrix: Matrix) -> float:
+    """Return the mean over queries of the share of pairs of systems with equal values."""
+    values = matrix.complete().values
+    systems = values.shape[1]
+    pairs = systems * (systems - 1) / 2
+    if not pairs or not len(values):
+        return np.nan
+    ordered = np.sort(values, axis=1)
+    tied = 0
+    for row in ordered:
+        runs = np.diff(np.flatnonzero(np.diff(row, prepend=-np.inf) > TIE), append=systems)
+        tied += int((runs * (runs - 1) // 2).sum())
+    return tied / (pairs * len(values))
+
+
+def _flipped(before: np.ndarray, after: np.ndarray) -> float:
+    """Return the share of pairs of systems whose order is reversed."""
+    first, second = np.triu_indices(len(before), 1)
+    signs = [np.sign(row[first] - row[second]) for row in (before, after)]
+    known = ~np.isnan(signs[0]) & ~np.isnan(signs[1])
+    return float((signs[0] * signs[1] < 0)[known].mean()) if known.any() else np.nan
+
+
+def tied_orders(trusted: TrustedTrack, detectable: Sequence[float]) -> list[Row]:
+    """Return for each measure what the order of tied docs changes.
+
+    Parameters
+    ----------
+    detectable
+        By measure, the difference of means from which on a system is named.
+    """
+    means, seed = _means(trusted), trusted.options.seed
+    signs = np.array(list(trusted.scores.directions.values()))[:, None]
+    draws = [signs * round_means(means("random", seed + i)) for i in range(2 * DRAWS)]
+    taus = np.array(
+        [
+            over_common(kendall_tau_b, a, b, True)
+            for a, b in zip(draws[::2], draws[1::2], strict=True)
+        ]
+    )
+    ends = np.stack([means("best", 0), means("worst", 0)])
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    systems = np.array(trusted.scores.systems, object)
+    return [
+        {
+            "tie_tau": float(taus[:, i].mean()),
+            "tie_tau_low": float(taus[:, i].min()),
+            "tie_tau_high": float(taus[:, i].max()),
+            "tie_pairs": _overlapping(low[i], high[i]),
+            "tie_movers": int((is_moved := high[i] - low[i] > least + TIE).sum()),
+            "tie_movers_named": "; ".join(systems[is_moved]) or None,
+        }
+        for i, least in enumerate(detectable)
+    ]
+
+
+def _overlapping(low: np.ndarray, high: np.ndarray) -> float:
+    """Return the share of pairs of systems that either may lead: their ranges of means overlap."""
+    a, b = np.triu_indices(len(low), 1)
+    known = ~np.isnan(low[a] + low[b])
+    overlap = (low[a] < high[b] - TIE) & (low[b] < high[a] - TIE)
+    return float(overlap[known].mean()) if known.any() else np.nan
+
+
+def _means(trusted: TrustedTrack) -> Means:
+    """Return a function that scores again the systems with ties, where no other depends on them."""
+    alone = [spec for spec in trusted.specs if dependence(spec) is None]
+    own = trusted.scores.mean_values()
+    needs: set[Need] = {"ties", *needs_of(alone)}
+    tied = [
+        changed(view, ties=read.ties, diversity=_with_ties(view.diversity, read.diversity))
+        for view, read in zip(trusted.views, trusted.track.blocks(needs), strict=True)
+    ]
+    systems = sorted({i for view in tied for i in tied_systems(view)})
+    some = [_only(view, systems) for view in tied]
+
+    def means(order: Order, seed: int) -> np.ndarray:
+        found = own.copy()
+        if not systems:
+            return found
+        policy = trusted.options.policy
+        reordered = [reorder_ties(view, order, seed) for view in tied]
+        if alone:
+            parts = [
+                evaluate_block(_with_ranks(view, whole, systems), alone, policy)
+                for view, whole in zip(some, reordered, strict=True)
+            ]
+            places = [trusted.scores.measures.index(spec.name) for spec in alone]
+            found[np.ix_(places, systems)] = Scores.concat(parts).mean_values()
+        if others := [spec for spec in trusted.specs if spec not in alone]:
+            parts = [evaluate_block(view, others, policy) for view in reordered]
+            places = [trusted.scores.measures.index(spec.name) for spec in others]
+            found[places] = Scores.concat(parts).mean_values()
+        if trusted.preferences:
+            rates = trusted.rates(reordered, trusted.preferences)
+            found[len(trusted.specs) :] = [one.means for one in rates]
+        return found
+
+    return means
+
+
+def _with_ties(view: JudgedRanks | None, read: JudgedRanks | None) -> JudgedRanks | None:
+    return view if view is None or read is None else changed(view, ties=read.ties)
+
+
+def _with_ranks(view: JudgedRanks, whole: JudgedRanks, systems: list[int]) -> JudgedRanks:
+    """Return a view of some systems with the ranks of another view of all systems."""
+    diversity = view.diversity
+    if diversity is not None and whole.diversity is not None:
+        diversity = _with_ranks(diversity, whole.diversity, systems)
+    return changed(view, ranks=np.take(whole.ranks, systems, axis=1), diversity=diversity)
+
+
+def _only(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
+    """Return the view of some systems, for measures of single lists, with the same deepest rank."""
+    made = take_systems(changed(view, pooled_lists=None, pool_depth=None), systems)
+    facts = replace(made.facts, deepest_rank=view.facts.deepest_rank)
+    diversity = None if view.diversity is None else _only(view.diversity, systems)
+    return changed(made, facts=facts, diversity=diversity)
+
+
+def compute(track: TrackView, options: TrustOptions) -> TableRows:
+    """Yield the tables of one track."""
+    trusted = TrustedTrack.of(track, options)
+    changes = changed_judgments(trusted)
+    yield (
+        "changes",
+        [
+            {
+                "measure": measure,
+                "change": change,
+                "amount": amount,
+                "draws": len(taus),
+                **_spread("tau_b", taus),
+            }
+            for change, amount, by_measure in changes
+            for measure, taus in by_measure.items()
+        ],
+    )
+    if trusted.unchecked:
+        track.note(trusted.unchecked)
+    rows = list(_trust(trusted, changes))
+    grades = list(_grades(rows))
+    yield "trust", rows
+    yield "grades", grades
+    yield "between_measures", list(_between(trusted))
+    yield from conclusion_tables(trusted)
+
+
+def _trust(trusted: TrustedTrack, changes: Changes) -> Iterator[Row]:
+    """Yield the rows of the table `trust`."""
+    depths = depth_criteria(trusted)
+    lost, unit, parts = left_out_criteria(trusted)
+    undecided, reads = undecided_shares(trusted), grade_readers(trusted)
+    ends, options = tie_and_end_criteria(trusted), trusted.options
+    matrices = trusted.matrices
+    separated = [separation_criteria(matrix, options) for matrix in matrices.values()]
+    ties = tied_orders(trusted, [one["detectable"] for one in separated])
+    for (measure, matrix), found, tied in zip(matrices.items(), separated, ties, strict=True):
+        row: Row = {
+            "measure": measure,
+            "queries": len(matrix.complete().queries),
+            "reads_grades": reads[measure],
+            **found,
+            **query_criteria(matrix, options),
+            **dict.fromkeys(_DEPTH),
+            **depths.get(measure, {}),
+            "left_out": unit if lost else None,
+            "contributors": parts,
+            **dict.fromkeys(_LEFT_OUT),
+            **lost.get(measure, {}),
+            **_of_changes(changes, measure),
+            "undecided": undecided.get(measure),
+            **ends[measure],
+            **tied,
+        }
+        graded = verdicts(
+            row,
+            systems=len(matrix.systems),
+            queries=row["queries"],
+            reasons={"depth": _no_depth(trusted) if measure in depths else NO_DEPTH},
+            unchecked={"judgments": _unexamined(trusted, row, changes)},
+        )
+        for family, verdict in graded.items():
+            row |= {f"{family}_grade": verdict.grade, f"{family}_why": verdict.why}
+            row[f"{family}_number"] = verdict.number
+        yield row
+
+
+def _no_depth(trusted: TrustedTrack) -> str:
+    """Return why a measure of full lists has no value at the depth of the pool."""
+    if trusted.complete_depth is None:
+        return "every doc of the pool's lists is judged, so that the pool has no depth"
+    return "the pool is not complete to any depth"
+
+
+def _unexamined(trusted: TrustedTrack, row: Row, changes: Changes) -> str:
+    """Return why a criterion of the judgments could not be examined; empty: all were."""
+    found = []
+    if row["left_out"] is None:
+        found.append(
+            "fewer than two contributors are known"
+            if trusted.knows_contributors
+            else f"contributors are not left out: the pool, complete to depth "
+            f"{trusted.complete_depth}, is too shallow"
+        )
+    for change, name, of_measure in changes:
+        if change == "qrels set" and np.isnan(of_measure[row["measure"]][0]):
+            found.append(f"qrels set {name} gives no order of systems")
+    return "; ".join(found)
+
+
+def _of_changes(changes: Changes, measure: str) -> Row:
+    """Return tau-b with half of the relevant docs, altered labels and other qrels sets."""
+    taus = {(change, amount): of_measure[measure] for change, amount, of_measure in changes}
+    others = {name: draws[0] for (change, name), draws in taus.items() if change == "qrels set"}
+    known = {name: tau for name, tau in others.items() if not np.isnan(tau)}
+    least = min(known, key=known.__getitem__, default=None)
+    return {
+        **_spread("dropped_tau", taus["relevant docs kept", f"{1 - DROPPED[0]:.0%}"]),
+        **_spread("altered_tau", taus["labels altered", f"{GRADED_SHARE:.0%}"]),
+        "other_qrels_tau": float(np.mean([*others.values()])) if others else None,
+        "other_qrels_least": None if least is None else known[least],
+        "other_qrels_named": least,
+    }
+
+
+def _spread(name: str, draws: list[float]) -> Row:
+    """Return the mean, least and greatest value of some draws; NaN if one is."""
+    values = np.array(draws)
+    found = (values.mean(), values.min(), values.max())
+    return dict(zip((name, f"{name}_low", f"{name}_high"), map(float, found), strict=True))
+
+
+def _grades(rows: list[Row]) -> Iterator[Row]:
+    """Yield the rows of the table `grades`, and take their numbers out of those of `trust`."""
+    for row in rows:
+        for family in FAMILIES:
+            yield {
+                "measure": row["measure"],
+                "family": family.replace("_", " "),
+                "grade": row[f"{family}_grade"],
+                "number": row.pop(f"{family}_number"),
+                "why": row[f"{family}_why"],
+            }
+
+
+def _between(trusted: TrustedTrack) -> Iterator[Row]:
+    """Yield the rows of the table `between_measures`."""
+    orders = trusted.orders(trusted.scores)
+    taus = correlate(orders, "tau-b").values
+    tested = [pairwise(matrix, "t", correction="holm") for matrix in trusted.matrices.values()]
+    for i, measure in enumerate(trusted.matrices):
+        for j, other in enumerate(trusted.matrices):
+            if i != j:
+                yield {
+                    "measure": measure,
+                    "other": other,
+                    "tau_b": float(taus[i, j]),
+                    **_found(tested[j], tested[i], trusted.options.alpha),
+                }
+
+
+def _found(other: Pairs, own: Pairs, alpha: float) -> Row:
+    size, _, covered, inverted = covered_pairs(other, own, alpha)
+    return {
+        "found": covered / size if size else np.nan,
+        "reversed": inverted / size if size else np.nan,
+    }
