@@ -40,8 +40,6 @@ def _patterns(parts: tuple[str, ...]) -> set[str]:
             return {f"tests/studies/*{study}*.py"}
         case ("irmeta", room, _, *_) if room in EVERYTHING:
             return {f"tests/{room}", "tests/measures", "tests/studies"}
-        case ("irmeta", "show", _, *_):
-            return {"tests/cli"}
         case ("irmeta", room, _, *_):
             return {f"tests/{room}"}
         case ("irmeta", module):

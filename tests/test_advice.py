@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import irmeta
+from irmeta.cli.notes import KEYWORD
 from irmeta.policies import EvalPolicy
-from irmeta.show.advice import KEYWORD
 from support.call_graph import call_graph, texts_in
 from support.commands import all_commands, options_of
 
@@ -115,8 +115,7 @@ def test_library_messages__name_keywords_instead_of_options():
     wrong = [
         (node, text)
         for node in call_graph().nodes
-        if not (module := module_of(node)).startswith(("irmeta.cli", "irmeta.show"))
-        and study_of(module) is None
+        if not (module := module_of(node)).startswith("irmeta.cli") and study_of(module) is None
         for text in texts(node)
         if plain_options(text)
     ]

@@ -21,7 +21,7 @@ PACKAGE = Path(irmeta.__file__).parent
 TWINS = Path(__file__).parent / "twins"
 FLOORS = (  # from the top layer down; subpackages of a layer do not import each other
     {"cli"},
-    {"show", "pyterrier"},  # what the command line prints; measures for PyTerrier
+    {"pyterrier"},  # measures for PyTerrier
     {"api"},
     {"archive"},  # facts of TREC's tracks, and published values beside recomputed ones
     {"studies"},

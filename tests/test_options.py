@@ -18,7 +18,7 @@ import typer
 from typer.testing import CliRunner
 
 import irmeta
-from irmeta.cli.declared import with_options
+from irmeta.cli.registered import with_options
 from irmeta.errors import UsageError
 from irmeta.options import Options, numpydoc, option, signature
 from irmeta.studies.framework.registry import OWN, find

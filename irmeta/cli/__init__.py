@@ -35,7 +35,7 @@ def main() -> NoReturn:
     except KeyboardInterrupt:  # before the block
         stop(message)
     except Exception as error:
-        from irmeta.show.notes import fail_internally
+        from irmeta.cli.notes import fail_internally
 
         fail_internally(error)
 

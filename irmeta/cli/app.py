@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
+from irmeta.cli.notes import LEVEL, timed
 from irmeta.errors import UsageError
 from irmeta.escapes import escape_name
-from irmeta.show.notes import LEVEL, timed
 
 FAILED, USAGE, STRICT = 1, 2, 3
 DIFFERENT = 1  # the exit status of diff(1)

@@ -19,8 +19,8 @@ from irmeta.cli.app import (
     cluster,
     progress_bar,
 )
-from irmeta.cli.declared import Given, with_options
-from irmeta.cli.registered import command
+from irmeta.cli.display import ReportDisplay
+from irmeta.cli.registered import Given, command, with_options
 from irmeta.cli.sources import (
     READING,
     SourceArgument,
@@ -33,7 +33,6 @@ from irmeta.cli.sources import (
 )
 from irmeta.locations import location
 from irmeta.policies import ReadPolicy
-from irmeta.show.display import ReportDisplay
 from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.reanalysis.study import OverviewOptions
 
@@ -57,7 +56,7 @@ def reanalyze(
 ) -> None:
     """Compute scores, search lengths and rarity of every track as Parquet, and an HTML report."""
     from irmeta import api
-    from irmeta.show.batches import print_reanalysis
+    from irmeta.cli.batches import print_reanalysis
     from irmeta.store.layout import store_folder
     from irmeta.studies.framework.recorded_files import recorded_policy
 
@@ -107,7 +106,7 @@ def ingest(
 ) -> None:
     """Read TREC runs and qrels into a Parquet store."""
     from irmeta.api import open_store
-    from irmeta.show.batches import print_outcomes
+    from irmeta.cli.batches import print_outcomes
     from irmeta.store.ingest import ingest_collection
     from irmeta.store.layout import Layout
 
@@ -143,7 +142,7 @@ def info(
     strict: StrictOption = None,
 ) -> None:
     """Print tracks, systems, queries, and notes of reading."""
-    from irmeta.show.batches import print_info
+    from irmeta.cli.batches import print_info
 
     with open_source(source, reading, strict=strict) as store:
         print_info(store, display, run_notes(store, None))

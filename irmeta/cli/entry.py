@@ -6,21 +6,56 @@ import io
 import sys
 import traceback
 import warnings
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from irmeta._version import __version__
 from irmeta.cli.app import FAILED, USAGE, app
-from irmeta.cli.commands import load_commands
 from irmeta.cli.interrupts import INTERRUPTED
+from irmeta.cli.notes import LEVEL, OPTIONS, WarningLines, error_line
 from irmeta.cli.vocabulary import renamed
-from irmeta.cli.warning_lines import WarningLines
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.escapes import escape_text, hide_passwords, print_line
 from irmeta.files import discard_output, writing_output
-from irmeta.show.advice import OPTIONS
-from irmeta.show.notes import LEVEL, error_line
+
+MODULES = {
+    "reanalyze": "collections",
+    "evaluate": "values",
+    "trec_eval": "values",
+    "compare": "results",
+    "power": "results",
+    "prefer": "comparisons",
+    "agree": "comparisons",
+    "reproduce": "comparisons",
+    "truncation": "values",
+    "explain": "values",
+    "pool": "values",
+    "measures": "values",
+    "preferences": "comparisons",
+    "ingest": "collections",
+    "info": "collections",
+    "check": "results",
+    "diff": "results",
+    "catalog": "archive",
+    "fetch": "archive",
+    "verify": "archive",
+    "study": "studies",
+}
+"""Module of each command, in the order of the help text."""
+
+
+def load_commands(name: str = "") -> typer.Typer:
+    """Return the app with the command of this name; for any other text, with all commands."""
+    if name in MODULES:
+        import_module(f"irmeta.cli.{MODULES[name]}")
+        return app
+    for module in dict.fromkeys(MODULES.values()):
+        import_module(f"irmeta.cli.{module}")
+    order = [*MODULES]
+    app.registered_commands.sort(key=lambda command: order.index(command.name or ""))
+    return app
 
 
 def main() -> NoReturn:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from irmeta.cli.app import (
     DAMAGED,
     DIFFERENT,
+    FAILED,
     FormatsOption,
     JudgedAtLeastOption,
     PathArgument,
@@ -21,17 +23,76 @@ from irmeta.cli.app import (
     judged_share,
     loop_bar,
 )
-from irmeta.cli.declared import Given, with_options
-from irmeta.cli.gating import finish_gate, first_system, parse_pairs
-from irmeta.cli.registered import command
+from irmeta.cli.display import FolderDisplay, ReportDisplay
+from irmeta.cli.notes import error_line, note, note_duration
+from irmeta.cli.registered import Given, command, with_options
 from irmeta.cli.significance_options import Gating, PairTesting, PowerTesting
 from irmeta.cli.sources import READING, ResultsArgument, open_results, run_notes
 from irmeta.errors import UsageError
-from irmeta.locations import Location, local, location
+from irmeta.locations import Location, NamedFile, is_stream, local, location, named_file
 from irmeta.policies import EvalPolicy, Missing, ReadPolicy
 from irmeta.report.formats import parse_formats
-from irmeta.show.display import FolderDisplay, ReportDisplay
-from irmeta.show.notes import note, note_duration
+
+if TYPE_CHECKING:
+    from irmeta.api import Store
+    from irmeta.api.gates import Gate
+
+
+def parse_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
+    """Parse pairs of systems written as OLD=NEW; the last = is that between them.
+
+    Raises
+    ------
+    UsageError
+        If a text is no pair, or a system has two pairs.
+    """
+    if not pairs:
+        return None
+    parsed = dict[str, str]()
+    for text in pairs:
+        old, _, new = text.rpartition("=")
+        if not (old and new):
+            raise UsageError(f"--pair {text!r} is not of the form OLD=NEW.")
+        if old in parsed or new in parsed.values():
+            raise UsageError(f"--pair {text!r} names a system that has a pair already.")
+        parsed[old] = new
+    return parsed
+
+
+def first_system(source: Store | Location | list[NamedFile], named: Sequence[Path]) -> str:
+    """Return the system of the first run, or of the first file of values, on the command line.
+
+    Raises
+    ------
+    UsageError
+        If that is no single system: a store, a table of several systems, an archive of runs.
+    """
+    systems = list[str]()
+    if isinstance(source, list):
+        from irmeta.results.matrix import first_systems
+        from irmeta.stats.tables import is_measure
+
+        names, paths = [one.name for one in source], [one.path for one in source]
+        systems = first_systems(paths, is_measure, names)
+    elif not isinstance(source, Location) and len(named) > 1 and not is_stream(location(named[1])):
+        first = Path(named_file(str(named[1]))[1]).absolute().as_posix()
+        files = source.systems().select("system", "file").iter_rows()
+        held = {file: system for system, file in files if first.endswith(f"/{file}")}
+        systems = [held[max(held, key=len)]] if held else []
+    if len(systems) != 1:
+        raise UsageError("--max-drop needs a baseline: name it by --baseline.")
+    return systems[0]
+
+
+def finish_gate(gate: Gate) -> None:
+    """Report why systems fail, a line each, and exit with status 1; or that all pass."""
+    for reason in gate.rows.filter(~gate.rows["passed"])["reason"]:
+        error_line(f"irmeta: failed: {reason}")
+    if not gate.passed:
+        raise typer.Exit(FAILED)
+    for reason in gate.rows["reason"]:
+        note(f"irmeta: passed: {reason}")
+
 
 ROBUST = 2e-4
 """Measured seconds per ordered pair of systems of all conditions of --robust."""
@@ -73,7 +134,7 @@ def diff(
 ) -> None:
     """Compare two result files: provenance and values. Exit with status 1 if values differ."""
     from irmeta.api.diff import diff as compared
-    from irmeta.show.measures import print_difference
+    from irmeta.cli.explanations import print_difference
 
     difference = compared(
         a, b, tolerance, pairs=parse_pairs(pairs), worse_only=worse_only, missing=missing
@@ -90,7 +151,7 @@ def diff(
 def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = None) -> None:
     """Verify the checksum of every file. Exit with status 1 if any file is damaged."""
     from irmeta.api.check import check_files
-    from irmeta.show.batches import print_checked
+    from irmeta.cli.batches import print_checked
 
     checked = check_files(path, workers=workers)
     print_checked(checked, str(location(path)), display)
@@ -170,8 +231,8 @@ def compare(
     from irmeta.api import significance
     from irmeta.api.differences import check_differences_file, differences, write_differences
     from irmeta.api.matrices import consistent_read, made_from, unjudged_of
-    from irmeta.show.significance_output import print_comparisons
-    from irmeta.show.unjudged_output import print_unjudged
+    from irmeta.cli.comparison_tables import print_comparisons
+    from irmeta.cli.score_tables import print_unjudged
 
     at_least, max_drop = judged_share(judged_at_least, unjudged), gating.max_drop
     gating.check_gate()
@@ -291,7 +352,7 @@ def power(
     """Count the significantly different pairs of systems by each measure."""
     from irmeta.api import significance
     from irmeta.api.matrices import consistent_read, made_from
-    from irmeta.show.frame_output import Result
+    from irmeta.cli.tables import Result
 
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)

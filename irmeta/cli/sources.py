@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from irmeta.cli.app import FAILED, STRICT, progress_bar
-from irmeta.cli.declared import Given
+from irmeta.cli.notes import error_line, in_options, note
+from irmeta.cli.registered import Given
 from irmeta.errors import IrmetaError, UsageError, first_few
 from irmeta.locations import Location, NamedFile, is_stream, location, named_file
 from irmeta.policies import EvalPolicy, ReadPolicy
-from irmeta.show.advice import in_options
-from irmeta.show.notes import error_line, note
 
 if TYPE_CHECKING:
     from irmeta.api import Store

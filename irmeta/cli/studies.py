@@ -12,13 +12,22 @@ import typer
 from typer.core import TyperGroup
 
 from irmeta.cli.app import FAILED, DaskOption, StrictOption, app, cluster, progress_bar
-from irmeta.cli.declared import CONTEXT, KEYWORD, Given, parameters, pop_options, with_options
-from irmeta.cli.registered import command, detailed, epilog_of
+from irmeta.cli.display import Display
+from irmeta.cli.notes import error_line
+from irmeta.cli.registered import (
+    CONTEXT,
+    KEYWORD,
+    Given,
+    command,
+    detailed,
+    epilog_of,
+    parameters,
+    pop_options,
+    with_options,
+)
 from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
-from irmeta.show.display import Display
-from irmeta.show.notes import error_line
 from irmeta.studies.framework.registry import find, find_all, study_modules
 from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.study import Study
@@ -74,7 +83,7 @@ def list_all(context: typer.Context, display: Display) -> None:
     if name := context.invoked_subcommand:
         _refuse_options(context, name)
         return
-    from irmeta.show.batches import print_study_list
+    from irmeta.cli.batches import print_study_list
 
     studies, problems = find_all()
     print_study_list(studies, display)
@@ -104,7 +113,7 @@ def run_every(
     strict: StrictOption = None,
 ) -> None:
     """Run all studies that read a store, with their default options, and write an index page."""
-    from irmeta.show.batches import print_studies
+    from irmeta.cli.batches import print_studies
     from irmeta.studies.framework.run_all import run_all
 
     given = {one.name: getattr(run_options, one.name) for one in fields(run_options)}
@@ -144,7 +153,7 @@ def claims(
     ] = False,
 ) -> None:
     """Report which claims of the papers hold on the tracks of studies that ran."""
-    from irmeta.show.claim_output import claims_result
+    from irmeta.cli.batches import claims_result
 
     display.write(claims_result([str(folder) for folder in folders], per_track))
 
@@ -153,7 +162,7 @@ def _command(one: Study) -> typer.Typer:
     """Build the command of a study."""
 
     def call(context: typer.Context, **given: Any) -> None:
-        from irmeta.show.batches import print_study
+        from irmeta.cli.batches import print_study
         from irmeta.studies.framework.function import options_on
         from irmeta.studies.framework.runner import run
         from irmeta.studies.framework.study_results import StudyResults

@@ -1,7 +1,8 @@
-"""`irmeta evaluate`, `explain` and `measures`: values and their explanations."""
+"""`irmeta evaluate`, `explain`, `measures`, `truncation` and `pool`: values of systems."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,6 +11,7 @@ import typer
 from irmeta.cli.app import (
     DaskOption,
     JudgedAtLeastOption,
+    MeasuresOption,
     StrictOption,
     TitlesOption,
     TrackOption,
@@ -21,13 +23,13 @@ from irmeta.cli.app import (
     judged_share,
     one_measure,
 )
-from irmeta.cli.declared import Given, with_options
-from irmeta.cli.registered import EXAMPLES, command, epilog_of
-from irmeta.cli.sources import READING, SourceArgument, open_source, run_notes
+from irmeta.cli.display import Display, PoolDisplay, ReportDisplay, ScoreDisplay
+from irmeta.cli.notes import note
+from irmeta.cli.registered import EXAMPLES, Given, command, epilog_of, with_options
+from irmeta.cli.sources import READING, WHOLE_LISTS, SourceArgument, open_source, run_notes
 from irmeta.errors import UsageError
+from irmeta.escapes import escape_text
 from irmeta.policies import EvalPolicy, MeanInterval, ReadPolicy
-from irmeta.show.display import Display, ReportDisplay, ScoreDisplay
-from irmeta.show.notes import note
 
 EXPLAINED = (
     EvalPolicy,
@@ -112,6 +114,15 @@ def evaluate(
     import polars as pl
 
     from irmeta.api.matrices import consistent_read
+    from irmeta.cli.score_tables import (
+        print_scores,
+        print_trec_eval,
+        print_unjudged,
+        sort_key,
+        sort_scores,
+        wide_with_counts,
+    )
+    from irmeta.cli.tables import Result
     from irmeta.measures.names import parse_call, parse_measures
     from irmeta.measures.pools import unjudged_measures
     from irmeta.measures.set_rel import measures_of_call
@@ -119,15 +130,6 @@ def evaluate(
     from irmeta.rankings.needs import needs_of
     from irmeta.results.scores import show_asked
     from irmeta.results.scores import wide as spread
-    from irmeta.show.frame_output import Result
-    from irmeta.show.score_output import (
-        print_scores,
-        print_trec_eval,
-        sort_key,
-        sort_scores,
-        wide_with_counts,
-    )
-    from irmeta.show.unjudged_output import print_unjudged
 
     asked, at_least = measures or "basic", judged_share(judged_at_least, unjudged)
     drawing: dict[str, Any] = {} if draws is None else {"draws": draws}
@@ -264,11 +266,11 @@ def explain(
     strict: StrictOption = None,
 ) -> None:
     """Show the arithmetic behind one value, or behind the preference between two systems."""
+    from irmeta.cli.comparison_tables import print_pair_explanation
+    from irmeta.cli.explanations import print_explanation
     from irmeta.measures.names import parse_measure
     from irmeta.preferences.registry import is_preference, parse_preference
     from irmeta.report.figure_file import check_figure_file, write_figure
-    from irmeta.show.measures import print_explanation
-    from irmeta.show.preference_output import print_pair_explanation
 
     name, force = one_measure(measures), display.force
     if is_preference(name):
@@ -352,14 +354,14 @@ def measures(
 
     With --for, check the measures, or NAME, on all short rankings.
     """
-    from irmeta.measures.catalog import describe, list_measures, list_preset
-    from irmeta.measures.names import PRESETS
-    from irmeta.show.measures import (
+    from irmeta.cli.explanations import (
         description_result,
         measures_result,
         preset_result,
         properties_result,
     )
+    from irmeta.measures.catalog import describe, list_measures, list_preset
+    from irmeta.measures.names import PRESETS
 
     sizes = {"subtopics": subtopics, "length": length}
     given = {option: size for option, size in sizes.items() if size is not None}
@@ -377,3 +379,113 @@ def measures(
         result = description_result(name, describe(name))
         display = display.as_report()
     display.write(result)
+
+
+@command(
+    "irmeta truncation store/ -m AP,RBP --docs 10",
+)
+@with_options(choices=EvalPolicy, reading=READING, display=Display)
+def truncation(
+    source: SourceArgument,
+    choices: Given,
+    reading: ReadPolicy,
+    display: Display,
+    measures: MeasuresOption = None,
+    track: TracksOption = None,
+    docs: Annotated[int, typer.Option(min=1, help="Docs to add to the end of each list.")] = 1,
+    workers: WorkersOption = None,
+    strict: StrictOption = None,
+) -> None:
+    """Report how often scores change as non-relevant docs at the end of lists are cut or added."""
+    from irmeta.cli.tables import Result
+    from irmeta.measures.names import parse_measures
+
+    asked: Any = measures or "default"
+    parse_measures(asked)  # reject unknown names before reading anything
+    with open_source(
+        source, reading, track or None, workers, choices=choices, strict=strict
+    ) as store:
+        frame = store.stability.truncation(
+            asked, track=track or None, docs=docs, workers=workers, **choices
+        )
+        made = store.provenance(asked, track=track or None, **choices)
+        made["truncation"] = {"docs": docs}
+        caption = "Lists whose score changes as docs at their end are cut or added."
+        display.write(Result("truncation", {"truncation": frame}, caption, made))
+
+
+@command(
+    "irmeta pool store/ --track news --pool-depth 10",
+    "irmeta pool store/ --track news --budget 100 --out docs.txt",
+)
+@with_options(
+    choices=(EvalPolicy, ("qrels", "negative", "tie_order")),
+    reading=WHOLE_LISTS,
+    display=PoolDisplay,
+)
+def pool(
+    source: SourceArgument,
+    choices: Given,
+    reading: ReadPolicy,
+    display: PoolDisplay,
+    track: TrackOption = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SYSTEM|group=NAME|type=NAME",
+            help="Only docs of these systems (repeatable).",
+            show_default="all; with --pool-depth, those that contributed to the pool",
+        ),
+    ] = None,
+    pool_depth: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Depth of the pool: all docs down to this rank, instead of unjudged docs; tie "
+            "order score-file.",
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Number of docs, for all queries together.")
+    ] = None,
+    strict: StrictOption = None,
+) -> None:
+    """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`."""
+    from irmeta.cli.tables import Result, write_to_pipe
+    from irmeta.measures.evaluate import how_made
+    from irmeta.rankings.pool import pool_of
+    from irmeta.results.text_files import check_pool_file, pool_lines, write_pool
+    from irmeta.store.scan import only_track, undisturbed
+
+    out, is_lines = display.file, display.form == "lines"
+    if out is not None and is_lines:
+        check_pool_file(out, force=display.force)
+    with open_source(source, reading, track, choices=choices, strict=strict) as store:
+        name = only_track(store.reader, track)
+        with undisturbed(store.reader, name):
+            docs = store.pools.to_judge(
+                name,
+                system=system or None,
+                pool_depth=pool_depth,
+                budget=budget,
+                **choices,
+            )
+            made_by = pool_of(store.reader, name) if pool_depth and not system else None
+        if made_by is not None and not made_by.known:
+            note(f"irmeta: {name}: the pool is taken from {made_by.note}")
+        unsure = docs.filter(~docs["judged"] & docs["grade"].is_not_null()).height
+        if unsure:
+            note(
+                f"irmeta: {name}: {unsure:,} of {docs.height:,} docs have a grade below 0 and "
+                "count as unjudged (--negative)"
+            )
+        if not is_lines:
+            made = how_made(store.reader, [], EvalPolicy(**store.merged(choices)), [name])
+            made["pool"] = {"system": system or None, "pool_depth": pool_depth, "budget": budget}
+            display.write(Result("pool", {"docs": docs}, "Docs for assessors.", made))
+        elif out is not None:
+            write_pool(docs, out, force=display.force)
+            note(f"{docs.height:,} docs in {out}")
+        else:
+            lines = pool_lines(docs)
+            write_to_pipe(escape_text(lines, keep="\n") if sys.stdout.isatty() else lines)

@@ -25,15 +25,15 @@ import typer
 
 import irmeta
 from irmeta.archive.catalog import STATES, TaskChoice, TrackChoices, choices
-from irmeta.cli.commands import load_commands
+from irmeta.cli.display import Display
+from irmeta.cli.entry import load_commands
+from irmeta.cli.explanations import print_explanation
 from irmeta.cli.registered import EXAMPLES as COMMAND_EXAMPLES
 from irmeta.errors import IrmetaError
 from irmeta.measures.catalog import describe
 from irmeta.preferences.registry import describe_preference
 from irmeta.schema import result_tables, store_tables
 from irmeta.schema.columns import Table
-from irmeta.show.display import Display
-from irmeta.show.measures import print_explanation
 from irmeta.studies.framework.registry import find, study_modules
 
 ROOT = Path(__file__).parents[2]

@@ -11,10 +11,9 @@ import pytest
 import typer
 
 from irmeta.cli import registered, results
-from irmeta.cli.commands import load_commands
-from irmeta.cli.panels import PANELS, POLICIES, READING, RUNNING, TESTS
-from irmeta.cli.registered import EXAMPLES
-from irmeta.show.advice import OPTIONS, in_options
+from irmeta.cli.entry import load_commands
+from irmeta.cli.notes import OPTIONS, in_options
+from irmeta.cli.registered import EXAMPLES, PANELS, POLICIES, READING, RUNNING, TESTS
 from irmeta.studies.framework.registry import study_modules
 from support.commands import all_commands
 

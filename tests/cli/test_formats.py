@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta.cli.display import ENDINGS, FORMATS
+from irmeta.cli.tables import SCHEMA_VERSION
 from irmeta.results.tidy_files import provenance
-from irmeta.show.display import ENDINGS, FORMATS
-from irmeta.show.frame_output import SCHEMA_VERSION
 from support.commands import all_commands, options_of
 from support.examples import rest_in_ci
 

@@ -63,7 +63,7 @@ def test_compare__robust_has_no_baseline(files: list[Path], run, option, said: s
     ("command", "rates"),
     [
         (("compare", "--robust"), {"irmeta.cli.results.ROBUST": 20.0}),
-        (("prefer",), {"irmeta.cli.preferences.TESTED": 1.0}),
+        (("prefer",), {"irmeta.cli.comparisons.TESTED": 1.0}),
     ],
 )
 def test_commands__all_pairs_of_many_systems_begin_with_an_estimate(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from irmeta.cli.commands import MODULES, load_commands
+from irmeta.cli.entry import MODULES, load_commands
 from support.commands import all_commands
 
 LIBRARIES = ("polars", "numba", "pyarrow", "scipy.special", "numpy")

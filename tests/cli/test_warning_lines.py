@@ -7,14 +7,14 @@ import threading
 
 import pytest
 
-from irmeta.cli.warning_lines import SHOWN, WarningLines
+from irmeta.cli.notes import PRINTED, WarningLines
 
 
 def test_warnings_about_many_tracks__first_in_full_then_every_other_track_by_name(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     lines = WarningLines()
-    for number in range(SHOWN + 3):
+    for number in range(PRINTED + 3):
         lines.show(UserWarning(f"track t{number}: its pool is shallow ({number})"), UserWarning)
     lines.show(DeprecationWarning("track t0: of another kind"), DeprecationWarning)
     lines.show(UserWarning("about no track"), UserWarning)
@@ -22,8 +22,8 @@ def test_warnings_about_many_tracks__first_in_full_then_every_other_track_by_nam
     lines.finish()
     printed = capsys.readouterr().err.splitlines()
     in_full = [line for line in printed if "shallow" in line]
-    assert [re.findall(r"t\d", line)[0] for line in in_full] == [f"t{n}" for n in range(SHOWN)]
-    assert printed[SHOWN:] == [
+    assert [re.findall(r"t\d", line)[0] for line in in_full] == [f"t{n}" for n in range(PRINTED)]
+    assert printed[PRINTED:] == [
         "irmeta: track t0: of another kind",
         "irmeta: about no track",
         "irmeta: 3 more tracks with a warning like this (UserWarning): t5, t6, t7",

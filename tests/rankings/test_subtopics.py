@@ -165,8 +165,8 @@ TRACK = Track(
 
 
 def test_explain__shows_the_subtopics_of_each_doc(tmp_path: Path, capsys):
-    from irmeta.show.display import Display
-    from irmeta.show.measures import print_explanation
+    from irmeta.cli.display import Display
+    from irmeta.cli.explanations import print_explanation
 
     store = TRACK.ingest(tmp_path)
     with registered(RECALL):

@@ -7,7 +7,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from irmeta.cli.commands import load_commands
+from irmeta.cli.entry import load_commands
 from irmeta.studies.framework.registry import study_modules
 
 

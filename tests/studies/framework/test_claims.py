@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import irmeta
+from irmeta.cli.display import ENDINGS
 from irmeta.errors import IrmetaError, UsageError
-from irmeta.show.display import ENDINGS
 from irmeta.studies.framework import registry
 from irmeta.studies.framework.claim_section import MOST_TRACKS, claim_table
 from irmeta.studies.framework.claim_verdicts import claim_rows

@@ -12,7 +12,8 @@ from irmeta.locations import local
 from irmeta.options import Options, option
 
 if TYPE_CHECKING:
-    from irmeta.show.frame_output import Result
+    from irmeta.cli.tables import Result
+
 
 FORMATS = ("table", "csv", "json", "latex", "siunitx", "markdown", "parquet")
 HINT = (
@@ -114,7 +115,7 @@ class Display(Options):
 
     def write(self, result: Result) -> None:
         """Print a result, or write it to the file and report its number of rows."""
-        from irmeta.show.frame_output import write_result
+        from irmeta.cli.tables import write_result
 
         write_result(result, self)
 

@@ -11,13 +11,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from irmeta._version import __version__
+from irmeta.cli.display import Display
+from irmeta.cli.tables import Result, open_console, print_table, print_text
 from irmeta.escapes import escape_name, escape_text
 from irmeta.measures.catalog import SHARED, Description
 from irmeta.measures.explain import Explanation
 from irmeta.results.diff import Difference
-from irmeta.show.console import open_console, print_table, print_text
-from irmeta.show.display import Display
-from irmeta.show.frame_output import Result
 
 MOST_TERMS = 40  # of an explanation, without --all
 MADE = {"irmeta": __version__}

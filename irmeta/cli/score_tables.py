@@ -1,23 +1,27 @@
-"""Output of evaluate in several formats."""
+"""Output of evaluate, and of evaluate and compare about unjudged docs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from irmeta.cli.display import Display
+from irmeta.cli.notes import LEVEL
+from irmeta.cli.tables import PAPER_DIGITS, Result, write_to_pipe
 from irmeta.errors import MeasureError, UsageError, did_you_mean
-from irmeta.escapes import escape_text
+from irmeta.escapes import escape_text, print_line
 from irmeta.measures.names import parse_measures
 from irmeta.measures.trec_eval_names import SUMMARY_ONLY, line_of, trec_eval_name
 from irmeta.report.plain_tables import score_grid
 from irmeta.report.table_grid import Grid
 from irmeta.results.scores import wide
-from irmeta.show.console import write_to_pipe
-from irmeta.show.display import Display
-from irmeta.show.frame_output import PAPER_DIGITS, Result
-from irmeta.show.notes import LEVEL
+
+if TYPE_CHECKING:
+    from irmeta.measures.pools import UnjudgedDocs
+
 
 COUNTS = ("no_list", "lists_without_nonrelevant")
 """Counts of lists to be aware of, which a printed table leaves out where all are 0."""
@@ -158,3 +162,29 @@ def wide_with_counts(means: pl.DataFrame) -> pl.DataFrame:
     keys = [key for key in ("track", "qrels", "system") if key in means.columns]
     largest = means.group_by(keys).agg(pl.col("no_list").max())
     return wide(means).join(largest, on=keys, how="left", maintain_order="left")
+
+
+WORST = 5  # systems named on a line
+
+
+def print_unjudged(found: Iterable[UnjudgedDocs], at_least: float) -> None:
+    """Print a line per track on stderr: systems with few judged docs, and undecided pairs."""
+    for one in found:
+        print_line(
+            f"irmeta: {one.unjudged['track'][0]}: {_unjudged_text(one, at_least)}", sys.stderr
+        )
+
+
+def _unjudged_text(one: UnjudgedDocs, at_least: float) -> str:
+    if one.only_relevant:
+        return "only relevant docs are judged, so unjudged docs say nothing about the systems"
+    systems = one.unjudged.drop_nans("judged_at_10").sort("judged_at_10", "system")
+    few = systems.filter(pl.col("judged_at_10") < at_least).height
+    worst = systems.select("system", "judged_at_10").head(WORST).rows()
+    listed = ", ".join(f"{name} {value:.3f}" for name, value in worst)
+    return (
+        f"{few:,} of {one.unjudged.height:,} systems have a mean Judged@10 below {at_least:g}; "
+        f"{one.undecided.height:,} of {one.pairs:,} pairs are undecided: their RBP(p=0.8) differs "
+        f"by less than the RBPResidual(p=0.8) of the worse system; fewest judged (Judged@10): "
+        f"{listed}"
+    )

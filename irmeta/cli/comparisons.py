@@ -1,0 +1,419 @@
+"""`irmeta prefer`, `preferences`, `agree` and `reproduce`: systems, judges and reruns compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from irmeta._version import __version__
+from irmeta.cli.app import (
+    StrictOption,
+    TitlesOption,
+    TrackOption,
+    TracksOption,
+    WorkersOption,
+    loop_bar,
+)
+from irmeta.cli.display import Display
+from irmeta.cli.notes import note, note_duration
+from irmeta.cli.registered import Given, command, with_options
+from irmeta.cli.significance_options import PreferenceTesting
+from irmeta.cli.sources import READING, SourceArgument, open_source
+from irmeta.errors import UsageError
+from irmeta.locations import is_stream, location, named_file, not_a
+from irmeta.policies import Comments, EvalPolicy, ReadPolicy
+
+TESTED, COMPARED_ONCE = 1e-9, 1e-5
+"""Measured seconds per ordered pair of systems: HSD test by query and resample, and all else."""
+COMPARED = (
+    EvalPolicy,
+    ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without", "rel"),
+)
+
+
+@command(
+    "irmeta prefer store/ --track news",
+    "irmeta prefer collection/ -m RPP@100 --baseline aldBM25 --track news",
+)
+@with_options(reading=READING, choices=COMPARED, testing=PreferenceTesting, display=Display)
+def prefer(
+    source: SourceArgument,
+    testing: PreferenceTesting,
+    choices: Given,
+    reading: ReadPolicy,
+    display: Display,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measures",
+            help="Preferences, e.g. RPP(p=dcg)@100 (repeatable); `irmeta preferences` lists them.",
+            show_default="RPP",
+        ),
+    ] = None,
+    by: Annotated[str, typer.Option(help="Rule of the order: win-rate, borda, mc4.")] = "win-rate",
+    majority: Annotated[
+        str,
+        typer.Option(
+            help="Queries that mc4 needs to rank a system above another: more than half of all "
+            "(queries), or more than rank it below (decided)."
+        ),
+    ] = "queries",
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="Compare every other system with this one alone.", show_default=False),
+    ] = None,
+    opponents: Annotated[
+        str,
+        typer.Option(
+            help="Equal weights of opponents: for all systems, or for all groups of systems."
+        ),
+    ] = "systems",
+    segment: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV or TSV of queries and their segments (columns query, segment): compare the "
+            "systems by segment too.",
+            show_default=False,
+        ),
+    ] = None,
+    on: Annotated[
+        str, typer.Option(help="Values to test: preferences of pairs, or their win rates.")
+    ] = "preference",
+    track: TracksOption = None,
+    rank_resamples: Annotated[
+        int, typer.Option(min=1, help="Resamples of the queries, for rank sets.")
+    ] = 1000,
+    workers: WorkersOption = None,
+    strict: StrictOption = None,
+) -> None:
+    """Order systems by preferences between all pairs, with rank sets and tests."""
+    from irmeta.api.matrices import consistent_read
+    from irmeta.api.prefer import prefer as compute
+    from irmeta.cli.comparison_tables import print_boards
+    from irmeta.preferences.registry import parse_preferences
+    from irmeta.results.segments import Segments
+
+    asked = measures or "RPP"
+    parse_preferences(asked)  # reject unknown names before reading anything
+    options: Any = {
+        "by": by,
+        "majority": majority,
+        "baseline": baseline,
+        "opponents": opponents,
+        "on": on,
+        "test": testing.test,
+        "correction": testing.correction,
+        "alpha": testing.alpha,
+        "resamples": testing.resamples,
+        "rank_resamples": rank_resamples,
+    }
+    segments = None if segment is None else Segments.of(segment)
+    opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
+    with opened as store:
+        with consistent_read(store, track or None) as tracks:
+            made = store.pairs.provenance(asked, track=tracks, **choices)
+            given = options | choices | {"track": tracks, "rng": testing.seed, "workers": workers}
+            for name in tracks or ():
+                record = store.reader.read_record(name)
+                systems, queries = len(record["systems"]), record["queries_in_runs"]
+                rate = (
+                    TESTED * queries * testing.resamples if "hsd" in testing.test else COMPARED_ONCE
+                )
+                note_duration(name, systems, rate * systems**2, "--test t takes a fraction.")
+            with loop_bar("Testing all pairs"):
+                boards = compute(store, asked, segments=segments, **given)
+        for name, facts in made["tracks"].items():
+            if "qrels_by_subtopic" in facts:
+                set_name = facts["qrels_by_subtopic"]
+                note(f"irmeta: {name}: subtopics of the qrels set {set_name!r}")
+        if segments is not None:
+            options["segments_sha256"] = segments.sha256
+        print_boards(boards, made | {"prefer": {**options, "seed": testing.seed}}, display)
+
+
+@command(
+    "irmeta preferences",
+    "irmeta preferences RPP",
+)
+@with_options(display=Display)
+def preferences(
+    display: Display,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A preference.")] = None,
+) -> None:
+    """List the preferences; with NAME, describe one preference."""
+    from irmeta.cli.comparison_tables import rule_result
+    from irmeta.cli.explanations import MADE
+    from irmeta.cli.tables import Result
+    from irmeta.preferences.registry import describe_preference, list_preferences
+
+    if name is None:
+        listed = {"preferences": list_preferences()}
+        display.write(Result("preferences", listed, "Preferences.", MADE))
+    else:
+        display.as_report().write(rule_result(*describe_preference(name)))
+
+
+@command(
+    "irmeta agree human.txt gpt4.txt llama.txt --rel 2",
+    "irmeta agree qrels.txt binary.txt --rel 2 --rel binary=1 --format markdown",
+    "irmeta agree store/ --reference human --confusion",
+)
+@with_options(display=Display)
+def agree(
+    reference_source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="REFERENCE",
+            show_default=False,
+            help="Qrels of the reference, FILE or NAME=FILE (- is standard input); or a store.",
+        ),
+    ],
+    display: Display,
+    judges: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[JUDGE]...",
+            show_default="of a store, all other qrels sets",
+            help="Qrels files of judges, FILE or NAME=FILE; for a store, names of its qrels sets.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the reference; for a store, its qrels set.",
+            show_default="the file's name, or the primary set",
+        ),
+    ] = None,
+    rel: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GRADE|NAME=GRADE",
+            help="Least grade of a relevant doc, for all sets or for one (repeatable).",
+            show_default="that of the store's set, else 1",
+        ),
+    ] = None,
+    same_scale: Annotated[
+        bool,
+        typer.Option(
+            "--same-scale",
+            help="Treat all sets as on one scale, even if some never use one of its grades.",
+        ),
+    ] = False,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Compare grades even where the scales differ."),
+    ] = False,
+    per_query: Annotated[
+        bool, typer.Option("-q", "--per-query", help="Report one row per query.")
+    ] = False,
+    confusion: Annotated[
+        bool,
+        typer.Option(
+            "--confusion",
+            help="Report the confusion matrix: docs by grade of the reference and of the judge.",
+        ),
+    ] = False,
+    track: TracksOption = None,
+    grade_digits: Annotated[
+        int | None, typer.Option(min=0, help="Decimal places to which grades in files are rounded.")
+    ] = None,
+    comments: Annotated[
+        Comments, typer.Option(help="Meaning of lines of text that begin with #.")
+    ] = "auto",
+    resamples: Annotated[
+        int, typer.Option(min=1, help="Resamples of the queries, for intervals.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+) -> None:
+    """Compare labels of judges with a reference: kappa, alpha, AC2 and more, with intervals."""
+    from irmeta.api.agree import agree as compute
+    from irmeta.cli.comparison_tables import ask_about_scales, print_agreement
+    from irmeta.cli.tables import Result
+    from irmeta.trec.streams import file_sha256
+    from irmeta.trec.system_names import file_names
+
+    if per_query and confusion:
+        raise UsageError("--per-query and --confusion exclude each other.")
+    is_store = location(reference_source).is_dir()
+    given = (
+        [] if is_store else [named_file(one) for one in (str(reference_source), *(judges or []))]
+    )
+    files = [file for _, file in given]
+    for file in files:
+        place = location(file)
+        if not (place.is_file() or is_stream(place)):
+            raise UsageError(f"{not_a('file', place)}.")
+    read: object = judges or None
+    if any(name is not None for name, _ in given[1:]):
+        others = file_names(Path(file).as_posix() for file in files[1:])
+        read = {name or others[Path(file).as_posix()]: file for name, file in given[1:]}
+    elif given:
+        read = files[1:] or None
+    found = compute(
+        files[0] if files else reference_source,
+        read,
+        reference=reference or (given[0][0] if given else None),
+        rel=grades_by_name(rel or []) or None,
+        same_scale=same_scale,
+        raw=raw,
+        track=track or None,
+        grade_digits=grade_digits,
+        comments=comments,
+        resamples=resamples,
+        rng=seed,
+    )
+    made = {
+        "irmeta": __version__,
+        "agree": dict(found.settings),
+        "files": {file: file_sha256(Path(file)) for file in files},
+    }
+    if is_store:
+        from irmeta.api import open_store
+
+        made["store"] = open_store(reference_source).fingerprint
+    tables = {
+        "judges": found.judges,
+        "by_query": found.by_query,
+        "confusion": found.confusion,
+        "common": found.common,
+    }
+    first = "by_query" if per_query else "confusion" if confusion else "judges"
+    ordered = {first: tables.pop(first), **tables}
+    if not is_store:
+        ordered = {name: frame.drop("track") for name, frame in ordered.items()}
+    caption = "Agreement of judges with the reference, with 95 % intervals over queries."
+    # Six digits of a value and its interval would be too wide for a terminal.
+    places = 3 if display.digits is None else display.digits
+
+    ask_about_scales(found.judges)
+
+    def show(digits: int) -> None:
+        print_agreement(found, min(digits, places))
+
+    display.write(Result("agree", ordered, caption, made, show=show if first == "judges" else None))
+
+
+def grades_by_name(given: list[str]) -> dict[str | None, float]:
+    """Parse --rel: one grade for all sets, and ``NAME=GRADE`` for single ones.
+
+    Raises
+    ------
+    UsageError
+        If a grade is not a number, or is given twice.
+    """
+    named = dict[str | None, float]()
+    for one in given:
+        name, equals, grade = one.rpartition("=")
+        try:
+            number = float(grade)
+        except ValueError:
+            raise UsageError(f"--rel {one}: {grade!r} is not a grade.") from None
+        key = name if equals else None
+        if key in named:
+            raise UsageError(f"--rel {one}: another grade is given for {name or 'all sets'}.")
+        named[key] = number
+    return named
+
+
+@command(
+    "irmeta reproduce store/ -m AP --original bm25,rm3 --rerun mine-bm25,mine-rm3",
+    "irmeta reproduce qrels.txt old.gz new.gz -m nDCG@10 --original old --rerun new",
+)
+@with_options(reading=READING, choices=EvalPolicy, display=Display)
+def reproduce(
+    source: SourceArgument,
+    display: Display,
+    choices: Given,
+    reading: ReadPolicy,
+    original: Annotated[
+        str,
+        typer.Option(
+            metavar="RUN|BASELINE,ADVANCED",
+            show_default=False,
+            help="The original run, or the baseline and the advanced run.",
+        ),
+    ],
+    rerun: Annotated[
+        list[str],
+        typer.Option(
+            metavar="RUN|BASELINE,ADVANCED",
+            show_default=False,
+            help="The rerun, in the form of --original (repeatable).",
+        ),
+    ],
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measures",
+            help="Names of measures (repeatable).",
+            show_default="basic: AP, nDCG, nDCG@10, RR, P@10",
+        ),
+    ] = None,
+    track: TrackOption = None,
+    rerun_track: Annotated[
+        str | None,
+        typer.Option(
+            help="Track of the reruns, where they are on other queries.", show_default="--track"
+        ),
+    ] = None,
+    list_depth: Annotated[
+        int, typer.Option(min=1, help="Depth to which lists are compared.")
+    ] = 1000,
+    persistence: Annotated[
+        float, typer.Option(help="Persistence p of rank-biased overlap.")
+    ] = 0.95,
+    resamples: Annotated[
+        int, typer.Option(min=1, help="Resamples of the queries, for 95 % intervals.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw the effect ratios, or the RMSE of single runs: .svg, .pdf or .png.",
+            show_default=False,
+        ),
+    ] = None,
+    titles: TitlesOption = True,
+    workers: WorkersOption = None,
+    strict: StrictOption = None,
+) -> None:
+    """Compare reruns with an original experiment: lists, values and effects, with intervals."""
+    from irmeta.api.reproduce import reproduce as compute
+    from irmeta.cli.notes import note
+    from irmeta.cli.tables import Result
+    from irmeta.report.figure_file import check_figure_file, write_figure
+
+    if figure is not None:
+        check_figure_file(figure, force=display.force)
+    read = None if track is None else [track, rerun_track or track]
+    with open_source(source, reading, read, workers, choices=choices, strict=strict) as store:
+        found = compute(
+            store,
+            measures or "basic",
+            original=original,
+            rerun=rerun,
+            track=track,
+            rerun_track=rerun_track,
+            list_depth=list_depth,
+            persistence=persistence,
+            resamples=resamples,
+            rng=seed,
+            workers=workers,
+            **choices,
+        )
+        tracks = list(dict.fromkeys([found.runs["track"][0], str(found.settings["rerun_track"])]))
+        source_made = store.provenance(measures or "basic", track=tracks, **choices)
+        made = {
+            "irmeta": __version__,
+            "reproduce": {"source": source_made, **found.settings},
+        }
+        tables = {"effects": found.effects} if found.effects.height else {}
+        caption = "Reruns beside the original experiment, with 95 % intervals over queries."
+        display.write(Result("reproduce", {**tables, "runs": found.runs}, caption, made))
+        if figure is not None:
+            write_figure(found.show(), figure, force=display.force, titles=titles)
+            note(f"figure in {figure}")
