@@ -344,7 +344,9 @@ FAULTS: dict[str, Planted] = {
         "archives", "the last member", ((f"{TREC}.archives:members", _last_member_lost),)
     ),
     "last-file-of-pattern-lost": Planted(
-        "collections", "the last file of a pattern", ((f"{TREC}.listing:expand", _last_file_lost),)
+        "collections",
+        "the last file of a pattern",
+        ((f"{TREC}.collection:expand", _last_file_lost),),
     ),
     "undescribed-tracks-read": Planted(
         "collections",
@@ -417,7 +419,7 @@ FAULTS: dict[str, Planted] = {
         (("irmeta.files:write_bytes", _full_disk_ignored),),
     ),
     "no-lock": Planted(
-        "writers", "no lock of writers", ((f"{STORE}.lock:only_writer", lambda _: _no_context),)
+        "writers", "no lock of writers", (("irmeta.files:only_writer", lambda _: _no_context),)
     ),
     "no-mark-beside-readers": Planted(
         "writers",
