@@ -32,8 +32,8 @@ from irmeta.measures.rare_parts import RareParts, rare_parts
 from irmeta.stats.resampling import system_subsets
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.compute import added_runs, pool_bias
-from irmeta.studies.papers.innovation.options import InnovationOptions
 from irmeta.studies.papers.innovation.rare_track import RareTrack
+from irmeta.studies.papers.innovation.study import InnovationOptions
 
 K, ALPHAS, GRID = 100, (0.25, 0.5, 1.0), 101
 MEASURES = [f"Rare{m}(alpha={alpha})@{K}" for m in ("P", "AP") for alpha in ALPHAS]

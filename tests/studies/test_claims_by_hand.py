@@ -7,8 +7,8 @@ import pytest
 
 from irmeta.studies.papers.depth.study import STUDY as DEPTH
 from irmeta.studies.papers.depth.study import DepthOptions
-from irmeta.studies.papers.innovation.options import InnovationOptions
 from irmeta.studies.papers.innovation.study import STUDY as INNOVATION
+from irmeta.studies.papers.innovation.study import InnovationOptions
 from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.study import STUDY as PREFERENCE
 from irmeta.studies.papers.properties.options import PropertiesOptions

@@ -14,9 +14,8 @@ import irmeta
 from irmeta.errors import DataError
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.compute import other_labels
-from irmeta.studies.papers.innovation.options import InnovationOptions
-from irmeta.studies.papers.innovation.rare_track import RareTrack
-from irmeta.studies.papers.innovation.relevant_docs import (
+from irmeta.studies.papers.innovation.rare_track import (
+    RareTrack,
     buckets,
     contributions,
     docs_by_holders,
@@ -28,6 +27,7 @@ from irmeta.studies.papers.innovation.relevant_docs import (
     spaced,
     table_4,
 )
+from irmeta.studies.papers.innovation.study import InnovationOptions
 from support.examples import scaled
 from support.innovating import TYPES, data_of, groups_of, rare_track, rows_of
 from support.making import Track, down, tracks

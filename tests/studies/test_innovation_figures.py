@@ -16,8 +16,7 @@ from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.innovation.figures import FIGURES
-from irmeta.studies.papers.innovation.options import GRID, InnovationOptions
-from irmeta.studies.papers.innovation.tables import TABLES
+from irmeta.studies.papers.innovation.study import GRID, TABLES, InnovationOptions
 from support.charting import drawn_rows, texts
 
 DECLARED = by_name(TABLES)

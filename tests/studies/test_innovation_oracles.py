@@ -14,10 +14,9 @@ import pytest
 import irmeta
 from irmeta.measures.rare_parts import rare_parts
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.innovation.compute import compute, figure_1
-from irmeta.studies.papers.innovation.options import InnovationOptions
-from irmeta.studies.papers.innovation.orders import table_1, table_2
-from irmeta.studies.papers.innovation.rare_track import RareTrack
+from irmeta.studies.papers.innovation.compute import compute, table_1, table_2
+from irmeta.studies.papers.innovation.rare_track import RareTrack, figure_1
+from irmeta.studies.papers.innovation.study import InnovationOptions
 from support.innovating import of_views, rows_of
 from twins import stats as naive_stats
 

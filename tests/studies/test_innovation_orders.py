@@ -12,17 +12,13 @@ from hypothesis import strategies as st
 
 from irmeta.rankings.holders import RARITIES
 from irmeta.studies.papers.innovation.compute import (
-    figure_1,
-    first_places,
-    query_of_figure_1,
-)
-from irmeta.studies.papers.innovation.orders import (
     dethroned,
     figure_2,
     swap_alphas,
     swaps,
     table_3,
 )
+from irmeta.studies.papers.innovation.rare_track import figure_1, first_places, query_of_figure_1
 from support.examples import scaled
 from support.innovating import data_of, of_views, rare_track, rows_of
 from support.making import Track, down, tracks

@@ -15,10 +15,9 @@ import pytest
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
 from irmeta.studies.framework.study import Figure, Section, Show, Tables
 from irmeta.studies.framework.study_page import write_page
-from irmeta.studies.papers.innovation import conclusions, paper
-from irmeta.studies.papers.innovation.options import InnovationOptions
-from irmeta.studies.papers.innovation.sections import FIGURES, sections, track_section
-from irmeta.studies.papers.innovation.study import STUDY
+from irmeta.studies.papers.innovation import page, study
+from irmeta.studies.papers.innovation.page import FIGURES, sections, track_section
+from irmeta.studies.papers.innovation.study import STUDY, InnovationOptions
 from support.study_tables import Rows, filled_tables
 
 OPTIONS = InnovationOptions()
@@ -43,7 +42,7 @@ OVER_TRACKS = ("figure_2_tracks", "fewer_systems", "greedy", "swaps")
 
 def made(**rows: Any) -> Tables:
     """Return all tables of the study with the given rows."""
-    return filled_tables(STUDY, paper.NUMBERS, **rows)
+    return filled_tables(STUDY, study.NUMBERS, **rows)
 
 
 def by_heading(tables: Tables, options: InnovationOptions = OPTIONS) -> dict[str, Section]:
@@ -60,7 +59,7 @@ def notes(tables: Tables) -> list[str]:
     return [note for section in sections(tables, OPTIONS) for note in section.notes]
 
 
-def page(tables: Tables, out: Path) -> str:
+def written_page(tables: Tables, out: Path) -> str:
     """Write the page, without figures, and return its HTML."""
     figures = [Figure(name, "table_1", lambda *_: None, "") for name in (*OVER_TRACKS, *FIGURES)]
     files = RecordedFiles(out, ALL)
@@ -81,7 +80,7 @@ def test_sections__every_table_empty(tmp_path: Path):
     absent = [note for section in found.values() for note in section.notes if "absent on" in note]
     assert len(absent) == 12
     assert all("news" in note for note in absent)
-    assert "absent on news" in page(made(), tmp_path)
+    assert "absent on news" in written_page(made(), tmp_path)
 
 
 def test_sections__no_used_track():
@@ -92,7 +91,7 @@ def test_sections__no_used_track():
 
 def test_sections__each_contradiction_of_the_paper_once():
     found = notes(made())
-    for slip in (slip for slips in paper.SLIPS.values() for slip in slips):
+    for slip in (slip for slips in page.SLIPS.values() for slip in slips):
         assert found.count(slip) == 1, slip
 
 
@@ -100,7 +99,7 @@ def test_paper_numbers__shown_once_each():
     shown = [s for f in by_heading(made()).values() for s in f.show if isinstance(s, Show)]
     printed = [s for s in shown if s.table == "paper_numbers"]
     items = [s.rows["item"][0] for s in printed]
-    assert set(items) == {row["item"] for row in paper.NUMBERS}
+    assert set(items) == {row["item"] for row in study.NUMBERS}
     assert len(items) == len(set(items)) == len({s.name for s in printed})
 
 
@@ -122,7 +121,7 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
          "printed": "0.684" if ties == "absolute" else None}
         for ties, value in (("absolute", 0.6543), ("none", 0.9876))
     ]  # fmt: skip
-    text = page(made(table_1=power, table_2=ties), tmp_path)
+    text = written_page(made(table_1=power, table_2=ties), tmp_path)
     every, of_paper = ((tmp_path / f"latex/table_1{end}.tex").read_text() for end in ("_tests", ""))
     assert "4,111" in every
     assert "2,222" in every
@@ -174,26 +173,26 @@ def test_sections__conclusions_of_many_tracks_are_in_their_sections():
 def test_contributions__the_system_with_most_docs_and_with_most_unique_docs():
     rows = [system("a", 30, 0, share=0.5), system("b", 1200, 2, share=0.625), system("c", 7, 9)]
     greedy = [{"order": i, "share": share} for i, share in ((1, 0.6), (2, 0.95), (3, 1.0))]
-    assert list(conclusions.contributions(made(contributions=rows, greedy=greedy), "news")) == [
+    assert list(page.contributions(made(contributions=rows, greedy=greedy), "news")) == [
         "On news, b retrieves the most relevant docs (1,200, 62% of those that any system "
         "retrieves), c the most that no other system does (9); 2 of 3 systems cover 95%."
     ]
     alike = [system("b", 4, 0, share=1.0), system("a", 4, 0, share=1.0)]
-    assert list(conclusions.contributions(made(contributions=alike), "news")) == [
+    assert list(page.contributions(made(contributions=alike), "news")) == [
         "On news, a retrieves the most relevant docs (4, 100% of those that any system retrieves)."
     ]
-    (one,) = conclusions.contributions(made(contributions=[system("a", 4, 2, share=1.0)]), "news")
+    (one,) = page.contributions(made(contributions=[system("a", 4, 2, share=1.0)]), "news")
     assert "retrieves) and the most that no other system does (2)." in one
-    assert not list(conclusions.contributions(made(contributions=[system("a", 0, 0)]), "news"))
+    assert not list(page.contributions(made(contributions=[system("a", 0, 0)]), "news"))
 
 
 def test_rarity__docs_of_no_system_and_of_one():
     rows = [{"retrieved_by": n, "docs": docs} for n, docs in ((0, 2751), (1, 691), (2, 2632))]
-    assert list(conclusions.rarity(made(docs_by_holders=rows), "news")) == [
+    assert list(page.rarity(made(docs_by_holders=rows), "news")) == [
         "On news, no system retrieves 2,751 (45%), and one system alone 691 (11%) of "
         "6,074 relevant docs."
     ]
-    assert not list(conclusions.rarity(made(), "news"))
+    assert not list(page.rarity(made(), "news"))
 
 
 def test_labels__confirmed_docs_of_few_and_of_many_systems():
@@ -203,7 +202,7 @@ def test_labels__confirmed_docs_of_few_and_of_many_systems():
 
     rows = [*confirmed("a", "b", none=0.1, few=0.62, many=0.71),
             *confirmed("b", "a", few=1.0, many=math.nan)]  # fmt: skip
-    assert list(conclusions.labels(made(label_confirmations=rows), "news")) == [
+    assert list(page.labels(made(label_confirmations=rows), "news")) == [
         "On news, b confirms 62% of the docs relevant in a that few systems retrieve, and 71% of "
         "those that many do."
     ]
@@ -219,11 +218,11 @@ def test_power__separated_pairs_at_the_least_and_the_greatest_alpha():
     ]  # fmt: skip
     text = "is 1,001 at alpha = 0 and 1,021 at alpha = 1 by hsd and 61 and 81 by t"
     of = "the number of significantly different pairs (of 136, level 0.05)"
-    assert list(conclusions.power(made(table_1=rows), "news")) == [
+    assert list(page.power(made(table_1=rows), "news")) == [
         f"On news, {of} by {m} {text}." for m in ("RareAP@100", "RareP@100")
     ]
     undefined = [row | {"percent": math.nan} for row in rows]
-    assert not list(conclusions.power(made(table_1=undefined), "news"))
+    assert not list(page.power(made(table_1=undefined), "news"))
 
 
 def test_stability__by_the_rule_for_ties():
@@ -232,7 +231,7 @@ def test_stability__by_the_rule_for_ties():
         for m in ("RareP(mix=convex)@100", "RareP@100")
         for ties, base in (("absolute", 0.5), ("none", 0.9)) for alpha in (0.0, 1.0)
     ]  # fmt: skip
-    assert list(conclusions.stability(made(table_2=rows), "news")) == [
+    assert list(page.stability(made(table_2=rows), "news")) == [
         "On news, the stability of RareP@100 is 0.500 at alpha = 0 and 0.510 at alpha = 1 by "
         "absolute ties and 0.900 and 0.910 by no ties."
     ]
@@ -242,17 +241,17 @@ def test_swaps__when_the_best_is_dethroned():
     row = {"measure": "RareP@100", "pairs": 136, "swapped": 4, "best": "a"}
     rows = [row | {"alpha": 0.256, "next": "b"},
             row | {"measure": "RareAP@100", "alpha": None, "next": None}]  # fmt: skip
-    assert list(conclusions.swaps(made(dethroned=rows), "news")) == [
+    assert list(page.swaps(made(dethroned=rows), "news")) == [
         "On news, 4 of 136 pairs change places by RareP@100 for an alpha up to 1; b is better than "
         "a above alpha = 0.256.",
         "On news, 4 of 136 pairs change places by RareAP@100 for an alpha up to 1; a stays the "
         "best.",
     ]
-    (one,) = conclusions.swaps(made(dethroned=[row | {"swapped": 1, "alpha": None}]), "news")
+    (one,) = page.swaps(made(dethroned=[row | {"swapped": 1, "alpha": None}]), "news")
     assert "1 of 136 pairs changes places by RareP@100" in one
-    (one,) = conclusions.swaps(made(dethroned=[row | {"pairs": 1, "swapped": 0}]), "news")
+    (one,) = page.swaps(made(dethroned=[row | {"pairs": 1, "swapped": 0}]), "news")
     assert "0 of 1 pair changes places by RareP@100" in one
-    assert not list(conclusions.swaps(made(dethroned=[row | {"pairs": 0}]), "news"))
+    assert not list(page.swaps(made(dethroned=[row | {"pairs": 0}]), "news"))
 
 
 def test_gaming__furthest_fall_by_what_is_counted():
@@ -265,11 +264,11 @@ def test_gaming__furthest_fall_by_what_is_counted():
         effects("20 clones", "systems", "h", 1, 1), effects("20 clones", "groups", "g", 3, 3),
         effects("100 empty runs", "systems", "h", 1, 17),
     ]  # fmt: skip
-    assert list(conclusions.gaming(made(gaming_effects=rows), "news")) == [
+    assert list(page.gaming(made(gaming_effects=rows), "news")) == [
         "On news, where groups add clones of their best system, g1 falls from rank 3 to 7 by RareP "
         "(20 clones) under counted=systems; no system falls under counted=groups."
     ]
-    assert not list(conclusions.gaming(made(), "news"))
+    assert not list(page.gaming(made(), "news"))
 
 
 def test_grades__rarest_and_most_common_docs():
@@ -278,12 +277,12 @@ def test_grades__rarest_and_most_common_docs():
 
     rows = [shares(0, 0, 2, 0.9), shares(1, 1, 1, 1.0), shares(1, 1, 2, 0.05),
             shares(2, 4, 2, 0.1), shares(13, 17, 1, 1.0), shares(13, 17, 2, 0.23)]  # fmt: skip
-    assert list(conclusions.grades(made(rare_grades=rows), "news")) == [
+    assert list(page.grades(made(rare_grades=rows), "news")) == [
         "On news, 5% of the relevant docs with S_d = 1 have grade 2 or above, and 23% of those "
         "with S_d = 13 to 17."
     ]
     binary = [row for row in rows if row["grade"] == 1]
-    assert not list(conclusions.grades(made(rare_grades=binary), "news"))
+    assert not list(page.grades(made(rare_grades=binary), "news"))
 
 
 def test_pool__mean_fall_by_measure():
@@ -296,7 +295,7 @@ def test_pool__mean_fall_by_measure():
         )
         for s, after in zip("ab", falls, strict=True)
     ]
-    assert list(conclusions.pool(made(pool_bias=rows), "news")) == [
+    assert list(page.pool(made(pool_bias=rows), "news")) == [
         "On news, a system that is left out of the pool and of S_d on average rises 0.2 places by "
         "P@100, falls 4.0 places by RareP@100 and keeps its place by AP@100."
     ]
@@ -316,7 +315,7 @@ def test_track_section__conclusions_figures_and_most_unique_systems(tmp_path: Pa
     assert figures == [f"{name}*" for name in FIGURES]
     assert isinstance(most, Show)
     assert most.rows["name"] == [f"s{i:02}" for i in range(14, 4, -1)]
-    assert "s14" in page(tables, tmp_path)
+    assert "s14" in written_page(tables, tmp_path)
 
 
 @pytest.mark.parametrize("used", [True, False])

@@ -12,11 +12,9 @@ import pytest
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.innovation.compute import compute
-from irmeta.studies.papers.innovation.options import InnovationOptions
-from irmeta.studies.papers.innovation.orders import table_1, table_2, table_3
-from irmeta.studies.papers.innovation.relevant_docs import table_4
-from irmeta.studies.papers.innovation.tables import TABLES
+from irmeta.studies.papers.innovation.compute import compute, table_1, table_2, table_3
+from irmeta.studies.papers.innovation.rare_track import table_4
+from irmeta.studies.papers.innovation.study import TABLES, InnovationOptions
 from support.innovating import rare_track, rows_of
 from support.making import Track, down
 from support.undrawn import charts_are_built

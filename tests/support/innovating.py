@@ -8,9 +8,8 @@ from typing import Any
 import polars as pl
 
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.studies.papers.innovation.options import InnovationOptions
 from irmeta.studies.papers.innovation.rare_track import RareTrack, parts_of
-from irmeta.studies.papers.innovation.tables import TABLES
+from irmeta.studies.papers.innovation.study import TABLES, InnovationOptions
 from support.making import Track
 from twins.innovation import Data
 

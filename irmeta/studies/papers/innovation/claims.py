@@ -8,10 +8,9 @@ import polars as pl
 
 from irmeta.studies.framework.claims import CannotBeSaid, Claim, Found, cell, minus, value
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.papers.innovation.options import MEASURES
-from irmeta.studies.papers.innovation.options import InnovationOptions as Options
-from irmeta.studies.papers.innovation.orders import PAPER_TEST, TESTS, TIES
-from irmeta.studies.papers.innovation.paper import LEVELS
+from irmeta.studies.papers.innovation.compute import PAPER_TEST, TESTS, TIES
+from irmeta.studies.papers.innovation.study import MEASURES, PAPER_LEVELS
+from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 SAME = 0.005  # differences of stability up to this say nothing: trials are random
 TAUS = {"RareP": ("< 0.9", "below 0.9 (DLT20)"), "RareAP": (">= 0.9", "not below 0.9 (DLT20)")}
@@ -62,7 +61,7 @@ def _orders(measure: str, family: str, most: float) -> Iterator[Claim]:
 
 def _pairs(measure: str, family: str, most: float) -> Iterator[Claim]:
     for test in TESTS:
-        for level in LEVELS if test == PAPER_TEST else LEVELS[:1]:
+        for level in PAPER_LEVELS if test == PAPER_TEST else PAPER_LEVELS[:1]:
             key = {"measure": family, "test": test, "level": round(1 - level / 100, 2)}
             by = f" by {test}" if test != PAPER_TEST else ""
             text = f"{measure} separates more pairs than without rarity{by}, at {level}%."

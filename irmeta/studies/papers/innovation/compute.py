@@ -1,14 +1,16 @@
-"""The tables of one track, with those of added runs and of other judgments."""
+"""The tables of a track: orders of systems, added runs, smaller pools and other judgments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.measures.rare_parts import RareParts
@@ -16,156 +18,233 @@ from irmeta.phrases import count, listed
 from irmeta.policies import Counted
 from irmeta.rankings.derive.changes import changed, keep_gained, take_rows, take_systems
 from irmeta.rankings.derive.fewer_judgments import pool_cut
-from irmeta.rankings.holders import groups_of, holders_within
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import POOL_ARRAYS
+from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
-from irmeta.stats.orders import round_means
+from irmeta.stats.corrections import LEVELS
+from irmeta.stats.hsd import Design, is_significant
+from irmeta.stats.orders import kendall_tau_b, round_means, tau_ap_b
+from irmeta.stats.pairs import pairwise
+from irmeta.stats.ranking_stability import Fuzziness, stability
+from irmeta.stats.resampling import is_enumerated, spread, system_subsets
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.innovation import paper
-from irmeta.studies.papers.innovation.options import MARKED, MEASURES, PAPER_QUERY
-from irmeta.studies.papers.innovation.options import InnovationOptions as Options
-from irmeta.studies.papers.innovation.rare_track import RareTrack, parts_of, ranks, rounded, tau_b
-from irmeta.studies.papers.innovation.relevant_docs import example_queries
-from irmeta.studies.papers.innovation.tables import TABLES
-
-
-def relevant_counts(track: RareTrack) -> dict[str, int]:
-    """Return the number of relevant docs of each query that has any."""
-    return {
-        query: number
-        for view in track.views
-        for query, number in zip(view.queries, view.counts(track.options.rel).tolist(), strict=True)
-        if number
-    }
-
-
-def query_of_figure_1(track: RareTrack) -> str | None:
-    """Return the query of Figure 1; None if the track has no such query with a relevant doc.
-
-    It is the named one, that of the paper, or the first with the median number of relevant docs.
-    """
-    relevant = relevant_counts(track)
-    if track.options.query is not None or PAPER_QUERY in relevant:
-        asked = track.options.query or PAPER_QUERY
-        return asked if asked in relevant else None
-    middle = _median(relevant)
-    return next((query for query, number in relevant.items() if number == middle), None)
-
-
-def _median(relevant: dict[str, int]) -> int:
-    """Return the median number of relevant docs, the lower of two; 0 without queries."""
-    numbers = sorted(relevant.values())
-    return numbers[(len(numbers) - 1) // 2] if numbers else 0
-
-
-def figure_1(track: RareTrack, query: str) -> pl.DataFrame:
-    """Return the table `figure_1`: hypothetical systems join the others in turn."""
-    options = track.options
-    (view,) = (one.only_queries(query) for one in track.views if query in one.queries)
-    frames = list[pl.DataFrame]()
-    for made in (_rare(view, options), _common(view, options)):
-        for alpha in options.weights:
-            values = made.plain + alpha * made.rare
-            frame = pl.DataFrame({"value": values[:, -1], "rank": ranks(values)[:, -1]})
-            docs = pl.int_range(1, pl.len() + 1)
-            frames.append(frame.with_columns(made=pl.lit(made.name), alpha=alpha, docs=docs))
-    return pl.concat(frames).with_columns(query=pl.lit(query), systems=len(view.systems) + 1)
-
-
-def first_places(track: RareTrack, figure: pl.DataFrame) -> pl.DataFrame:
-    """Return the table `first_places`, from the table `figure_1`."""
-    relevant, rare = relevant_counts(track), figure.filter(made="rare")
-    alone = pl.col("docs").filter(pl.col("rank") == 1)
-    printed = paper.FIRST_PLACES if track.options.is_papers else {}
-    return rare.group_by("query", "alpha", maintain_order=True).agg(
-        relevant=pl.col("query").first().replace_strict(relevant),
-        median_relevant=_median(relevant),
-        first=alone.min(),
-        most=pl.col("docs").max(),
-        printed=pl.col("alpha").first().replace_strict(printed, default=None),
-    )
-
-
-class _Made(NamedTuple):
-    """RareP of hypothetical systems with 1, 2, ... relevant docs, and of the systems they join.
-
-    Attributes
-    ----------
-    plain, rare
-        float64 [hypothetical systems, systems + 1]: P@k, and the part that alpha multiplies; the
-        last column is the hypothetical system.
-    """
-
-    name: str
-    plain: np.ndarray
-    rare: np.ndarray
-
-
-def _rare(view: JudgedRanks, options: Options) -> _Made:
-    """Add systems with relevant docs that no other system retrieves.
-
-    More of these docs change no other system, and S_d counts each of them down to its depth.
-    """
-    held = view.ranks[view.grades >= options.rel]
-    new = np.full((1, held.shape[1]), view.missing, held.dtype)
-    one = _joined("rare", view, np.vstack([new, held]), 1, options)
-    number = _most_docs(view, options)
-    plain, rare = (np.repeat(part, number, axis=0) for part in one[1:])
-    docs = np.arange(1, number + 1)
-    plain[:, -1] *= docs
-    rare[:, -1] *= np.minimum(docs, options.held_to)
-    return _Made("rare", plain, rare)
-
-
-def _common(view: JudgedRanks, options: Options) -> _Made:
-    """Add systems with the relevant docs that most systems retrieve, ties by doc."""
-    rows = np.flatnonzero(view.grades >= options.rel)
-    held = holders_within(view, rows, options.held_to, options.counted_docs).retrieved_by[:, 0]
-    keys = list(zip((-held).tolist(), view.docs.gather(rows), strict=True))
-    order = sorted(range(len(rows)), key=keys.__getitem__)
-    number = min(_most_docs(view, options), len(rows))
-    return _joined("common", view, view.ranks[rows[order]], number, options)
-
-
-def _most_docs(view: JudgedRanks, options: Options) -> int:
-    """Return the greatest D: the cutoff, or the length of the track's longest list."""
-    return min(options.k, view.facts.deepest_rank)
-
-
-def _joined(name: str, view: JudgedRanks, held: np.ndarray, number: int, options: Options) -> _Made:
-    """Let systems that retrieve the first 1, 2, ... `number` of some docs join the track's in turn.
-
-    `held` has the ranks of relevant docs in the systems of the track: [docs, systems].
-    """
-    k, depth, systems, missing = options.k, options.held_to, held.shape[1], view.missing
-    rank = np.arange(1, len(held) + 1)[:, None]
-    joined_ranks = np.where(rank <= np.arange(1, number + 1), rank, missing)
-    every = np.hstack([held, joined_ranks])
-    groups, sizes = groups_of(view.facts)
-    is_pooled = np.zeros(systems + number, bool)
-    is_pooled[[*view.facts.contributors, *range(systems, systems + number)]] = True
-    weights = (every <= min(k, missing - 1)) / k
-    parts = RareParts(
-        systems=[*view.systems, *map(str, range(number))],
-        plain=weights.sum(axis=0)[None],
-        weights=weights[None],
-        hits=every <= min(depth, missing - 1),
-        groups=np.append(groups, len(sizes) + np.arange(number)),
-        pooled=is_pooled,
-    )
-    members = np.hstack([np.ones((number, systems), bool), np.eye(number, dtype=bool)])
-    sums = parts.rare_sums(members, options.rarity, options.counted)[0]
-    plain = np.broadcast_to(parts.plain[0], sums.shape)
-    plain, rare = (
-        np.column_stack([part[:, :systems], np.diagonal(part[:, systems:])])
-        for part in (plain, sums)
-    )
-    return _Made(name, plain, rare)
-
+from irmeta.studies.papers.innovation.rare_track import (
+    RareTrack,
+    example_queries,
+    figure_1,
+    first_places,
+    parts_of,
+    query_of_figure_1,
+    ranks,
+    rounded,
+    tau_b,
+)
+from irmeta.studies.papers.innovation.study import (
+    GRID,
+    MARKED,
+    MEASURES,
+    PAPER_FEWER_SYSTEMS,
+    PAPER_SEPARATED,
+    PAPER_STABILITY,
+    TABLES,
+    Cell,
+)
+from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 Row = dict[str, Any]
+METHODS = {"tau-b": kendall_tau_b, "tau-ap-b": tau_ap_b}
+"""The correlations of Figure 2; both are 1 for an order with itself, also where systems tie."""
+
+
+def figure_2(track: RareTrack) -> Iterator[Row]:
+    """Yield the rows of the table `figure_2`."""
+    alphas = sorted({*GRID, *track.options.weights})
+    by_alpha = track.means(alphas)
+    for measure, plain, means in zip(
+        track.options.families(), track.parts.plain, by_alpha, strict=True
+    ):
+        for method, correlation in METHODS.items():
+            values = correlation(rounded(plain[None]), rounded(means), False)[0]
+            for alpha, value in zip(alphas, values, strict=True):
+                yield {"measure": measure, "alpha": alpha, "method": method, "value": value}
+
+
+def swap_alphas(plain: np.ndarray, rare: np.ndarray) -> np.ndarray:
+    """Compute the alpha at which two systems with values plain + alpha rare are equal.
+
+    For each row that is better than the column at alpha = 0, return the alpha above which it is
+    worse; infinite for all other pairs.
+    """
+    lead, gain = plain[:, None] - plain, rare - rare[:, None]
+    swaps = (lead > TIE) & (gain > TIE)
+    return np.divide(lead, gain, out=np.full(lead.shape, np.inf), where=swaps)
+
+
+def swaps(track: RareTrack) -> Iterator[Row]:
+    """Yield the rows of the table `swaps`."""
+    names = track.facts.systems
+    for measure, alphas in _by_measure(track):
+        for a, b in np.argwhere(alphas < 1.0):
+            yield {
+                "measure": measure,
+                "system_a": names[a],
+                "system_b": names[b],
+                "alpha": alphas[a, b],
+            }
+
+
+def dethroned(track: RareTrack) -> Iterator[Row]:
+    """Yield the rows of the table `dethroned`."""
+    names = track.facts.systems
+    parts = zip(_by_measure(track), track.parts.plain, track.rare, strict=True)
+    for (measure, alphas), plain, rare in parts:
+        best = int(np.argmax(round_means(plain)))
+        is_equal = plain[best] - plain <= TIE
+        over_best = np.where(is_equal & (rare - rare[best] > TIE), 0.0, alphas[best])
+        challenger = int(np.argmin(over_best))
+        least = over_best[challenger]
+        is_dethroned = bool(np.isfinite(least))
+        yield {
+            "measure": measure,
+            "pairs": len(names) * (len(names) - 1) // 2,
+            "swapped": int((alphas < 1.0).sum()),
+            "best": names[best],
+            "alpha": least if is_dethroned else None,
+            "next": names[challenger] if is_dethroned else None,
+        }
+
+
+def _by_measure(track: RareTrack) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the measures with their `swap_alphas`."""
+    parts = zip(track.options.families(), track.parts.plain, track.rare, strict=True)
+    return ((measure, swap_alphas(plain, rare)) for measure, plain, rare in parts)
+
+
+PAPER_TEST = "t-unpaired"
+"""What the paper calls Tukey's HSD: the released code calls it with two systems at a time."""
+TESTS = (PAPER_TEST, "t", "hsd", "hsd-blocked", "hsd-randomised")
+DESIGNS: Mapping[str, Design] = {"hsd": "one-way", "hsd-blocked": "blocked"}
+"""Designs of the tests whose p-values Table 1 does without, since they are slow."""
+TIES: Mapping[str, tuple[Fuzziness, bool]] = {
+    "absolute": ("absolute", True),
+    "relative": ("relative", True),
+    "none": ("absolute", False),
+}
+"""Kind of the margin within which means tie in Table 2, and whether there is one."""
+
+
+def table_1(track: RareTrack) -> Iterator[Row]:
+    """Yield the rows of the table `table_1`."""
+    options = track.options
+    for measure in MEASURES:
+        for alpha in options.weights:
+            matrix = track.scores.matrix(options.name(measure, alpha)).complete()
+            is_defined = len(matrix.queries) > 1 and len(matrix.systems) > 1
+            for test, level, is_separated in _separated(matrix, options):
+                confidence = round(100 * (1 - level))
+                cell = Cell(track.collection or "", measure, alpha, confidence)
+                printed = PAPER_SEPARATED.get(cell) if test == PAPER_TEST else None
+                yield {
+                    "measure": options.family(measure),
+                    "alpha": alpha,
+                    "test": test,
+                    "level": level,
+                    "separated": int(is_separated.sum()),
+                    "pairs": len(is_separated),
+                    "percent": 100.0 * is_separated.mean() if is_defined else np.nan,
+                    "printed": None if printed is None else str(printed),
+                }
+
+
+def _separated(matrix: Matrix, options: Options) -> Iterator[tuple[str, float, np.ndarray]]:
+    """Yield test, level, and whether each pair is significantly different: bool [pairs]."""
+    upper = np.triu_indices(len(matrix.systems), 1)
+    for test in TESTS:
+        p = None
+        if test not in DESIGNS:
+            p = pairwise(matrix, test, resamples=options.resamples, rng=options.seed).p
+        for level in LEVELS:
+            separated = (
+                is_significant(matrix.values, level, DESIGNS[test]) if p is None else p <= level
+            )
+            yield test, level, separated[upper]
+
+
+def table_2(track: RareTrack) -> Iterator[Row]:
+    """Yield the rows of the table `table_2`: Eq. 1, and Eq. 4 above alpha = 0."""
+    options = track.options
+    for measure in MEASURES:
+        for alpha in options.weights:
+            cell = Cell(track.collection or "", measure, alpha)
+            printed = PAPER_STABILITY.get(cell)
+            name, family = options.name(measure, alpha), options.family(measure)
+            yield from _stabilities(track, name, family, alpha, printed)
+        for alpha in options.convex_weights:
+            name, family = options.name(measure, alpha, "convex"), options.family(measure, "convex")
+            yield from _stabilities(track, name, family, alpha)
+
+
+def _stabilities(
+    track: RareTrack, name: str, family: str, alpha: float, printed: str | None = None
+) -> Iterator[Row]:
+    options, matrix = track.options, track.scores.matrix(name)
+    for ties, (kind, has_margin) in TIES.items():
+        stabilities = stability(
+            matrix,
+            trials=options.trials,
+            fuzziness=options.fuzziness if has_margin else 0.0,
+            kind=kind,
+            rng=options.seed,
+        )
+        yield {
+            "measure": family,
+            "alpha": alpha,
+            "ties": ties,
+            "stability": stabilities.mean,
+            "tied": stabilities.tie_rate,
+            "size": stabilities.size,
+            "trials": stabilities.trials,
+            "printed": printed if ties == "absolute" else None,
+        }
+
+
+DRAWN = "TREC-8"
+"""The collection of the paper's Table 3."""
+
+
+def table_3(track: RareTrack) -> Iterator[Row]:
+    """Yield the rows of the table `table_3`."""
+    options, systems = track.options, len(track.facts.systems)
+    sizes, alphas = options.sizes_of(systems), options.drawn_weights
+    cases = {f"{m} {alpha!r}": (m, alpha) for m, alpha in product(MEASURES, alphas)}
+
+    def means_of(members: np.ndarray) -> np.ndarray:
+        sums = track.parts.rare_sums(members, options.rarity, options.counted)
+        plain = track.parts.plain[:, None]
+        means = [p + alpha * rare for p, rare in zip(plain, sums, strict=True) for alpha in alphas]
+        return np.stack(means)
+
+    if not sizes:
+        return
+    subsets = system_subsets(means_of, list(cases), systems, sizes, options.draws, rng=options.seed)
+    for row in spread(subsets).iter_rows(named=True):
+        (measure, alpha), size = cases[row["measure"]], row["size"]
+        is_printed = track.collection == DRAWN and alpha == 1
+        yield {
+            "measure": options.family(measure),
+            "alpha": alpha,
+            "systems": size,
+            "draws": row["replicates"],
+            "undefined": row["undefined"],
+            "enumerated": is_enumerated(systems, size, options.draws),
+            "tau_b": row["mean"],
+            "sd": row["sd"],
+            "printed": PAPER_FEWER_SYSTEMS.get((measure, size)) if is_printed else None,
+        }
+
+
 CLONES, EMPTY = (1, 5, 20), (20, 100)
 ALPHA = 1.0
 COUNTED: tuple[Counted, ...] = ("systems", "groups", "others")

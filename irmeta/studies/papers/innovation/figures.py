@@ -15,9 +15,8 @@ from irmeta.report.charts.row_charts import dumbbell, strip
 from irmeta.report.figures import rarity_histogram
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.innovation.options import GRID, MARKED, MEASURES
-from irmeta.studies.papers.innovation.options import InnovationOptions as Options
-from irmeta.studies.papers.innovation.paper import FEWER_SYSTEMS
+from irmeta.studies.papers.innovation.study import GRID, MARKED, MEASURES, PAPER_FEWER_SYSTEMS
+from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 THRESHOLD = 0.9  # tau of equivalent orders (Section 4.2)
 MADE = {"rare": "S_rare: docs of no other system", "common": "S_common: docs of most systems"}
@@ -156,7 +155,7 @@ def _printed(options: Options) -> list[dict[str, Any]]:
     return [
         {"pane": pane, "name": "TREC-8", "x": systems, "y": float(value), "dashed": True}
         for measure, pane in zip(MEASURES, options.families(), strict=True)
-        for (of, systems), value in FEWER_SYSTEMS.items()
+        for (of, systems), value in PAPER_FEWER_SYSTEMS.items()
         if of == measure and options.is_papers
     ]
 

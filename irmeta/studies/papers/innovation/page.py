@@ -1,4 +1,4 @@
-"""The sections of the study's page, in the paper's order."""
+"""The sections of the study's page, in the paper's order, and sentences about one track."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from functools import partial
 
 import polars as pl
 
-from irmeta.phrases import count
-from irmeta.schema.columns import by_name
+from irmeta.phrases import count, listed
+from irmeta.schema.columns import Paper, by_name
+from irmeta.studies.framework.printed_numbers import read_notes
 from irmeta.studies.framework.section_parts import (
     MOST_SENTENCES,
     POINTER,
@@ -19,11 +20,187 @@ from irmeta.studies.framework.section_parts import (
     tracks_without,
 )
 from irmeta.studies.framework.study import Section, Show, Tables
-from irmeta.studies.papers.innovation import conclusions
-from irmeta.studies.papers.innovation.options import MARKED
-from irmeta.studies.papers.innovation.options import InnovationOptions as Options
-from irmeta.studies.papers.innovation.paper import DATA, SLIPS
-from irmeta.studies.papers.innovation.tables import TABLES
+from irmeta.studies.papers.innovation.study import MARKED, TABLES
+from irmeta.studies.papers.innovation.study import InnovationOptions as Options
+
+DATA = Paper("4 collections of 29 to 129 runs and 45 or 50 topics", "Section 4.1 and Table 1")
+SLIPS = read_notes("irmeta.studies.papers.innovation")
+"""Contradictions in the paper or with its released code, and the choice made here, by result."""
+
+
+MOST_COVERED = 0.95  # share of the relevant docs that a few systems retrieve
+
+
+def conclusions(tables: Tables, track: str) -> Iterator[str]:
+    """Yield the sentences about a track; tables may hold other tracks too."""
+    yield from rarity(tables, track)
+    yield from power(tables, track)
+    yield from stability(tables, track)
+    yield from contributions(tables, track)
+    yield from swaps(tables, track)
+    yield from gaming(tables, track)
+    yield from grades(tables, track)
+    yield from pool(tables, track)
+    yield from labels(tables, track)
+
+
+def rarity(tables: Tables, track: str) -> Iterator[str]:
+    """Yield how many relevant docs no system and one system alone retrieves."""
+    rows = tables["docs_by_holders"].filter(track=track)
+    total = int(rows["docs"].sum())
+    if not total:
+        return
+    lost, alone = (int(rows.filter(retrieved_by=n)["docs"].sum()) for n in (0, 1))
+    yield (
+        f"On {track}, no system retrieves {lost:,} ({lost / total:.0%}), and one system alone "
+        f"{alone:,} ({alone / total:.0%}) of {count(total, 'relevant doc')}."
+    )
+
+
+def power(tables: Tables, track: str) -> Iterator[str]:
+    """Yield the significantly different pairs by each test at the least and the greatest alpha."""
+    rows = tables["table_1"].filter(pl.col("percent").is_finite(), track=track)
+    rows = rows.filter(pl.col("level") == pl.col("level").max())
+    for (measure,), of_measure in rows.group_by("measure", maintain_order=True):
+        pairs, level = of_measure.select("pairs", "level").row(0)
+        ends = _ends(of_measure, "test", "separated", ",d")
+        yield (
+            f"On {track}, the number of significantly different pairs (of {pairs:,}, level "
+            f"{level:g}) by {measure} is {ends}."
+        )
+
+
+def stability(tables: Tables, track: str) -> Iterator[str]:
+    """Yield the stability by each rule for ties at the least and the greatest alpha."""
+    added = ~pl.col("measure").str.contains("convex")
+    rows = tables["table_2"].filter(pl.col("stability").is_finite(), added, track=track)
+    for (measure,), of_measure in rows.group_by("measure", maintain_order=True):
+        kinds = of_measure.with_columns(pl.col("ties").replace("none", "no") + " ties")
+        ends = _ends(kinds, "ties", "stability", ".3f")
+        yield f"On {track}, the stability of {measure} is {ends}."
+
+
+def _ends(rows: pl.DataFrame, by: str, value: str, digits: str) -> str:
+    """Return a value at the least and the greatest alpha, e.g. "9 at alpha = 0, 12 at 1 by t"."""
+    least, most = rows["alpha"].min(), rows["alpha"].max()
+    texts = []
+    for (kind,), of_kind in rows.sort("alpha").group_by(by, maintain_order=True):
+        first, last = (format(of_kind[value][end], digits) for end in (0, -1))
+        texts.append((first, last, kind))
+    (first, last, kind), *others = texts
+    start = f"{first} at alpha = {least:g} and {last} at alpha = {most:g} by {kind}"
+    return listed([start, *(f"{a} and {b} by {name}" for a, b, name in others)])
+
+
+def contributions(tables: Tables, track: str) -> Iterator[str]:
+    """Yield who retrieves the most relevant docs, and the most that no other system does."""
+    rows = tables["contributions"].filter(track=track, level="system")
+    if not rows["found"].sum():
+        return
+    most, alone = (
+        rows.sort(name, "name", descending=[True, False]).row(0, named=True)
+        for name in ("found", "unique")
+    )
+    text = (
+        f"On {track}, {most['name']} retrieves the most relevant docs ({most['found']:,}, "
+        f"{most['share']:.0%} of those that any system retrieves)"
+    )
+    if alone["unique"]:
+        who = " and" if alone["name"] == most["name"] else f", {alone['name']}"
+        text += f"{who} the most that no other system does ({alone['unique']:,})"
+    few = tables["greedy"].filter(pl.col("share") >= MOST_COVERED, track=track)["order"].min()
+    if isinstance(few, int):
+        cover = "covers" if few == 1 else "cover"
+        text += f"; {few:,} of {count(rows.height, 'system')} {cover} {MOST_COVERED:.0%}"
+    yield f"{text}."
+
+
+def swaps(tables: Tables, track: str) -> Iterator[str]:
+    """Yield how many pairs change places by each measure, and where the best system does."""
+    rows = tables["dethroned"].filter(pl.col("pairs") > 0, track=track)
+    for row in rows.iter_rows(named=True):
+        pairs = f"{row['swapped']:,} of {count(row['pairs'], 'pair')}"
+        best = f"{row['best']} stays the best"
+        if row["alpha"] is not None:
+            best = f"{row['next']} is better than {row['best']} above alpha = {row['alpha']:.3g}"
+        change = "changes" if 1 in (row["swapped"], row["pairs"]) else "change"
+        yield (
+            f"On {track}, {pairs} {change} places by {row['measure']} for an alpha up to 1; {best}."
+        )
+
+
+def gaming(tables: Tables, track: str) -> Iterator[str]:
+    """Yield how far a system falls at most when its group adds clones of it."""
+    fall = pl.col("rank_after") - pl.col("rank_before")
+    rows = tables["gaming_effects"].filter(track=track).with_columns(fall=fall)
+    rows = rows.filter(pl.col("attack").str.contains("clone"), pl.col("fall").is_finite())
+    texts = []
+    for (counted,), of_kind in rows.group_by("counted", maintain_order=True):
+        most = of_kind.sort("fall", "target", descending=[True, False]).row(0, named=True)
+        text = "no system falls"
+        if most["fall"] > 0:
+            text = (
+                f"{most['system']} falls from rank {most['rank_before']:g} to "
+                f"{most['rank_after']:g} by {most['measure']} ({most['attack']})"
+            )
+        texts.append(f"{text} under counted={counted}")
+    if texts:
+        yield f"On {track}, where groups add clones of their best system, {'; '.join(texts)}."
+
+
+def grades(tables: Tables, track: str) -> Iterator[str]:
+    """Yield the share of highly relevant docs among the rarest and the most common docs."""
+    rows = tables["rare_grades"].filter(pl.col("low") > 0, pl.col("docs") > 0, track=track)
+    rows = rows.sort("grade", "low")
+    levels = rows["grade"].unique().sort().to_list()
+    if len(levels) < 2 or rows["low"].n_unique() < 2:
+        return
+    of_grade = rows.filter(grade=levels[1])
+    rare, common = of_grade.row(0, named=True), of_grade.row(-1, named=True)
+    yield (
+        f"On {track}, {rare['share_at_least']:.0%} of the relevant docs with {_held(rare)} have "
+        f"grade {levels[1]} or above, and {common['share_at_least']:.0%} of those with "
+        f"{_held(common)}."
+    )
+
+
+def _held(row: dict[str, int]) -> str:
+    low, high = row["low"], row["high"]
+    return f"S_d = {low}" if low == high else f"S_d = {low} to {high}"
+
+
+def pool(tables: Tables, track: str) -> Iterator[str]:
+    """Yield how far systems whose group is left out fall or rise on average, by measure."""
+    fall = (pl.col("rank_after") - pl.col("rank_before")).fill_nan(None).mean()
+    rows = tables["pool_bias"].filter(track=track).group_by("measure", maintain_order=True)
+    moves = [
+        f"{_moved(round(mean, 1))} by {measure}"
+        for measure, mean in rows.agg(fall=fall).drop_nulls().iter_rows()
+    ]
+    if moves:
+        yield (
+            f"On {track}, a system that is left out of the pool and of S_d on average "
+            f"{listed(moves)}."
+        )
+
+
+def _moved(fall: float) -> str:
+    if not fall:
+        return "keeps its place"
+    return f"{'falls' if fall > 0 else 'rises'} {abs(fall):.1f} places"
+
+
+def labels(tables: Tables, track: str) -> Iterator[str]:
+    """Yield which share of the relevant docs of a qrels set another set confirms, by S_d."""
+    rows = tables["label_confirmations"].filter(pl.col("share").is_finite(), track=track)
+    for (of, by), pair in rows.group_by("relevant_in", "judged_in", maintain_order=True):
+        shares = dict(pair.select("retrieved_by", "share").iter_rows())
+        if "few" in shares and "many" in shares:
+            yield (
+                f"On {track}, {by} confirms {shares['few']:.0%} of the docs relevant in {of} that "
+                f"few systems retrieve, and {shares['many']:.0%} of those that many do."
+            )
+
 
 DECLARED = by_name(TABLES)
 _absent = partial(absent, DECLARED, reason="too few systems, queries or docs")
@@ -65,18 +242,18 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
 
 def _measures(tables: Tables, options: Options) -> Section:
     p, ap = options.families()
-    rarity = "" if options.rarity == "linear" else f" The rarity here is {options.rarity}."
+    rule = "" if options.rarity == "linear" else f" The rarity here is {options.rarity}."
     counted, note = _COUNTED.get(options.counted, (options.counted, ""))
     text = [
         f"A relevant doc in the top {options.k} of a list earns 1 + alpha R(d) in place of 1, "
         f"where R(d) is its rarity: {p} and {ap} are P@{options.k} and AP@{options.k} at alpha = 0 "
         "(Eqs. 1 and 3). By linear rarity R(d) = 1 - S_d/S (Eq. 2). S_d is how many of the S "
         f"{counted} retrieve the doc within rank {options.held_to}; systems without a list for the "
-        f"query count in S.{note}{rarity}",
+        f"query count in S.{note}{rule}",
         "For each alpha the values are P + alpha B and AP + alpha C, and B and C do not depend on "
         "alpha. So each alpha at which two systems change places is exact, and no sample of "
         f"systems is scored again. {POINTER}",
-        *sentences(tables, conclusions.rarity),
+        *sentences(tables, rarity),
     ]
     return Section("Measures (Section 2)", text, notes=SLIPS["Section 2"])
 
@@ -224,7 +401,7 @@ def _contributions(tables: Tables, options: Options) -> Section:
             f"Relevant docs within rank {options.k}: all that a system, a group or a type of run "
             "retrieves, and those that no other does. The greedy order takes, one after the other, "
             f"the system that adds the most docs. {POINTER}",
-            *sentences(tables, conclusions.contributions),
+            *sentences(tables, contributions),
         ],
         [
             "greedy*",
@@ -250,7 +427,7 @@ def _swaps(tables: Tables) -> Section:
             "The alpha at which two systems have equal values is "
             "-(P_a - P_b) / (B_a - B_b), and likewise for AP. The table `swaps` has every pair "
             "that changes places for an alpha up to 1.",
-            *sentences(tables, conclusions.swaps),
+            *sentences(tables, swaps),
         ],
         ["swaps*"],
         notes=_absent(tables, "dethroned"),
@@ -267,7 +444,7 @@ def _gaming(tables: Tables) -> Section:
             "of it are punished. If each group counts the others, its empty runs make the docs of "
             "all others rarer, but not its own. If groups are counted, neither clones nor empty "
             f"runs of an existing group change a value. {POINTER}",
-            *sentences(tables, conclusions.gaming),
+            *sentences(tables, gaming),
         ],
         notes=[*_absent(tables, "gaming_effects"), *_unknown(tables, "group", OWN)],
     )
@@ -279,7 +456,7 @@ def _grades(tables: Tables) -> Section:
         [
             "Rareness is binary: it rewards a rare doc whatever its grade. The table says how "
             "often docs of each S_d have a higher grade (Section 4.6 as a number).",
-            *sentences(tables, conclusions.grades),
+            *sentences(tables, grades),
         ],
         notes=_absent(tables, "rare_grades"),
     )
@@ -293,7 +470,7 @@ def _pool(tables: Tables) -> Section:
             "S_d are those of the other systems. The ranks of its systems before and after say "
             "how a new system of this kind would fare: it loses the docs that it alone found, but "
             f"its other docs become rarer, for it does not count in S_d. {POINTER}",
-            *sentences(tables, conclusions.pool),
+            *sentences(tables, pool),
         ],
         notes=[
             *_absent(tables, "pool_bias"),
@@ -309,7 +486,7 @@ def _label_sets(tables: Tables) -> Section:
             "The orders of systems by another qrels set of the track, and how many relevant docs "
             "of one set the other confirms: docs that few systems retrieve (S_d of 1 or 2), and "
             "docs that many do (S_d > S/2).",
-            *sentences(tables, conclusions.labels),
+            *sentences(tables, labels),
         ],
         notes=_absent(tables, "label_sets", reason="the track has one qrels set"),
     )
@@ -332,7 +509,7 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     )
     return Section(
         track,
-        list(conclusions.conclusions(tables, track)),
+        list(conclusions(tables, track)),
         [*(f"{name}*" for name in FIGURES), *([most] if len(rows) else []), *_most_moved(tables)],
         facts={label: facts[name] for name, label in labels.items()},
     )
