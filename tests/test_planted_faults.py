@@ -42,6 +42,7 @@ def test_campaign__sees_a_planted_fault_and_says_which_it_does_not(planted: Modu
         [*script, "last-row-lost"], capture_output=True, text=True, check=True, timeout=300
     )
     assert "last-row-lost (runs): seen after" in done.stdout
+    assert "runs without a fault: no failure in" in done.stdout
 
 
 @pytest.mark.slow
@@ -49,4 +50,5 @@ def test_campaign__sees_every_planted_fault():
     script = [sys.executable, str(ROOT / "benchmarks" / "faults.py"), "--seed", "1", "--planted"]
     done = subprocess.run(script, capture_output=True, text=True, check=False, timeout=1800)
     assert "NOT SEEN" not in done.stdout
+    assert "WITHOUT A FAULT" not in done.stdout
     assert done.returncode == 0, done.stderr
