@@ -44,7 +44,7 @@ _NAMES = {
     "irmeta.preferences.registry": ("list_preferences",),
     "irmeta.preferences.evaluate": ("preferences_of",),
     "irmeta.rankings.judged": ("JudgedRanks",),
-    "irmeta.report.offline": ("offline",),
+    "irmeta.report.figure_file": ("offline",),
     "irmeta.results.diff": ("Difference",),
     "irmeta.results.matrix": ("Matrix", "matrix_of"),
     "irmeta.archive.verification": ("Verification",),
@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     from irmeta.preferences.evaluate import preferences_of
     from irmeta.preferences.registry import list_preferences
     from irmeta.rankings.judged import JudgedRanks
-    from irmeta.report.offline import offline
+    from irmeta.report.figure_file import offline
     from irmeta.results.diff import Difference
     from irmeta.results.matrix import Matrix, matrix_of
     from irmeta.studies.papers.properties.measure_properties import measure_properties

@@ -29,7 +29,7 @@ from irmeta.locations import AnyLocation, location
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import listed
 from irmeta.policies import Comments, ReadPolicy
-from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
+from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs, common_alpha
 from irmeta.stats.label_agreement import ALPHAS, interval_text
 from irmeta.stats.resampling import seed_sequence
@@ -106,8 +106,8 @@ class JudgeAgreement(Summarized):
         UsageError
             If the coefficient is unknown, or there are several tracks.
         """
+        from irmeta.report.figure_file import offline
         from irmeta.report.figures import judge_intervals
-        from irmeta.report.offline import offline
 
         check_choice("coefficient", coefficient, (*SCALE_FREE, *SAME_SCALE))
         if self.judges["track"].n_unique() > 1:
@@ -122,8 +122,8 @@ class JudgeAgreement(Summarized):
         UsageError
             If there is no such judge, or it judged several tracks and none is named.
         """
+        from irmeta.report.figure_file import offline
         from irmeta.report.figures import confusion_map
-        from irmeta.report.offline import offline
 
         tracks = self.confusion["track"].unique().to_list() if track is None else [track]
         rows = self.confusion.filter(pl.col("judge") == judge, pl.col("track").is_in(tracks))

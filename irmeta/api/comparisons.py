@@ -14,11 +14,19 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.api.gates import Gate, Tested, gate
 from irmeta.report.charts.row_charts import rank_places
+from irmeta.report.figure_file import offline
 from irmeta.report.figures import baseline_differences, pairwise_significance
 from irmeta.report.latex import to_latex
-from irmeta.report.offline import offline
-from irmeta.report.plain_tables import score_grid, to_markdown, to_text
-from irmeta.report.table_grid import DAGGER, DOUBLE_DAGGER, Cell, Grid, Head
+from irmeta.report.table_grid import (
+    DAGGER,
+    DOUBLE_DAGGER,
+    Cell,
+    Grid,
+    Head,
+    score_grid,
+    to_markdown,
+    to_text,
+)
 from irmeta.results.matrix import Matrix
 from irmeta.stats.discriminative_power import indistinguishable_groups
 from irmeta.stats.orders import round_means

@@ -18,8 +18,7 @@ from irmeta.measures.names import parse_call, parse_measure
 from irmeta.policy_keywords import EvalChoices
 from irmeta.report.figure_file import ENDINGS, check_figure_file, write_figure
 from irmeta.report.figures import difference_bars
-from irmeta.results.matrix import Matrix, qrels_of
-from irmeta.results.query_differences import query_differences
+from irmeta.results.matrix import Matrix, qrels_of, query_differences
 from irmeta.results.tidy_files import check_ending, write_out
 from irmeta.store.scan import Tracks
 

@@ -19,9 +19,15 @@ from irmeta.phrases import count
 from irmeta.policies import Buckets, EvalPolicy
 from irmeta.policy_keywords import GradedChoices
 from irmeta.rankings.load import judged_ranks
-from irmeta.report.browse import COLUMNS, MOST_DOCS, browser, fitting_bars
-from irmeta.report.figures import length_differences, length_histogram
-from irmeta.report.offline import offline
+from irmeta.report.figure_file import offline
+from irmeta.report.figures import (
+    DOC_CELLS,
+    MOST_DOCS,
+    browser,
+    fitting_bars,
+    length_differences,
+    length_histogram,
+)
 from irmeta.results.scores import Scores
 from irmeta.stats import search_lengths as cut
 from irmeta.stats.orders import round_means
@@ -325,7 +331,7 @@ class SearchLengths(Summarized):
         bucket = np.searchsorted(lows, frame["search_length"].to_numpy(), side="right") - 1
         bucket[frame["rank"].is_null().to_numpy()] = len(lows)
         # a line has no room for 120 characters of an id: what is cut off is not seen either way
-        cells = pl.col(COLUMNS).cast(pl.String).str.slice(0, 120).fill_null("\u2013")
+        cells = pl.col(DOC_CELLS).cast(pl.String).str.slice(0, 120).fill_null("\u2013")
         return (
             frame.group_by(bucket=pl.Series([*names.values()]).gather(bucket), maintain_order=True)
             .agg(docs=pl.len(), shown=pl.concat_list(cells).head(MOST_DOCS))

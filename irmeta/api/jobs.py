@@ -15,7 +15,7 @@ from irmeta.locations import AnyLocation, local
 from irmeta.parallel import check_open_files
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import EvalChoices, ReadChoices
-from irmeta.report.formats import parse_formats
+from irmeta.report import parse_formats
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, is_store, store_folder
 from irmeta.store.read_track import Progress

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from irmeta.preferences.evaluate import PreferenceExplanation
-from irmeta.report.charts.arcs import arcs
-from irmeta.report.offline import offline
+from irmeta.report.charts.graph import arcs
+from irmeta.report.figure_file import offline
 from irmeta.summaries import Summary
 
 if TYPE_CHECKING:

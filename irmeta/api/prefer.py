@@ -16,8 +16,8 @@ from irmeta.errors import UsageError, check_choice, check_share, did_you_mean
 from irmeta.locations import AnyLocation
 from irmeta.policies import Majority
 from irmeta.policy_keywords import DataPolicies
-from irmeta.results.pair_preferences import Opponents, check_opponents
 from irmeta.results.segments import Segments
+from irmeta.results.verdicts import Opponents, check_opponents
 from irmeta.stats.leaderboards import Leaderboard, On, Rules
 from irmeta.stats.preferences import By, order_and_sets, preference_pairs
 from irmeta.stats.rank_confidence import rank_sets

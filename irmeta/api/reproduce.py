@@ -92,8 +92,8 @@ class Reproduction(Summarized):
         UsageError
             If there is no such value.
         """
+        from irmeta.report.figure_file import offline
         from irmeta.report.figures import rerun_intervals
-        from irmeta.report.offline import offline
 
         choices = [*(_EFFECTS if self.effects.height else ()), *_CLOSENESS]
         value = choices[0] if value is None else value

@@ -28,12 +28,10 @@ from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
 from irmeta.policies import Alternative, Missing
 from irmeta.policy_keywords import DataPolicies
-from irmeta.report.figure_file import add_mark, images_of
-from irmeta.report.figure_texts import without_titles
+from irmeta.report import FORMATS
+from irmeta.report.figure_file import add_mark, images_of, offline
 from irmeta.report.figures import achieved_significance
-from irmeta.report.formats import FORMATS
-from irmeta.report.offline import offline
-from irmeta.report.theme import to_spec
+from irmeta.report.theme import to_spec, without_titles
 from irmeta.results.matrix import Matrix, qrels_of
 from irmeta.results.tidy_files import check_ours, provenance, write_out
 from irmeta.stats.corrections import LEVELS
@@ -369,7 +367,7 @@ def write_comparisons(
     track, and for each measure where there are several. Figures of an earlier comparison are
     removed. `source` is the result of `made_from`. A file of the same name that irmeta did not
     write is a `UsageError`, unless `force`. Without `titles`, figures have no titles; `formats` are
-    those of `irmeta.report.formats`.
+    those of `irmeta.report`.
     """
     made = comparison_record(found, source)
     tables = {

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from irmeta.api.namespaces.stability import StoreStability
     from irmeta.api.significance import Power
     from irmeta.measures.explain import Explanation
-    from irmeta.results.pair_preferences import Opponents
     from irmeta.results.segments import Segments
+    from irmeta.results.verdicts import Opponents
     from irmeta.stats.leaderboards import Leaderboard, On
     from irmeta.stats.preferences import By
 

@@ -31,7 +31,7 @@ from irmeta.cli.sources import READING, ResultsArgument, open_results, run_notes
 from irmeta.errors import UsageError
 from irmeta.locations import Location, NamedFile, is_stream, local, location, named_file
 from irmeta.policies import EvalPolicy, Missing, ReadPolicy
-from irmeta.report.formats import parse_formats
+from irmeta.report import parse_formats
 
 if TYPE_CHECKING:
     from irmeta.api import Store

@@ -200,7 +200,7 @@ def _text(result: Result, display: Display) -> str:
     if display.form == "json":
         return to_json(result, digits)
     from irmeta.report.latex import to_latex
-    from irmeta.report.plain_tables import to_markdown
+    from irmeta.report.table_grid import to_markdown
 
     places = PAPER_DIGITS if digits is None else digits
     grid = _grid(result, places) if result.grid is None else result.grid(places)

@@ -27,8 +27,7 @@ from irmeta.rankings.load import over_blocks
 from irmeta.rankings.needs import needs_of
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.track_facts import track_facts
-from irmeta.results.averages import sum_over_queries
-from irmeta.results.curve_means import Curve
+from irmeta.results.averages import Curve, sum_over_queries
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
 SUMS = 1 << 26  # points of curves summed at a time, 16 bytes each

@@ -22,7 +22,7 @@ from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.changes import random_number, seed_of
 from irmeta.rankings.derive.other_labels import relabelled
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.results.permuted_means import PermutedMeans
+from irmeta.results.averages import PermutedMeans
 
 Within = Literal["query", "track"]
 Views = JudgedRanks | Sequence[JudgedRanks]

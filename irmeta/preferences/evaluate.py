@@ -27,7 +27,7 @@ from irmeta.rankings.provenance import (
 from irmeta.rankings.set_rel import stated_rel
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts, warn_without_relevant
-from irmeta.results.pair_preferences import BlockPreferences, TrackPreferences
+from irmeta.results.verdicts import BlockPreferences, TrackPreferences
 from irmeta.store.scan import StoreReader
 from irmeta.summaries import Summarized, Summary
 

@@ -11,7 +11,7 @@ from irmeta.preferences.levels import graded_sets, level_weights
 from irmeta.preferences.spec import PairTerm, PairTrace, PreferenceRule
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import OneList
-from irmeta.results.pair_preferences import BlockPreferences
+from irmeta.results.verdicts import BlockPreferences
 
 
 def compare_interleaved(view: JudgedRanks, params: Params, k: int | None) -> BlockPreferences:

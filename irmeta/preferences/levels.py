@@ -18,7 +18,7 @@ from irmeta.kernels.pair_preferences import add_net_wins, add_preferences, add_w
 from irmeta.naming.parameters import Parameter
 from irmeta.preferences.spec import PairTerm
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.results.pair_preferences import BlockPreferences
+from irmeta.results.verdicts import BlockPreferences
 
 P = Parameter(
     "p",

@@ -25,7 +25,7 @@ from irmeta.preferences.levels import (
 from irmeta.preferences.spec import PairTerm, PairTrace, PreferenceRule
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import OneList
-from irmeta.results.pair_preferences import BlockPreferences
+from irmeta.results.verdicts import BlockPreferences
 
 
 def _levels(view: JudgedRanks, params: Params, k: int | None) -> Levels:

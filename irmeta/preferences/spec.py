@@ -11,7 +11,7 @@ from irmeta.naming.parameters import Parameter, unjudged_parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need
 from irmeta.rankings.one_list import OneList
-from irmeta.results.pair_preferences import BlockPreferences
+from irmeta.results.verdicts import BlockPreferences
 
 
 class Compare(Protocol):

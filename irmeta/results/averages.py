@@ -1,4 +1,4 @@
-"""Averages over queries: one value of a system from its values by query.
+"""Averages over queries of values, and means at many cutoffs or by permuted labels.
 
 Sums over queries add in the order of the queries, as in trec_eval. The order of numpy's sums
 depends on the shape of the array, and so on the number of systems evaluated together.
@@ -7,10 +7,15 @@ depends on the shape of the array, and so on the number of systems evaluated tog
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from irmeta.errors import UsageError, check_choice
+from irmeta.phrases import count
+from irmeta.summaries import Summarized, Summary
 
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN
 
@@ -134,3 +139,97 @@ _BY_NAME = {
     "harmonic": _harmonic,
     "median": _median,
 }
+
+
+@dataclass(frozen=True, repr=False)
+class Curve(Summarized):
+    """Means over queries of one track.
+
+    Attributes
+    ----------
+    measure
+        The name of the measure, without a cutoff.
+    ks
+        Cutoffs.
+    ds
+        Pool depths; None: all judgments.
+    values, queries
+        float64 and int64 [pool depth, cutoff, system]: means, and their numbers of queries.
+    pool
+        Description of the systems that made the pool, if a value depends on the pool.
+    direction
+        1: greater is better; -1: less is better.
+    """
+
+    track: str
+    measure: str
+    ks: tuple[int, ...]
+    ds: tuple[int | None, ...]
+    systems: tuple[str, ...]
+    values: np.ndarray
+    queries: np.ndarray
+    pool: str | None = None
+    direction: int = 1
+
+    def _summary(self) -> Summary:
+        sizes = {"system": self.systems, "cutoff": self.ks, "pool depth": self.ds}
+        facts = [count(len(values), noun) for noun, values in sizes.items()]
+        return Summary(f"{self.measure} on {self.track}", facts, self.frame)
+
+    def frame(self) -> pl.DataFrame:
+        """Return one row per system, pool depth and cutoff, sorted in this order.
+
+        Returns
+        -------
+        DataFrame
+            track, system, measure, d (null: all judgments), k, value, queries.
+        """
+        shape = len(self.systems), len(self.ds), len(self.ks)
+        system, d, k = (axis.ravel() for axis in np.indices(shape))
+        by_system = (2, 0, 1)
+        return pl.DataFrame(
+            {
+                "track": pl.repeat(self.track, len(system), eager=True),
+                "system": pl.Series(self.systems, dtype=pl.String).gather(system),
+                "measure": pl.repeat(self.measure, len(system), eager=True),
+                "d": pl.Series(self.ds, dtype=pl.Int32).gather(d),
+                "k": pl.Series(self.ks, dtype=pl.Int32).gather(k),
+                "value": self.values.transpose(by_system).ravel(),
+                "queries": self.queries.transpose(by_system).ravel().astype(np.int32),
+            }
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class PermutedMeans(Summarized):
+    """Means of a measure by a judge's labels, and by permutations of them.
+
+    Attributes
+    ----------
+    track, judge, measure : str
+        Names of the track, of the judge, and of the measure as it was asked for.
+    systems : sequence of str
+        Names of the systems.
+    direction : {1, -1}
+        1: greater is better; -1: less is better.
+    queries : int
+        Number of queries averaged: those with labels by the reference and by the judge.
+    values : ndarray of float64, shape (1 + draws, systems)
+        Means by the labels of the judge, then by permuted ones.
+    unjudged : ndarray of float64, shape (systems,)
+        Mean share of the first ten ranks without a label by the judge.
+    """
+
+    track: str
+    judge: str
+    measure: str
+    systems: Sequence[str]
+    direction: int
+    queries: int
+    values: np.ndarray
+    unjudged: np.ndarray
+
+    def _summary(self) -> Summary:
+        draws, systems = self.values.shape
+        facts = [count(systems, "system"), count(draws - 1, "draw")]
+        return Summary(f"{self.measure} by {self.judge}", facts)

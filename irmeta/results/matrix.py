@@ -20,7 +20,6 @@ from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.policies import Missing
 from irmeta.results.averages import mean_over_queries
-from irmeta.results.printed_units import decimals, units_of
 from irmeta.results.tidy_files import read_parquet
 from irmeta.results.value_tables import (
     MEANS,
@@ -36,6 +35,49 @@ from irmeta.schema.arrow import DAMAGED
 from irmeta.summaries import Summarized, Summary
 from irmeta.trec.streams import read_stream
 from irmeta.trec.system_names import file_names
+
+MOST_DECIMALS = 11
+"""Values with more decimals are floats."""
+FEWEST_DECIMALS = 4
+"""Values with fewer decimals may be exact, as those of P@10 and P@1000; but see `units_of`."""
+
+
+def decimals(column: pl.Series) -> np.ndarray:
+    """Count the decimals of each number of a column of text: int64, -1 for missing values.
+
+    A column of another type holds floats, which were not printed: all -1.
+    """
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        return np.full(len(column), -1)
+    text = column.cast(pl.String).str.strip_chars()
+    digits = text.str.extract(r"\.(\d*)").str.len_chars().fill_null(0).cast(pl.Int64)
+    exponent = text.str.extract(r"[eE]([+-]?\d+)$").cast(pl.Int64, strict=False).fill_null(0)
+    found = (digits - exponent).clip(0).to_numpy()
+    is_number = text.str.contains(r"^[-+]?\.?\d").fill_null(value=False).to_numpy()
+    return np.where(is_number, found, -1)
+
+
+def units_of(numbers: np.ndarray, system: np.ndarray, systems: int) -> tuple[float, ...]:
+    """Return the unit of the last digit of each system's values; 0 for exact values and floats.
+
+    Parameters
+    ----------
+    numbers
+        Numbers of decimals: see `decimals`. The values of a system are rounded if one has 4 to 11
+        decimals and none more, or if all have 3.
+    system
+        Index of the system of each value.
+    systems
+        Number of systems.
+    """
+    most, least = np.full(systems, -1), np.full(systems, MOST_DECIMALS + 1)
+    known = numbers >= 0
+    np.maximum.at(most, system[known], numbers[known])
+    np.minimum.at(least, system[known], numbers[known])
+    is_fixed = (most == FEWEST_DECIMALS - 1) & (least == most)
+    is_rounded = is_fixed | ((most >= FEWEST_DECIMALS) & (most <= MOST_DECIMALS))
+    return tuple(10.0**-n if rounded else 0.0 for n, rounded in zip(most, is_rounded, strict=True))
+
 
 _KEYS = ["track", "system", "query", "measure", "qrels"]  # the first and last are optional
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
@@ -518,3 +560,39 @@ def _read_csv(content: bytes) -> pl.DataFrame:
         elif name != column:
             raise DataError("two columns have the same name", value=name)
     return frame
+
+
+def query_differences(matrix: Matrix, system: str, baseline: str) -> pl.DataFrame:
+    """Return the values of two systems by query, and the first minus the second.
+
+    Returns
+    -------
+    DataFrame
+        track, measure, query, system, baseline, value, baseline_value, difference, better (name of
+        the better of the two; null: values are equal or undefined): the queries where the
+        system is better first, by the size of the difference; NaN is last.
+
+    Raises
+    ------
+    UsageError
+        If a system is unknown.
+    """
+    for name in (system, baseline):
+        if name not in matrix.systems:
+            raise UsageError(f"no system {name!r}. {did_you_mean(name, matrix.systems)}")
+    value, other = (matrix.values[:, matrix.systems.index(one)] for one in (system, baseline))
+    within = tolerances(np.concatenate([value, other])[:, None], max(matrix.units, default=0.0))[0]
+    labels = {"track": matrix.track, "measure": matrix.measure}
+    frame = pl.DataFrame({"query": pl.Series(list(matrix.queries), dtype=pl.String)}).select(
+        *(pl.lit(text).alias(name) for name, text in labels.items()),
+        "query",
+        pl.lit(system).alias("system"),
+        pl.lit(baseline).alias("baseline"),
+        pl.Series("value", value),
+        pl.Series("baseline_value", other),
+        pl.Series("difference", value - other),
+    )
+    gain = matrix.direction * pl.col("difference")
+    better = pl.when(gain.is_nan()).then(None).when(gain > within).then(pl.lit(system))
+    better = better.when(gain < -within).then(pl.lit(baseline)).alias("better")
+    return frame.with_columns(better).sort(-gain, maintain_order=True)  # polars sorts NaN last

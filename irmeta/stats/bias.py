@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
-from irmeta.results.permuted_means import PermutedMeans
+from irmeta.results.averages import PermutedMeans
 from irmeta.summaries import Summarized, Summary
 
 ALL = "all systems"

@@ -11,7 +11,7 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.phrases import count
-from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
+from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
 from irmeta.stats.label_agreement import (
     ALPHAS,
     alphas,

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from irmeta.equality import TIE
-from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
+from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
 
 CELLS_HELD = 1 << 21  # of resampled tables at once
 Compute = Callable[[np.ndarray], dict[str, np.ndarray]]

@@ -11,9 +11,8 @@ import polars as pl
 
 from irmeta.equality import TIE
 from irmeta.results.matrix import Matrix
-from irmeta.results.pair_preferences import Opponents, TrackPreferences, rates_of
 from irmeta.results.segments import Segments, usable_segments
-from irmeta.results.verdicts import Preference
+from irmeta.results.verdicts import Opponents, Preference, TrackPreferences, rates_of
 from irmeta.stats.pairs import Pairs
 from irmeta.stats.preferences import intransitive_triples
 from irmeta.stats.rank_confidence import RankSets

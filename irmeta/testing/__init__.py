@@ -14,11 +14,9 @@ except ModuleNotFoundError:
 from collections.abc import Iterable, Mapping
 
 from irmeta.measures.spec import Measure
-from irmeta.testing.checks import CHECKS
+from irmeta.testing.checks import CHECKS, Twin, check_twin
 from irmeta.testing.preference_checks import PREFERENCE_CHECKS, check_preference
-from irmeta.testing.samples import Subject, registered
-from irmeta.testing.tracks import DOCS, SCORES, Track, down, lists, tracks
-from irmeta.testing.twin import Twin, check_twin
+from irmeta.testing.samples import DOCS, SCORES, Subject, Track, down, lists, registered, tracks
 
 __all__ = [
     "CHECKS",

@@ -15,11 +15,9 @@ from irmeta.preferences.evaluate import compare_block, evaluate_preferences, lis
 from irmeta.preferences.registry import PreferenceSpec, parse_preference
 from irmeta.preferences.spec import PreferenceRule
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.results.pair_preferences import BlockPreferences
-from irmeta.testing.checks import TOLERANCE, equal, require
-from irmeta.testing.samples import CUTOFFS, QUERIES, registered, some_values, views
-from irmeta.testing.tracks import Track
-from irmeta.testing.twin import on_tracks, rankings_of
+from irmeta.results.verdicts import BlockPreferences
+from irmeta.testing.checks import TOLERANCE, equal, on_tracks, rankings_of, require
+from irmeta.testing.samples import CUTOFFS, QUERIES, Track, registered, some_values, views
 
 PairTwin = Callable[[list[str], list[str], dict[str, int], int | None], float]
 """Function from two rankings (best first), grades by doc and cutoff to the preference; NaN without

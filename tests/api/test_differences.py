@@ -11,7 +11,7 @@ import pytest
 import irmeta
 from irmeta.api.differences import differences_chart
 from irmeta.report.theme import to_svg
-from irmeta.results.query_differences import query_differences
+from irmeta.results.matrix import query_differences
 from irmeta.results.tidy_files import provenance
 
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}, "q3": {"a": 2, "b": 0}}

@@ -17,7 +17,7 @@ import irmeta
 from irmeta.api import explore
 from irmeta.api.explore import SearchLengths
 from irmeta.errors import UsageError
-from irmeta.report import browse
+from irmeta.report import figures
 from support.making import ALIKE, Track, down
 
 HAND = Track(
@@ -268,7 +268,7 @@ def test_browse__subtitle_names_omitted_docs_and_systems(
     assert len(subtitle) == 1  # nothing is left out
     found = SearchLengths(made_store, "news")
     assert "first 20 docs by search length" in found.browse().to_dict()["title"]["subtitle"][1]
-    monkeypatch.setattr(browse, "BYTES", 100_000)
+    monkeypatch.setattr(figures, "MOST_BYTES", 100_000)
     monkeypatch.setattr(explore, "BROWSED_SYSTEMS", 5)
     last = found.systems["system"][-1]
     chart = found.browse(last)

@@ -19,7 +19,7 @@ from polars.testing import assert_frame_equal
 
 import irmeta
 from irmeta import Store
-from irmeta.testing.tracks import Track, tracks
+from irmeta.testing.samples import Track, tracks
 from support.examples import scaled
 from support.making import read_qrels, read_run
 

@@ -16,7 +16,7 @@ import irmeta
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import evaluate_preferences
 from irmeta.preferences.registry import parse_preference, parse_preferences
-from irmeta.results.pair_preferences import TrackPreferences
+from irmeta.results.verdicts import TrackPreferences
 
 WITHIN = 1e-9
 PREF_EVAL = {

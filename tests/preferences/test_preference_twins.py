@@ -13,7 +13,7 @@ import irmeta
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import evaluate_preferences
 from irmeta.preferences.registry import parse_preference, parse_preferences, preference_registry
-from irmeta.results.pair_preferences import TrackPreferences
+from irmeta.results.verdicts import TrackPreferences
 from support.making import Track, diverse_tracks, tracks
 from twins import preferences as naive
 

@@ -15,15 +15,10 @@ import polars as pl
 import pytest
 
 from irmeta.report.charts.curves import Pane, curve_panes
-from irmeta.report.charts.graded import graded_table
 from irmeta.report.charts.graph import graph
-from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
-from irmeta.report.charts.histogram import bucket_name, histogram
-from irmeta.report.charts.ranked import ranked
-from irmeta.report.charts.row_charts import dumbbell, strip
-from irmeta.report.charts.scatter import scatter_panes
-from irmeta.report.charts.surface import surfaces
-from irmeta.report.figure_texts import text_width, wrap_titles
+from irmeta.report.charts.heat import banded_maps, graded_table, heat_map, lower_triangle, surfaces
+from irmeta.report.charts.histogram import bucket_name, histogram, scatter_panes
+from irmeta.report.charts.row_charts import dumbbell, ranked, strip
 from irmeta.report.figures import length_differences, length_histogram, pairwise_significance
 from irmeta.report.theme import (
     CONFIG,
@@ -35,8 +30,10 @@ from irmeta.report.theme import (
     nothing,
     print_of,
     svg_of,
+    text_width,
     to_spec,
     to_svg,
+    wrap_titles,
 )
 from support.charting import (
     CHARTS,

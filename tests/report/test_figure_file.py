@@ -8,8 +8,8 @@ import zlib
 import pytest
 
 from irmeta.errors import UsageError
+from irmeta.report import FORMATS, parse_formats
 from irmeta.report.figure_file import add_mark, images_of
-from irmeta.report.formats import FORMATS, parse_formats
 
 SPEC = {"mark": "point", "data": {"values": [{}]}, "width": 90, "config": {"title": {}}}
 

@@ -11,8 +11,8 @@ import altair as alt
 import pytest
 
 import irmeta
-from irmeta.report import offline as charts
-from irmeta.report.offline import OfflineChart, mime_bundle, offline
+from irmeta.report import figure_file as charts
+from irmeta.report.figure_file import OfflineChart, mime_bundle, offline
 from support.making import Track, down
 
 HOSTILE = "</script><script>alert(1)"

@@ -11,10 +11,9 @@ import polars as pl
 import pytest
 
 from irmeta.report.charts.curves import Pane, curve_panes
-from irmeta.report.charts.heat import banded_maps
+from irmeta.report.charts.heat import banded_maps, surfaces
+from irmeta.report.charts.histogram import scatter_panes
 from irmeta.report.charts.panes import linear_ticks, log_ticks
-from irmeta.report.charts.scatter import scatter_panes
-from irmeta.report.charts.surface import surfaces
 from irmeta.report.theme import PALE_BLUE, print_of, to_spec, to_svg
 from support.charting import (
     CHARTS,

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irmeta.report.charts.panes import apart, log_ticks
-from irmeta.report.figure_texts import text_width, wrapped
-from irmeta.report.theme import CONFIG
+from irmeta.report.theme import CONFIG, text_width, wrapped
 from irmeta.report.vega import vega_svg
 from support.examples import scaled
 

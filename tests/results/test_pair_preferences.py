@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from irmeta.results.pair_preferences import BlockPreferences, TrackPreferences
+from irmeta.results.verdicts import BlockPreferences, TrackPreferences
 
 SYSTEMS = ("a", "b", "c")
 

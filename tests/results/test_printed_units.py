@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.results.printed_units import decimals, units_of
+from irmeta.results.matrix import decimals, units_of
 
 HITS = np.random.default_rng(1).integers(0, 16, (30, 3))  # relevant docs among 15
 SYSTEMS = ("a", "b", "c")

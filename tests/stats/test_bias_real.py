@@ -17,7 +17,7 @@ import irmeta
 from irmeta.measures.names import parse_measures
 from irmeta.measures.permuted_labels import DocSum, PermutedLabels
 from irmeta.rankings.derive.other_labels import relabelled
-from irmeta.results.permuted_means import PermutedMeans
+from irmeta.results.averages import PermutedMeans
 from irmeta.stats.bias import Contrasts, Hypotheses
 
 pytestmark = pytest.mark.real

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import irmeta
-from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
+from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
 from irmeta.stats.judge_agreement import SAME
 from irmeta.stats.label_agreement import coefficients, query_intervals
 from twins import labels as twin

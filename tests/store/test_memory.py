@@ -22,7 +22,7 @@ from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
 from irmeta.rankings.load import judged_ranks
 from irmeta.store import long_table
 from irmeta.store import read_track as track
-from irmeta.testing.tracks import Track, tracks
+from irmeta.testing.samples import Track, tracks
 from support.examples import scaled
 from support.ingesting import CONFIG, FACTS, QRELS, RUN, put
 from support.undrawn import draw_nothing

@@ -14,7 +14,7 @@ from itertools import cycle
 
 import irmeta
 from irmeta.measures.names import parse_measure
-from irmeta.testing.tracks import Diversity
+from irmeta.testing.samples import Diversity
 from support.making import Track, down
 from twins import gain as naive_gain
 from twins import incomplete as naive_incomplete

@@ -9,15 +9,11 @@ from xml.etree import ElementTree
 
 import polars as pl
 
-from irmeta.report.charts.arcs import arcs
 from irmeta.report.charts.curves import Pane, curve_panes
-from irmeta.report.charts.graph import graph
-from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
-from irmeta.report.charts.histogram import Class, histogram
-from irmeta.report.charts.ranked import ranked
-from irmeta.report.charts.row_charts import dumbbell, strip
-from irmeta.report.charts.scatter import scatter_panes
-from irmeta.report.charts.surface import surfaces
+from irmeta.report.charts.graph import arcs, graph
+from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle, surfaces
+from irmeta.report.charts.histogram import Class, histogram, scatter_panes
+from irmeta.report.charts.row_charts import dumbbell, ranked, strip
 from irmeta.report.figures import (
     achieved_significance,
     length_differences,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from irmeta import testing
 from irmeta.testing import down
-from irmeta.testing.tracks import DOCS, Line, Qrels
+from irmeta.testing.samples import DOCS, Line, Qrels
 from twins import measures as naive
 from twins import pools
 
@@ -48,7 +48,7 @@ class Track(testing.Track):
 
 
 def tracks(systems: int = 4, queries: int = 4) -> st.SearchStrategy[Track]:
-    """Draw small tracks, see `irmeta.testing.tracks`."""
+    """Draw small tracks, see `irmeta.testing.samples`."""
     drawn = testing.tracks(systems=systems, queries=queries)
     return drawn.map(lambda track: Track(track.runs, track.qrels))
 

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from irmeta.report.figure_texts import text_width
+from irmeta.report.theme import text_width
 
 Point = tuple[float, float]
 _NUMBER = r"(-?[\d.]+)"

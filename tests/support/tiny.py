@@ -12,7 +12,7 @@ import polars as pl
 import irmeta
 from irmeta.options import option
 from irmeta.policies import TrackOptions
-from irmeta.report.charts.ranked import ranked
+from irmeta.report.charts.row_charts import ranked
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
 from irmeta.studies.framework.section_parts import data_section
 from irmeta.studies.framework.study import Figure, Section, Show, Study, TableRows, Tables

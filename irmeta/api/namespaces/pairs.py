@@ -23,13 +23,13 @@ from irmeta.preferences.evaluate import (
     relevant_preferences,
 )
 from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences
-from irmeta.results.pair_preferences import (
+from irmeta.results.verdicts import (
     Opponents,
+    Preference,
     TrackPreferences,
     check_opponents,
     rates_of,
 )
-from irmeta.results.verdicts import Preference
 from irmeta.schema.result_tables import TIES, WIN_RATES
 from irmeta.stats.rank_confidence import rank_sets
 from irmeta.store.scan import Tracks, only_track, tracks_of

@@ -17,8 +17,8 @@ from irmeta.phrases import count
 from irmeta.policies import Buckets, Counted, EvalPolicy
 from irmeta.policy_keywords import EvalChoices, GradedChoices
 from irmeta.report.charts.curves import Pane, curve_panes
+from irmeta.report.figure_file import Width, sized
 from irmeta.report.figures import rarity_histogram
-from irmeta.report.offline import Width, sized
 from irmeta.store.scan import only_track
 
 if TYPE_CHECKING:

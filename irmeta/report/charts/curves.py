@@ -22,7 +22,6 @@ from irmeta.report.charts.panes import (
     pane_width,
     rules_at,
 )
-from irmeta.report.figure_texts import text_width
 from irmeta.report.theme import (
     BLUE,
     DASHES,
@@ -33,6 +32,7 @@ from irmeta.report.theme import (
     axis_title,
     finish,
     nothing,
+    text_width,
 )
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.figure_texts import text_width
-from irmeta.report.theme import CONFIG, INK, MUTED, PRINT_WIDTH, WIDTH, finish_text
+from irmeta.report.theme import CONFIG, INK, MUTED, PRINT_WIDTH, WIDTH, finish_text, text_width
 
 if TYPE_CHECKING:
     import altair as alt

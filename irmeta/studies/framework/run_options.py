@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from irmeta.options import Options, option
-from irmeta.report.formats import parse_formats
+from irmeta.report import parse_formats
 
 Progress = Callable[[str, int, int], None]
 """Function of a track, the number of finished tracks, and the number of all tracks.
@@ -44,7 +44,7 @@ class RunOptions(Options):
     formats: tuple[str, ...] = option(
         ("svg",),
         "Formats of figures, separated by commas; always with svg, which the page contains.",
-        parse="irmeta.report.formats:parse_formats",
+        parse="irmeta.report:parse_formats",
         metavar="svg,pdf,png",
     )
     workers: int | None = option(None, "Threads; default all cores.", least=1)

@@ -14,7 +14,7 @@ import polars as pl
 from irmeta.naming.notation import Notations
 from irmeta.options import Options
 from irmeta.parallel import ordered_map
-from irmeta.report.figure_texts import subtitle_of, without_titles
+from irmeta.report.theme import subtitle_of, without_titles
 from irmeta.studies import drawing_processes
 from irmeta.studies.framework.recorded_files import RecordedFiles
 from irmeta.studies.framework.study import Figure, Study, Tables

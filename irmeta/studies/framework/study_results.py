@@ -13,7 +13,7 @@ from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.options import Options
 from irmeta.phrases import count
-from irmeta.report.offline import offline
+from irmeta.report.figure_file import offline
 from irmeta.results.tidy_files import provenance, read_parquet, scan_files
 from irmeta.studies.framework.part_tables import PartTables, used_only
 from irmeta.studies.framework.plan import study_in

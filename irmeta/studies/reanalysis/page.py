@@ -10,8 +10,7 @@ import polars as pl
 from irmeta.measures.names import display_of
 from irmeta.phrases import count, listed
 from irmeta.report.charts.heat import heat_map, lower_triangle
-from irmeta.report.charts.ranked import ranked
-from irmeta.report.charts.row_charts import rank_places
+from irmeta.report.charts.row_charts import rank_places, ranked
 from irmeta.report.figures import length_histogram, rarity_histogram
 from irmeta.studies.framework.study import Figure, Section, Show, Tables
 from irmeta.studies.reanalysis.study import OverviewOptions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from irmeta.schema.coefficients import SAME_SCALE, SCALE_FREE
 from irmeta.schema.columns import (
     QUERY,
     SYSTEM,
@@ -14,6 +13,7 @@ from irmeta.schema.columns import (
     percent,
     stored,
 )
+from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
 from irmeta.studies.framework.study import Study
 from irmeta.studies.original.judges.options import JudgesOptions
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.report.charts.graded import graded_table
-from irmeta.report.charts.heat import heat_map
+from irmeta.report.charts.heat import graded_table, heat_map
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.original.trust.grades import CRITERIA, GRADES, UNKNOWN
 from irmeta.studies.original.trust.options import TrustOptions

@@ -21,7 +21,7 @@ from irmeta.policies import TieOrder
 from irmeta.rankings.load import LEAST_ROWS, other_order
 from irmeta.rankings.needs import Need
 from irmeta.rankings.pool import ComprehensiveDepth
-from irmeta.results.curve_means import Curve
+from irmeta.results.averages import Curve
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.contributors import left_out_rows

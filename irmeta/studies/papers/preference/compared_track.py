@@ -15,8 +15,8 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import needs_of
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.matrix import Matrix
-from irmeta.results.pair_preferences import TrackPreferences
 from irmeta.results.scores import Scores
+from irmeta.results.verdicts import TrackPreferences
 from irmeta.studies.framework.saturation import Saturation, total_saturation
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options

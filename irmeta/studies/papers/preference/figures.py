@@ -10,10 +10,9 @@ import polars as pl
 from irmeta.measures.names import display_of
 from irmeta.phrases import count
 from irmeta.report.charts.curves import Pane, curve_panes
-from irmeta.report.charts.heat import heat_map
+from irmeta.report.charts.heat import heat_map, surfaces
+from irmeta.report.charts.histogram import scatter_panes
 from irmeta.report.charts.row_charts import strip
-from irmeta.report.charts.scatter import scatter_panes
-from irmeta.report.charts.surface import surfaces
 from irmeta.report.theme import axis_title
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.preference.options import GAMMA
