@@ -1,4 +1,4 @@
-"""Architecture: layers of imports, lengths of files, and what `import irmeta` loads."""
+"""Architecture: layers of imports, structure of the code, and what `import irmeta` loads."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 
 import irmeta
 from irmeta.policies import TieOrder
+from support import house
 
 PACKAGE = Path(irmeta.__file__).parent
 TWINS = Path(__file__).parent / "twins"
@@ -225,6 +226,12 @@ def test_stats__imports_no_file_access(file: Path):
 def test_parquet__imported_only_by_store_results_and_given_files(file: Path):
     if room_of(file) not in ("store", "results") and file.stem != "file_tables":
         assert not any(name.startswith("pyarrow.parquet") for name in imports(file))
+
+
+@pytest.mark.parametrize("count", [house.count_in_source, house.count_at_run_time])
+def test_structure__counts_are_within_limits_that_only_fall(count: Callable[[], house.Counts]):
+    """After a count fell: `PYTHONPATH=.:tests python tests/support/house.py`."""
+    assert [*house.exceeded(count())] == []
 
 
 @files
