@@ -9,8 +9,8 @@ from irmeta.studies.papers.depth.study import STUDY as DEPTH
 from irmeta.studies.papers.depth.study import DepthOptions
 from irmeta.studies.papers.innovation.study import STUDY as INNOVATION
 from irmeta.studies.papers.innovation.study import InnovationOptions
-from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.study import STUDY as PREFERENCE
+from irmeta.studies.papers.preference.study import PreferenceOptions
 from irmeta.studies.papers.properties.options import PropertiesOptions
 from irmeta.studies.papers.properties.study import STUDY as PROPERTIES
 from irmeta.studies.papers.search_length.study import STUDY as SEARCH_LENGTH

@@ -15,8 +15,7 @@ from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.preference.figures import FIGURES
-from irmeta.studies.papers.preference.options import PreferenceOptions
-from irmeta.studies.papers.preference.tables import TABLES
+from irmeta.studies.papers.preference.study import TABLES, PreferenceOptions
 
 DECLARED = by_name(TABLES)
 STUDY = Study("preference", "", "", "", 1, PreferenceOptions, TABLES, None, None, figures=FIGURES)

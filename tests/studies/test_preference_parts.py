@@ -7,11 +7,10 @@ import pytest
 
 import irmeta
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.preference import paper
-from irmeta.studies.papers.preference.compared_track import ComparedTrack
+from irmeta.studies.papers.preference import orders, study
 from irmeta.studies.papers.preference.compute import TwoLists
-from irmeta.studies.papers.preference.options import PreferenceOptions
-from irmeta.studies.papers.preference.system_orders import significant_pairs
+from irmeta.studies.papers.preference.orders import ComparedTrack, significant_pairs
+from irmeta.studies.papers.preference.study import PreferenceOptions
 
 
 def test_significant_pairs__prints_the_paper_beside_a_dataset_of_the_paper(
@@ -35,16 +34,16 @@ def test_significant_pairs__prints_the_paper_beside_a_dataset_of_the_paper(
     ],
 )
 def test_dataset_of__needs_equal_facts(facts: tuple[int, int, float], name: str | None):
-    assert paper.dataset_of(*facts) == name
+    assert orders.dataset_of(*facts) == name
 
 
 def test_paper__has_all_cells_of_tables_2_to_4():
-    assert len(paper.TABLE_2) == 30
-    assert len(paper.PERCENT["table_3"]) == len(paper.PERCENT["table_4"]) == 16 * 6 + 6 * 4
-    assert paper.TABLE_2["single", "mc4", "AP", "RPP"].value == "0.86"
-    assert paper.TABLE_2["subtopic", "mc4", "ERR_IA@20", "StRecall@20"].value == "0.66"
-    assert paper.PERCENT["table_4"]["robust", "nDCG"] == "49.34"
-    assert all(a < b for _, _, a, b in paper.TABLE_2)
+    assert len(study.TABLE_2) == 30
+    assert len(orders.PERCENT["table_3"]) == len(orders.PERCENT["table_4"]) == 16 * 6 + 6 * 4
+    assert study.TABLE_2["single", "mc4", "AP", "RPP"].value == "0.86"
+    assert study.TABLE_2["subtopic", "mc4", "ERR_IA@20", "StRecall@20"].value == "0.66"
+    assert orders.PERCENT["table_4"]["robust", "nDCG"] == "49.34"
+    assert all(a < b for _, _, a, b in study.TABLE_2)
 
 
 def test_kept__ten_sizes_up_to_all_queries():

@@ -15,10 +15,9 @@ import irmeta
 from irmeta.errors import IrmetaError
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.preference import options as names
-from irmeta.studies.papers.preference.compared_track import ComparedTrack
-from irmeta.studies.papers.preference.options import PreferenceOptions
-from irmeta.studies.papers.preference.system_orders import significant_pairs
+from irmeta.studies.papers.preference import study as names
+from irmeta.studies.papers.preference.orders import ComparedTrack, significant_pairs
+from irmeta.studies.papers.preference.study import PreferenceOptions
 from support.examples import SHARED_FIXTURE, scaled
 from support.making import Track, diverse_tracks, down, tracks
 from support.studying import naive_track

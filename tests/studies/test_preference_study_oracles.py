@@ -12,9 +12,8 @@ import pytest
 import irmeta
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.preference.compared_track import ComparedTrack
-from irmeta.studies.papers.preference.options import PreferenceOptions
-from irmeta.studies.papers.preference.system_orders import significant_pairs
+from irmeta.studies.papers.preference.orders import ComparedTrack, significant_pairs
+from irmeta.studies.papers.preference.study import PreferenceOptions
 from support.undrawn import draw_nothing
 
 pytestmark = pytest.mark.real

@@ -16,8 +16,8 @@ from irmeta.studies.framework.claims import (
     over_rows,
 )
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.papers.preference.options import SUBTOPIC_MEASURES
-from irmeta.studies.papers.preference.options import PreferenceOptions as Options
+from irmeta.studies.papers.preference.study import SUBTOPIC_MEASURES
+from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
 GRACE = -0.01  # a tau-b lower by less degrades as gracefully
 TESTS = {"table_3": "the randomised HSD", "table_4": "t with Bonferroni's correction"}

@@ -19,17 +19,16 @@ from irmeta.results.verdicts import Preference, Source
 from irmeta.stats.verdict_agreement import agreement
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.preference.compared_track import ComparedTrack
-from irmeta.studies.papers.preference.options import GAMMA
-from irmeta.studies.papers.preference.options import PreferenceOptions as Options
-from irmeta.studies.papers.preference.system_orders import (
+from irmeta.studies.papers.preference.orders import (
     TESTS,
+    ComparedTrack,
     SystemOrders,
     label_noise,
     significant_pairs,
     table_1,
 )
-from irmeta.studies.papers.preference.tables import TABLES
+from irmeta.studies.papers.preference.study import GAMMA, TABLES
+from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
 Row = dict[str, Any]
 BINS = 20

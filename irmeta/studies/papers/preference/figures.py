@@ -15,8 +15,8 @@ from irmeta.report.charts.histogram import scatter_panes
 from irmeta.report.charts.row_charts import strip
 from irmeta.report.theme import axis_title
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.preference.options import GAMMA
-from irmeta.studies.papers.preference.options import PreferenceOptions as Options
+from irmeta.studies.papers.preference.study import GAMMA
+from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
 RANKS = range(1, 26)  # ranks of the surfaces of Figure 2
 DISCOUNTS = {"RBP": f"RBP, g = {GAMMA:g}", "DCG": "DCG", "sign": "sign, as in RPP"}

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from irmeta.phrases import count
-from irmeta.schema.columns import by_name
+from irmeta.schema.columns import Paper, by_name
+from irmeta.studies.framework.printed_numbers import read_notes
 from irmeta.studies.framework.section_parts import (
     POINTER,
     absent,
@@ -16,9 +17,13 @@ from irmeta.studies.framework.section_parts import (
     show_printed,
 )
 from irmeta.studies.framework.study import Section, Show, Tables
-from irmeta.studies.papers.preference.options import PreferenceOptions as Options
-from irmeta.studies.papers.preference.paper import CHOICES, DATA
-from irmeta.studies.papers.preference.tables import TABLES
+from irmeta.studies.papers.preference.study import TABLES
+from irmeta.studies.papers.preference.study import PreferenceOptions as Options
+
+DATA = Paper("16 datasets of 21 to 110 runs and 43 to 17,564 requests", "Table 1")
+CHOICES = read_notes("irmeta.studies.papers.preference")["choices"]
+"""Choices made here, and errors of the paper and its code."""
+
 
 DECLARED = by_name(TABLES)
 FIGURES = ("figure_2", "figure_4", "figure_5", "figure_6", "figure_7")
