@@ -11,8 +11,7 @@ from irmeta import policies
 from irmeta.options import Options, choices_of, typed_fields, value_type
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.studies.framework.registry import OWN, find
-from irmeta.studies.framework.run_options import RunOptions
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import RunOptions, Study
 
 PACKAGE = Path(__file__).parents[1] / "irmeta"
 HEAD = '''\
@@ -24,8 +23,8 @@ from typing import Literal
 
 from irmeta.api import Store
 from irmeta.store.scan import StoreReader
-from irmeta.studies.framework.claims_of import claims as claims
-from irmeta.studies.framework.run_options import Progress
+from irmeta.studies.framework.study_results import claims as claims
+from irmeta.studies.framework.study import Progress
 from irmeta.studies.framework.run_all import run_all as run_all
 from irmeta.studies.framework.study_results import StudyResults
 

@@ -23,9 +23,9 @@ from irmeta.store.scan import Tracks, tracks_of
 from irmeta.studies.framework.function import options_on
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import PARTS
-from irmeta.studies.framework.run_options import Progress as BatchProgress
-from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.runner import Batch, run
+from irmeta.studies.framework.study import Progress as BatchProgress
+from irmeta.studies.framework.study import RunOptions
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.reanalysis.study import STUDY as OVERVIEW
 from irmeta.summaries import Summarized, Summary

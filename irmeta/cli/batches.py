@@ -21,10 +21,10 @@ from irmeta.phrases import count
 from irmeta.policies import EvalPolicy
 from irmeta.report.table_grid import Grid, grid
 from irmeta.schema.columns import Column
-from irmeta.studies.framework.claim_section import PRINTED
-from irmeta.studies.framework.claims import CLAIMS, FAILS, HOLDS, OPEN
-from irmeta.studies.framework.claims_of import claims
 from irmeta.studies.framework.registry import find
+from irmeta.studies.framework.sections import PRINTED
+from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN
+from irmeta.studies.framework.study_results import claims
 
 if TYPE_CHECKING:
     from irmeta.api import Reanalysis, Store

@@ -33,7 +33,7 @@ from irmeta.cli.sources import (
 )
 from irmeta.locations import location
 from irmeta.policies import ReadPolicy
-from irmeta.studies.framework.run_options import RunOptions
+from irmeta.studies.framework.study import RunOptions
 from irmeta.studies.reanalysis.study import OverviewOptions
 
 

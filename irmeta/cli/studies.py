@@ -29,8 +29,7 @@ from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
 from irmeta.studies.framework.registry import find, find_all, study_modules
-from irmeta.studies.framework.run_options import RunOptions
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import RunOptions, Study
 
 OutOption = Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)]
 OptionalSource = Annotated[

@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
 
         return StudyResults
     if name == "claims":
-        from irmeta.studies.framework.claims_of import claims
+        from irmeta.studies.framework.study_results import claims
 
         return claims
     if name == "run_all":

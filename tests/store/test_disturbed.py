@@ -18,7 +18,7 @@ from irmeta.store.layout import Layout
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies.framework import recorded_files as files
 from irmeta.studies.framework import runner
-from irmeta.studies.framework.run_options import RunOptions
+from irmeta.studies.framework.study import RunOptions
 from support.making import Track, down
 
 OLD = Track(

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from irmeta.options import Options
-from irmeta.studies.framework.claim_verdicts import claim_rows
-from irmeta.studies.framework.claims import CLAIMS
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.claims import claim_rows
+from irmeta.studies.framework.study import CLAIMS, Study
 
 Rows = Mapping[str, list[dict[str, Any]]]
 _FILL = {"text": "", "name": "", "grade": 0, "count": 1, "big": 1, "real": 0.5, "yes": False}

@@ -14,7 +14,7 @@ from irmeta.options import option
 from irmeta.policies import TrackOptions
 from irmeta.report.charts.row_charts import ranked
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
-from irmeta.studies.framework.section_parts import data_section
+from irmeta.studies.framework.sections import data_section
 from irmeta.studies.framework.study import Figure, Section, Show, Study, TableRows, Tables
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView

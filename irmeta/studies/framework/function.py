@@ -11,8 +11,7 @@ from irmeta.errors import IrmetaError, UsageError
 from irmeta.locations import AnyLocation, local, location
 from irmeta.options import Options, numpydoc, signature
 from irmeta.policies import EvalPolicy
-from irmeta.studies.framework.run_options import RunOptions
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import RunOptions, Study
 
 if TYPE_CHECKING:
     from irmeta.store.scan import StoreReader

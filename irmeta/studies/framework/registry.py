@@ -10,6 +10,8 @@ from irmeta.options import load
 from irmeta.studies.framework.study import Study
 
 GROUP = "irmeta.studies"
+ALL_STUDIES = "all"
+"""Name of the record of a folder with the results of all studies."""
 OWN = {
     "overview": "irmeta.studies.reanalysis.study:STUDY",
     "depth": "irmeta.studies.papers.depth.study:STUDY",

@@ -17,14 +17,11 @@ from irmeta.store.scan import StoreReader, tracks_of
 from irmeta.studies.framework.function import failures, options_on, policy_of, reader_of
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles, recorded_folders
-from irmeta.studies.framework.registry import find_all
-from irmeta.studies.framework.run_options import RunOptions
+from irmeta.studies.framework.registry import ALL_STUDIES, find_all
 from irmeta.studies.framework.runner import drawing, run
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import RunOptions, Study
 from irmeta.studies.framework.study_page import pictures_in, svg_files
 from irmeta.studies.framework.study_results import StudyResults
-
-NAME = "all"
 
 
 class Done(NamedTuple):
@@ -67,10 +64,10 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     if reader is None:
         raise UsageError("name the store that the studies read.")
     tracks_of(reader, run_options.track)
-    check_folder(root, NAME, run_options.force)
+    check_folder(root, ALL_STUDIES, run_options.force)
     with only_writer(root / PARTS):
         files = RecordedFiles(root, ALL)
-        files.start(study=NAME, options={})
+        files.start(study=ALL_STUDIES, options={})
         studies, problems = find_all()
         policy = policy_of(store)
         with drawing(run_options):  # the same processes for all studies

@@ -28,8 +28,7 @@ from irmeta.parallel import check_open_files, ordered_map, release_freed, thread
 from irmeta.policies import TrackOptions
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
-from irmeta.studies.framework.claim_verdicts import claim_rows
-from irmeta.studies.framework.claims import CLAIMS
+from irmeta.studies.framework.claims import claim_rows
 from irmeta.studies.framework.part_tables import (
     PartTables,
     TableWriter,
@@ -39,7 +38,6 @@ from irmeta.studies.framework.part_tables import (
     used_only,
 )
 from irmeta.studies.framework.plan import Part, check_folder, check_store, plan
-from irmeta.studies.framework.printed_numbers import NAME as PAPER_NUMBERS
 from irmeta.studies.framework.recorded_files import (
     ALL,
     PARTS,
@@ -49,8 +47,14 @@ from irmeta.studies.framework.recorded_files import (
     remove_leftovers,
 )
 from irmeta.studies.framework.registry import find
-from irmeta.studies.framework.run_options import Progress, RunOptions
-from irmeta.studies.framework.study import Study, declared_rows
+from irmeta.studies.framework.study import (
+    CLAIMS,
+    PAPER_NUMBERS,
+    Progress,
+    RunOptions,
+    Study,
+    declared_rows,
+)
 from irmeta.studies.framework.study_figures import draw_figures
 from irmeta.studies.framework.study_page import write_page
 from irmeta.studies.framework.track_view import TrackView

@@ -1,26 +1,38 @@
-"""`Study`: the declaration of a study. Importing it loads neither polars, pyarrow nor numba.
+"""`Study`: the declaration of a study, and the options of running one.
 
-A study computes frames; it reads and writes no files. Functions and figures may be given as
-"module:name", which is imported when the study runs.
+Importing this module loads neither polars, pyarrow nor numba. A study computes frames; it reads
+and writes no files. Functions and figures may be given as "module:name", which is imported when
+the study runs.
 """
 
 from __future__ import annotations
 
+import csv
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from irmeta.errors import IrmetaError, did_you_mean
 from irmeta.naming.notation import MEASURES, Notations
-from irmeta.options import Options, load
-from irmeta.schema.columns import TRACK, Column, Table, by_name
-from irmeta.studies.framework.claims import CLAIMS
+from irmeta.options import Options, load, option
+from irmeta.report import parse_formats
+from irmeta.schema.columns import TRACK, Column, Table, by_name, stored
 
 if TYPE_CHECKING:
     import polars as pl
 
+Progress = Callable[[str, int, int], None]
+"""Function of a track, the number of finished tracks, and the number of all tracks.
+
+A study that reads no store calls it with its own name and its numbers of tables.
+"""
+PAPER_NUMBERS = "paper_numbers"
+"""The table of numbers as printed, which sections show by table or figure of the paper."""
 STUDIED_TRACKS = Table(
     "studied_tracks",
     ("track",),
@@ -40,7 +52,37 @@ STUDIED_TRACKS = Table(
     caption="The tracks of the store.",
 )
 """The table that every study over tracks has."""
-
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be said"
+CLAIMS = Table(
+    "claims",
+    ("claim", "track"),
+    {
+        "claim": Column("name", "short name of the claim"),
+        "track": Column("name", "track; null: over tracks, or without a track", null=True),
+        "text": Column("text", "the claim", show="none"),
+        "where": Column("text", "where the paper states it", label="in the paper", show="none"),
+        "kind": Column(
+            "name",
+            "paper: as the paper computes it; check: by another test, margin, measure or parameter",
+        ),
+        "statistic": Column("text", "what the number is"),
+        "number": stored("real", "the number; NaN: none can be computed"),
+        "shown": Column("text", "the number as text; null: none", null=True, label="here"),
+        "condition": Column("text", "numbers for which the claim holds", label="holds for"),
+        "verdict": Column("name", f"{HOLDS}, {FAILS} or {OPEN}"),
+        "why": Column(
+            "text", "why it cannot be said, or what makes up the number; null: nothing", null=True
+        ),
+        "printed": Column(
+            "text", "the paper's number; null: none", null=True, format="paper", label="the paper"
+        ),
+        "tracks": stored("count", "over tracks: tracks with a verdict; null: another row", True),
+        "holding": stored("count", "over tracks: of these, tracks on which it holds", True),
+    },
+    caption="The claims of the paper, over the tracks and on each track.",
+    by="all",
+)
+"""The table that every study with claims has."""
 Tables = Mapping[str, "pl.DataFrame"]
 TableRows = Iterable[tuple[str, Any]]
 """Names of tables with some of their rows: a frame, dicts, or an Arrow table of the table's schema.
@@ -49,6 +91,99 @@ A table may come several times; rows of a table that is `apart` are written at o
 track need no column track.
 """
 Later = Callable[..., Any] | str | None
+
+
+@dataclass(frozen=True)
+class RunOptions(Options):
+    """Options of running a study."""
+
+    track: tuple[str, ...] | None = option(
+        None, "Only these tracks (repeatable); results of other tracks are kept."
+    )
+    only: bool = option(False, "If tracks are selected, remove the results of all other tracks.")
+    force: bool = option(False, "Use a folder that holds other files.")
+    figures: bool = option(
+        True,
+        "Draw figures, in addition to tables and page.",
+        flag="--figures/--no-figures",
+    )
+    titles: bool = option(
+        True,
+        "Titles in figures; if off, captions end with the subtitle.",
+        flag="--titles/--no-titles",
+    )
+    style: Literal["paper", "irmeta"] = option(
+        "paper",
+        "Names of measures in figures, LaTeX and on the page: as papers print them (AP_b), with "
+        "the canonical names in captions; or canonical (AP(norm=min)).",
+    )
+    formats: tuple[str, ...] = option(
+        ("svg",),
+        "Formats of figures, separated by commas; always with svg, which the page contains.",
+        parse="irmeta.report:parse_formats",
+        metavar="svg,pdf,png",
+    )
+    workers: int | None = option(None, "Threads; default all cores.", least=1)
+    executor: Executor | None = option(
+        None,
+        "Executor instead of threads: spawned processes, or irmeta.dask_executor.",
+        flag="",
+    )
+    progress: Progress | None = option(
+        None, "Called with a track, the number of finished tracks and of all tracks.", flag=""
+    )
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """The recorded options."""
+        formats = list(parse_formats(("svg", *self.formats))) if self.figures else []
+        titles = self.titles or not self.figures
+        drawn = {"figures": self.figures, "titles": titles, "formats": formats}
+        return {**drawn, "style": self.style}
+
+
+def read_printed(package: str) -> tuple[dict[str, str], ...]:
+    """Return the rows of ``paper_numbers.csv`` in a study's package.
+
+    The columns are those of the table `paper_numbers`.
+    """
+    lines = files(package).joinpath("paper_numbers.csv").read_text(encoding="utf-8").splitlines()
+    return tuple(csv.DictReader(lines))
+
+
+def read_notes(package: str) -> dict[str, list[str]]:
+    """Return the notes of ``paper_notes.toml`` in a study's package, by the name of their list."""
+    return tomllib.loads(files(package).joinpath("paper_notes.toml").read_text(encoding="utf-8"))
+
+
+def values_of(rows: Sequence[dict[str, str]]) -> dict[tuple[str, ...], str]:
+    """Map the other columns of rows, e.g. (item, row, column), to the value as printed."""
+    return {tuple(t for n, t in row.items() if n != "value"): row["value"] for row in rows}
+
+
+def printed_numbers(
+    item: str = "table or figure of the paper",
+    row: str = "row of the table",
+    column: str = "column of the table",
+    collection: str = "",
+) -> Table:
+    """Return the table `paper_numbers`, with a column `collection` if that is described."""
+    columns = {
+        "item": Column("name", item),
+        **({"collection": Column("name", collection)} if collection else {}),
+        "row": Column("text", row),
+        "column": Column("name", column),
+    }
+    value = Column("text", "number as printed", label="printed", format="paper")
+    caption = "Numbers as printed in the paper."
+    return Table(
+        PAPER_NUMBERS,
+        (*columns,),
+        {**columns, "value": value},
+        caption=caption,
+        by="all",
+        folded=True,
+    )
 
 
 def declared_rows(
@@ -202,7 +337,7 @@ class Study:
         ``claims(options)`` yields the claims of the paper, whose verdicts are the table
         `claims`: see `irmeta.studies.framework.claims.Claim`.
     printed
-        The rows of the table `paper_numbers`: see `irmeta.studies.framework.printed_numbers`.
+        The rows of the table `paper_numbers`: see `irmeta.studies.framework.study`.
     notation
         Notations of the paper for measures and preferences, by canonical name without a cutoff:
         see `irmeta.naming.notation.notation_of`.

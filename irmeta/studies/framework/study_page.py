@@ -23,11 +23,10 @@ from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import split_tracks, to_latex
 from irmeta.report.table_grid import Grid, grid, in_notation
 from irmeta.schema.columns import paper_column
-from irmeta.studies.framework.claim_section import claim_table, claims_for_print
-from irmeta.studies.framework.claims import CLAIMS
 from irmeta.studies.framework.part_tables import used_only
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
-from irmeta.studies.framework.study import STUDIED_TRACKS, Section, Show, Study, Tables
+from irmeta.studies.framework.sections import claim_table, claims_for_print
+from irmeta.studies.framework.study import CLAIMS, STUDIED_TRACKS, Section, Show, Study, Tables
 
 FILES_NOTE = (
     "The figures of the tracks are not inside this page but in the folder figures/: keep that "

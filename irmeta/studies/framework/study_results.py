@@ -1,8 +1,8 @@
-"""`StudyResults`: the results of a study in a folder."""
+"""`StudyResults`: the results of a study in a folder; `claims`: the verdicts in several folders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,9 +18,9 @@ from irmeta.results.tidy_files import provenance, read_parquet, scan_files
 from irmeta.studies.framework.part_tables import PartTables, used_only
 from irmeta.studies.framework.plan import study_in
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, folder_of, recorded_tracks
-from irmeta.studies.framework.registry import find
+from irmeta.studies.framework.registry import ALL_STUDIES, find, study_modules
 from irmeta.studies.framework.runner import Batch
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import CLAIMS, Study
 from irmeta.studies.framework.study_figures import charts
 from irmeta.summaries import Summarized, Summary
 
@@ -179,3 +179,74 @@ class StudyResults(Summarized):
 
 def _offline(draw: Callable[[], Any]) -> Any:
     return offline(draw())
+
+
+def claims(
+    folders: AnyLocation | Sequence[AnyLocation], *, per_track: bool = False
+) -> pl.DataFrame:
+    """Return the claims of papers with their verdicts, from results of studies.
+
+    Parameters
+    ----------
+    folders : str, Path or sequence of them
+        Folders of studies, or of `run_all`: all its studies that have claims.
+    per_track : bool, default False
+        Whether rows of single tracks follow the row of each claim over tracks.
+
+    Returns
+    -------
+    DataFrame
+        study, then the columns of the table `claims` of each study: claim, track (null: over
+        tracks, or without a track), text, where, kind (paper, or check: by another
+        test, margin, measure or parameter), statistic, number (NaN: none), shown (the number as
+        text), condition, verdict (holds, does not hold, or cannot be said), why, printed (the
+        paper's number), tracks and holding (over tracks: those with a verdict, and those on which
+        it holds).
+
+    Raises
+    ------
+    UsageError
+        If a folder has no results of a study, a study has no claims, or one is named twice.
+
+    Examples
+    --------
+    >>> _ = irmeta.studies.properties("properties/", length=4)
+    >>> made = irmeta.studies.claims("properties/")
+    >>> made.filter(claim="act-irrelevance")["verdict"].item()
+    'holds'
+    """
+    given = [folders] if isinstance(folders, AnyLocation) else list(folders)
+    found = [one for folder in given for one in _results(folder)]
+    names = [one.study.name for one in found]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"several folders hold results of study {repeated[0]}: name one of them.")
+    frames = [_claims(one) for one in found]
+    if not frames:
+        raise UsageError("name a folder of a study.")
+    frame = pl.concat(frames)
+    return frame if per_track else frame.filter(pl.col("track").is_null())
+
+
+def _results(folder: AnyLocation) -> list[StudyResults]:
+    """Return the results in a folder: those of one study, or of all that have claims."""
+    root: Location = location(folder)
+    if study_in(root) != ALL_STUDIES:
+        one = StudyResults(folder)
+        if one.study.claims is None:
+            raise UsageError(f"{folder} holds results of study {one.study.name}, without claims.")
+        return [one]
+    found = [name for name in study_modules() if study_in(root / name) == name]
+    results = [one for name in found if (one := StudyResults(root / name)).study.claims is not None]
+    if not results:
+        raise UsageError(f"{folder} holds no results of a study with claims.")
+    return results
+
+
+def _claims(results: StudyResults) -> pl.DataFrame:
+    if CLAIMS.name not in results.tables:
+        raise UsageError(
+            f"the results of study {results.study.name} are of an earlier irmeta, without the "
+            "table claims: run the study again."
+        )
+    frame = results.tables[CLAIMS.name]
+    return frame.select(pl.lit(results.study.name).alias("study"), pl.all())

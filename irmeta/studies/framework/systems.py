@@ -1,16 +1,46 @@
-"""Systems in order of their means, and facts about the best systems."""
+"""Sides of a comparison, systems in order of their means, and facts about the best systems."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
+import polars as pl
 
 from irmeta.equality import TIE
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import round_means
 from irmeta.stats.permutation_bootstrap import bootstrap
+
+FACTS = ("group", "type", "pooled")
+ROLES = ("best", "median")
+
+
+def systems_of(side: str, systems: pl.DataFrame, median: str | None) -> Collection[str]:
+    """Return the candidate systems of a side on one track.
+
+    Parameters
+    ----------
+    side
+        ``best``, ``median``, ``COLUMN=VALUE`` of the system facts, or a system.
+    systems
+        The table `systems` of one track.
+    median
+        The track's median system.
+    """
+    known = systems.filter(pl.col("skip_reason").is_null())
+    names = known["system"].drop_nulls().to_list()
+    column, is_group, value = side.partition("=")
+    if side == "best":
+        return names
+    if side == "median":
+        return [median] if median is not None else []
+    if side in names:
+        return [side]
+    if not is_group:
+        return []
+    return known.filter(pl.col(column).cast(pl.String) == value)["system"].to_list()
 
 
 def systems_in_order(scores: Scores, measure: str) -> list[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import polars as pl
 
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measures
+from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.set_rel import LEAST_RELEVANT, relevant_in_set
 from irmeta.policies import EvalPolicy, TieOrder, TrackOptions
 from irmeta.preferences.evaluate import evaluate_preferences, relevant_preferences
@@ -27,6 +29,46 @@ from irmeta.store.added_sets import AddedSets
 from irmeta.store.scan import StoreReader, read_table, track_notes
 
 Result = TypeVar("Result")
+
+
+class Saturation(NamedTuple):
+    """Numbers of lists for queries with a relevant doc.
+
+    Attributes
+    ----------
+    saturated
+        Lists without a doc that is not relevant.
+    lists
+        All lists.
+    """
+
+    saturated: int
+    lists: int
+
+    @classmethod
+    def of(cls, view: JudgedRanks, rel: int) -> Saturation:
+        """Count the lists of one block."""
+        has_list = (view.lengths > 0) & (view.counts(rel) > 0)[:, None]
+        is_saturated = has_list & (irrelevant_retrieved(view, rel) == 0)
+        return cls(int(np.count_nonzero(is_saturated)), int(np.count_nonzero(has_list)))
+
+    @property
+    def is_most(self) -> bool:
+        """Whether most lists are saturated, so that the ranks of relevant docs say nothing."""
+        return 2 * self.saturated > self.lists
+
+    def reason(self, consequence: str) -> str:
+        """Return why a track is excluded."""
+        return (
+            f"{self.saturated:,} of {self.lists:,} lists hold no doc that is not relevant, so "
+            f"{consequence}"
+        )
+
+
+def total_saturation(blocks: Iterable[Saturation]) -> Saturation:
+    """Add the counts of the blocks of a track."""
+    counts = list(blocks)
+    return Saturation(sum(c.saturated for c in counts), sum(c.lists for c in counts))
 
 
 class TrackView:

@@ -18,21 +18,20 @@ import irmeta
 from irmeta.cli.display import ENDINGS
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.studies.framework import registry
-from irmeta.studies.framework.claim_section import MOST_TRACKS, claim_table
-from irmeta.studies.framework.claim_verdicts import claim_rows
 from irmeta.studies.framework.claims import (
-    CLAIMS,
     SHARES,
     CannotBeSaid,
     Claim,
     Condition,
     Found,
     cell,
+    claim_rows,
     minus,
     over_rows,
     value,
 )
-from irmeta.studies.framework.study import STUDIED_TRACKS, Tables
+from irmeta.studies.framework.sections import MOST_TRACKS, claim_table
+from irmeta.studies.framework.study import CLAIMS, STUDIED_TRACKS, Tables
 from support import tiny
 from support.tiny import TinyOptions
 from twins import claims as naive

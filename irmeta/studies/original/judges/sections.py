@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irmeta.phrases import count
-from irmeta.studies.framework.section_parts import POINTER, data_section
+from irmeta.studies.framework.sections import POINTER, data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.original.judges.options import INTERVAL_TEST
 from irmeta.studies.original.judges.options import JudgesOptions as Options

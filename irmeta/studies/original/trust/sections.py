@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from irmeta.phrases import count, listed
-from irmeta.studies.framework.section_parts import data_section
+from irmeta.studies.framework.sections import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.original.trust.conclusions import TOGETHER
 from irmeta.studies.original.trust.grades import (

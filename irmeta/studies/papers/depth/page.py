@@ -12,8 +12,7 @@ import polars as pl
 
 from irmeta.phrases import count, listed
 from irmeta.schema.columns import Paper, by_name
-from irmeta.studies.framework.printed_numbers import read_notes, values_of
-from irmeta.studies.framework.section_parts import (
+from irmeta.studies.framework.sections import (
     MOST_NAMED,
     POINTER,
     absent,
@@ -22,7 +21,7 @@ from irmeta.studies.framework.section_parts import (
     sentences,
     show_printed,
 )
-from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.study import Section, Show, Tables, read_notes, values_of
 from irmeta.studies.papers.depth.study import NUMBERS, PLOTTED_DEPTHS, PRINTED_CUTOFFS, TABLES
 from irmeta.studies.papers.depth.study import DepthOptions as Options
 

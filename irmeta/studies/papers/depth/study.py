@@ -9,8 +9,7 @@ from typing import Any, Literal
 from irmeta.options import option
 from irmeta.policies import TieOrder, TrackOptions
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Table, measured, percent, stored
-from irmeta.studies.framework.printed_numbers import printed_numbers, read_printed
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import Study, printed_numbers, read_printed
 
 SOURCE = (
     "Lu, Moffat and Culpepper 2016, The Effect of Pooling and Evaluation Depth on IR Metrics, "

@@ -9,8 +9,7 @@ import polars as pl
 
 from irmeta.phrases import count, listed
 from irmeta.schema.columns import Paper, by_name
-from irmeta.studies.framework.printed_numbers import read_notes
-from irmeta.studies.framework.section_parts import (
+from irmeta.studies.framework.sections import (
     MOST_SENTENCES,
     POINTER,
     absent,
@@ -19,7 +18,7 @@ from irmeta.studies.framework.section_parts import (
     show_printed,
     tracks_without,
 )
-from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.study import Section, Show, Tables, read_notes
 from irmeta.studies.papers.innovation.study import MARKED, TABLES
 from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 

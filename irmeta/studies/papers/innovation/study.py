@@ -23,8 +23,7 @@ from irmeta.schema.columns import (
     percent,
     stored,
 )
-from irmeta.studies.framework.printed_numbers import printed_numbers, read_printed, values_of
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import Study, printed_numbers, read_printed, values_of
 
 SOURCE = (
     "Türkmen, Lease and Kutlu 2023, New Metrics to Encourage Innovation and Diversity in "

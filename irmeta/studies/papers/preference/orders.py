@@ -31,10 +31,8 @@ from irmeta.stats.orders import kendall_tau_b, over_common
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.preferences import STEPS, preference_pairs, preference_subsets
 from irmeta.stats.resampling import query_subsets, spread
-from irmeta.studies.framework.printed_numbers import values_of
-from irmeta.studies.framework.saturation import Saturation, total_saturation
-from irmeta.studies.framework.study import Tables
-from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.study import Tables, values_of
+from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
 from irmeta.studies.papers.preference.study import NUMBERS
 from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 

@@ -8,15 +8,14 @@ import polars as pl
 
 from irmeta.phrases import count
 from irmeta.schema.columns import Paper, by_name
-from irmeta.studies.framework.printed_numbers import read_notes
-from irmeta.studies.framework.section_parts import (
+from irmeta.studies.framework.sections import (
     POINTER,
     absent,
     data_section,
     name_tracks,
     show_printed,
 )
-from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.study import Section, Show, Tables, read_notes
 from irmeta.studies.papers.preference.study import TABLES
 from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 

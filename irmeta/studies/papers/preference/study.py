@@ -9,8 +9,7 @@ from typing import Any, Literal
 from irmeta.options import option
 from irmeta.policies import Majority, TrackOptions
 from irmeta.schema.columns import QUERY, SYSTEM, TRACK, Column, Paper, Table, percent, stored
-from irmeta.studies.framework.printed_numbers import printed_numbers, read_printed, values_of
-from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study import Study, printed_numbers, read_printed, values_of
 
 SOURCE = (
     "Diaz and Ferraro 2022, Offline Retrieval Evaluation Without Evaluation Metrics, "

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from irmeta.schema.columns import MEASURE, Column, Table, stored
-from irmeta.studies.framework.printed_numbers import (
+from irmeta.studies.framework.study import (
+    Study,
     printed_numbers,
     read_notes,
     read_printed,
     values_of,
 )
-from irmeta.studies.framework.study import Study
 from irmeta.studies.papers.properties.options import PropertiesOptions
 
 SOURCE = (

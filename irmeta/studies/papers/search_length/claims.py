@@ -8,8 +8,8 @@ import numpy as np
 
 from irmeta.stats.search_lengths import equivalent_lengths, harmonic_mean
 from irmeta.studies.framework.claims import CannotBeSaid, Claim, Found, cell, minus, value
-from irmeta.studies.framework.sides import ROLES
 from irmeta.studies.framework.study import Tables
+from irmeta.studies.framework.systems import ROLES
 from irmeta.studies.papers.search_length.compute import RANKS_BEYOND
 from irmeta.studies.papers.search_length.study import EFFECTIVE_FRACTION
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options

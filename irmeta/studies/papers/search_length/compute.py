@@ -40,8 +40,6 @@ from irmeta.stats.search_lengths import (
     value_buckets,
 )
 from irmeta.stats.spread import mean_sd, spread
-from irmeta.studies.framework.saturation import Saturation, total_saturation
-from irmeta.studies.framework.sides import systems_of
 from irmeta.studies.framework.study import TableRows, Tables, declared_rows
 from irmeta.studies.framework.systems import (
     Missed,
@@ -49,8 +47,9 @@ from irmeta.studies.framework.systems import (
     mean_difference,
     median_system,
     systems_in_order,
+    systems_of,
 )
-from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
 from irmeta.studies.papers.search_length.study import PERSISTENCE, TABLES
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
 

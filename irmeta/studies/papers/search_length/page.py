@@ -8,9 +8,9 @@ from typing import Any
 
 from irmeta.phrases import count
 from irmeta.schema.columns import Paper
-from irmeta.studies.framework.section_parts import data_section
-from irmeta.studies.framework.sides import ROLES
+from irmeta.studies.framework.sections import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.systems import ROLES
 from irmeta.studies.papers.search_length.compute import CHAINS, TABLE_1
 from irmeta.studies.papers.search_length.study import EFFECTIVE_FRACTION
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
