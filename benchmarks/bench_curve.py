@@ -19,7 +19,7 @@ from timing import seconds
 from irmeta.measures.curve import add_curve
 from irmeta.measures.names import parse_measure
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.changes import changed
+from irmeta.rankings.view import replace_arrays
 
 MEASURES = ("AP", "nDCG", "RBP", "ERR", "Q")
 SYSTEMS, QUERIES, DEPTH = 60, 50, 1000
@@ -36,7 +36,7 @@ def main() -> None:
 
     def curve_of(name: str) -> None:
         sums = np.zeros((DEPTH, SYSTEMS))
-        fresh = changed(view)  # nothing is left from the call before
+        fresh = replace_arrays(view)  # nothing is left from the call before
         add_curve(fresh, specs[name], ks, policy, sums, np.zeros(sums.shape, np.int64))
 
     def one_by_one(name: str) -> None:

@@ -30,8 +30,8 @@ from synthetic import judged_view
 
 import irmeta
 from irmeta.kernels.pair_preferences import add_preferences, add_weighted_preferences
-from irmeta.rankings.derive.changes import changed
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.view import replace_arrays
 from irmeta.stats.preferences import preference_pairs
 
 VARIANTS = ",".join(
@@ -72,7 +72,7 @@ def both(store: irmeta.Store, names: str) -> None:
 
 
 def of_view(view: JudgedRanks, names: str) -> None:
-    for found in irmeta.preferences_of(changed(view), names):
+    for found in irmeta.preferences_of(replace_arrays(view), names):
         found.means()
         found.win_rates()
 

@@ -27,7 +27,7 @@ from irmeta.errors import MeasureError
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measure, parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy
-from irmeta.rankings.needs import needs_of
+from irmeta.rankings.view import needs_of
 from irmeta.results.averages import average
 from irmeta.store.memory import read_data
 from irmeta.trec.readers.columns import QrelsColumns

@@ -70,7 +70,7 @@ def entry_of(command: str) -> str:
 
 ADVISED_ELSEWHERE = {
     ("irmeta.cli.sources.open_source", "--dask"),  # where --dask was given
-    ("irmeta.rankings.arrays._retrieved", "retrieved"),  # to who calls from_arrays
+    ("irmeta.rankings.arrays.retrieved_of", "retrieved"),  # to who calls from_arrays
     ("irmeta.store.track_systems._FIXES", "names"),  # where names="tag" was given
     ("irmeta.store.memory.SUBTOPICS_FIX", "subtopics"),  # to who calls from_data
     ("irmeta.results.matrix.Matrix.with_missing", "missing"),  # to who compares

@@ -20,7 +20,7 @@ from irmeta.naming.grammar import split_names
 from irmeta.parallel import check_not_forked
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
-from irmeta.rankings.set_rel import policies_of_sets
+from irmeta.rankings.qrels_sets import policies_of_sets
 from irmeta.results.matrix import Matrix, read_matrices, read_several
 from irmeta.results.scores import Scores
 from irmeta.results.tidy_files import provenance

@@ -20,7 +20,7 @@ from irmeta.policies import Alternative, EvalPolicy, Majority, MeanInterval, Mis
 from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.needs import Need, check_needs
+from irmeta.rankings.view import Need, check_needs
 from irmeta.results.scores import Scores, concat_scores
 from irmeta.stats.corrections import LEVELS
 from irmeta.store.scan import Tracks, only_track, tracks_of

@@ -30,7 +30,7 @@ from irmeta.measures.names import Spec, parse_measure
 from irmeta.measures.trec_eval_names import Line, TrecEvalError, TrecEvalOptions, lines_of
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import evaluation_of
-from irmeta.rankings.needs import needs_of
+from irmeta.rankings.view import needs_of
 from irmeta.store.memory import MemoryStore
 from irmeta.store.ranked_track import Evaluation
 from irmeta.store.scan import lazy

@@ -115,7 +115,7 @@ def _evaluation(
     from irmeta.measures.names import parse_call, parse_measures
     from irmeta.measures.pools import unjudged_measures
     from irmeta.rankings.load import evaluation_of
-    from irmeta.rankings.needs import needs_of
+    from irmeta.rankings.view import needs_of
 
     specs, policy = parse_call(measures, choices)
     specs += parse_measures(unjudged_measures()) if unjudged else []

@@ -127,7 +127,7 @@ def evaluate(
     from irmeta.measures.pools import unjudged_measures
     from irmeta.measures.set_rel import measures_of_call
     from irmeta.rankings.load import evaluation_of
-    from irmeta.rankings.needs import needs_of
+    from irmeta.rankings.view import needs_of
     from irmeta.results.scores import show_asked
     from irmeta.results.scores import wide as spread
 

@@ -35,7 +35,7 @@ from irmeta.measures.cutoffs import (
 from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
 from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import GMAX, REL, Parameter, numbers
-from irmeta.rankings.derive.fewer_judgments import pooled_at
+from irmeta.rankings.derive.drop import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 
 

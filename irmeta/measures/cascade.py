@@ -23,7 +23,7 @@ from irmeta.measures.cutoffs import (
 from irmeta.measures.gains import gains, highest_grade
 from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import GMAX, Parameter
-from irmeta.rankings.derive.changes import ASSUMED_GRADE, UNJUDGED_DOC
+from irmeta.rankings.derive.condense import ASSUMED_GRADE, UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 
 STOP = Parameter(

@@ -47,9 +47,9 @@ from irmeta.measures.gains import (
 )
 from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import GMAX, REL, TIES, Parameter
-from irmeta.rankings.derive.fewer_judgments import pooled_at
+from irmeta.rankings.derive.drop import pooled_at
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.view import Need
 
 
 def _worth(view: JudgedRanks, params: Params) -> Worth:

@@ -21,12 +21,13 @@ from irmeta.measures.spec import Events, Measure
 from irmeta.naming.grammar import DEEPEST, split_names, text_of
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.other_lists import cut_ends, pad_ends
+from irmeta.rankings.completeness import complete_depths_of, warn_without_depth
+from irmeta.rankings.derive.cut import cut_ends, pad_ends
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.needs import needs_of
-from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
+from irmeta.rankings.pool import pool_of
 from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.view import needs_of
 from irmeta.results.averages import Curve, sum_over_queries
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 

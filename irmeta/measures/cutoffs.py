@@ -20,7 +20,7 @@ from irmeta.kernels.cutoff_sums import amounts_within, count_within
 from irmeta.measures.spec import Cutoff, Cutoffs, OneList, Params, Trace
 from irmeta.naming.parameters import Parameter
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.view import Need
 
 
 def rank_cuts(view: JudgedRanks, ks: Cutoffs) -> np.ndarray:

@@ -15,11 +15,10 @@ from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate_block, rank_cutoff
 from irmeta.measures.names import Spec, parse_measure
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.changes import random_number
-from irmeta.rankings.derive.drawn_grades import Source, draw_grades, unjudged_in
+from irmeta.rankings.derive.sample import Source, draw_grades, random_number, unjudged_in
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.needs import needs_of
+from irmeta.rankings.view import needs_of
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader
 

@@ -21,16 +21,15 @@ from irmeta.measures.set_rel import is_thresholded, relevant_in_set, relevant_in
 from irmeta.measures.spec import Cutoffs
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import Averaged, EvalPolicy
+from irmeta.rankings.completeness import complete_depths_of, warn_without_depth
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.rankings.holders import totals
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.needs import needs_of
-from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
-from irmeta.rankings.provenance import provenance_of_sets
-from irmeta.rankings.set_rel import policies_of_sets
-from irmeta.rankings.subtopics import subtopic_set
+from irmeta.rankings.pool import pool_of
+from irmeta.rankings.qrels_sets import policies_of_sets, provenance_of_sets, subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts, warn_without_relevant
+from irmeta.rankings.view import needs_of
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 

@@ -10,12 +10,18 @@ from irmeta.measures.evaluate import SeenViews, evaluate_block, warn_above_highe
 from irmeta.measures.names import Spec
 from irmeta.measures.spec import Trace
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.changes import UNJUDGED_DOC
+from irmeta.rankings.derive.condense import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import needs_of
-from irmeta.rankings.one_list import OneList, one_list
+from irmeta.rankings.one_list import (
+    OneList,
+    block_with,
+    check_arithmetic,
+    one_list,
+    policies_read,
+    system_index,
+)
 from irmeta.rankings.pool import pool_of
-from irmeta.rankings.provenance import block_with, check_arithmetic, policies_read, system_index
+from irmeta.rankings.view import needs_of
 from irmeta.store.scan import StoreReader, read_table
 from irmeta.summaries import Summarized, Summary
 from irmeta.trec.tie_orders import as_float32

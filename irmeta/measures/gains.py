@@ -14,9 +14,9 @@ from irmeta.kernels.cutoff_sums import add_discounted_gains, shared_gain
 from irmeta.measures.cutoffs import empty_values, rank_cuts, valued_by_rank
 from irmeta.measures.spec import Cutoffs, OneList, Params, Term
 from irmeta.naming.parameters import gain_map
-from irmeta.rankings.derive.changes import UNJUDGED_DOC
+from irmeta.rankings.derive.condense import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.view import Need
 
 GAINS = ("grade", "binary", "linear", "exp")
 GAIN_OF = "gain of a doc of grade g: linear g / highest grade, exp (2^g - 1) / 2^highest"

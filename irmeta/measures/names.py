@@ -56,9 +56,8 @@ from irmeta.naming.grammar import (
 from irmeta.naming.parameters import REL, printed
 from irmeta.naming.registry import NamedSpec, Registry, guarded
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need, check_needs
-from irmeta.rankings.read_only import with_read_only_view
+from irmeta.rankings.judged import JudgedRanks, with_read_only_view
+from irmeta.rankings.view import Need, check_needs
 from irmeta.schema.columns import Display
 
 FAMILIES = (

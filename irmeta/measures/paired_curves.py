@@ -11,11 +11,11 @@ from irmeta.measures.curve import check_ascending, spec_without_cutoff
 from irmeta.measures.evaluate import SeenViews, included, warn_above_highest_grade
 from irmeta.measures.names import Spec
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.completeness import complete_depths_of, warn_without_depth
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.needs import needs_of
-from irmeta.rankings.pool import complete_depths_of, warn_without_depth
 from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.view import needs_of
 from irmeta.results.averages import sum_over_queries
 from irmeta.store.scan import StoreReader, undisturbed
 

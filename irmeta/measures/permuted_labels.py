@@ -19,8 +19,8 @@ from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.rbp import powers
 from irmeta.measures.set_rel import with_rel
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.changes import random_number, seed_of
-from irmeta.rankings.derive.other_labels import relabelled
+from irmeta.rankings.derive.relabel import relabelled
+from irmeta.rankings.derive.sample import random_number, seed_of
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.averages import PermutedMeans
 

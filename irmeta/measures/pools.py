@@ -14,7 +14,7 @@ from irmeta.measures.names import canonical_name
 from irmeta.measures.rbp import powers
 from irmeta.phrases import count
 from irmeta.policies import Negative, TieOrder
-from irmeta.rankings.judged_docs import Judged, read_judged
+from irmeta.rankings.judgments import Judged, read_judged
 from irmeta.rankings.load import other_order, ranks_under
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores

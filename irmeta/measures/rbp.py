@@ -23,7 +23,7 @@ from irmeta.measures.gains import (
 )
 from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import GMAX, REL, TIES, Parameter
-from irmeta.rankings.derive.changes import UNJUDGED_DOC, counting_space
+from irmeta.rankings.derive.condense import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks
 
 

@@ -14,12 +14,14 @@ from irmeta.measures.evaluate import evaluate_block, reads_gained_only
 from irmeta.measures.names import Spec
 from irmeta.parallel import ordered_map
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.changes import changed, keep_gained, take_queries, take_rows
-from irmeta.rankings.derive.fewer_judgments import pool_cut
+from irmeta.rankings.completeness import complete_depths_of
+from irmeta.rankings.derive.drop import pool_cut
+from irmeta.rankings.derive.select import keep_gained, take_queries, take_rows
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import POOL_ARRAYS, complete_depths_of
+from irmeta.rankings.pool import POOL_ARRAYS
 from irmeta.rankings.track_facts import TrackFacts
+from irmeta.rankings.view import replace_arrays
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader
 
@@ -154,7 +156,7 @@ def _of_gained(
     A part ranks few docs that no other does. Only relevant docs are copied.
     """
     is_gained = [view.grades > 0 for view in views]
-    gained = [keep_gained(changed(view, **dict.fromkeys(POOL_ARRAYS))) for view in views]
+    gained = [keep_gained(replace_arrays(view, **dict.fromkeys(POOL_ARRAYS))) for view in views]
     kept_rows = [_kept(view, depth, ()) for view in views]
     whole_blocks = [
         take_rows(one, np.flatnonzero(rows[gain]))

@@ -18,8 +18,8 @@ from irmeta.measures.cutoffs import divide, empty_values, rank_cuts
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
 from irmeta.rankings.sample import BY_MTC, ONLY_MTC, inclusion_weights, is_random_sample
+from irmeta.rankings.view import Need
 
 SOURCE = "Aslam, Pavlu and Yilmaz 2006, doi:10.1145/1148170.1148263; statAP_MQ_eval_v3.pl"
 MTC = Parameter(

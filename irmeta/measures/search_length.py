@@ -22,7 +22,7 @@ from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Ter
 from irmeta.naming.parameters import REL, Parameter
 from irmeta.policies import Unretrieved
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.view import Need
 
 Discount = Callable[[np.ndarray], np.ndarray]
 

@@ -13,7 +13,7 @@ from irmeta.measures.names import Spec, merged, named_spec, parse_call
 from irmeta.naming.parameters import REL
 from irmeta.phrases import count, listed
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.set_rel import policies_of_sets, set_facts, stated_rel
+from irmeta.rankings.qrels_sets import policies_of_sets, set_facts, stated_rel
 from irmeta.store.scan import StoreReader, Tracks, read_table, tracks_of
 from irmeta.trec.qrels import plain
 

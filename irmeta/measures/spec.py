@@ -15,8 +15,8 @@ from irmeta.naming.parameters import (
     unjudged_parameter,
 )
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
 from irmeta.rankings.one_list import OneList
+from irmeta.rankings.view import Need
 from irmeta.schema.columns import Display
 
 TREC_EVAL = "trec_eval 9.0.8, m_{}.c"

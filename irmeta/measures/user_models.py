@@ -23,7 +23,7 @@ from irmeta.measures.cutoffs import empty_values, rank_cuts
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import Parameter
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.view import Need
 
 QUANTITIES = {
     "EU": "utility per doc read",

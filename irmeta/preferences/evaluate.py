@@ -15,18 +15,17 @@ from irmeta.preferences.registry import PreferenceSpec, parse_preferences
 from irmeta.preferences.spec import PairTrace
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.needs import needs_of
-from irmeta.rankings.one_list import OneList, one_list
-from irmeta.rankings.provenance import (
+from irmeta.rankings.one_list import (
+    OneList,
     block_with,
     check_arithmetic,
+    one_list,
     policies_read,
     system_index,
-    track_provenance,
 )
-from irmeta.rankings.set_rel import stated_rel
-from irmeta.rankings.subtopics import subtopic_set
+from irmeta.rankings.qrels_sets import stated_rel, subtopic_set, track_provenance
 from irmeta.rankings.track_facts import TrackFacts, track_facts, warn_without_relevant
+from irmeta.rankings.view import needs_of
 from irmeta.results.verdicts import BlockPreferences, TrackPreferences
 from irmeta.store.scan import StoreReader
 from irmeta.summaries import Summarized, Summary

@@ -16,8 +16,8 @@ from irmeta.naming.parameters import REL
 from irmeta.naming.registry import NamedSpec, Registry, definition, guarded, parameter_table
 from irmeta.preferences import interleaving, lexicographic, rpp
 from irmeta.preferences.spec import PreferenceRule
-from irmeta.rankings.needs import Need, check_needs
-from irmeta.rankings.read_only import with_read_only_view
+from irmeta.rankings.judged import with_read_only_view
+from irmeta.rankings.view import Need, check_needs
 
 FAMILIES = (rpp, lexicographic, interleaving)
 """Modules of preferences, in listing order."""

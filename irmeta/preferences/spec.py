@@ -9,8 +9,8 @@ from typing import Protocol
 from irmeta.naming.grammar import Params, Registration
 from irmeta.naming.parameters import Parameter, unjudged_parameter
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
 from irmeta.rankings.one_list import OneList
+from irmeta.rankings.view import Need
 from irmeta.results.verdicts import BlockPreferences
 
 

@@ -1,32 +1,17 @@
-"""Rankings given as arrays, checked for `JudgedRanks.from_arrays`, and ranks sorted by query."""
+"""Checks of rankings given as arrays, for `JudgedRanks.from_arrays`, and ranks sorted by query."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.parallel import check_not_forked
-from irmeta.phrases import count
-from irmeta.policies import ReadPolicy
-from irmeta.rankings.pool import PooledLists
-from irmeta.rankings.track_facts import NumberedNames, TrackFacts
-from irmeta.summaries import Summary
+from irmeta.rankings.track_facts import NumberedNames
 from irmeta.trec.qrels import narrowed, plain
-
-if TYPE_CHECKING:
-    from irmeta.rankings.judged import JudgedRanks
-
-
-def view_summary(view: JudgedRanks) -> Summary:
-    """Return the sizes of a view."""
-    sizes = {"query": view.queries, "system": view.systems, "judged doc": view.docs}
-    facts = [count(len(names), noun) for noun, names in sizes.items()]
-    return Summary(view.facts.track, facts)
 
 
 def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
@@ -50,64 +35,6 @@ def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> n
     return np.where(ranks == 0, np.iinfo(dtype).max, ranks).astype(dtype, order="C")
 
 
-def view_arrays(
-    ranks: Any,
-    grades: Any,
-    *,
-    offsets: Any,
-    lengths: Any,
-    ties: tuple[Any, Any] | None,
-    retrieved: Any,
-    queries: Sequence[str] | None,
-    systems: Sequence[str] | None,
-    docs: Sequence[str] | None,
-    pooled: Sequence[bool] | None,
-    highest_grade: float | None,
-    deepest_rank: int | None,
-    track: str,
-) -> dict[str, Any]:
-    """Return the fields of a view except `negative`: see `JudgedRanks.from_arrays`."""
-    check_not_forked()
-    ranks = rank_array("ranks", ranks)
-    rows, count = ranks.shape
-    offsets = _offsets([0, rows] if offsets is None else offsets, rows)
-    grades = _grades(grades, offsets)
-    lengths = _lengths(ranks, offsets, lengths)
-    facts = TrackFacts(
-        track=track,
-        systems=_names("systems", systems, "s", count),
-        deepest_rank=_at_least("deepest_rank", deepest_rank, int(lengths.max(initial=1))),
-        deepest_ranks=() if deepest_rank else tuple(lengths.max(axis=0, initial=0).tolist()),
-        qrels="arrays",
-        highest_grade=_highest(highest_grade, grades),
-        levels=None if grades.dtype == np.int8 else tuple(np.unique(grades).tolist()),
-        policy=ReadPolicy(tie_order="file").record(),
-        pooled=() if pooled is None else _pooled(pooled, count),
-        pool_known=pooled is not None,
-    )
-    ties = (ranks, ranks) if ties is None else _ties(ties, ranks, offsets, lengths)
-    pooled_lists = PooledLists.of(facts, ranks, offsets, lengths)
-    retrieved, reason = _retrieved(retrieved, ranks, offsets, lengths)
-    names, doc_ids = _docs(docs, offsets)
-    named = tuple(_names("queries", queries, "q", len(lengths)))
-    return {
-        "facts": facts,
-        "queries": named,
-        "offsets": offsets,
-        "ranks": ranks,
-        "grades": grades,
-        "docs": names,
-        "doc_ids": doc_ids,
-        "lengths": lengths,
-        "ties": ties,
-        "retrieved": retrieved,
-        "lacks": dict.fromkeys(("subtopics", "diversity"), "from_arrays takes no subtopics")
-        | reason,
-        "pooled_lists": pooled_lists,
-        **pooled_lists.depths(facts, named),
-    }
-
-
 def _whole_numbers(name: str, given: Any, dimensions: int) -> np.ndarray:
     array = np.asarray(given)
     if not array.size:
@@ -119,7 +46,8 @@ def _whole_numbers(name: str, given: Any, dimensions: int) -> np.ndarray:
     return array
 
 
-def _offsets(given: Any, rows: int) -> np.ndarray:
+def offset_array(given: Any, rows: int) -> np.ndarray:
+    """Check that offsets ascend to the number of rows, and return them."""
     offsets = _whole_numbers("offsets", given, 1).astype(np.int64)
     ascend = len(offsets) > 1 and (np.diff(offsets) >= 0).all()
     if not ascend or offsets[0] != 0 or offsets[-1] != rows:
@@ -127,7 +55,8 @@ def _offsets(given: Any, rows: int) -> np.ndarray:
     return offsets
 
 
-def _grades(given: Any, offsets: np.ndarray) -> np.ndarray:
+def grade_array(given: Any, offsets: np.ndarray) -> np.ndarray:
+    """Check that grades descend within queries, and return them in their narrowest type."""
     grades = np.asarray(given)
     if not np.issubdtype(grades.dtype, np.floating):
         grades = _whole_numbers("grades", given, 1)
@@ -146,7 +75,7 @@ def _grades(given: Any, offsets: np.ndarray) -> np.ndarray:
     return narrowed(pl.Series(grades.astype(np.float64) + 0.0)).to_numpy().copy()
 
 
-def _lengths(ranks: np.ndarray, offsets: np.ndarray, given: Any) -> np.ndarray:
+def length_array(ranks: np.ndarray, offsets: np.ndarray, given: Any) -> np.ndarray:
     """Check that ranks are possible, and return the lengths of the lists."""
     missing = np.iinfo(ranks.dtype).max
     shape = len(offsets) - 1, ranks.shape[1]
@@ -177,9 +106,10 @@ def _lengths(ranks: np.ndarray, offsets: np.ndarray, given: Any) -> np.ndarray:
     return np.ascontiguousarray(lengths, np.uint32)
 
 
-def _ties(
+def tie_arrays(
     given: tuple[Any, Any], ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Check that each doc is in its block of ties, and return the first and last ranks."""
     firsts, lasts = (
         rank_array(f"ties[{i}]", one, ranks.shape).astype(np.int64) for i, one in enumerate(given)
     )
@@ -206,9 +136,10 @@ def _ties(
     return first, last
 
 
-def _retrieved(
+def retrieved_of(
     given: Any, ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
 ) -> tuple[np.ndarray | None, dict[str, str]]:
+    """Return the number of distinct docs of each query, or why it is unknown."""
     is_listed = ranks != np.iinfo(ranks.dtype).max
     judged = count_by_query(is_listed, offsets)
     any_list = np.concatenate([[0], np.cumsum(is_listed.any(axis=1))])
@@ -226,7 +157,8 @@ def _retrieved(
     return None, {"retrieved": "some lists hold unjudged docs; give `retrieved=` to from_arrays"}
 
 
-def _names(what: str, given: Sequence[str] | None, prefix: str, count: int) -> Sequence[str]:
+def names_of(what: str, given: Sequence[str] | None, prefix: str, count: int) -> Sequence[str]:
+    """Check names that are given, or make names of a letter and a number."""
     if given is None:
         return NumberedNames(prefix, count)
     names = _texts(what, given)
@@ -244,7 +176,7 @@ def _texts(what: str, given: Sequence[object]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, np.ndarray]:
+def docs_of(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, np.ndarray]:
     """Return the names of the docs, and numbers in the order of the names within a query."""
     sizes = np.diff(offsets)
     if given is None:
@@ -265,14 +197,15 @@ def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, 
     return names, numbers
 
 
-def _pooled(given: Sequence[object], count: int) -> tuple[bool, ...]:
+def pooled_of(given: Sequence[object], count: int) -> tuple[bool, ...]:
+    """Check whether each system contributed to the pool."""
     is_bool = all(isinstance(one, bool | np.bool_) for one in given)
     if len(given) != count or not is_bool or not any(given):
         raise UsageError(f"pooled must be {count} bools, at least one of them true.")
     return tuple(bool(one) for one in given)
 
 
-def _highest(given: object, grades: np.ndarray) -> float:
+def highest_of(given: object, grades: np.ndarray) -> float:
     """Return the highest grade, given or of the arrays; 1 if that is not above 0."""
     highest = plain(grades.max(initial=0))
     if given is None:
@@ -288,14 +221,17 @@ def _highest(given: object, grades: np.ndarray) -> float:
     return plain(float(given))
 
 
-def _at_least(name: str, given: object, least: float) -> int:
-    if given is None:
-        return int(least)
-    if not isinstance(given, int | np.integer):
-        raise UsageError(f"{name} = {given!r} is not a whole number.")
-    if given < least:
-        raise UsageError(f"{name} = {given} is less than {least}, a value in the arrays.")
-    return int(given)
+def deepest_of(deepest_rank: object, least: int) -> int:
+    """Return the deepest rank, `least` by default."""
+    if deepest_rank is None:
+        return least
+    if not isinstance(deepest_rank, int | np.integer):
+        raise UsageError(f"deepest_rank = {deepest_rank!r} is not a whole number.")
+    if deepest_rank < least:
+        raise UsageError(
+            f"deepest_rank = {deepest_rank} is less than {least}, a value in the arrays."
+        )
+    return int(deepest_rank)
 
 
 def sorted_by_rank(

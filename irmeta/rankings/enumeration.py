@@ -13,8 +13,8 @@ from irmeta.errors import UsageError, check_whole
 from irmeta.naming.numbered_rankings import NONRELEVANT, NumberedRankings
 from irmeta.policies import ReadPolicy
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.judgments import Subtopics
 from irmeta.rankings.pool import POOL_ARRAYS
-from irmeta.rankings.subtopics import Subtopics
 from irmeta.rankings.track_facts import TrackFacts
 
 CELLS = 2**20

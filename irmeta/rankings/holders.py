@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import systems_within, systems_within_by_group
 from irmeta.policies import Counted, Rarity
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts
-
-if TYPE_CHECKING:
-    from irmeta.rankings.judged import JudgedRanks
 
 COUNTED: tuple[Counted, ...] = get_args(Counted)
 RARITIES: tuple[Rarity, ...] = get_args(Rarity)

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_args
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from typing import Any, Self, TypeVar, cast, get_args
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, check_choice
-from irmeta.policies import Negative
-from irmeta.rankings.arrays import sorted_by_rank, view_arrays, view_summary
-from irmeta.rankings.needs import NEEDED
-from irmeta.rankings.pool import PooledLists
-from irmeta.rankings.sample import Sample
-from irmeta.rankings.subtopics import Subtopics
+from irmeta.errors import check_choice
+from irmeta.parallel import check_not_forked
+from irmeta.policies import Negative, ReadPolicy
+from irmeta.rankings import arrays
+from irmeta.rankings.derive import condense, cut, drop, relabel, select
+from irmeta.rankings.pool import PooledLists, pool_depths
 from irmeta.rankings.track_facts import TrackFacts
-from irmeta.summaries import Summarized, Summary
+from irmeta.rankings.view import JudgedView
 
 Made = TypeVar("Made")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, repr=False)
-class JudgedRanks(Summarized):
+class JudgedRanks(JudgedView):
     """The main view of a block of queries: the rank of each judged doc in each system's list.
 
     Attributes
@@ -79,51 +80,6 @@ class JudgedRanks(Summarized):
         Reasons why the view lacks an array such as `ties` or `retrieved`, by its name.
     """
 
-    facts: TrackFacts
-    negative: Negative
-    queries: tuple[str, ...]
-    offsets: np.ndarray
-    ranks: np.ndarray
-    grades: np.ndarray
-    docs: pl.Series
-    doc_ids: np.ndarray
-    lengths: np.ndarray
-    ties: tuple[np.ndarray, np.ndarray] | None = None
-    pooled_lists: PooledLists | None = None
-    pool_depth: np.ndarray | None = None
-    complete_depth: np.ndarray | None = None
-    pooled_to: int | None = None
-    retrieved: np.ndarray | None = None
-    subtopics: Subtopics | None = None
-    diversity: JudgedRanks | None = None
-    sample: Sample | None = None
-    costs: tuple[np.ndarray, np.ndarray] | None = None
-    in_qrels: np.ndarray | None = None
-    condensed: bool = False
-    assumed: np.ndarray | None = None
-    assumed_gain: str = "one"
-    lacks: Mapping[str, str] = field(default_factory=dict)
-    _cache: dict[Hashable, Any] = field(default_factory=dict)
-
-    def _summary(self) -> Summary:
-        return view_summary(self)
-
-    # Derived views: functions as methods. Imported instead of assigned, they have declared types.
-    from irmeta.rankings.derive.changes import assume_relevant, condense
-    from irmeta.rankings.derive.fewer_judgments import (
-        drop_relevant,
-        each_subtopic,
-        one_subtopic,
-        with_pool,
-    )
-    from irmeta.rankings.derive.other_labels import alter_labels
-    from irmeta.rankings.derive.other_lists import (
-        cut_to,
-        only_queries,
-        only_systems,
-        without_systems,
-    )
-
     @classmethod
     def from_arrays(
         cls,
@@ -142,7 +98,7 @@ class JudgedRanks(Summarized):
         deepest_rank: int | None = None,
         negative: Negative = "unjudged",
         track: str = "arrays",
-    ) -> JudgedRanks:
+    ) -> Self:
         """Make a view of rankings that no store holds, such as enumerated or synthetic ones.
 
         Parameters
@@ -199,165 +155,281 @@ class JudgedRanks(Summarized):
         >>> irmeta.scores_of(view, "RR").values.tolist()
         [[[1.0, 0.3333333333333333]]]
         """
-        arrays = view_arrays(
-            ranks,
-            grades,
+        check_not_forked()
+        ranks = arrays.rank_array("ranks", ranks)
+        rows, count = ranks.shape
+        offsets = arrays.offset_array([0, rows] if offsets is None else offsets, rows)
+        grades = arrays.grade_array(grades, offsets)
+        lengths = arrays.length_array(ranks, offsets, lengths)
+        facts = TrackFacts(
+            track=track,
+            systems=arrays.names_of("systems", systems, "s", count),
+            deepest_rank=arrays.deepest_of(deepest_rank, int(lengths.max(initial=1))),
+            deepest_ranks=() if deepest_rank else tuple(lengths.max(axis=0, initial=0).tolist()),
+            qrels="arrays",
+            highest_grade=arrays.highest_of(highest_grade, grades),
+            levels=None if grades.dtype == np.int8 else tuple(np.unique(grades).tolist()),
+            policy=ReadPolicy(tie_order="file").record(),
+            pooled=() if pooled is None else arrays.pooled_of(pooled, count),
+            pool_known=pooled is not None,
+        )
+        ties = (ranks, ranks) if ties is None else arrays.tie_arrays(ties, ranks, offsets, lengths)
+        pooled_lists = PooledLists.of(facts, ranks, offsets, lengths)
+        retrieved, reason = arrays.retrieved_of(retrieved, ranks, offsets, lengths)
+        doc_names, doc_ids = arrays.docs_of(docs, offsets)
+        query_names = tuple(arrays.names_of("queries", queries, "q", len(lengths)))
+        check_choice("negative", negative, get_args(Negative))
+        no_subtopics = "from_arrays takes no subtopics"
+        return cls(
+            facts=facts,
+            negative=negative,
+            queries=query_names,
             offsets=offsets,
+            ranks=ranks,
+            grades=grades,
+            docs=doc_names,
+            doc_ids=doc_ids,
             lengths=lengths,
             ties=ties,
             retrieved=retrieved,
-            queries=queries,
-            systems=systems,
-            docs=docs,
-            pooled=pooled,
-            highest_grade=highest_grade,
-            deepest_rank=deepest_rank,
-            track=track,
-        )
-        check_choice("negative", negative, get_args(Negative))
-        return cls(negative=negative, **arrays)
-
-    @property
-    def systems(self) -> Sequence[str]:
-        """Names of the systems, in the order of the columns of `ranks`."""
-        return self.facts.systems
-
-    @property
-    def judged_queries(self) -> tuple[str, ...]:
-        """Queries that the qrels set of the view judges."""
-        if self.in_qrels is None:
-            return self.queries
-        return tuple(
-            q for q, is_judged in zip(self.queries, self.in_qrels, strict=True) if is_judged
+            lacks={"subtopics": no_subtopics, "diversity": no_subtopics, **reason},
+            pooled_lists=pooled_lists,
+            pool_depth=pool_depths(pooled_lists.ranks, facts.contributors),
+            complete_depth=pooled_lists.complete(facts, query_names),
         )
 
-    @property
-    def missing(self) -> int:
-        """Value in `ranks` of a doc that is not retrieved."""
-        return int(np.iinfo(self.ranks.dtype).max)
+    def condense(self) -> Self:
+        """Drop the unjudged docs of every list; the docs below them move up.
 
-    @property
-    def is_judged(self) -> np.ndarray:
-        """Whether each row counts as judged: bool [rows]; a negative grade may mean unjudged."""
-        if self.negative == "nonrelevant":
-            return np.ones(len(self.grades), bool)
-        return self.grades >= 0
-
-    def counts(self, low: float, below: float | None = None) -> np.ndarray:
-        """Count the judged docs of each query by grade, as `sorted_ranks`: int64 [queries]."""
-        return np.diff(self.offsets_of(self._with_grade(low, below)))
-
-    def _with_grade(self, low: float, below: float | None) -> np.ndarray:
-        rows = self.grades >= low
-        return rows if below is None else rows & (self.grades < below)
-
-    def offsets_of(self, selected: np.ndarray) -> np.ndarray:
-        """Return the `offsets` of the rows selected by a bool array."""
-        return np.concatenate([[0], np.cumsum(selected)])[self.offsets]
-
-    def sorted_ranks(self, low: float, below: float | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Sort the ranks of docs with a grade from `low` within each query and system.
-
-        Grades are less than `below`, if it is given.
-
-        Returns
-        -------
-        ranks
-            [docs, systems]: each system's ranks ascend within the rows of a query, missing ranks
-            last.
-        offsets
-            int64 [queries + 1]: the rows of each query.
+        The pool is unchanged.
         """
-        ranks, _, offsets = self.sort_by_rank(self._with_grade(low, below))
-        return ranks, offsets
+        return condense.condense(self)
 
-    def sort_by_rank(
-        self, rows: np.ndarray, labels: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sort some judged docs by rank, for each query and system.
+    def assume_relevant(self, deepest: int, gain: str) -> Self:
+        """Assume that all unjudged docs of a list, down to rank `deepest`, are relevant.
 
-        The result is cached, so that measures share it.
+        These docs differ between lists, so row i stands for the i-th unjudged doc of each list.
+        `gain` is ``one`` or ``gmax``: the gain of these docs.
+        """
+        return condense.assume_relevant(self, deepest, gain)
+
+    def with_pool(self, depth: int | None = None, without: str | Iterable[str] = ()) -> Self:
+        """Keep the judgments of a shallower pool, or of a pool of fewer systems.
 
         Parameters
         ----------
-        rows
-            bool [rows]: the selected docs.
-        labels
-            uint8, uint16 or uint32: a label of each selected doc, sorted with its rank; None:
-            0 for all.
+        depth
+            Keep the docs that a contributing system ranks at `depth` or above. None: drop only docs
+            that no system except those in `without` ranks within the complete depth of the pool;
+            docs judged for other reasons remain.
+        without
+            Contributing systems to remove from the pool, see `TrackFacts.indices`. Their lists
+            remain.
 
-        Returns
-        -------
-        ranks, labels
-            [docs, systems], of the types of `ranks` and `labels`: each system's ranks ascend within
-            the rows of a query, missing ranks last.
-        offsets
-            int64 [queries + 1]: the rows of each query.
+        Raises
+        ------
+        UsageError
+            If the view has no pool, a system in `without` did not contribute, no system remains, or
+            `depth` is not a whole number from 1.
         """
-        offsets = self.offsets_of(rows)
-        key = "sorted", rows.tobytes(), b"" if labels is None else labels.tobytes()
-        sorted_docs = self.cached(key, lambda: sorted_by_rank(self.ranks[rows], labels, offsets))
-        return *sorted_docs, offsets
+        return drop.with_pool(self, depth, without)
+
+    def drop_relevant(
+        self,
+        share: float,
+        order: drop.DropOrder = "random",
+        *,
+        rel: float = 1,
+        rng: int | np.random.Generator = 0,
+    ) -> Self:
+        """Drop the judgments of some relevant docs of each query, which become unjudged.
+
+        Parameters
+        ----------
+        share
+            Share of the relevant docs of each query, from 0 to 1. Fractions of a doc are rounded
+            down.
+        order
+            ``random``, or ``least-retrieved``: first the docs retrieved by the fewest systems, ties
+            by name.
+        rel
+            The least grade that is relevant.
+        rng
+            Random seed, or a Generator that draws one. The order of docs depends only on the seed
+            and on names, not on other queries or qrels sets.
+
+        Raises
+        ------
+        UsageError
+            If `share` is not from 0 to 1, there is no such `order`, or `rng` is not a seed.
+        """
+        return drop.drop_relevant(self, share, order, rel=rel, rng=rng)
+
+    def alter_labels(
+        self,
+        confusion: relabel.Confusion,
+        by_query: bool = False,
+        *,
+        rng: int | np.random.Generator = 0,
+    ) -> Self:
+        """Draw other labels of the judged docs, as another judge might have given them.
+
+        Unjudged docs stay unjudged, and grades below 0 stay as they are. In a qrels set with
+        subtopics each judged pair of doc and subtopic has a label; pairs that are not judged stay
+        so.
+
+        Parameters
+        ----------
+        confusion
+            A share from 0 to 1: so many labels, at random, move up or down by one grade, with equal
+            chances; the lowest (0) only up, the highest only down. Or the confusion matrix of a
+            judge, which need not be symmetric: for each grade of the view the weights of the new
+            grades, such as counts of docs, as ``{grade: {new grade: weight}}`` or as a frame with
+            the columns reference_grade, judge_grade and docs (`JudgeAgreement.confusion` of one
+            judge).
+        by_query
+            Whether the labels of a query err in one direction, as those of one assessor: for each
+            query at random, all of its new grades are drawn from the lower or all from the upper
+            half of their distribution. The confusion matrix over many queries is the same, but
+            errors do not average out within a query.
+        rng
+            Random seed, or a Generator that draws one. The label of a doc depends only on the seed
+            and on names (query, doc, subtopic), not on other docs, queries or systems.
+
+        Raises
+        ------
+        UsageError
+            If a share is not from 0 to 1, a grade of the view has no weights, a weight is negative,
+            all weights of a grade are 0, or `rng` is not a seed.
+        """
+        return relabel.alter_labels(self, confusion, by_query, rng=rng)
+
+    def cut_to(self, depth: int) -> Self:
+        """Cut every list at rank `depth`: deeper docs are not retrieved.
+
+        The pool is unchanged.
+
+        Raises
+        ------
+        UsageError
+            If `depth` is not a whole number from 1.
+        """
+        return cut.cut_to(self, depth)
+
+    def without_systems(self, systems: str | Iterable[str]) -> Self:
+        """Remove systems, as if they had submitted no run; the judgments remain.
+
+        Parameters
+        ----------
+        systems
+            Names of systems, ``group=NAME`` or ``type=NAME``.
+
+        Raises
+        ------
+        UsageError
+            If there is no such system, group or type, or no system is left.
+        """
+        return select.without_systems(self, systems)
+
+    def only_systems(self, systems: str | Iterable[str]) -> Self:
+        """Keep only some systems, as if no other had submitted a run: see `without_systems`.
+
+        Raises
+        ------
+        UsageError
+            If there is no such system, group or type, or no system is given.
+        """
+        return select.only_systems(self, systems)
+
+    def only_queries(self, queries: str | Collection[str]) -> Self:
+        """Keep only the queries of the view that are among `queries`; other names are ignored.
+
+        Raises
+        ------
+        UsageError
+            If a name is not a text.
+        """
+        return select.only_queries(self, queries)
+
+    def one_subtopic(self, name: str) -> Self:
+        """Keep the judgments of one subtopic, and its grades.
+
+        Queries without a doc judged for the subtopic are dropped.
+
+        Raises
+        ------
+        UsageError
+            If the view has no subtopics.
+        """
+        return select.one_subtopic(self, name)
+
+    def each_subtopic(self) -> Self:
+        """Return a view with a query for each subtopic of each query, judged for it alone.
+
+        Its queries are in the order of `Subtopics.names`, so that names of queries are repeated.
+
+        Raises
+        ------
+        UsageError
+            If the view has no subtopics.
+        """
+        return select.each_subtopic(self)
+
+
+class ReadOnlyRanks(JudgedRanks):
+    """A view whose arrays, and the arrays that its methods cache, cannot be written.
+
+    The cache is its own: arrays that a view of irmeta caches stay writeable, since a kernel would
+    otherwise be compiled a second time for read-only arrays.
+    """
 
     def cached(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what a function makes of the view, which is called once per key."""
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]
+        """Return what a function makes of the view, read-only."""
+        return super().cached(key, lambda: read_only(make()))
 
-    def sort_sets(self, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Sort the ranks of sets of judged docs, for each system.
 
-        The result is cached, so that preferences share it.
+def with_read_only_view(function: Function) -> Function:
+    """Wrap a function whose first argument is a view, so that it cannot change the view."""
 
-        Parameters
-        ----------
-        rows
-            int64 [docs]: the docs of the sets; a doc may be in several.
-        offsets
-            int64 [sets + 1]: the docs of each set.
+    @wraps(function)
+    def protected(view: JudgedRanks, *arguments: Any) -> Any:
+        protected_view = view.cached("read-only", lambda: _of_view(view))
+        return function(protected_view, *arguments)
 
-        Returns
-        -------
-        [docs, systems]: each system's ranks ascend within a set, missing ranks last.
-        """
-        key = "sets", rows.tobytes(), offsets.tobytes()
-        return self.cached(key, lambda: sorted_by_rank(self.ranks[rows], None, offsets)[0])
+    return cast(Function, protected)
 
-    def require(self, name: str) -> Any:
-        """Return one of the arrays that only some measures read.
 
-        Raises
-        ------
-        UsageError
-            If the view lacks the array.
-        """
-        array = getattr(self, name)
-        if array is None:
-            need = next(need for need, names in NEEDED.items() if name in names)
-            why = self.lacks.get(name, f"ask for it by needs=({need!r},) when the view is made")
-            raise UsageError(f"the view of track {self.facts.track!r} has no `{name}`: {why}.")
+def _of_view(view: JudgedRanks) -> JudgedRanks:
+    if isinstance(view, ReadOnlyRanks):
+        return view
+    names = (field.name for field in fields(view) if field.name != "_cache")
+    return ReadOnlyRanks(**{name: read_only(getattr(view, name)) for name in names})
+
+
+def read_only(value: Any) -> Any:
+    """Return a value with all its arrays read-only; the arrays share memory with those given."""
+    if isinstance(value, np.ndarray):
+        return _read_only_array(cast(np.ndarray, value))
+    if isinstance(value, pl.Series):
+        return value.clone()  # assignment to an element replaces the buffer of this object alone
+    if isinstance(value, JudgedRanks):
+        return _of_view(value)
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(map(read_only, cast(tuple[Any, ...], value)))
+    if isinstance(value, Mapping):
+        return {key: read_only(one) for key, one in cast(Mapping[Any, Any], value).items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        copied = copy(value)
+        for field in fields(value):
+            object.__setattr__(copied, field.name, read_only(getattr(value, field.name)))
+        return copied
+    return value
+
+
+def _read_only_array(array: np.ndarray) -> np.ndarray:
+    """Return an array over a read-only buffer: its `writeable` flag cannot be set again."""
+    if array.dtype.hasobject or array.size == 0:
+        array = array.copy()
+        array.flags.writeable = False
         return array
-
-    def by_subtopic(self) -> JudgedRanks:
-        """Return the view with judgments by subtopic: this view, or its `diversity`.
-
-        Raises
-        ------
-        UsageError
-            If the view was made without subtopics.
-        """
-        return self if self.subtopics is not None else self.require("diversity")
-
-    def relevant_rows(self, rel: float) -> np.ndarray:
-        """Return the rows of the relevant docs, sorted by query, then doc."""
-        rows = np.flatnonzero(self.grades >= rel)
-        return rows[np.lexsort((self.doc_ids[rows], self.query_of(rows)))]
-
-    def query_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return the index in `queries` of the query of each row."""
-        return np.searchsorted(self.offsets, rows, side="right") - 1
-
-    def nonrelevant(self, rel: float) -> tuple[float, float]:
-        """Return the lowest grade that counts as judged non-relevant at `rel`, and `rel`."""
-        return (-np.inf if self.negative == "nonrelevant" else 0), rel
+    return np.asarray(memoryview(cast(Any, array)).toreadonly())

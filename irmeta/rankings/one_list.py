@@ -1,18 +1,23 @@
-"""One system's list for one query, as plain Python values."""
+"""One system's list for one query as plain Python values, and parts of its explanation."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from irmeta.errors import IrmetaError, UsageError, did_you_mean
+from irmeta.policies import EvalPolicy
 from irmeta.rankings.holders import groups_of
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import NOT_POOLED
+from irmeta.rankings.view import Need
+from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.trec.qrels import plain
 
 
@@ -65,7 +70,7 @@ class OneList:
         that is another set.
     sampled
         Map from doc to its stratum, method and inclusion probability, see
-        `irmeta.rankings.sample.Sample`; None if the qrels are no sample, or for measures that do
+        `irmeta.rankings.judgments.Sample`; None if the qrels are no sample, or for measures that do
         not need it.
     costs
         Costs of the docs by rank; empty if all are 1.
@@ -224,3 +229,55 @@ def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, float]]:
         }
         for row in range(int(view.offsets[q]), int(view.offsets[q + 1]))
     }
+
+
+def block_with(
+    store: StoreReader,
+    track: str,
+    query: str,
+    policy: EvalPolicy,
+    needs: Collection[Need],
+    queries: Callable[[JudgedRanks], Sequence[str]],
+) -> JudgedRanks:
+    """Return the block of a track that has a query; `queries` returns those of a block."""
+    known: list[str] = []
+    with undisturbed(store, track):
+        for view in judged_ranks(store, track, policy, needs=needs):
+            judged = queries(view)
+            if query in judged:
+                return view
+            known += judged
+    raise UsageError(f"track {track!r} has no judged query {query!r}. {did_you_mean(query, known)}")
+
+
+def system_index(view: JudgedRanks, track: str, system: str) -> int:
+    """Return the index of a system."""
+    if system not in view.systems:
+        hint = did_you_mean(system, view.systems)
+        raise UsageError(f"track {track!r} has no system {system!r}. {hint}")
+    return view.systems.index(system)
+
+
+def check_arithmetic(what: str, value: float, computed: float) -> None:
+    """Raise `IrmetaError` if the arithmetic of a trace gives another value, up to rounding."""
+    if not np.isclose(computed, value, rtol=1e-9, atol=1e-12, equal_nan=True):
+        raise IrmetaError(
+            f"{what} is {value!r}, but its arithmetic gives {computed!r}: this is a bug in irmeta, "
+            "please report it."
+        )
+
+
+def policies_read(view: JudgedRanks, policy: EvalPolicy) -> dict[str, object]:
+    """Return the policies that every value of a view depends on."""
+    read = view.facts.policy
+    record: dict[str, object] = {
+        "qrels set": view.facts.qrels,
+        "tie order": policy.tie_order or read["tie_order"],
+        "depth cut at reading": read["depth"] or "none",
+        "negative grades": view.negative,
+    }
+    if policy.pool_depth is not None:
+        record["pool depth"] = policy.pool_depth
+    if policy.pool_without:
+        record["removed from the pool"] = ", ".join(policy.pool_without)
+    return record

@@ -1,54 +1,18 @@
-"""Samples of a pool: the stratum or the inclusion probability of each judged doc."""
+"""Weights of docs in a sampled pool, by their strata or their inclusion probabilities."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.rankings.track_facts import TrackFacts
-from irmeta.store.scan import StoreReader, read_table
-
-if TYPE_CHECKING:
-    from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.judgments import Sample
 
 BY_MTC = (0, 2)
 """Methods of prels by which a doc was chosen for its weight in MTC, not drawn at random."""
 ONLY_MTC = 0
-
-
-@dataclass(frozen=True)
-class Sample:
-    """How each row of a view was sampled.
-
-    Attributes
-    ----------
-    stratum
-        int32 [rows], an index in `names`; -1 without strata.
-    names
-        Names of the strata.
-    method
-        int8 [rows], of prels; -1 without methods.
-    probability
-        float64 [rows], the inclusion probability given in prels; NaN if there is none.
-    """
-
-    stratum: np.ndarray
-    names: tuple[str, ...]
-    method: np.ndarray
-    probability: np.ndarray
-
-    def take_rows(self, rows: np.ndarray) -> Sample:
-        """Return the sample of some rows, or of a range of rows."""
-        return replace(
-            self,
-            stratum=self.stratum[rows],
-            method=self.method[rows],
-            probability=self.probability[rows],
-        )
 
 
 @dataclass(frozen=True)
@@ -74,31 +38,6 @@ class Strata:
     def weights(self) -> np.ndarray:
         """Docs that each judged doc of a stratum stands for: float64 [strata]."""
         return self.docs / np.maximum(self.judged, 1.0)
-
-
-def read_sample(store: StoreReader, facts: TrackFacts, docs: pl.DataFrame) -> Sample | None:
-    """Read how the docs of a qrels set (query, doc_id) were sampled; None if it is no sample."""
-    if facts.sampled is None:
-        return None
-    columns = ("query", "doc_id", "stratum", "method", "probability")
-    rows = read_table(store, "samples", facts.track, pl.col("set") == facts.qrels).select(columns)
-    if rows.is_empty():
-        raise UsageError(
-            f"the store of track {facts.track!r} does not have the sample of its qrels: ingest the "
-            "collection again."
-        )
-    rows = docs.select("query", "doc_id").join(
-        rows, on=["query", "doc_id"], how="left", maintain_order="left"
-    )
-    names = rows["stratum"].drop_nulls().unique().sort().to_list()
-    index = pl.Series(range(len(names)), dtype=pl.Int32)
-    stratum = rows["stratum"].replace_strict(names, index, default=-1, return_dtype=pl.Int32)
-    return Sample(
-        stratum=stratum.to_numpy().copy(),
-        names=tuple(names),
-        method=rows["method"].fill_null(-1).to_numpy().copy(),
-        probability=rows["probability"].fill_null(np.nan).to_numpy().copy(),
-    )
 
 
 def sample_of(view: JudgedRanks) -> Sample | None:

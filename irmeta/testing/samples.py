@@ -28,7 +28,7 @@ from irmeta.preferences.registry import preference_registry
 from irmeta.preferences.spec import PreferenceRule
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.needs import NEEDED, Need
+from irmeta.rankings.view import NEEDED, Need
 
 Line = Sequence[Any]
 """(doc, score) or (doc, score, rank): one line of a list, in file order."""

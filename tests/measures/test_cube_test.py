@@ -16,7 +16,7 @@ from irmeta.measures.catalog import describe
 from irmeta.measures.diversity import cube_test
 from irmeta.measures.names import parse_measure
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.subtopics import Subtopics
+from irmeta.rankings.judgments import Subtopics
 from support.making import Track, down
 
 PARAMS = {"gamma": 0.5, "height": 5, "form": "code"}

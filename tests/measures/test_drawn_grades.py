@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.measures.names import canonical_name
-from irmeta.rankings.derive.drawn_grades import draw_grades, unjudged_in
+from irmeta.rankings.derive.sample import draw_grades, unjudged_in
 from support.examples import scaled
 from support.making import Track, tracks
 from twins import measures

@@ -9,7 +9,7 @@ import pytest
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.measures.diversity.intent_aware import NOT_DERIVED
 from irmeta.measures.names import parse_measure, registry
-from irmeta.rankings import provenance
+from irmeta.rankings import one_list
 from support.examples import EVERY_EXAMPLE
 from support.making import Track, down
 
@@ -215,6 +215,6 @@ def test_explain__unknown_system_query_or_track_is_refused(made_store, system, q
 
 
 def test_explain__disagreement_is_reported_as_a_bug(store, monkeypatch):
-    monkeypatch.setattr(provenance.np, "isclose", lambda *_, **__: False)
+    monkeypatch.setattr(one_list.np, "isclose", lambda *_, **__: False)
     with pytest.raises(IrmetaError, match=r"this is a bug in irmeta"):
         store.explain("AP", system="s", query="q")

@@ -13,7 +13,7 @@ from irmeta.measures.evaluate import evaluate_block, reads_gained_only
 from irmeta.measures.names import parse_measures, registry
 from irmeta.measures.reduced_pools import reduced_pools
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.changes import keep_gained
+from irmeta.rankings.derive.select import keep_gained
 from irmeta.testing.samples import samples, view_for
 from support.examples import scaled
 from support.making import Track, tracks

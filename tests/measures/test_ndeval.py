@@ -20,7 +20,7 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import canonical, parse_measure, parse_measures
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.subtopics import Subtopics
+from irmeta.rankings.judgments import Subtopics
 from irmeta.stats import risk
 
 CONFIG = """[tracks.case2]

@@ -19,10 +19,10 @@ from irmeta.errors import UsageError
 from irmeta.measures.evaluate import scores_of
 from irmeta.measures.names import canonical
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.changes import take_rows
+from irmeta.rankings.derive.select import take_rows
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.judgments import Sample
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.sample import Sample
 from irmeta.trec.qrels import parse_qrels
 from irmeta.trec.streams import InputFile
 from support.cells import EXPLAINED, NEGATIVE, assert_equal, twin_values, values_of

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.measures.names import parse_measure, registry
-from irmeta.rankings.derive.other_lists import sample_queries
+from irmeta.rankings.derive.sample import sample_queries
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
 from support.examples import scaled

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 import irmeta
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.fewer_judgments import pooled_at
+from irmeta.rankings.derive.drop import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import NOT_POOLED, complete_depths, judged_depths, pool_of

@@ -16,8 +16,8 @@ import pytest
 import irmeta
 from irmeta.measures.names import parse_measures
 from irmeta.measures.permuted_labels import FIXED, PermutedLabels, is_doc_sum
-from irmeta.rankings.derive.changes import random_number
-from irmeta.rankings.derive.other_labels import relabelled
+from irmeta.rankings.derive.relabel import relabelled
+from irmeta.rankings.derive.sample import random_number
 from irmeta.stats.bias import JudgeBias
 from twins import judges as twin
 from twins import measures as naive

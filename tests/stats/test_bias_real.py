@@ -16,7 +16,7 @@ import pytest
 import irmeta
 from irmeta.measures.names import parse_measures
 from irmeta.measures.permuted_labels import DocSum, PermutedLabels
-from irmeta.rankings.derive.other_labels import relabelled
+from irmeta.rankings.derive.relabel import relabelled
 from irmeta.results.averages import PermutedMeans
 from irmeta.stats.bias import Contrasts, Hypotheses
 

@@ -20,7 +20,7 @@ from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
 from irmeta.rankings.load import evaluation_of
-from irmeta.rankings.needs import needs_of
+from irmeta.rankings.view import needs_of
 from irmeta.store import ranked_track
 from irmeta.store.memory import MemoryStore, read_into_memory
 from irmeta.store.ranked_track import RankedTrack, RankReader

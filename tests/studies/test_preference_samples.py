@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import irmeta
-from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
+from irmeta.rankings.derive.drop import drop_relevant_shares
 from support.examples import scaled
 from support.making import Track, tracks
 from support.viewing import view_of

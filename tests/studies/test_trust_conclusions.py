@@ -12,7 +12,7 @@ import pytest
 import irmeta
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
-from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
+from irmeta.rankings.derive.drop import drop_relevant_shares
 from irmeta.results.scores import Scores
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.trust.options import DRAWS, TrustOptions

@@ -25,13 +25,12 @@ from irmeta.measures.set_rel import relevant_in_set
 from irmeta.options import check_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices, PoolChoices
-from irmeta.rankings.derive.changes import seed_of
-from irmeta.rankings.derive.drawn_grades import SOURCES, Source
+from irmeta.rankings.derive.sample import SOURCES, Source, seed_of
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.pool import check_pool_depth, pool_of
-from irmeta.rankings.set_rel import policies_of_sets
+from irmeta.rankings.qrels_sets import policies_of_sets
 from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.view import Need, needs_of
 from irmeta.stats.contributors import left_out_rows
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 from irmeta.summaries import SummaryList

@@ -20,7 +20,7 @@ from irmeta.measures.diversity.subtopics import (
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import Parameter
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.view import Need
 
 SUFFIX = "_IA"
 NOT_DERIVED = ("ERR", "nERR")

@@ -19,8 +19,8 @@ from irmeta.measures.gains import discounts
 from irmeta.measures.spec import Cutoffs, Events, Measure, OneList, Params, Steps, Term, Trace
 from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need
-from irmeta.rankings.subtopics import Subtopics
+from irmeta.rankings.judgments import Subtopics
+from irmeta.rankings.view import Need
 
 SUBTOPICS = Parameter(
     "subtopics",

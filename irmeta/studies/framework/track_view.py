@@ -19,10 +19,10 @@ from irmeta.policies import EvalPolicy, TieOrder, TrackOptions
 from irmeta.preferences.evaluate import evaluate_preferences, relevant_preferences
 from irmeta.preferences.registry import PreferenceSpec, parse_preferences
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.judged_docs import read_judged
+from irmeta.rankings.judgments import read_judged
 from irmeta.rankings.load import judged_ranks, judged_under, over_blocks
-from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.rankings.view import Need, needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.store.added_sets import AddedSets

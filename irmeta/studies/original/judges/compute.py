@@ -13,7 +13,7 @@ from irmeta.equality import TIE
 from irmeta.measures.names import parse_measures
 from irmeta.measures.permuted_labels import is_doc_sum, permuted_means
 from irmeta.preferences.registry import is_preference
-from irmeta.rankings.needs import needs_of
+from irmeta.rankings.view import needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.stats import judged_orders as orders
 from irmeta.stats.aggregation import rank_rows

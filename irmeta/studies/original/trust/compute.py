@@ -17,11 +17,11 @@ from irmeta.measures.names import Spec
 from irmeta.measures.pools import undecided_pairs
 from irmeta.measures.reduced_pools import ReducedPool, parts_of, reduced_pools
 from irmeta.measures.set_rel import is_thresholded
-from irmeta.rankings.derive.changes import changed, take_systems
-from irmeta.rankings.derive.other_lists import cut_ends
-from irmeta.rankings.derive.tied_docs import Order, reorder_ties, tied_systems
+from irmeta.rankings.derive.cut import cut_ends
+from irmeta.rankings.derive.reorder import Order, reorder_ties, tied_systems
+from irmeta.rankings.derive.select import take_systems
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need, needs_of
+from irmeta.rankings.view import Need, needs_of, replace_arrays
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.contributors import leave_out_effects
@@ -375,7 +375,7 @@ def _means(trusted: TrustedTrack) -> Means:
     own = trusted.scores.mean_values()
     needs: set[Need] = {"ties", *needs_of(alone)}
     tied = [
-        changed(view, ties=read.ties, diversity=_with_ties(view.diversity, read.diversity))
+        replace_arrays(view, ties=read.ties, diversity=_with_ties(view.diversity, read.diversity))
         for view, read in zip(trusted.views, trusted.track.blocks(needs), strict=True)
     ]
     systems = sorted({i for view in tied for i in tied_systems(view)})
@@ -407,7 +407,7 @@ def _means(trusted: TrustedTrack) -> Means:
 
 
 def _with_ties(view: JudgedRanks | None, read: JudgedRanks | None) -> JudgedRanks | None:
-    return view if view is None or read is None else changed(view, ties=read.ties)
+    return view if view is None or read is None else replace_arrays(view, ties=read.ties)
 
 
 def _with_ranks(view: JudgedRanks, whole: JudgedRanks, systems: list[int]) -> JudgedRanks:
@@ -415,15 +415,15 @@ def _with_ranks(view: JudgedRanks, whole: JudgedRanks, systems: list[int]) -> Ju
     diversity = view.diversity
     if diversity is not None and whole.diversity is not None:
         diversity = _with_ranks(diversity, whole.diversity, systems)
-    return changed(view, ranks=np.take(whole.ranks, systems, axis=1), diversity=diversity)
+    return replace_arrays(view, ranks=np.take(whole.ranks, systems, axis=1), diversity=diversity)
 
 
 def _only(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
     """Return the view of some systems, for measures of single lists, with the same deepest rank."""
-    made = take_systems(changed(view, pooled_lists=None, pool_depth=None), systems)
+    made = take_systems(replace_arrays(view, pooled_lists=None, pool_depth=None), systems)
     facts = replace(made.facts, deepest_rank=view.facts.deepest_rank)
     diversity = None if view.diversity is None else _only(view.diversity, systems)
-    return changed(made, facts=facts, diversity=diversity)
+    return replace_arrays(made, facts=facts, diversity=diversity)
 
 
 def compute(track: TrackView, options: TrustOptions) -> TableRows:

@@ -14,10 +14,10 @@ from irmeta.measures.names import Spec, parse_measures
 from irmeta.parallel import reported
 from irmeta.preferences.evaluate import compare_block, join_blocks
 from irmeta.preferences.registry import PreferenceSpec
-from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
+from irmeta.rankings.completeness import comprehensive_depth, evident_depth, judged_by_rank
+from irmeta.rankings.derive.drop import drop_relevant_shares
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import Need, needs_of
-from irmeta.rankings.pool import comprehensive_depth, evident_depth, judged_by_rank
+from irmeta.rankings.view import Need, needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import kendall_tau_b, over_common, round_means

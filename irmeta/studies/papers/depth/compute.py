@@ -18,9 +18,9 @@ from irmeta.measures.paired_curves import paired_curves
 from irmeta.measures.pools import unjudged_docs, unjudged_measures
 from irmeta.measures.reduced_pools import LEVELS, ReducedPool, parts_of, reduced_pools
 from irmeta.policies import TieOrder
+from irmeta.rankings.completeness import ComprehensiveDepth
 from irmeta.rankings.load import LEAST_ROWS, other_order
-from irmeta.rankings.needs import Need
-from irmeta.rankings.pool import ComprehensiveDepth
+from irmeta.rankings.view import Need
 from irmeta.results.averages import Curve
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores

@@ -14,12 +14,13 @@ import polars as pl
 from irmeta.errors import PoolDepthWarning, UsageError, warn
 from irmeta.measures.evaluate import evaluate_block, reads_gained_only
 from irmeta.measures.names import Spec, parse_measures
-from irmeta.rankings.derive.changes import changed, keep_gained
+from irmeta.rankings.completeness import comprehensive_depth, evident_depth
+from irmeta.rankings.completeness import judged_by_rank as count_judged
+from irmeta.rankings.derive.select import keep_gained
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import needs_of
-from irmeta.rankings.pool import NOT_POOLED, comprehensive_depth, evident_depth
-from irmeta.rankings.pool import judged_by_rank as count_judged
+from irmeta.rankings.pool import NOT_POOLED
 from irmeta.rankings.track_facts import TrackFacts
+from irmeta.rankings.view import needs_of, replace_arrays
 from irmeta.results.scores import Scores
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.study import CUTOFFS, DEEPEST, PLOTTED_DEPTHS, DepthOptions
@@ -207,9 +208,9 @@ def complete_to(view: JudgedRanks, depth: int, comprehensive: int | None) -> Jud
     """
     complete = view.require("complete_depth")
     if comprehensive is None or depth <= comprehensive:
-        return changed(view, complete_depth=np.maximum(complete, depth))
+        return replace_arrays(view, complete_depth=np.maximum(complete, depth))
     facts = replace(view.facts, pool_depth=depth, pool_depth_by_query={})
-    return changed(view, facts=facts, complete_depth=np.full_like(complete, depth))
+    return replace_arrays(view, facts=facts, complete_depth=np.full_like(complete, depth))
 
 
 def judged_only(view: JudgedRanks, by_query: np.ndarray) -> np.ndarray:

@@ -16,10 +16,11 @@ from irmeta.measures.names import parse_measures
 from irmeta.measures.rare_parts import RareParts
 from irmeta.phrases import count, listed
 from irmeta.policies import Counted
-from irmeta.rankings.derive.changes import changed, keep_gained, take_rows, take_systems
-from irmeta.rankings.derive.fewer_judgments import pool_cut
+from irmeta.rankings.derive.drop import pool_cut
+from irmeta.rankings.derive.select import keep_gained, take_rows, take_systems
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import POOL_ARRAYS
+from irmeta.rankings.view import replace_arrays
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.corrections import LEVELS
@@ -431,7 +432,7 @@ def _judged(track: RareTrack, systems: Sequence[int]) -> tuple[np.ndarray, np.nd
     for view in track.views:
         cut = pool_cut(view, None, _contributing(track, systems))
         assert cut is not None
-        left_out = take_systems(changed(view, **dict.fromkeys(POOL_ARRAYS)), list(systems))
+        left_out = take_systems(replace_arrays(view, **dict.fromkeys(POOL_ARRAYS)), list(systems))
         left_out = take_rows(left_out, np.flatnonzero(cut.is_kept))
         blocks.append(evaluate_block(left_out, specs, options.policy))
         is_counted = view.is_judged, view.grades >= options.rel

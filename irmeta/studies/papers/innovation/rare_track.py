@@ -16,7 +16,7 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.measures.rare_parts import RareParts, rare_parts
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.other_lists import sample_queries
+from irmeta.rankings.derive.sample import sample_queries
 from irmeta.rankings.holders import groups_of, holders_within, number_names
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts

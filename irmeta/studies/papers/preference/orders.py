@@ -17,11 +17,11 @@ from irmeta.measures.names import parse_measures
 from irmeta.policies import Majority
 from irmeta.preferences.evaluate import check_queries, compare_block, join_blocks
 from irmeta.preferences.registry import parse_preferences
-from irmeta.rankings.derive.changes import keep_gained
-from irmeta.rankings.derive.fewer_judgments import DropOrder, drop_relevant_shares
+from irmeta.rankings.derive.drop import DropOrder, drop_relevant_shares
+from irmeta.rankings.derive.select import keep_gained
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.needs import needs_of
 from irmeta.rankings.track_facts import TrackFacts
+from irmeta.rankings.view import needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.results.verdicts import Preference, TrackPreferences, Verdicts

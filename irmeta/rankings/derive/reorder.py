@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from irmeta.rankings.derive.changes import also_diversity, changed, hash_of, random_numbers
-from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.derive.sample import hash_of, random_numbers
+from irmeta.rankings.view import JudgedView, View, also_diversity, replace_arrays
 
 Order = Literal["random", "best", "worst"]
 
@@ -40,7 +40,7 @@ class _Tied:
     hashes: np.ndarray
 
 
-def _tied(view: JudgedRanks) -> _Tied:
+def _tied(view: JudgedView) -> _Tied:
     firsts, lasts = view.require("ties")
     rows, systems = np.nonzero((firsts < lasts) & (view.ranks != view.missing))
     query, first = view.query_of(rows), firsts[rows, systems].astype(np.int64)
@@ -68,13 +68,13 @@ def _tied(view: JudgedRanks) -> _Tied:
     )
 
 
-def tied_systems(view: JudgedRanks) -> list[int]:
+def tied_systems(view: JudgedView) -> list[int]:
     """Return the indices of the systems that tie a judged doc with another doc."""
     return np.unique(view.cached("tied docs", lambda: _tied(view)).systems).tolist()
 
 
 @also_diversity
-def reorder_ties(view: JudgedRanks, order: Order, seed: int = 0) -> JudgedRanks:
+def reorder_ties(view: View, order: Order, seed: int = 0) -> View:
     """Return the view with the docs of each block of ties in another order.
 
     ``best``: docs with a grade above 0 come first, by grade descending, then unjudged docs, then
@@ -96,7 +96,7 @@ def reorder_ties(view: JudgedRanks, order: Order, seed: int = 0) -> JudgedRanks:
             shift = tied.size[tied.block] - 1 - shift
     ranks = view.ranks.copy()
     ranks[tied.rows, tied.systems] = tied.first[tied.block] + shift
-    return changed(view, ranks=ranks)
+    return replace_arrays(view, ranks=ranks)
 
 
 def _drawn_places(tied: _Tied, seed: int) -> np.ndarray:

@@ -5,65 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import starmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.rankings.derive.changes import (
-    changed,
-    hash_of,
-    random_numbers,
-    seed_of,
-    take_rows,
-)
+from irmeta.rankings.derive.sample import hash_of, random_numbers, seed_of
+from irmeta.rankings.derive.select import take_rows
+from irmeta.rankings.view import JudgedView, View, replace_arrays
 from irmeta.trec.qrels import MOST_LISTED
-
-if TYPE_CHECKING:
-    from irmeta.rankings.judged import JudgedRanks
 
 Confusion = float | Mapping[Any, Mapping[Any, float]] | pl.DataFrame
 """Share of labels that move by one grade; or weights of new grades by grade, or their table."""
-
 _COLUMNS = ("reference_grade", "judge_grade", "docs")
 
 
 def alter_labels(
-    view: JudgedRanks,
+    view: View,
     confusion: Confusion,
     by_query: bool = False,
     *,
     rng: int | np.random.Generator = 0,
-) -> JudgedRanks:
-    """Draw other labels of the judged docs, as another judge might have given them.
-
-    Unjudged docs stay unjudged, and grades below 0 stay as they are. In a qrels set with subtopics
-    each judged pair of doc and subtopic has a label; pairs that are not judged stay so.
-
-    Parameters
-    ----------
-    confusion
-        A share from 0 to 1: so many labels, at random, move up or down by one grade, with equal
-        chances; the lowest (0) only up, the highest only down. Or the confusion matrix of a judge,
-        which need not be symmetric: for each grade of the view the weights of the new grades, such
-        as counts of docs, as ``{grade: {new grade: weight}}`` or as a frame with the columns
-        reference_grade, judge_grade and docs (`JudgeAgreement.confusion` of one judge).
-    by_query
-        Whether the labels of a query err in one direction, as those of one assessor: for each query
-        at random, all of its new grades are drawn from the lower or all from the upper half of
-        their distribution. The confusion matrix over many queries is the same, but errors do not
-        average out within a query.
-    rng
-        Random seed, or a Generator that draws one. The label of a doc depends only on the seed and
-        on names (query, doc, subtopic), not on other docs, queries or systems.
-
-    Raises
-    ------
-    UsageError
-        If a share is not from 0 to 1, a grade of the view has no weights, a weight is negative, all
-        weights of a grade are 0, or `rng` is not a seed.
-    """
+) -> View:
+    """Draw other labels of the judged docs: see `JudgedRanks.alter_labels`."""
     seed = seed_of(rng)
     altered = _altered(view, confusion, by_query, seed)
     if view.diversity is None:
@@ -71,7 +36,7 @@ def alter_labels(
     return replace(altered, diversity=_altered(view.diversity, confusion, by_query, seed))
 
 
-def _altered(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) -> JudgedRanks:
+def _altered(view: View, confusion: Confusion, by_query: bool, seed: int) -> View:
     """Draw new labels for a view, and sort its rows by them."""
     drawn, subtopics = _draw(view, confusion, by_query, seed), view.subtopics
     if subtopics is not None:
@@ -80,22 +45,22 @@ def _altered(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int)
         highest = np.full(len(view.grades), -np.inf)
         np.maximum.at(highest, subtopics.rows, drawn)
         drawn = np.where(np.isneginf(highest), view.grades, highest)
-        return _relabelled(changed(view, subtopics=subtopics), drawn, levels)
+        return _relabelled(replace_arrays(view, subtopics=subtopics), drawn, levels)
     return _relabelled(view, drawn, np.unique(drawn))
 
 
-def relabelled(view: JudgedRanks, grades: np.ndarray) -> JudgedRanks:
+def relabelled(view: View, grades: np.ndarray) -> View:
     """Return a view without subtopics with another grade, float64, for each row."""
     return _relabelled(view, grades, np.unique(grades))
 
 
-def _relabelled(view: JudgedRanks, drawn: np.ndarray, labels: np.ndarray) -> JudgedRanks:
+def _relabelled(view: View, drawn: np.ndarray, labels: np.ndarray) -> View:
     """Replace the grades of a view, and sort its rows by them; `labels` are all distinct grades."""
     grades = _whole_numbers(drawn, view.grades.dtype)
     order = np.lexsort((view.doc_ids, -drawn, view.query_of(np.arange(len(drawn)))))
     levels = view.facts.levels if grades.dtype == np.int8 else tuple(labels.tolist())
     highest_grade = max(view.facts.highest_grade, float(drawn.max(initial=0)))
-    relabelled = changed(
+    relabelled = replace_arrays(
         view,
         grades=grades,
         facts=replace(view.facts, highest_grade=highest_grade, levels=levels),
@@ -104,7 +69,7 @@ def _relabelled(view: JudgedRanks, drawn: np.ndarray, labels: np.ndarray) -> Jud
     return replace(take_rows(relabelled, order), condensed=view.condensed)
 
 
-def _draw(view: JudgedRanks, confusion: Confusion, by_query: bool, seed: int) -> np.ndarray:
+def _draw(view: JudgedView, confusion: Confusion, by_query: bool, seed: int) -> np.ndarray:
     """Return a new grade for each label: float64 [rows], or [pairs] by subtopic."""
     old, rows = view.grades, np.arange(len(view.grades))
     names = [view.docs]
@@ -154,7 +119,7 @@ class _Chances:
         return np.where(grades < 0, grades, self.new[column])
 
 
-def _chances(view: JudgedRanks, grades: np.ndarray, confusion: Confusion) -> _Chances:
+def _chances(view: JudgedView, grades: np.ndarray, confusion: Confusion) -> _Chances:
     """Return the distribution of new grades for each old grade."""
     if isinstance(confusion, pl.DataFrame):
         missing = [name for name in _COLUMNS if name not in confusion.columns]
@@ -196,7 +161,7 @@ def _of_weights(labels: np.ndarray, table: Mapping[Any, Mapping[Any, float]]) ->
     return _Chances(old, new, np.cumsum(weights, axis=1) / np.where(total > 0, total, 1)[:, None])
 
 
-def _moved(view: JudgedRanks, share: float) -> _Chances:
+def _moved(view: JudgedView, share: float) -> _Chances:
     """Return the chances where labels move to the next grade of the set, from 0 to the highest."""
     if view.facts.levels is not None:
         levels = np.unique([0.0, *(grade for grade in view.facts.levels if grade >= 0)])

@@ -1,4 +1,4 @@
-"""Judgments by subtopic: grades of docs for the subtopics of their query."""
+"""The judgments of a qrels set as arrays: grades of docs, by subtopic, and samples."""
 
 from __future__ import annotations
 
@@ -11,6 +11,37 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoreReader, read_table
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How each row of a view was sampled.
+
+    Attributes
+    ----------
+    stratum
+        int32 [rows], an index in `names`; -1 without strata.
+    names
+        Names of the strata.
+    method
+        int8 [rows], of prels; -1 without methods.
+    probability
+        float64 [rows], the inclusion probability given in prels; NaN if there is none.
+    """
+
+    stratum: np.ndarray
+    names: tuple[str, ...]
+    method: np.ndarray
+    probability: np.ndarray
+
+    def take_rows(self, rows: np.ndarray) -> Sample:
+        """Return the sample of some rows, or of a range of rows."""
+        return replace(
+            self,
+            stratum=self.stratum[rows],
+            method=self.method[rows],
+            probability=self.probability[rows],
+        )
 
 
 @dataclass(frozen=True)
@@ -122,21 +153,121 @@ class Subtopics:
         )
 
 
-def has_subtopics(store: StoreReader, track: str) -> bool:
-    """Check whether a qrels set of a track has subtopics."""
-    return any(one["subtopics"] for one in store.read_record(track)["qrels"])
+@dataclass(frozen=True)
+class JudgedDocs:
+    """The judged docs of some queries, as arrays of `JudgedRanks`."""
+
+    offsets: np.ndarray
+    grades: np.ndarray
+    names: pl.Series
+    doc_ids: np.ndarray
+    subtopics: Subtopics | None
+    in_qrels: np.ndarray | None
+    sample: Sample | None
 
 
-def subtopic_set(store: StoreReader, facts: TrackFacts) -> str:
-    """Return the name of the chosen qrels set, or of the first with subtopics."""
-    sets = store.read_record(facts.track)["qrels"]
-    names = [one["name"] for one in sets if one["subtopics"]]
-    if not names:
+@dataclass(frozen=True)
+class Judged:
+    """The judgments of one qrels set of a track.
+
+    Attributes
+    ----------
+    docs
+        query, doc_id, doc, grade (the greatest over subtopics), sorted by query, then grade
+        descending, then doc_id: the relevant docs of a query lead, at any `rel`.
+    pairs
+        query, subtopic, doc_id, grade; None if not requested.
+    described
+        query, subtopic, weight, type of all subtopics, sorted; None if not requested.
+    sample
+        How each of the `docs` was sampled; None if not requested, or if the set is no sample.
+    """
+
+    facts: TrackFacts
+    docs: pl.DataFrame
+    pairs: pl.DataFrame | None = None
+    described: pl.DataFrame | None = None
+    sample: Sample | None = None
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The queries judged by the set, sorted."""
+        return self.docs["query"].unique(maintain_order=True).to_list()
+
+    @cached_property
+    def _bounds(self) -> dict[str, list[int]]:
+        """The first row of each query, and the row after its last row."""
+        sizes = self.docs.group_by("query", maintain_order=True).len()["len"].to_numpy()
+        ends = np.cumsum(sizes, dtype=np.int64)
+        first = (ends - sizes).tolist()
+        return {q: rows for q, *rows in zip(self.queries, first, ends.tolist(), strict=True)}
+
+    def of_queries(self, queries: list[str]) -> JudgedDocs:
+        """Return the judged docs of consecutive queries, including unjudged queries."""
+        bounds = [self._bounds.get(query) for query in queries]
+        judged = [one for one in bounds if one is not None]
+        first, last = (judged[0][0], judged[-1][1]) if judged else (0, 0)
+        docs = self.docs[first:last]
+        sizes = [0 if one is None else one[1] - one[0] for one in bounds]
+        offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        doc_ids = docs["doc_id"].to_numpy().copy()
+        subtopics = None
+        if self.pairs is not None and self.described is not None:
+            subtopics = lay_out(self.pairs, self.described, queries, offsets, doc_ids)
+        in_qrels = None
+        if len(judged) < len(queries):
+            in_qrels = np.array([one is not None for one in bounds])
+        sample = None
+        if self.sample is not None:
+            sample = self.sample.take_rows(np.arange(first, last))
+        grades = docs["grade"].to_numpy().copy()
+        return JudgedDocs(offsets, grades, docs["doc"], doc_ids, subtopics, in_qrels, sample)
+
+
+def read_judged(
+    store: StoreReader, facts: TrackFacts, *, subtopics: bool = False, sample: bool = False
+) -> Judged:
+    """Read the judgments of the chosen qrels set of a track.
+
+    They are also read by subtopic with `subtopics`, and with the docs' `sample`.
+    """
+    rows = read_table(store, "qrels", facts.track, pl.col("set") == facts.qrels)
+    if facts.levels is None:  # grades are float64 if those of another set of the track are
+        rows = rows.with_columns(pl.col("grade").cast(pl.Int8))
+    docs = (
+        rows.group_by("query", "doc_id")
+        .agg(pl.col("doc").first(), pl.col("grade").max())
+        .sort("query", "grade", "doc_id", descending=[False, True, False])
+    )
+    if not subtopics:
+        return Judged(facts, docs, sample=read_sample(store, facts, docs) if sample else None)
+    pairs = rows.select("query", "subtopic", "doc_id", "grade")
+    return Judged(facts, docs, pairs, described_subtopics(store, facts, pairs))
+
+
+def read_sample(store: StoreReader, facts: TrackFacts, docs: pl.DataFrame) -> Sample | None:
+    """Read how the docs of a qrels set (query, doc_id) were sampled; None if it is no sample."""
+    if facts.sampled is None:
+        return None
+    columns = ("query", "doc_id", "stratum", "method", "probability")
+    rows = read_table(store, "samples", facts.track, pl.col("set") == facts.qrels).select(columns)
+    if rows.is_empty():
         raise UsageError(
-            f"track {facts.track!r} has no qrels by subtopic. If the second column of its qrels "
-            "names subtopics, write subtopics = true for the file in collection.toml."
+            f"the store of track {facts.track!r} does not have the sample of its qrels: ingest the "
+            "collection again."
         )
-    return facts.qrels if facts.qrels in names else names[0]
+    rows = docs.select("query", "doc_id").join(
+        rows, on=["query", "doc_id"], how="left", maintain_order="left"
+    )
+    names = rows["stratum"].drop_nulls().unique().sort().to_list()
+    index = pl.Series(range(len(names)), dtype=pl.Int32)
+    stratum = rows["stratum"].replace_strict(names, index, default=-1, return_dtype=pl.Int32)
+    return Sample(
+        stratum=stratum.to_numpy().copy(),
+        names=tuple(names),
+        method=rows["method"].fill_null(-1).to_numpy().copy(),
+        probability=rows["probability"].fill_null(np.nan).to_numpy().copy(),
+    )
 
 
 def described_subtopics(store: StoreReader, facts: TrackFacts, pairs: pl.DataFrame) -> pl.DataFrame:

@@ -1,18 +1,18 @@
-"""Views of one list whose unjudged docs have drawn grades."""
+"""Random numbers that depend only on a seed and on names, and samples drawn with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, get_args
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
 
-from irmeta.rankings.derive.changes import UNJUDGED_DOC, changed
+from irmeta.errors import UsageError
+from irmeta.rankings.derive.condense import UNJUDGED_DOC
 from irmeta.rankings.pool import POOL_ARRAYS
-
-if TYPE_CHECKING:
-    from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.view import JudgedView, View, replace_arrays
 
 Source = Literal["query", "run"]
 """Judged docs whose grades are drawn: all of the query, or those of the list."""
@@ -23,7 +23,69 @@ _LOST = "docs with drawn grades stand for other docs in every list"
 _UNREAD = ("ties", "retrieved", "subtopics", "diversity", "sample", "costs", *POOL_ARRAYS)
 
 
-def unjudged_in(view: JudgedRanks, query: int, system: int, deepest: int) -> np.ndarray:
+def seed_of(rng: object) -> int:
+    """Return a random seed, or draw one from a Generator.
+
+    Raises
+    ------
+    UsageError
+        If `rng` is neither a whole number from 0 nor a Generator.
+    """
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if not isinstance(rng, int | np.integer) or isinstance(rng, bool) or rng < 0:
+        raise UsageError(f"rng = {rng!r} is neither a whole number from 0 nor a numpy Generator.")
+    return int(rng)
+
+
+def random_number(seed: int, *names: str) -> int:
+    """Return a number from 0 to 2^64 - 1 that depends only on the seed and the names."""
+    return hash_of(str(seed), *names)
+
+
+def hash_of(*names: str) -> int:
+    """Hash names to an unsigned 64-bit number."""
+    return int.from_bytes(hashlib.blake2b("\0".join(names).encode(), digest_size=8).digest())
+
+
+def random_numbers(seed: int, hashes: np.ndarray) -> np.ndarray:
+    """Draw a random uint64 for each hash of names.
+
+    The hashes are mixed with that of the seed as SplitMix64 does (Steele, Lea, Flood 2014,
+    doi:10.1145/2660193.2660195).
+    """
+    mixed = hashes ^ np.uint64(hash_of(str(seed)))
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def sample_queries(
+    queries: Sequence[str], number: int, rng: int | np.random.Generator = 0
+) -> tuple[str, ...]:
+    """Draw queries at random without replacement, for `only_queries`.
+
+    With a seed, smaller samples are subsets of larger samples, and the order of two queries does
+    not depend on the other queries.
+
+    Raises
+    ------
+    UsageError
+        If `number` is negative or larger than the number of queries.
+
+    Examples
+    --------
+    >>> sample_queries(["301", "302", "303", "304"], 2, rng=7)
+    ('301', '304')
+    """
+    if not 0 <= number <= len(queries):
+        raise UsageError(f"{number} of {len(queries)} queries cannot be drawn.")
+    seed = seed_of(rng)
+    drawn = set(sorted(queries, key=lambda q: (random_number(seed, q), q))[:number])
+    return tuple(q for q in queries if q in drawn)
+
+
+def unjudged_in(view: JudgedView, query: int, system: int, deepest: int) -> np.ndarray:
     """Return the ranks of the unjudged docs of a list down to rank `deepest`: int64, ascending."""
     rows = slice(view.offsets[query], view.offsets[query + 1])
     last = min(int(view.lengths[query, system]), deepest)
@@ -34,7 +96,7 @@ def unjudged_in(view: JudgedRanks, query: int, system: int, deepest: int) -> np.
 
 
 def draw_grades(
-    view: JudgedRanks,
+    view: View,
     query: int,
     system: int,
     deepest: int,
@@ -42,7 +104,7 @@ def draw_grades(
     source: Source,
     draws: int,
     rng: np.random.Generator,
-) -> Iterator[JudgedRanks]:
+) -> Iterator[View]:
     """Yield views of one list, whose queries are draws of the grades of its unjudged docs.
 
     Docs with drawn grades count as judged, so that relevant ones are also among the relevant docs
@@ -80,7 +142,7 @@ def draw_grades(
         every = np.concatenate([np.broadcast_to(grades, (size, len(grades))), drawn], axis=1)
         wide = every.astype(np.int16 if every.dtype == np.int8 else np.float64)
         order = np.argsort(-wide, axis=1, kind="stable")
-        yield changed(
+        yield replace_arrays(
             view,
             dict.fromkeys(_UNREAD, _LOST),
             facts=facts,
