@@ -28,7 +28,7 @@ from machine import machine
 from synthetic import judged_view
 
 import irmeta
-from irmeta.measures.rare_parts import RareParts, rare_parts
+from irmeta.measures.rareness import RareParts, rare_parts
 from irmeta.stats.resampling import system_subsets
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.compute import added_runs, pool_bias

@@ -27,7 +27,7 @@ from timing import seconds
 import irmeta
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_measures
-from irmeta.measures.reduced_pools import parts_of, reduced_pools
+from irmeta.measures.pools import parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
 from irmeta.report.theme import print_of, to_spec
 from irmeta.studies.framework.track_view import TrackView

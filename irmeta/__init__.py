@@ -39,7 +39,7 @@ _NAMES = {
     ),
     "irmeta.measures.catalog": ("list_measures",),
     "irmeta.measures.evaluate": ("scores_of",),
-    "irmeta.measures.permuted_labels": ("permuted_means",),
+    "irmeta.measures.drawn_labels": ("permuted_means",),
     "irmeta.policies": ("EvalPolicy", "ReadPolicy"),
     "irmeta.preferences.registry": ("list_preferences",),
     "irmeta.preferences.evaluate": ("preferences_of",),
@@ -96,9 +96,9 @@ if TYPE_CHECKING:
         UsageError,
     )
     from irmeta.measures.catalog import list_measures
+    from irmeta.measures.drawn_labels import permuted_means
     from irmeta.measures.evaluate import scores_of
     from irmeta.measures.names import MeasureName
-    from irmeta.measures.permuted_labels import permuted_means
     from irmeta.policies import EvalPolicy, ReadPolicy
     from irmeta.preferences.evaluate import preferences_of
     from irmeta.preferences.registry import list_preferences

@@ -24,7 +24,7 @@ from typing import (
 )
 
 from irmeta.errors import UsageError, check_choice, did_you_mean, shown
-from irmeta.naming.grammar import text_of
+from irmeta.naming import text_of
 
 Named = Literal["system", "systems", "side", "query", "qrels", "judge", "graded"]
 

@@ -39,6 +39,7 @@ FLOORS = (  # from the top layer down; subpackages of a layer do not import each
         "equality",
         "policy_keywords",
         "naming",
+        "numbered_rankings",
         "parallel",
         "phrases",
         "summaries",

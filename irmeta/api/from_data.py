@@ -14,8 +14,8 @@ from irmeta.api.results_or_data import READ_ALONE, read_given, read_in_order, re
 from irmeta.api.store import Measures, Store
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate as evaluate_track
+from irmeta.measures.evaluate import relevant_in_set
 from irmeta.measures.names import parse_call
-from irmeta.measures.set_rel import relevant_in_set
 from irmeta.policies import MeanInterval, ReadPolicy
 from irmeta.policy_keywords import DataChoices, Policies
 from irmeta.results.scores import Scores, concat_scores

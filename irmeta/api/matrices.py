@@ -13,10 +13,9 @@ import polars as pl
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, NamedFile, is_stream, location
-from irmeta.measures.evaluate import evaluate, how_made
+from irmeta.measures.evaluate import evaluate, how_made, relevant_in_set
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
-from irmeta.measures.set_rel import relevant_in_set
-from irmeta.naming.grammar import split_names
+from irmeta.naming import split_names
 from irmeta.parallel import check_not_forked
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices

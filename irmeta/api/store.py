@@ -13,9 +13,8 @@ import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError
-from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
+from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made, relevant_in_set
 from irmeta.measures.names import parse_call, parse_measure
-from irmeta.measures.set_rel import relevant_in_set
 from irmeta.policies import Alternative, EvalPolicy, Majority, MeanInterval, Missing
 from irmeta.policy_keywords import EvalChoices
 from irmeta.rankings.judged import JudgedRanks

@@ -27,7 +27,7 @@ from irmeta.api.trec_eval_values import LISTED, Values, relevant_count, values_o
 from irmeta.errors import IrmetaError
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measure
-from irmeta.measures.trec_eval_names import Line, TrecEvalError, TrecEvalOptions, lines_of
+from irmeta.measures.trec_eval import Line, TrecEvalError, TrecEvalOptions, lines_of
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import evaluation_of
 from irmeta.rankings.view import needs_of

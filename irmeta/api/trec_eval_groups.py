@@ -13,11 +13,12 @@ from irmeta.api.trec_eval_reading import CANNOT_READ, QUERY_FAILED, comments_of,
 from irmeta.api.trec_eval_values import PrintedQueries, Values, zscores_of
 from irmeta.errors import DataError
 from irmeta.measures.evaluate import evaluate
-from irmeta.measures.judged_preferences import COUNTS, preference_values
-from irmeta.measures.trec_eval_names import (
+from irmeta.measures.trec_eval import (
+    COUNTS,
     Line,
     TrecEvalError,
     TrecEvalOptions,
+    preference_values,
     real_number,
     whole_number,
 )

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError
-from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions
+from irmeta.measures.trec_eval import TrecEvalError, TrecEvalOptions
 from irmeta.policies import Comments, ReadPolicy
 from irmeta.results.scores import Scores
 from irmeta.store.memory import MemoryStore, read_data, read_into_memory

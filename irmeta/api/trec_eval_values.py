@@ -12,7 +12,7 @@ import numpy as np
 from irmeta.errors import DataError
 from irmeta.measures.average_precision import docs_needed
 from irmeta.measures.names import Spec, parse_measure
-from irmeta.measures.trec_eval_names import (
+from irmeta.measures.trec_eval import (
     COUNTS,
     SUMMARY_ONLY,
     Line,
@@ -21,7 +21,7 @@ from irmeta.measures.trec_eval_names import (
     line_of,
     real_number,
 )
-from irmeta.naming.parameters import numbers
+from irmeta.naming import numbers
 from irmeta.results.averages import GEOMETRIC_FLOOR
 from irmeta.results.scores import Scores
 from irmeta.trec.streams import InputFile

@@ -26,9 +26,9 @@ from irmeta.archive.published_values import (
 from irmeta.errors import IrmetaError, MeasureError, UsageError, first_few
 from irmeta.locations import local
 from irmeta.measures.evaluate import evaluate, how_made
-from irmeta.measures.gains import GAINS, OF_QUERY
 from irmeta.measures.names import Spec, parse_measure, parse_measures
 from irmeta.measures.search_length import UNRETRIEVED
+from irmeta.measures.sums import GAINS, OF_QUERY
 from irmeta.parallel import ordered_map
 from irmeta.phrases import count
 from irmeta.policies import Averaged, EvalPolicy, TieOrder

@@ -14,7 +14,7 @@ from irmeta.cli.tables import PAPER_DIGITS, Result, write_to_pipe
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.escapes import escape_text, print_line
 from irmeta.measures.names import parse_measures
-from irmeta.measures.trec_eval_names import SUMMARY_ONLY, line_of, trec_eval_name
+from irmeta.measures.trec_eval import SUMMARY_ONLY, line_of, trec_eval_name
 from irmeta.report.table_grid import Grid, score_grid
 from irmeta.results.scores import wide
 

@@ -19,7 +19,7 @@ from irmeta.escapes import print_line
 from irmeta.files import discard_output, naming, writing_output
 
 if TYPE_CHECKING:
-    from irmeta.measures.trec_eval_names import TrecEvalOptions
+    from irmeta.measures.trec_eval import TrecEvalOptions
 
 USAGE = """\
 Usage: irmeta trec_eval [-q] [-c] [-n] [-l NUM] [-M NUM] [-N NUM] [-J] [-m MEASURE[.PARAMS]]...
@@ -129,7 +129,7 @@ def _chosen(given: Sequence[tuple[str, str]]) -> TrecEvalOptions:
         For an option that is not supported, or a number out of range.
     """
     from irmeta.errors import short
-    from irmeta.measures.trec_eval_names import (
+    from irmeta.measures.trec_eval import (
         FORMATS,
         TrecEvalError,
         TrecEvalOptions,

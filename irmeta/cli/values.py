@@ -123,9 +123,9 @@ def evaluate(
         wide_with_counts,
     )
     from irmeta.cli.tables import Result
+    from irmeta.measures.evaluate import measures_of_call
     from irmeta.measures.names import parse_call, parse_measures
     from irmeta.measures.pools import unjudged_measures
-    from irmeta.measures.set_rel import measures_of_call
     from irmeta.rankings.load import evaluation_of
     from irmeta.rankings.view import needs_of
     from irmeta.results.scores import show_asked

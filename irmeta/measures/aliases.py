@@ -12,7 +12,6 @@ import re
 from collections.abc import Sequence
 
 from irmeta.errors import MeasureError
-from irmeta.measures.judged_preferences import MEASURES as PREFERENCE_MEASURES
 
 IR_MEASURES = {
     "MAP": "AP",
@@ -113,6 +112,16 @@ TREC_EVAL = (
     *("num_nonrel_judged_ret", "rbp", "rbp_resid", "unj"),
 )
 """trec_eval's measures in the order of its output, without the texts `runid` and `relstring`."""
+
+PREFERENCE_COUNTS = ("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret")
+"""Measures that are whole numbers, added up over queries."""
+PREFERENCE_MEASURES = (
+    *PREFERENCE_COUNTS,
+    *("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel"),
+    *("prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret"),
+    *("prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
+)
+"""trec_eval's measures of preferences, in its order."""
 
 TAR_EVAL = {
     "num_rels": "NumRel",

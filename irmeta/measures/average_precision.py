@@ -14,12 +14,17 @@ from irmeta.kernels.cutoff_sums import (
     count_to_own_cut,
     precision_sum,
 )
-from irmeta.measures.cutoffs import (
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.measures.sums import (
+    GAIN_OF,
+    GAINS,
     IDEAL,
     NORM,
     add_up,
     divisor_of,
     divisors,
+    doc_gain,
+    doc_gains,
     empty_values,
     label_type,
     needs_pool,
@@ -32,9 +37,7 @@ from irmeta.measures.cutoffs import (
     trace_without_depth,
     without_depth,
 )
-from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
-from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import GMAX, REL, Parameter, numbers
+from irmeta.naming import GMAX, REL, Parameter, numbers
 from irmeta.rankings.derive.drop import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 

@@ -11,8 +11,11 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.cutoff_sums import still_reading, stop_amounts
-from irmeta.measures.cutoffs import (
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.measures.sums import (
     add_up,
+    gains,
+    highest_grade,
     per_query,
     positions,
     rank_cuts,
@@ -20,9 +23,7 @@ from irmeta.measures.cutoffs import (
     sums_at,
     valued_by_rank,
 )
-from irmeta.measures.gains import gains, highest_grade
-from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import GMAX, Parameter
+from irmeta.naming import GMAX, Parameter
 from irmeta.rankings.derive.condense import ASSUMED_GRADE, UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 

@@ -14,8 +14,7 @@ from irmeta.measures import aliases
 from irmeta.measures.aliases import FIELD, fold
 from irmeta.measures.names import PRESETS, parse_measures, registry
 from irmeta.measures.spec import Measure
-from irmeta.naming.parameters import AVERAGES, Parameter, printed
-from irmeta.naming.registry import definition, parameter_table
+from irmeta.naming import AVERAGES, Parameter, definition, parameter_table, printed
 
 SHARED = (
     "Most measures also take unjudged=condensed, which removes unjudged docs from the list. "

@@ -7,10 +7,10 @@ from functools import lru_cache
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import deeper_places
-from irmeta.measures.cutoffs import add_up, divide, label_type
 from irmeta.measures.rbp import powers
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import Parameter
+from irmeta.measures.sums import add_up, divide, label_type
+from irmeta.naming import Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 LISTS = "lists"

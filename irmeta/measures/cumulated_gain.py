@@ -17,36 +17,34 @@ from irmeta.kernels.cutoff_sums import (
     ndcg_at_docs,
     ndcg_at_ranks,
 )
-from irmeta.measures.cutoffs import (
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.measures.sums import (
+    GAIN_OF,
+    GAINS,
     IDEAL,
+    Worth,
+    discounted,
+    discounts,
+    doc_gain,
+    doc_gains,
     empty_values,
+    gain_events,
     needs_pool,
+    needs_ties,
     per_query,
     positions,
+    refuse_assumed,
     refuse_without_cutoff,
     running_sums,
     sums_at,
     trace_without_depth,
     undefined_at,
     valued_by_rank,
-    without_depth,
-)
-from irmeta.measures.gains import (
-    GAIN_OF,
-    GAINS,
-    Worth,
-    discounted,
-    discounts,
-    doc_gain,
-    doc_gains,
-    gain_events,
-    needs_ties,
-    refuse_assumed,
     weighted_gain,
     weighted_terms,
+    without_depth,
 )
-from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import GMAX, REL, TIES, Parameter
+from irmeta.naming import GMAX, REL, TIES, Parameter
 from irmeta.rankings.derive.drop import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.view import Need

@@ -9,9 +9,9 @@ import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_within
 from irmeta.kernels.incomplete import bpref_sum, first_unjudged, inferred_sum
-from irmeta.measures.cutoffs import empty_values, per_query, rank_cuts
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import REL, Parameter
+from irmeta.measures.sums import empty_values, per_query, rank_cuts
+from irmeta.naming import REL, Parameter
 from irmeta.rankings.derive.condense import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks
 

@@ -36,16 +36,20 @@ from irmeta.measures import (
     sampled,
     search_length,
     sets,
-    stratified,
     user_models,
 )
 from irmeta.measures.aliases import BARE, ELSEWHERE, FIELD, fold
 from irmeta.measures.diversity import cube_test, d_measures, novelty, subtopics
-from irmeta.measures.diversity.intent_aware import intent_aware
+from irmeta.measures.diversity.subtopics import intent_aware
 from irmeta.measures.spec import Cutoffs, Measure
-from irmeta.naming.grammar import (
+from irmeta.naming import (
+    REL,
+    NamedSpec,
+    Registry,
+    guarded,
     joined,
     parse_settings,
+    printed,
     split_form,
     split_names,
     states_parameter,
@@ -53,8 +57,6 @@ from irmeta.naming.grammar import (
     texts_of,
     without_rel,
 )
-from irmeta.naming.parameters import REL, printed
-from irmeta.naming.registry import NamedSpec, Registry, guarded
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, with_read_only_view
 from irmeta.rankings.view import Need, check_needs
@@ -63,7 +65,7 @@ from irmeta.schema.columns import Display
 FAMILIES = (
     *(average_precision, precision, sets, cumulated_gain, cascade, rbp),
     *(user_models, compatibility),
-    *(incomplete, sampled, stratified, search_length, rareness, review),
+    *(incomplete, sampled, search_length, rareness, review),
     *(novelty, subtopics, d_measures, cube_test),
 )
 """Modules of measures, in listing order."""

@@ -8,8 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_within, reciprocal_rank
-from irmeta.measures.cutoffs import add_up, empty_values, per_query, positions, rank_cuts
-from irmeta.measures.gains import Worth, needs_ties, refuse_assumed, weight_at, weighted_gain
 from irmeta.measures.spec import (
     TREC_EVAL,
     Cutoff,
@@ -21,7 +19,19 @@ from irmeta.measures.spec import (
     Term,
     Trace,
 )
-from irmeta.naming.parameters import BETA, REL, TIES
+from irmeta.measures.sums import (
+    Worth,
+    add_up,
+    empty_values,
+    needs_ties,
+    per_query,
+    positions,
+    rank_cuts,
+    refuse_assumed,
+    weight_at,
+    weighted_gain,
+)
+from irmeta.naming import BETA, REL, TIES
 from irmeta.rankings.judged import JudgedRanks
 
 

@@ -8,21 +8,23 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.incomplete import add_unjudged
-from irmeta.measures.cutoffs import empty_values, rank_cuts, retrieved
-from irmeta.measures.gains import (
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.measures.sums import (
     GAIN_OF,
     OF_QUERY,
     Worth,
     doc_gains,
+    empty_values,
     gain_events,
     needs_ties,
+    rank_cuts,
     refuse_assumed,
+    retrieved,
     weight_at,
     weighted_gain,
     weighted_terms,
 )
-from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import GMAX, REL, TIES, Parameter
+from irmeta.naming import GMAX, REL, TIES, Parameter
 from irmeta.rankings.derive.condense import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_to_own_cut
-from irmeta.measures.cutoffs import divide, empty_values, per_query
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import REL, Parameter
+from irmeta.measures.sums import divide, empty_values, per_query
+from irmeta.naming import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 DOCS = Parameter(

@@ -1,27 +1,54 @@
-"""statAP and related measures: estimates from docs that were judged with known probabilities.
+"""Measures of sampled judgments: statAP and xinfAP, and those related to them.
 
-The weight of a judged doc is the inverse of its inclusion probability: the number of docs that it
-stands for (Horvitz and Thompson). Where all docs are judged, every weight is 1, and the estimates
-are AP, P@k, Rprec and the number of relevant docs.
+statAP and related measures estimate from docs that were judged with known probabilities. The weight
+of a judged doc is the inverse of its inclusion probability: the number of docs that it stands for
+(Horvitz and Thompson). xinfAP, infNDCG and related measures are expectations where each stratum of
+the pool was sampled. A doc of the pool of negative grade was not sampled. All docs of a qrels set
+without strata are one stratum.
+
+Where all docs are judged and nothing is smoothed, the estimates are AP, P@k, Rprec, nDCG and the
+number of relevant docs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from irmeta.kernels.incomplete import sum_by_stratum, weighted_precision_sum
-from irmeta.measures.cutoffs import divide, empty_values, rank_cuts
-from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import REL, Parameter
+from irmeta.kernels.incomplete import (
+    stratified_precision_sum,
+    sum_by_stratum,
+    weighted_precision_sum,
+)
+from irmeta.measures.spec import Compute, Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.measures.sums import (
+    GAIN_OF,
+    GAINS,
+    divide,
+    doc_gain,
+    doc_gains,
+    empty_values,
+    per_query,
+    rank_cuts,
+    refuse_without_cutoff,
+)
+from irmeta.naming import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.sample import BY_MTC, ONLY_MTC, inclusion_weights, is_random_sample
+from irmeta.rankings.sample import (
+    BY_MTC,
+    ONLY_MTC,
+    Strata,
+    inclusion_weights,
+    is_random_sample,
+    strata_of,
+)
 from irmeta.rankings.view import Need
 
-SOURCE = "Aslam, Pavlu and Yilmaz 2006, doi:10.1145/1148170.1148263; statAP_MQ_eval_v3.pl"
+_STAT_SOURCE = "Aslam, Pavlu and Yilmaz 2006, doi:10.1145/1148170.1148263; statAP_MQ_eval_v3.pl"
 MTC = Parameter(
     "mtc",
     "certain",
@@ -123,7 +150,7 @@ def doc_weight(one: OneList, params: Params, doc: str, grade: float) -> float:
     return 1.0 if params["mtc"] == "certain" and method in BY_MTC else 1 / probability
 
 
-def _relevant(one: OneList, params: Params) -> list[tuple[int | None, str, float, float]]:
+def _weighted_relevant(one: OneList, params: Params) -> list[tuple[int | None, str, float, float]]:
     """List rank, doc, grade and weight of the relevant docs with a weight, by rank."""
     relevant = one.relevant(params["rel"])
     weighted = ((*doc, doc_weight(one, params, doc[1], doc[2])) for doc in relevant)
@@ -138,7 +165,7 @@ def _estimated(one: OneList, params: Params) -> float:
         for stratum, method, probability in sampled.values()
     ):
         return math.nan
-    return sum(weight for *_, weight in _relevant(one, params))
+    return sum(weight for *_, weight in _weighted_relevant(one, params))
 
 
 def _trace(terms: list[Term], relevant: float, divisor: float, divisor_is: str) -> Trace:
@@ -148,7 +175,7 @@ def _trace(terms: list[Term], relevant: float, divisor: float, divisor_is: str) 
 def trace_stat_ap(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace statAP as weighted precisions over the estimated number of relevant docs."""
     terms, above = [], 0.0
-    for rank, doc, grade, weight in _relevant(one, params):
+    for rank, doc, grade, weight in _weighted_relevant(one, params):
         if rank is None or (k is not None and rank > k):
             continue
         text = f"{weight:g} * (1 + {above:g})/{rank}"
@@ -161,7 +188,7 @@ def trace_stat_ap(one: OneList, params: Params, k: int | None) -> Trace:
 def _within(one: OneList, params: Params, k: float) -> list[Term]:
     return [
         Term(rank, doc, grade, f"{weight:g}", weight)
-        for rank, doc, grade, weight in _relevant(one, params)
+        for rank, doc, grade, weight in _weighted_relevant(one, params)
         if rank is not None and rank <= k
     ]
 
@@ -185,13 +212,13 @@ def trace_stat_relevant(one: OneList, params: Params, k: None) -> Trace:
     """Trace statNumRel as weights."""
     terms = tuple(
         Term(rank, doc, grade, f"{weight:g}", weight)
-        for rank, doc, grade, weight in _relevant(one, params)
+        for rank, doc, grade, weight in _weighted_relevant(one, params)
     )
     undefined = math.nan if math.isnan(_estimated(one, params)) else None
     return Trace(terms, 1.0, "(nothing)", undefined)
 
 
-def _measure(
+def _estimate(
     name: str,
     summary: str,
     compute: Compute,
@@ -204,7 +231,7 @@ def _measure(
         summary=summary,
         compute=compute,
         trace=trace,
-        source=SOURCE,
+        source=_STAT_SOURCE,
         parameters=(REL, MTC),
         bounds=(0.0, math.inf),
         unjudged=(),
@@ -214,14 +241,14 @@ def _measure(
     )
 
 
-MEASURES = (
-    _measure(
+_ESTIMATES = (
+    _estimate(
         "statAP",
         "AP estimated from docs judged with known probabilities",
         compute_stat_ap,
         trace_stat_ap,
     ),
-    _measure(
+    _estimate(
         "statP",
         "P@k estimated from docs judged with known probabilities",
         compute_stat_precision,
@@ -230,14 +257,14 @@ MEASURES = (
         family="utility",
         monotone=False,
     ),
-    _measure(
+    _estimate(
         "statRprec",
         "Rprec estimated from docs judged with known probabilities",
         compute_stat_r_precision,
         trace_stat_r_precision,
         cutoff="none",
     ),
-    _measure(
+    _estimate(
         "statNumRel",
         "number of relevant docs, estimated from docs judged with known probabilities",
         compute_stat_relevant,
@@ -248,5 +275,411 @@ MEASURES = (
         format="count",
         no_relevant=0.0,
         empty_list="estimated relevant docs of the query",
+    ),
+)
+
+
+EPSILON = 0.00001
+SMOOTHING: Mapping[str, tuple[float, float]] = {
+    "sample_eval": (EPSILON, 3 * EPSILON),
+    "infAP": (EPSILON, 2 * EPSILON),
+    "none": (0.0, 0.0),
+}
+"""Docs added to the relevant and to the judged docs above a doc in each stratum."""
+
+
+def ideal_docs(estimated: float, form: str) -> tuple[float, int]:
+    """Return the ranks that docs of one gain take in the ideal list, and the docs listed there.
+
+    The estimated number of docs of a gain is a sum of fractions.
+    """
+    number = round(estimated, 9)
+    if form == "2011":
+        rounded = math.floor(number + 0.5)
+        return float(rounded), rounded
+    return estimated, math.floor(number)
+
+
+_EXPECTED_SOURCE = "Yilmaz, Kanoulas and Aslam 2008, doi:10.1145/1390334.1390437; sample_eval.pl"
+_SMOOTHING = Parameter(
+    "smoothing",
+    "sample_eval",
+    "smoothing of a stratum's precision (h + 1e-5)/(j + 3e-5); infAP: of (h + 1e-5)/(j + 2e-5)",
+    kind="choice",
+    choices=tuple(SMOOTHING),
+)
+_NORM = Parameter(
+    "norm",
+    "all",
+    "divisor: the estimated number R of relevant docs, or min(R, k), as sample_eval since 2012",
+    kind="choice",
+    choices=("all", "min"),
+)
+_FORM = Parameter(
+    "form",
+    "2012",
+    "docs of each gain in the ideal list: the whole part of their estimated number, as "
+    "sample_eval.pl of 2012, or (2011) the nearest whole number, as that of 2011",
+    kind="choice",
+    choices=("2012", "2011"),
+)
+_GAIN = Parameter("gain", "grade", GAIN_OF, kind="gain", choices=GAINS)
+
+
+def _is_relevant(view: JudgedRanks, rel: float) -> np.ndarray:
+    return (view.grades >= rel) & view.is_judged
+
+
+def _by_query(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Sum values [cutoff, stratum, system] over the strata of each query."""
+    out = np.zeros((len(values), len(offsets) - 1, values.shape[2]))
+    has_strata = np.diff(offsets) > 0
+    if has_strata.any():
+        starts = offsets[:-1][has_strata]
+        out[:, has_strata] = np.add.reduceat(values, starts, axis=1)
+    return out
+
+
+def _estimated_relevant(view: JudgedRanks, strata: Strata, rel: float) -> np.ndarray:
+    """Estimate the number of relevant docs of each query: float64 [query]."""
+    rows = _is_relevant(view, rel)
+    relevant = np.bincount(strata.of_row[rows], minlength=len(strata.docs))
+    return _by_query((relevant * strata.weights)[None, :, None], strata.offsets)[0, :, 0]
+
+
+def _sums(
+    view: JudgedRanks, strata: Strata, ks: Cutoffs, values: np.ndarray, discounted: bool = False
+) -> np.ndarray:
+    """Sum a value of each doc at ranks up to k by stratum: [cutoff, stratum, system]."""
+    out = np.zeros((len(ks), len(strata.docs), len(view.systems)))
+    ranks = np.arange(int(view.lengths.max(initial=0)) + 1)
+    discounts = 1.0 / np.log2(np.maximum(ranks, 1) + 1.0) if discounted else np.ones(len(ranks))
+    stratum = strata.of_row.astype(np.int64)
+    sum_by_stratum(
+        view.ranks, stratum, values.astype(np.float64), discounts, rank_cuts(view, ks), out
+    )
+    return out
+
+
+def compute_xinfap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Sum w (1 + E) / r of the relevant docs retrieved, over the estimated number R of them.
+
+    The doc at rank r stands for w = n / j docs of its stratum, of whose n docs j are judged. E is
+    the expected number of relevant docs above it: the sum over strata of n (h + e) / (j + 3e), here
+    with n docs above the doc, j of them judged and h relevant. R is the sum of w over all relevant
+    docs.
+
+    Notes
+    -----
+    sample_eval.pl cuts lists at 1000 docs and, since 2012, divides by 1000 if R is greater:
+    ``xinfAP(norm=min)@1000``.
+    """
+    strata, rows = strata_of(view), _is_relevant(view, params["rel"])
+    every = np.ones(len(view.grades), bool)
+    labels = np.arange(len(view.grades), dtype=np.uint32)
+    ranks, labels, offsets = view.sort_by_rank(every, labels)
+    first = np.repeat(strata.offsets[:-1], np.diff(view.offsets))
+    out = empty_values(view, ks)
+    stratified_precision_sum(
+        ranks,
+        labels,
+        (view.is_judged.astype(np.int8) + rows).astype(np.int8),
+        (strata.of_row - first).astype(np.int64),
+        strata.weights[strata.of_row],
+        offsets,
+        rank_cuts(view, ks),
+        int(np.diff(strata.offsets).max(initial=0)),
+        *SMOOTHING[params["smoothing"]],
+        out,
+    )
+    relevant = _estimated_relevant(view, strata, params["rel"])[None]
+    if params["norm"] == "min":
+        relevant = np.minimum(relevant, np.array(ks, np.float64)[:, None])
+    return per_query(out, relevant, 0.0)
+
+
+def compute_inf_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Divide the estimated DCG at k by the ideal DCG of the estimated number of docs of each gain.
+
+    In each stratum, the sum of gain / log2(rank + 1) of the docs retrieved is multiplied by n / j:
+    n docs of the stratum are retrieved, j of them judged.
+
+    Notes
+    -----
+    As in sample_eval.pl, the ideal list has the whole part of the estimated number of docs of each
+    gain, and the first of these docs is one rank below the (fractional) number of docs of higher
+    gains; with ``form=2011`` all these numbers are rounded. The ideal list ends at k; the program,
+    which cuts at 1000, also has the first doc of each gain below that rank, and a doc at a
+    fractional rank between 1000 and 1001.
+    """
+    strata, gains = strata_of(view), np.where(view.is_judged, _gains(view, params), 0.0)
+    listed = _sums(view, strata, ks, np.ones(len(gains)))
+    judged = _sums(view, strata, ks, view.is_judged)
+    gained = _sums(view, strata, ks, gains, discounted=True)
+    dcg = _by_query(divide(listed * gained, judged, 0.0), strata.offsets)
+    weights = strata.weights[strata.of_row]
+    ideal = [
+        ideal_dcg(gains[rows], weights[rows], ks, params["form"])
+        for rows in map(slice, view.offsets[:-1].tolist(), view.offsets[1:].tolist())
+    ]
+    return per_query(dcg, np.array(ideal).reshape(-1, len(ks)).T, 0.0)
+
+
+def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
+    return doc_gains(view, params["gain"], gmax=params["gmax"])
+
+
+def ideal_dcg(gains: np.ndarray, weights: np.ndarray, ks: Cutoffs, form: str) -> list[float]:
+    """Compute the greatest DCG of docs that stand for several docs each, at each cutoff."""
+    start, terms, ranks = 0.0, list[np.ndarray](), list[np.ndarray]()
+    for gain in np.unique(gains[gains > 0])[::-1]:
+        docs, in_list = ideal_docs(float(weights[gains == gain].sum()), form)
+        places = start + np.arange(1, in_list + 1)
+        terms.append(gain / np.log2(places + 1.0))
+        ranks.append(places)
+        start += docs
+    amounts, places = np.concatenate([[], *terms]), np.concatenate([[], *ranks])
+    return [float(amounts[places <= (math.inf if k is None else k)].sum()) for k in ks]
+
+
+def _expected_within(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Estimate the number of relevant docs at ranks up to k: [cutoff, query, system]."""
+    strata = strata_of(view)
+    listed = _sums(view, strata, ks, np.ones(len(view.grades)))
+    judged = _sums(view, strata, ks, view.is_judged)
+    relevant = _sums(view, strata, ks, _is_relevant(view, params["rel"]))
+    extra, extra_judged = SMOOTHING[params["smoothing"]]
+    expected = divide(listed * (relevant + extra), judged + extra_judged, 0.0)
+    return _by_query(expected, strata.offsets)
+
+
+def compute_inf_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Divide the expected number of relevant docs at ranks up to k by k.
+
+    A stratum with n docs there, j of them judged and h relevant, has n (h + e) / (j + 3e).
+    """
+    return _expected_within(view, params, ks) / np.array(ks, np.float64)[:, None, None]
+
+
+def compute_inf_relevant_retrieved(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Estimate the number of relevant docs of the list, as `infP` does."""
+    return _expected_within(view, params, ks)
+
+
+def compute_inf_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Sum, over the strata, the share of relevant docs among judged ones times the docs."""
+    relevant = _estimated_relevant(view, strata_of(view), params["rel"])
+    return np.broadcast_to(relevant[:, None], (len(ks), *view.lengths.shape))
+
+
+@dataclass
+class Seen:
+    """Counts of the docs of a stratum above a rank: all, judged and relevant."""
+
+    docs: int = 0
+    judged: int = 0
+    relevant: int = 0
+
+    def add(self, is_judged: bool, is_relevant: bool) -> None:
+        """Count one more doc."""
+        self.docs += 1
+        self.judged += is_judged
+        self.relevant += is_relevant
+
+    def expected(self, params: Params) -> float:
+        """Return the expected number of relevant docs."""
+        extra, extra_judged = SMOOTHING[params["smoothing"]]
+        judged = self.judged + extra_judged
+        return self.docs * (self.relevant + extra) / judged if judged else 0.0
+
+
+def _stratum(one: OneList, doc: str) -> str:
+    return "" if one.sampled is None else one.sampled[doc][0]
+
+
+def _count(one: OneList, rel: float, k: float | None = math.inf) -> dict[str, Seen]:
+    """Count docs by stratum: of the list to rank k (None: all of it), or of the pool (infinity)."""
+    pooled = k == math.inf
+    seen: dict[str, Seen] = {}
+    for _, doc, grade in one.judged if pooled else one.within(None if k is None else int(k)):
+        is_judged = one.counts_as_judged(grade)
+        seen.setdefault(_stratum(one, doc), Seen()).add(is_judged, is_judged and grade >= rel)
+    return seen
+
+
+def _traced_relevant(one: OneList, rel: float) -> float:
+    strata = _count(one, rel).values()
+    return sum(s.relevant * s.docs / s.judged for s in strata if s.judged)
+
+
+def trace_xinfap(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace xinfAP as one expected precision per relevant doc retrieved."""
+    rel, pool = params["rel"], _count(one, params["rel"])
+    seen: dict[str, Seen] = {}
+    terms = []
+    for rank, doc, grade in one.within(k):
+        is_judged = one.counts_as_judged(grade)
+        stratum = _stratum(one, doc)
+        if is_judged and grade >= rel:
+            weight = pool[stratum].docs / pool[stratum].judged
+            above = sum(s.expected(params) for s in seen.values())
+            text = f"{weight:g} * (1 + {above:g} expected above)/{rank}"
+            terms.append(Term(rank, doc, grade, text, weight * (1 + above) / rank))
+        seen.setdefault(stratum, Seen()).add(is_judged, is_judged and grade >= rel)
+    relevant = _traced_relevant(one, rel)
+    divisor, divisor_is = relevant, "estimated relevant docs of the query"
+    if params["norm"] == "min":
+        assert k is not None
+        divisor, divisor_is = min(relevant, k), f"min(k, {relevant:g} estimated relevant docs)"
+    return Trace(tuple(terms), divisor, divisor_is, None if relevant else 0.0)
+
+
+def trace_inf_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace infNDCG as the discounted gains of docs that stand for several, over the ideal DCG."""
+    listed, pool = _count(one, 1, k), _count(one, 1)
+    terms = []
+    for rank, doc, grade in one.within(k):
+        gain = doc_gain(one, doc, grade, params) if one.counts_as_judged(grade) else 0.0
+        if gain > 0:
+            stratum = listed[_stratum(one, doc)]
+            text = f"{stratum.docs}/{stratum.judged} * {gain:g} / log2({rank} + 1)"
+            amount = stratum.docs / stratum.judged * gain / math.log2(rank + 1)
+            terms.append(Term(rank, doc, grade, text, amount))
+    docs: dict[float, float] = {}
+    for _, doc, grade in one.judged:
+        if one.counts_as_judged(grade):
+            stratum = pool[_stratum(one, doc)]
+            gain = doc_gain(one, doc, grade, params)
+            docs[gain] = docs.get(gain, 0.0) + stratum.docs / stratum.judged
+    ideal = start = 0.0
+    for gain in sorted((gain for gain in docs if gain > 0), reverse=True):
+        of_gain, in_list = ideal_docs(docs[gain], params["form"])
+        for place in range(1, in_list + 1):
+            if k is None or start + place <= k:
+                ideal += gain / math.log2(start + place + 1)
+        start += of_gain
+    return Trace(tuple(terms), ideal, "ideal DCG", None if ideal else 0.0)
+
+
+def _trace_expected(
+    one: OneList, params: Params, k: int | None, divisor: float, what: str
+) -> Trace:
+    terms = (
+        Term(
+            None,
+            f"(stratum {name or 'of all docs'})",
+            0,
+            f"{s.docs} docs, {s.judged} judged, {s.relevant} relevant",
+            s.expected(params),
+        )
+        for name, s in _count(one, params["rel"], k).items()
+    )
+    return Trace(tuple(terms), divisor, what)
+
+
+def trace_inf_precision(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace infP as the expected relevant docs of each stratum over k."""
+    assert k is not None
+    return _trace_expected(one, params, k, k, "the cutoff k")
+
+
+def trace_inf_relevant_retrieved(one: OneList, params: Params, k: None) -> Trace:
+    """Trace infNumRelRet as the expected relevant docs of each stratum."""
+    return _trace_expected(one, params, None, 1.0, "(nothing)")
+
+
+def trace_inf_relevant(one: OneList, params: Params, k: None) -> Trace:
+    """Trace infNumRel as the estimated relevant docs of each stratum."""
+    terms = (
+        Term(
+            None,
+            f"(stratum {name or 'of all docs'})",
+            0,
+            f"{s.relevant} of {s.judged} judged relevant, times {s.docs} docs",
+            s.relevant / s.judged * s.docs,
+        )
+        for name, s in _count(one, params["rel"]).items()
+        if s.judged
+    )
+    return Trace(tuple(terms), 1.0, "(nothing)")
+
+
+def _printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    refuse_without_cutoff("xinfAP", params, cutoff)
+    return [p.name for p in (REL, _NORM, _SMOOTHING) if params[p.name] != p.default]
+
+
+def _expectation(
+    name: str,
+    summary: str,
+    compute: Compute,
+    trace: Callable[[OneList, Params, Any], Trace],
+    parameters: tuple[Parameter, ...] = (REL, _SMOOTHING),
+    monotone: bool = False,
+    **more: Any,
+) -> Measure:
+    return Measure(
+        name=name,
+        summary=summary,
+        compute=compute,
+        trace=trace,
+        source=_EXPECTED_SOURCE,
+        bounds=(0.0, math.inf),
+        unjudged=(),
+        needs=needs_sample,
+        parameters=parameters,
+        monotone=monotone,
+        **more,
+    )
+
+
+MEASURES = (
+    *_ESTIMATES,
+    _expectation(
+        "xinfAP",
+        "extended inferred AP: AP expected from a stratified sample of the pool",
+        compute_xinfap,
+        trace_xinfap,
+        parameters=(REL, _NORM, _SMOOTHING),
+        monotone=True,
+        printed=_printed,
+    ),
+    _expectation(
+        "infNDCG",
+        "inferred nDCG: nDCG estimated from a stratified sample of the pool",
+        compute_inf_ndcg,
+        trace_inf_ndcg,
+        parameters=(_GAIN, GMAX, _FORM),
+    ),
+    _expectation(
+        "infP",
+        "inferred P@k: P@k expected from a stratified sample of the pool",
+        compute_inf_precision,
+        trace_inf_precision,
+        cutoff="required",
+        family="utility",
+    ),
+    _expectation(
+        "infNumRelRet",
+        "number of relevant docs of the list, expected from a stratified sample",
+        compute_inf_relevant_retrieved,
+        trace_inf_relevant_retrieved,
+        cutoff="none",
+        family="count",
+        average="sum",
+        format="count",
+    ),
+    _expectation(
+        "infNumRel",
+        "number of relevant docs of the query, estimated from a stratified sample",
+        compute_inf_relevant,
+        trace_inf_relevant,
+        parameters=(REL,),
+        cutoff="none",
+        family="count",
+        average="sum",
+        format="count",
+        empty_list="estimated relevant docs of the query",
+        monotone=True,
     ),
 )

@@ -16,10 +16,9 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.cutoff_sums import mean_of_first, search_lengths
-from irmeta.measures.cutoffs import empty_values, retrieved
-from irmeta.measures.gains import gains
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import REL, Parameter
+from irmeta.measures.sums import empty_values, gains, retrieved
+from irmeta.naming import REL, Parameter
 from irmeta.policies import Unretrieved
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.view import Need
@@ -36,7 +35,7 @@ class Chain:
     discount
         c: function from search lengths to the worth of a doc at that length, 1 at length 1.
     gain
-        Kind of gain (see irmeta.measures.gains) that weights the relevant docs. Unless ``binary``,
+        Kind of gain (see irmeta.measures.sums) that weights the relevant docs. Unless ``binary``,
         every doc of grade 1 and above has a gain.
     """
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.measures.cutoffs import divide, retrieved
 from irmeta.measures.spec import (
     TREC_EVAL,
     Compute,
@@ -20,7 +19,8 @@ from irmeta.measures.spec import (
     Term,
     Trace,
 )
-from irmeta.naming.parameters import BETA, REL, Parameter
+from irmeta.measures.sums import divide, retrieved
+from irmeta.naming import BETA, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 

@@ -8,9 +8,11 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from irmeta.naming.grammar import Cutoff, Params, Registration
-from irmeta.naming.parameters import (
+from irmeta.naming import (
+    Cutoff,
     Parameter,
+    Params,
+    Registration,
     average_parameter,
     unjudged_parameter,
 )

@@ -19,9 +19,9 @@ import numpy as np
 from irmeta.errors import MeasureError
 from irmeta.kernels import user_models as kernels
 from irmeta.kernels.user_models import expected_quantities
-from irmeta.measures.cutoffs import empty_values, rank_cuts
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.naming.parameters import Parameter
+from irmeta.measures.sums import empty_values, rank_cuts
+from irmeta.naming import Parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.view import Need
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from irmeta._version import __version__
 from irmeta.errors import UsageError
-from irmeta.naming.parameters import REL
+from irmeta.naming import REL
 from irmeta.parallel import check_not_forked
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.registry import PreferenceSpec, parse_preferences

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from irmeta.kernels.pair_preferences import interleaved_preferences
-from irmeta.naming.grammar import Params
-from irmeta.naming.parameters import REL, Parameter
+from irmeta.naming import REL, Parameter, Params
 from irmeta.preferences.levels import graded_sets, level_weights
 from irmeta.preferences.spec import PairTerm, PairTrace, PreferenceRule
 from irmeta.rankings.judged import JudgedRanks

@@ -15,7 +15,7 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.pair_preferences import add_net_wins, add_preferences, add_weighted_preferences
-from irmeta.naming.parameters import Parameter
+from irmeta.naming import Parameter
 from irmeta.preferences.spec import PairTerm
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.verdicts import BlockPreferences

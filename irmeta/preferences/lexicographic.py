@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from irmeta.kernels.pair_preferences import reciprocal_differences
-from irmeta.naming.grammar import Params
+from irmeta.naming import Params
 from irmeta.preferences.levels import (
     Found,
     Levels,

@@ -11,9 +11,18 @@ from typing import Any
 import polars as pl
 
 from irmeta.errors import MeasureError, did_you_mean
-from irmeta.naming.grammar import parse_settings, split_names, states_parameter, texts_of
-from irmeta.naming.parameters import REL
-from irmeta.naming.registry import NamedSpec, Registry, definition, guarded, parameter_table
+from irmeta.naming import (
+    REL,
+    NamedSpec,
+    Registry,
+    definition,
+    guarded,
+    parameter_table,
+    parse_settings,
+    split_names,
+    states_parameter,
+    texts_of,
+)
 from irmeta.preferences import interleaving, lexicographic, rpp
 from irmeta.preferences.spec import PreferenceRule
 from irmeta.rankings.judged import with_read_only_view

@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 from irmeta.errors import UsageError
-from irmeta.naming.grammar import Cutoff, Params
-from irmeta.naming.parameters import REL, Parameter
+from irmeta.naming import REL, Cutoff, Parameter, Params
 from irmeta.preferences.levels import (
     G,
     P,

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
-from irmeta.naming.grammar import Params, Registration
-from irmeta.naming.parameters import Parameter, unjudged_parameter
+from irmeta.naming import Parameter, Params, Registration, unjudged_parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import OneList
 from irmeta.rankings.view import Need

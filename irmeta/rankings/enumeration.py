@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_whole
-from irmeta.naming.numbered_rankings import NONRELEVANT, NumberedRankings
+from irmeta.numbered_rankings import NONRELEVANT, NumberedRankings
 from irmeta.policies import ReadPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judgments import Subtopics

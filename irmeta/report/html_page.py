@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from irmeta.escapes import escape_text
-from irmeta.naming.notation import is_marked, to_html, to_text
+from irmeta.report.notation import is_marked, to_html, to_text
 from irmeta.report.table_grid import ABSENT, Grid
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irmeta.escapes import drop_unsafe
-from irmeta.naming.notation import to_math, to_text
+from irmeta.report.notation import to_math, to_text
 from irmeta.report.table_grid import (
     ABSENT,
     BEST,

@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.equality import TIE
 from irmeta.errors import IrmetaError
 from irmeta.escapes import escape_name
-from irmeta.naming.notation import MEASURES, Notations
+from irmeta.report.notation import MEASURES, Notations
 from irmeta.schema.columns import Column, Display, Table, paper_column
 
 Best = Literal["", "row", "column"]

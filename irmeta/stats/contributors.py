@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.measures.names import parse_measure
-from irmeta.measures.reduced_pools import ReducedPool
+from irmeta.measures.pools import ReducedPool
 from irmeta.stats.orders import round_means
 
 

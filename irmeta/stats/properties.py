@@ -30,7 +30,7 @@ import numpy as np
 from irmeta.equality import TIE
 from irmeta.errors import UsageError, check_choice
 from irmeta.kernels.rank_agreement import count_drops
-from irmeta.naming.numbered_rankings import NumberedRankings
+from irmeta.numbered_rankings import NumberedRankings
 
 Pairs = Iterator[tuple[int, np.ndarray, np.ndarray]]
 """Pairs in pieces: the length of the longer ranking, the numbers of lower rankings, int64 [n], and
@@ -395,7 +395,7 @@ def count_violations(
     The share of relevant docs in a list violates irrelevance nowhere, that of non-relevant docs
     everywhere but after x:
 
-    >>> from irmeta.naming.numbered_rankings import NumberedRankings
+    >>> from irmeta.numbered_rankings import NumberedRankings
     >>> rankings = NumberedRankings(subtopics=1, length=2)
     >>> rankings.names(range(7))
     ['empty', 'a', 'x', 'aa', 'ax', 'xa', 'xx']

@@ -16,7 +16,7 @@ from irmeta.errors import MeasureError
 from irmeta.measures.evaluate import evaluate, evaluate_block, seen_by
 from irmeta.measures.names import Spec, parse_measure
 from irmeta.measures.spec import Measure
-from irmeta.naming.parameters import AVERAGES, Parameter
+from irmeta.naming import AVERAGES, Parameter
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.one_list import OneList, one_list
 from irmeta.testing.samples import (

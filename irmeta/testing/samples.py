@@ -22,7 +22,7 @@ from irmeta.errors import BrokenMeasureError, IrmetaError, MeasureError
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measure, registry
 from irmeta.measures.spec import Cutoff, Measure
-from irmeta.naming.parameters import Parameter
+from irmeta.naming import Parameter
 from irmeta.policies import EvalPolicy, Negative
 from irmeta.preferences.registry import preference_registry
 from irmeta.preferences.spec import PreferenceRule

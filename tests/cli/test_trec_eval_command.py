@@ -14,7 +14,7 @@ import pytest
 import pytrec_eval
 
 from irmeta.cli.trec_eval_command import run as run_trec_eval
-from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions, lines_of
+from irmeta.measures.trec_eval import TrecEvalError, TrecEvalOptions, lines_of
 from support.examples import rest_in_ci
 
 PARAMETERS = (

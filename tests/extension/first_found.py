@@ -3,7 +3,7 @@
 import numpy as np
 
 from irmeta.measures.spec import Measure, Term, Trace
-from irmeta.naming.parameters import REL
+from irmeta.naming import REL
 
 
 def compute(view, params, ks):

@@ -11,7 +11,7 @@ import pytest
 
 import irmeta
 from irmeta.measures.names import parse_measure
-from irmeta.naming.grammar import joined, split_form
+from irmeta.naming import joined, split_form
 from support.making import Track, down, read_qrels, read_run
 
 HALF_A_DIGIT = 0.5e-4 + 1e-9

@@ -143,7 +143,7 @@ def test_levels__a_table_of_worths_and_docs_of_their_own_give_equal_bits(name, m
         except MeasureError:
             continue
         with monkeypatch.context() as patched:
-            patched.setattr("irmeta.measures.gains.LARGEST_TABLE", 0)
+            patched.setattr("irmeta.measures.sums.LARGEST_TABLE", 0)
             found = evaluate_block(replace(view, _cache={}), [spec], policy).values
         assert np.array_equal(found, expected, equal_nan=True), spec.name
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from irmeta.errors import IrmetaError, UsageError
-from irmeta.measures.diversity.intent_aware import NOT_DERIVED
+from irmeta.measures.diversity.subtopics import NOT_DERIVED
 from irmeta.measures.names import parse_measure, registry
 from irmeta.rankings import one_list
 from support.examples import EVERY_EXAMPLE

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from irmeta.measures import reduced_pools as module
+from irmeta.measures import pools as module
 from irmeta.measures.evaluate import evaluate_block, reads_gained_only
 from irmeta.measures.names import parse_measures, registry
-from irmeta.measures.reduced_pools import reduced_pools
+from irmeta.measures.pools import reduced_pools
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.select import keep_gained
 from irmeta.testing.samples import samples, view_for

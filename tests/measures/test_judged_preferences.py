@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irmeta.errors import DataError
-from irmeta.measures.judged_preferences import MEASURES, preference_values
+from irmeta.measures.aliases import PREFERENCE_MEASURES as MEASURES
+from irmeta.measures.trec_eval import preference_values
 from irmeta.trec.qrels import JudgedDoc
 from twins.preference_judgments import preferences
 

@@ -282,7 +282,7 @@ def installed(monkeypatch):
             assert group == "irmeta.measures"
             return list(entries)
 
-        monkeypatch.setattr("irmeta.naming.registry.entry_points", entry_points)
+        monkeypatch.setattr("irmeta.naming.entry_points", entry_points)
         registry.cache_clear()
 
     yield install

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.measures.rare_parts import rare_parts
+from irmeta.measures.rareness import rare_parts
 from irmeta.rankings.holders import COUNTED, RARITIES
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.stats.orders import kendall_tau_b, round_means

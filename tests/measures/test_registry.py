@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from irmeta import testing
 from irmeta.errors import MeasureError
-from irmeta.measures.diversity.intent_aware import intent_aware
+from irmeta.measures.diversity.subtopics import intent_aware
 from irmeta.measures.names import parse_measure, registry
-from irmeta.naming.parameters import Parameter
+from irmeta.naming import Parameter
 from irmeta.testing.samples import QUERIES, Case, crowd, samples, view_for, written
 from support.examples import scaled
 

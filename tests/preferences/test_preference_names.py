@@ -104,7 +104,7 @@ def installed(monkeypatch):
             assert group == "irmeta.preferences"
             return list(entries)
 
-        monkeypatch.setattr("irmeta.naming.registry.entry_points", entry_points)
+        monkeypatch.setattr("irmeta.naming.entry_points", entry_points)
         preference_registry.cache_clear()
 
     yield install

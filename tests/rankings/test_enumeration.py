@@ -9,7 +9,7 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import rank_cutoff, score_rankings
 from irmeta.measures.names import parse_measure, parse_measures
-from irmeta.naming.numbered_rankings import NumberedRankings
+from irmeta.numbered_rankings import NumberedRankings
 from irmeta.rankings import enumeration
 from irmeta.rankings.enumeration import RankingSpace
 from twins import diversity, ranking_properties

@@ -14,7 +14,7 @@ from irmeta.errors import IrmetaError, UsageError
 from irmeta.measures.explain import explain
 from irmeta.measures.names import parse_measure
 from irmeta.measures.spec import Measure, Term, Trace
-from irmeta.naming.parameters import REL
+from irmeta.naming import REL
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree
 
-from irmeta.naming.notation import Notations
+from irmeta.report.notation import Notations
 from irmeta.report.theme import print_of, svg_of
 
 NAMES = ("AP(norm=min)@10", "RareP@100", "nDCG@5")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from irmeta.errors import IrmetaError
-from irmeta.naming.notation import Notations, to_text
+from irmeta.report.notation import Notations, to_text
 from irmeta.report.table_grid import ABSENT, DAGGER, Grid, format_value, grid, in_notation
 from irmeta.schema.columns import MEASURE, TRACK, Column, Display, Paper, Table
 

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta.measures.drawn_labels import FIXED, PermutedLabels, is_doc_sum
 from irmeta.measures.names import parse_measures
-from irmeta.measures.permuted_labels import FIXED, PermutedLabels, is_doc_sum
 from irmeta.rankings.derive.relabel import relabelled
 from irmeta.rankings.derive.sample import random_number
 from irmeta.stats.bias import JudgeBias

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta.measures.drawn_labels import DocSum, PermutedLabels
 from irmeta.measures.names import parse_measures
-from irmeta.measures.permuted_labels import DocSum, PermutedLabels
 from irmeta.rankings.derive.relabel import relabelled
 from irmeta.results.averages import PermutedMeans
 from irmeta.stats.bias import Contrasts, Hypotheses

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from irmeta.measures.rare_parts import rare_parts
+from irmeta.measures.rareness import rare_parts
 from irmeta.stats.contributors import greedy_cover, jaccard
 
 HITS = st.tuples(st.integers(0, 8), st.integers(1, 5)).flatmap(lambda shape: arrays(bool, shape))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irmeta.errors import UsageError
-from irmeta.naming.numbered_rankings import EMPTY, NumberedRankings
+from irmeta.numbered_rankings import EMPTY, NumberedRankings
 from irmeta.stats import properties
 from irmeta.stats.properties import Pairs, Property, count_violations, properties_for, strictly
 from support.examples import scaled

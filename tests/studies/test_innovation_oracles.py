@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.measures.rare_parts import rare_parts
+from irmeta.measures.rareness import rare_parts
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.compute import compute, table_1, table_2
 from irmeta.studies.papers.innovation.rare_track import RareTrack, figure_1

@@ -16,7 +16,7 @@ from irmeta import testing
 from irmeta.errors import MeasureError
 from irmeta.measures.names import registry
 from irmeta.measures.spec import Events, Measure, Trace
-from irmeta.naming.parameters import REL, Parameter
+from irmeta.naming import REL, Parameter
 from irmeta.testing import check_measure, samples
 
 pytestmark = pytest.mark.exhaustive

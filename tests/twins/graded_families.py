@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irmeta.measures.names import parse_measure
-from irmeta.naming.grammar import joined, split_form
+from irmeta.naming import joined, split_form
 from support.cells import Cell, Twins, every_cut, named, of_condensed, of_list
 from twins import gain as naive_gain
 from twins import incomplete as naive_incomplete

@@ -10,10 +10,9 @@ import polars as pl
 from irmeta.api.differences import differences
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.pair_explanation import PairExplanation
-from irmeta.measures.evaluate import evaluate
+from irmeta.measures.evaluate import evaluate, relevant_in_set
 from irmeta.measures.names import measure_texts, parse_call
-from irmeta.measures.set_rel import relevant_in_set
-from irmeta.naming.grammar import split_names
+from irmeta.naming import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.preferences.evaluate import (

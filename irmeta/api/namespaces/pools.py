@@ -10,18 +10,19 @@ import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean
-from irmeta.measures.drawn_grades import Drawing, check_drawable, drawn_means
-from irmeta.measures.evaluate import evaluate_tracks, warn_above_highest_grade
+from irmeta.measures.drawn_labels import Drawing, check_drawable, drawn_means
+from irmeta.measures.evaluate import evaluate_tracks, relevant_in_set, warn_above_highest_grade
 from irmeta.measures.names import parse_call, parse_measures
 from irmeta.measures.pools import (
     Request,
     UnjudgedDocs,
+    complete_depth,
     docs_to_judge,
+    parts_of,
+    reduced_pools,
     unjudged_docs,
     unjudged_measures,
 )
-from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
-from irmeta.measures.set_rel import relevant_in_set
 from irmeta.options import check_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices, PoolChoices

@@ -10,10 +10,9 @@ import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import check_choice, check_whole
-from irmeta.measures.curve import truncation_effects
+from irmeta.measures.curve import stored_paired_curves, truncation_effects
+from irmeta.measures.evaluate import relevant_in_set
 from irmeta.measures.names import parse_call
-from irmeta.measures.paired_curves import stored_paired_curves
-from irmeta.measures.set_rel import relevant_in_set
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.stats.correlation import Method

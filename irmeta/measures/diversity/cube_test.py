@@ -12,7 +12,6 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.subtopic_gains import cube_gains
-from irmeta.measures.cutoffs import add_up, divide, per_query, positions, running_sums, sums_at
 from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
     UNJUDGED,
@@ -23,7 +22,6 @@ from irmeta.measures.diversity.subtopics import (
     shares_of,
     subtopic_shares,
 )
-from irmeta.measures.gains import gains, highest_grade
 from irmeta.measures.spec import (
     Cutoff,
     Cutoffs,
@@ -35,7 +33,17 @@ from irmeta.measures.spec import (
     Term,
     Trace,
 )
-from irmeta.naming.parameters import GMAX, REL, Parameter
+from irmeta.measures.sums import (
+    add_up,
+    divide,
+    gains,
+    highest_grade,
+    per_query,
+    positions,
+    running_sums,
+    sums_at,
+)
+from irmeta.naming import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 GAMMA = Parameter(

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
-from irmeta.measures.cutoffs import add_up, per_query, running_sums, sums_at
 from irmeta.measures.diversity.novelty import logarithmic, longest_list
 from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
@@ -27,7 +26,6 @@ from irmeta.measures.diversity.subtopics import (
     trace_strecall,
     weights_at_positions,
 )
-from irmeta.measures.gains import GAIN_OF, GAINS, gains, highest_grade
 from irmeta.measures.spec import (
     Compute,
     Cutoff,
@@ -40,7 +38,17 @@ from irmeta.measures.spec import (
     Term,
     Trace,
 )
-from irmeta.naming.parameters import GMAX, REL, Parameter
+from irmeta.measures.sums import (
+    GAIN_OF,
+    GAINS,
+    add_up,
+    gains,
+    highest_grade,
+    per_query,
+    running_sums,
+    sums_at,
+)
+from irmeta.naming import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 GAIN = Parameter("gain", "grade", f"{GAIN_OF}, for a subtopic", kind="choice", choices=GAINS)

@@ -9,7 +9,6 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.subtopic_gains import perfect_sums
-from irmeta.measures.cutoffs import add_up, per_query, running_sums, sums_at
 from irmeta.measures.diversity.subtopics import (
     SUBTOPICS,
     UNJUDGED,
@@ -36,7 +35,6 @@ from irmeta.measures.diversity.subtopics import (
     subtopic_shares,
     weights_at_positions,
 )
-from irmeta.measures.gains import gains, highest_grade
 from irmeta.measures.spec import (
     Cutoff,
     Cutoffs,
@@ -47,7 +45,8 @@ from irmeta.measures.spec import (
     Steps,
     Trace,
 )
-from irmeta.naming.parameters import GMAX, REL, Parameter
+from irmeta.measures.sums import add_up, gains, highest_grade, per_query, running_sums, sums_at
+from irmeta.naming import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 ALPHA = Parameter(

@@ -18,9 +18,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from irmeta.errors import IrmetaError, did_you_mean
-from irmeta.naming.notation import MEASURES, Notations
 from irmeta.options import Options, load, option
 from irmeta.report import parse_formats
+from irmeta.report.notation import MEASURES, Notations
 from irmeta.schema.columns import TRACK, Column, Table, by_name, stored
 
 if TYPE_CHECKING:
@@ -340,7 +340,7 @@ class Study:
         The rows of the table `paper_numbers`: see `irmeta.studies.framework.study`.
     notation
         Notations of the paper for measures and preferences, by canonical name without a cutoff:
-        see `irmeta.naming.notation.notation_of`.
+        see `irmeta.report.notation.notation_of`.
     figures
         The figures, in the order of the page.
     sections, track_section

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from irmeta.naming.notation import Notations
 from irmeta.options import Options
 from irmeta.parallel import ordered_map
+from irmeta.report.notation import Notations
 from irmeta.report.theme import subtitle_of, without_titles
 from irmeta.studies import drawing_processes
 from irmeta.studies.framework.recorded_files import RecordedFiles

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
-from irmeta.measures.evaluate import evaluate
+from irmeta.measures.evaluate import LEAST_RELEVANT, evaluate, relevant_in_set
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
-from irmeta.measures.set_rel import LEAST_RELEVANT, relevant_in_set
 from irmeta.policies import EvalPolicy, TieOrder, TrackOptions
 from irmeta.preferences.evaluate import evaluate_preferences, relevant_preferences
 from irmeta.preferences.registry import PreferenceSpec, parse_preferences

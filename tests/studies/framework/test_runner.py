@@ -16,7 +16,7 @@ import pytest
 
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
-from irmeta.naming.notation import to_text
+from irmeta.report.notation import to_text
 from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework import recorded_files as files
 from irmeta.studies.framework import registry, study_page

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from irmeta.equality import TIE
+from irmeta.measures.drawn_labels import is_doc_sum, permuted_means
 from irmeta.measures.names import parse_measures
-from irmeta.measures.permuted_labels import is_doc_sum, permuted_means
 from irmeta.preferences.registry import is_preference
 from irmeta.rankings.view import needs_of
 from irmeta.results.matrix import Matrix

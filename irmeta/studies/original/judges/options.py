@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from irmeta.errors import UsageError, check_choice
-from irmeta.naming.grammar import split_names
+from irmeta.naming import split_names
 from irmeta.options import option
 from irmeta.policies import Comments, TrackOptions
 

@@ -12,11 +12,9 @@ import numpy as np
 from irmeta.equality import TIE
 from irmeta.errors import MeasureError, UsageError
 from irmeta.measures.curve import curves_of, spec_without_cutoff
-from irmeta.measures.evaluate import dependence, evaluate_block
+from irmeta.measures.evaluate import dependence, evaluate_block, is_thresholded
 from irmeta.measures.names import Spec
-from irmeta.measures.pools import undecided_pairs
-from irmeta.measures.reduced_pools import ReducedPool, parts_of, reduced_pools
-from irmeta.measures.set_rel import is_thresholded
+from irmeta.measures.pools import ReducedPool, parts_of, reduced_pools, undecided_pairs
 from irmeta.rankings.derive.cut import cut_ends
 from irmeta.rankings.derive.reorder import Order, reorder_ties, tied_systems
 from irmeta.rankings.derive.select import take_systems

@@ -94,7 +94,7 @@ def checked_measures(names: Iterable[str]) -> tuple[str, ...]:
         If one is unknown.
     """
     from irmeta.measures.names import parse_measures
-    from irmeta.naming.grammar import split_names
+    from irmeta.naming import split_names
 
     given = [name for text in names for name in split_names(text)]
     # each alone, since AP and AP(rel=1) differ on a qrels set that states another grade
@@ -113,7 +113,7 @@ def checked_preferences(names: Iterable[str]) -> tuple[str, ...]:
     MeasureError
         If one is unknown.
     """
-    from irmeta.naming.grammar import without_rel
+    from irmeta.naming import without_rel
     from irmeta.preferences.registry import parse_preference
 
     specs = {name.strip(): parse_preference(name) for name in names}
@@ -131,7 +131,7 @@ def checked_names(names: Iterable[str]) -> tuple[str, ...]:
     MeasureError
         If a name is unknown.
     """
-    from irmeta.naming.grammar import split_names
+    from irmeta.naming import split_names
     from irmeta.preferences.registry import is_preference
 
     given = [name for text in names for name in split_names(text)]

@@ -11,12 +11,17 @@ import polars as pl
 
 from irmeta.equality import TIE
 from irmeta.errors import UsageError
-from irmeta.measures.curve import curves_of, spec_without_cutoff
+from irmeta.measures.curve import curves_of, paired_curves, spec_without_cutoff
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measures
-from irmeta.measures.paired_curves import paired_curves
-from irmeta.measures.pools import unjudged_docs, unjudged_measures
-from irmeta.measures.reduced_pools import LEVELS, ReducedPool, parts_of, reduced_pools
+from irmeta.measures.pools import (
+    LEVELS,
+    ReducedPool,
+    parts_of,
+    reduced_pools,
+    unjudged_docs,
+    unjudged_measures,
+)
 from irmeta.policies import TieOrder
 from irmeta.rankings.completeness import ComprehensiveDepth
 from irmeta.rankings.load import LEAST_ROWS, other_order

@@ -13,7 +13,7 @@ import polars as pl
 from irmeta.equality import TIE
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
-from irmeta.measures.rare_parts import RareParts
+from irmeta.measures.rareness import RareParts
 from irmeta.phrases import count, listed
 from irmeta.policies import Counted
 from irmeta.rankings.derive.drop import pool_cut

@@ -14,7 +14,7 @@ import polars as pl
 from irmeta.errors import DataError
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
-from irmeta.measures.rare_parts import RareParts, rare_parts
+from irmeta.measures.rareness import RareParts, rare_parts
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.sample import sample_queries
 from irmeta.rankings.holders import groups_of, holders_within, number_names

@@ -13,7 +13,7 @@ from irmeta.measures.evaluate import evaluate_block, oriented, rank_cutoff, scor
 from irmeta.measures.explain import trace_value
 from irmeta.measures.names import Spec, canonical, parse_measure
 from irmeta.measures.spec import Trace
-from irmeta.naming.numbered_rankings import NumberedRankings
+from irmeta.numbered_rankings import NumberedRankings
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import (

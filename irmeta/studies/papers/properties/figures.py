@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.naming.numbered_rankings import EMPTY, NONRELEVANT
+from irmeta.numbered_rankings import EMPTY, NONRELEVANT
 from irmeta.phrases import count
 from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.graph import graph

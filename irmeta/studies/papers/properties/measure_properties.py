@@ -10,7 +10,7 @@ from irmeta.errors import check_whole
 from irmeta.measures.evaluate import dependence, score_rankings
 from irmeta.measures.names import Spec, parse_measures, registry
 from irmeta.measures.spec import Measure
-from irmeta.naming.grammar import split_names, texts_of
+from irmeta.naming import split_names, texts_of
 from irmeta.parallel import check_not_forked
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import properties_for

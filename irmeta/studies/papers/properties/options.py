@@ -12,7 +12,7 @@ from irmeta.phrases import count
 
 if TYPE_CHECKING:
     from irmeta.measures.names import Spec
-    from irmeta.naming.numbered_rankings import NumberedRankings
+    from irmeta.numbered_rankings import NumberedRankings
     from irmeta.rankings.enumeration import RankingSpace
     from irmeta.stats.properties import Property
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from irmeta.naming.grammar import joined, split_form
+from irmeta.naming import joined, split_form
 
 MEASURES = ("measure", "preference", "change", "row", "column")
 """Beginnings of the names of columns whose values are, or contain, names of measures."""

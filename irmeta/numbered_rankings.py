@@ -36,7 +36,7 @@ class NumberedRankings:
 
     Examples
     --------
-    >>> from irmeta.naming.numbered_rankings import NumberedRankings
+    >>> from irmeta.numbered_rankings import NumberedRankings
     >>> rankings = NumberedRankings(2, 2)
     >>> rankings.count, [rankings.name(i) for i in (0, 1, 4, 12)]
     (13, ['empty', 'a', 'aa', 'xx'])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irmeta.measures.names import registry
-from irmeta.naming.notation import (
+from irmeta.report.notation import (
     Notations,
     is_marked,
     marked,
