@@ -27,6 +27,7 @@ _NAMES = {
     "irmeta.api.prefer": ("prefer",),
     "irmeta.api.reproduce": ("Reproduction", "reproduce"),
     "irmeta.api.significance": ("compare", "power"),
+    "irmeta.api.validate": ("Validation", "validate"),
     "irmeta.api.verify": ("verify",),
     "irmeta.archive.fetch": ("fetch",),
     "irmeta.archive.fetch_plan": ("FetchReport",),
@@ -56,12 +57,12 @@ __all__ = [
     "JudgeAgreement", "JudgedRanks", "Matrix", "MeasureError", "NamesWarning", "PoolDepthWarning",
     "QrelsWarning", "ReadPolicy", "RelevanceWarning", "Reproduction", "SearchLengths",
     "SegmentWarning", "SelfRetrievalWarning", "SkippedRunWarning", "Store", "UsageError",
-    "Verification",
+    "Validation", "Verification",
     "__version__", "agree", "catalog", "check", "compare", "dask_executor", "diff", "evaluate",
     "fetch", "from_data", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
     "measure_properties", "offline", "open_store", "permuted_means", "power", "prefer",
     "preferences_of", "read", "read_files", "reanalyze", "reproduce", "scores_of", "stats",
-    "studies", "verify",
+    "studies", "validate", "verify",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from irmeta.api.prefer import prefer
     from irmeta.api.reproduce import Reproduction, reproduce
     from irmeta.api.significance import compare, power
+    from irmeta.api.validate import Validation, validate
     from irmeta.api.verify import verify
     from irmeta.archive.catalog import Catalog, catalog
     from irmeta.archive.fetch import fetch

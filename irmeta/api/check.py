@@ -71,7 +71,7 @@ def check_files(path: AnyLocation, *, workers: int | None = None) -> Checked:
     elif place.is_file() and is_ours(place):
         found = [_of_file(place)]
     else:
-        fix = " Reading a collection checks it: `irmeta ingest`." if place.is_dir() else ""
+        fix = " `irmeta validate` checks run files, `irmeta ingest` a collection."
         problem = "is not a store, a folder of results or a Parquet file that irmeta wrote."
         raise UsageError(f"{path} {problem}{fix}")
     wrong = [(str(file), problem) for file, problem in found if problem is not None]

@@ -12,7 +12,7 @@ import polars as pl
 from rich.console import Console
 
 from irmeta._version import __version__
-from irmeta.cli.display import Display
+from irmeta.cli.display import Display, ValidationDisplay
 from irmeta.cli.notes import in_options, note
 from irmeta.cli.tables import Result, counted, open_console, print_table, print_text
 from irmeta.escapes import escape_name, print_line
@@ -29,6 +29,7 @@ from irmeta.studies.framework.study_results import claims
 if TYPE_CHECKING:
     from irmeta.api import Reanalysis, Store
     from irmeta.api.check import Checked
+    from irmeta.api.validate import Validation
     from irmeta.store.ingest import Outcome
     from irmeta.studies.framework.run_all import Done
     from irmeta.studies.framework.study import Study
@@ -221,6 +222,27 @@ def print_checked(checked: Checked, path: str, display: Display) -> None:
     display.write(
         Result("check", tables, "Damaged files.", made, {"files": checked.files}, show=show)
     )
+
+
+def print_validation(validation: Validation, display: ValidationDisplay) -> None:
+    """Print runs and findings, write the findings to a file, or a text per run to a folder."""
+    from irmeta.api.validate import finding_line
+
+    runs, findings = validation.runs, validation.findings
+
+    def show(digits: int) -> None:
+        print_table(open_console(), runs.drop("file"))
+        for row in findings.iter_rows(named=True):
+            print_line(f"{row['run']}: {row['kind']}: {finding_line(row)}")
+        invalid = runs.filter(~pl.col("valid")).height
+        print_line(f"{count(runs.height, 'run')}, {invalid:,} not valid")
+
+    made = {"irmeta": __version__, "validate": validation.rules}
+    tables = {"findings": findings, "runs": runs}
+    display.write(Result("validate", tables, "Errors of runs, and notes.", made, show=show))
+    if display.folder is not None:
+        files = validation.write(display.folder, force=display.force)
+        note(f"{count(len(files), 'text')} in {display.folder}")
 
 
 def claims_result(folders: Sequence[str], per_track: bool) -> Result:

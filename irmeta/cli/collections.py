@@ -1,4 +1,4 @@
-"""`irmeta reanalyze`, `ingest` and `info`: commands over collections."""
+"""`irmeta reanalyze`, `ingest`, `validate` and `info`: commands over collections and runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from irmeta.cli.app import (
+    FAILED,
     DaskOption,
     MemoryOption,
     RehashOption,
@@ -17,9 +18,10 @@ from irmeta.cli.app import (
     WorkersOption,
     bytes_of,
     cluster,
+    loop_bar,
     progress_bar,
 )
-from irmeta.cli.display import ReportDisplay
+from irmeta.cli.display import ReportDisplay, ValidationDisplay
 from irmeta.cli.registered import Given, command, with_options
 from irmeta.cli.sources import (
     READING,
@@ -128,6 +130,42 @@ def ingest(
     if not track:
         report_kept_tracks(made, {outcome.track for outcome in outcomes})
     finish(made, outcomes, strict)
+
+
+@command(
+    "irmeta validate runs/ --query-file topics.txt --out letters/",
+    "irmeta validate submissions.tar.gz --max-depth 100 --doc-file ids.txt.gz --format csv",
+)
+@with_options(display=ValidationDisplay)
+def validate(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Run files, archives of runs, or folders.", show_default=False),
+    ],
+    display: ValidationDisplay,
+    query_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="The topics: a line per query that begins with its id.", show_default=False
+        ),
+    ] = None,
+    max_depth: Annotated[int, typer.Option(min=1, help="Most docs of a query.")] = 1000,
+    doc_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="The collection: a line per doc that begins with its id.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """List the errors of run files, which need no qrels. Exit with status 1 if there is any."""
+    from irmeta.api.validate import validate as validated
+    from irmeta.cli.batches import print_validation
+
+    with loop_bar("Reading"):
+        validation = validated(runs, query_file=query_file, max_depth=max_depth, doc_file=doc_file)
+    print_validation(validation, display)
+    if not validation.passed:
+        raise typer.Exit(FAILED)
 
 
 @command(

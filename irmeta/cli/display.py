@@ -155,6 +155,24 @@ class ReportDisplay(Display):
 
 
 @dataclass(frozen=True)
+class ValidationDisplay(FolderDisplay):
+    """How `validate` prints runs and findings, or writes a text for each run to a folder."""
+
+    format: str | None = option(
+        None, f"Format of the findings; default text with tables. {HINT}", choices=FORMATS
+    )
+    out: str | None = option(
+        None,
+        f"Folder for a text per run, to send to its authors; or a file of findings, {LISTED}.",
+        metavar="FOLDER|FILE",
+    )
+
+    def plain(self) -> str:
+        """Return the format of printed output where none is asked for."""
+        return "table"
+
+
+@dataclass(frozen=True)
 class VerifyDisplay(Display):
     """How `verify` prints tracks, and writes values to a file."""
 

@@ -35,6 +35,7 @@ MODULES = {
     "measures": "values",
     "preferences": "comparisons",
     "ingest": "collections",
+    "validate": "collections",
     "info": "collections",
     "check": "results",
     "diff": "results",

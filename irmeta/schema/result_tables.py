@@ -64,6 +64,33 @@ MEANS = Table(
     },
     caption="Mean of every measure for every system, and its number of queries.",
 )
+VALIDATED_RUNS = Table(
+    "runs",
+    ("run",),
+    {
+        "run": Column("text", "the run, named after its file"),
+        "file": Column("text", "path of the file, and the member of an archive"),
+        "valid": Column("yes", "whether the file has no error"),
+        "errors": Column("big", "errors of the file"),
+        "notes": Column("count", "notes on the run"),
+        "tag": Column("text", "tag of the run; null: the file has none, or errors", null=True),
+        "queries": Column("count", "queries with docs; null: the file has errors", null=True),
+        "rows": Column("big", "rows; null: the file has errors", null=True),
+    },
+    caption="Validity of each run.",
+)
+RUN_FINDINGS = Table(
+    "findings",
+    ("run",),
+    {
+        "run": Column("text", "the run, named after its file"),
+        "kind": Column("name", "error: the run is not valid; note: it may not be as intended"),
+        "line": Column("big", "line of the file; null: no single line", null=True),
+        "value": Column("text", "content of the line, or value of the field", null=True),
+        "problem": Column("text", "what is wrong"),
+    },
+    caption="Errors of runs, the first 20 each, and notes.",
+)
 SEARCH_LENGTHS = Table(
     "search_lengths",
     ("query", "system", "doc"),

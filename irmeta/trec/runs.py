@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -230,6 +230,21 @@ def _fits(fields: list[bytes], width: int) -> bool:
 
 def first_repeat(file: InputFile, comments: Comments) -> DataError:
     """Return the error of the first duplicate (query, doc); malformed lines are skipped."""
+    repeats = (error for error in row_errors(file, comments) if error.ids)
+    changed = DataError("was changed while it was read", file=file.name, fix="Read it again.")
+    return next(repeats, changed)
+
+
+def row_errors(file: InputFile, comments: Comments = "auto") -> Iterator[DataError]:
+    """Yield the error of each malformed line and each duplicate (query, doc), line by line.
+
+    Only an error of a duplicate has `ids`.
+
+    Raises
+    ------
+    DataError
+        For a line that ends the reading: see `Text.pieces`.
+    """
     seen: dict[tuple[bytes, bytes], int] = {}
     width, noticed = 0, Counter[str]()
     hashes = HashLines(comments, lambda fields: _fits(fields, width))
@@ -240,18 +255,19 @@ def first_repeat(file: InputFile, comments: Comments) -> DataError:
             for number, fields in lines(piece, file.name, 6, start, hashes):
                 try:
                     query, doc, _, _ = _row(fields, width, number, noticed)
-                except DataError:
+                except DataError as error:
+                    error.file = file.name
+                    yield error
                     continue
                 first = seen.setdefault((query, doc), number)
                 if first != number:
-                    return DataError(
+                    yield DataError(
                         f"query {{query}} has doc {{doc}} a second time, first in line {first}",
                         file=file.name,
                         line=number,
                         ids={"query": query.decode(), "doc": doc.decode()},
                         fix='`duplicates="first"` keeps the first line of each.',
                     )
-    return DataError("was changed while it was read", file=file.name, fix="Read it again.")
 
 
 def _row(

@@ -23,6 +23,7 @@ ONE = ("--system", "aldDFR", "--query", "901", "--track", "news")
 TABLES: dict[str, tuple[str, ...]] = {
     "info": (STORE,),
     "check": (STORE,),
+    "validate": ("RUNS", "--max-depth", "100"),
     "evaluate": (STORE, "-m", "AP", "--track", "web"),
     "explain": (STORE, "-m", "AP", *ONE),
     "compare": (STORE, "-m", "AP", "--track", "web"),
@@ -51,7 +52,7 @@ SIX = ("evaluate", "compare", "power", "prefer", "truncation")
 
 
 @pytest.fixture
-def line(made_store: irmeta.Store, tmp_path: Path):
+def line(made_store: irmeta.Store, collections: Path, tmp_path: Path):
     """Return the words of a command in `TABLES`."""
     file, published = tmp_path / "in.csv", tmp_path / "published.csv"
 
@@ -63,6 +64,7 @@ def line(made_store: irmeta.Store, tmp_path: Path):
             rows = (f"{q} 0 d{d} {g}\n" for q in (1, 2, 3) for d, g in enumerate(grades[q - 1 :]))
             (tmp_path / name).write_text("".join(rows))
         places = {name: str(tmp_path / name) for name in ("QRELS", "JUDGE")}
+        places["RUNS"] = str(collections / "news" / "runs")
         places |= {STORE: str(made_store.path), "FILE": str(file), "PUBLISHED": str(published)}
         return [command, *(places.get(word, word) for word in TABLES[command])]
 

@@ -37,6 +37,8 @@ LINES = (
     Line("info store --format json"),
     Line(f"info {COLLECTION} --format markdown"),
     Line("check store --format csv"),
+    Line(f"validate {NEWS}/runs --max-depth 150 --format json"),
+    Line(f"validate {FORMATS} --out letters"),
     Line("reanalyze store --out overview --no-figures", two=True),
     Line("reanalyze store --out overview --no-figures"),
     Line("reanalyze data_fixtures/recommender --out movies --track movies -m AP --formats svg,png"),

@@ -1,0 +1,443 @@
+"""`validate`: what is wrong with run files, before there are judgments."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta._version import __version__
+from irmeta.errors import DataError, UsageError, check_whole, short, shown
+from irmeta.escapes import escape_text
+from irmeta.files import file_names as names_of_files
+from irmeta.files import write_text
+from irmeta.locations import AnyLocation, local, not_a
+from irmeta.parallel import reported
+from irmeta.phrases import count
+from irmeta.policies import ReadPolicy
+from irmeta.schema.result_tables import RUN_FINDINGS, VALIDATED_RUNS
+from irmeta.store.read_run import Run, read_run
+from irmeta.summaries import Summarized, Summary
+from irmeta.trec.archives import archive_kind, members
+from irmeta.trec.collection import files_below, is_beside_runs
+from irmeta.trec.readers.forms import recognize
+from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import row_errors
+from irmeta.trec.source import TrackSource
+from irmeta.trec.streams import InputFile, open_stream
+from irmeta.trec.system_names import file_names, stem
+from irmeta.trec.text import Text
+
+MOST_ERRORS = 20
+"""Errors of a run that are listed; all are counted."""
+NAMED = 3
+"""Queries or docs that a note names."""
+Finding = tuple[int | None, str | None, str]
+"""Line, value and problem of an error."""
+_MARK = b"Validation of a run by irmeta"
+FIRST_LINE = f"{_MARK.decode()} {__version__}"
+
+
+@dataclass(frozen=True, repr=False)
+class Validation(Summarized):
+    """What is wrong with some runs, and what is unusual.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        run, file, valid, errors, notes, tag, queries, rows: one row per run. A run is valid if its
+        file has no error; `queries` and `rows` are null for a run that cannot be read.
+    findings : DataFrame
+        run, kind (``error`` or ``note``), line, value, problem: the first 20 errors and all notes
+        of each run; `line` is null where a finding is not about a single line.
+    rules : dict
+        What was checked: ``max_depth``, ``query_file``, ``doc_file``.
+    """
+
+    runs: pl.DataFrame
+    findings: pl.DataFrame
+    rules: dict[str, object]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all runs are valid."""
+        return bool(self.runs["valid"].all())
+
+    def text(self, run: str) -> str:
+        """Return the findings of one run as a text, to send to those who made the run.
+
+        Raises
+        ------
+        UsageError
+            If there is no such run.
+        """
+        facts = self.runs.filter(pl.col("run") == run)
+        if facts.is_empty():
+            raise UsageError(f"no run {run!r}: the runs are {', '.join(self.runs['run'])}.")
+        return _text(facts.row(0, named=True), self.findings.filter(run=run), self.rules)
+
+    def write(self, folder: AnyLocation, *, force: bool = False) -> list[Path]:
+        """Write the text of each run to a file of a folder, named after the run.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder, which is made.
+        force : bool, default False
+            Whether files that irmeta did not write are replaced.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Raises
+        ------
+        UsageError
+            If a file exists that irmeta did not write; then none is written.
+        """
+        target = local(folder)
+        names = names_of_files(self.runs["run"])
+        paths = {run: target / f"{name}.txt" for run, name in names.items()}
+        for path in paths.values():
+            if path.exists() and not force and not _is_validation(path):
+                raise UsageError(
+                    f"{path} exists and irmeta did not write it: use `force=True` to replace it."
+                )
+        target.mkdir(parents=True, exist_ok=True)
+        for run, path in paths.items():
+            write_text(path, self.text(run))
+        return [*paths.values()]
+
+    def _summary(self) -> Summary:
+        invalid = int((~self.runs["valid"]).sum())
+        facts = [count(self.runs.height, "run"), f"{invalid:,} not valid"]
+        return Summary("", facts, lambda: self.runs)
+
+
+def validate(
+    runs: AnyLocation | Iterable[AnyLocation],
+    *,
+    query_file: AnyLocation | None = None,
+    max_depth: int = 1000,
+    doc_file: AnyLocation | None = None,
+) -> Validation:
+    """Check run files without judgments, as the organisers of a track do when runs come in.
+
+    Parameters
+    ----------
+    runs : str, Path or iterable of them
+        Run files in any form that irmeta reads, archives of runs, and folders with such files.
+    query_file : str or Path, optional
+        The topics: a text with one query per line that begins with the query's id.
+    max_depth : int, default 1000
+        Most docs of one query.
+    doc_file : str or Path, optional
+        The collection: a text with one doc per line that begins with the doc's id, also compressed.
+        It is streamed, and only the ids of the runs are held in memory.
+
+    Returns
+    -------
+    Validation
+        Errors make a run invalid: lines that are no row of a run, scores that are not finite, docs
+        that a query has twice, and files that cannot be read. Notes say what irmeta can read but
+        an organiser may not accept: queries with more than `max_depth` docs, topics without docs
+        and queries that are no topics, docs outside the collection, lists whose scores are all
+        equal or contradict the ranks, a tag with blanks or unlike the file's name, several tags,
+        decimal commas, a run with the same lists as another.
+
+    Raises
+    ------
+    UsageError
+        If no run is named, a path does not exist, a folder holds no run, or `query_file` is not
+        a list of queries.
+    DataError
+        If `query_file` or `doc_file` cannot be read.
+
+    Examples
+    --------
+    >>> done = irmeta.validate("collection/news/runs", max_depth=100)
+    >>> done.passed
+    True
+    """
+    check_whole("max_depth", max_depth)
+    paths = [runs] if isinstance(runs, AnyLocation) else list(runs)
+    source = _source(paths)
+    topics = None if query_file is None else _topics(query_file)
+    reader = RowReader()
+    checked = [
+        _Checked.of(source, file, reader)
+        for name in reported(source.runs, len(source.runs))
+        for file in _files(source, name)
+    ]
+    unknown = None if doc_file is None else _unknown_docs(reader, doc_file)
+    names = file_names(entry.file for entry in checked)
+    twins = _equal_runs(checked, names)
+    for entry in checked:
+        if entry.run is not None:
+            entry.notes += _notes(entry.run, max_depth, topics)
+            if unknown is not None:
+                entry.notes += _outside(entry.run, unknown)
+            entry.notes += twins.get(entry.file, [])
+    rules: dict[str, object] = {
+        "max_depth": max_depth,
+        "query_file": None if query_file is None else str(query_file),
+        "doc_file": None if doc_file is None else str(doc_file),
+    }
+    return Validation(
+        VALIDATED_RUNS.frame([entry.facts(names[entry.file]) for entry in checked]),
+        RUN_FINDINGS.frame(
+            [row for entry in checked for row in entry.findings(names[entry.file])],
+        ),
+        rules,
+    )
+
+
+@dataclass
+class _Checked:
+    """A run file with its errors and notes; `run` is None if it cannot be read."""
+
+    file: str
+    run: Run | None
+    errors: list[Finding] = field(default_factory=list)
+    count: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, source: TrackSource, file: InputFile | DataError, reader: RowReader) -> _Checked:
+        """Read a run, and all its errors if it has any."""
+        if isinstance(file, DataError):  # of a member of an archive
+            return cls(file.file or "", None, [_finding(file)], 1)
+        outcome = read_run(source, file, reader)
+        if isinstance(outcome, Run):
+            return cls(file.name, outcome, notes=list(outcome.notes))
+        errors = _all_errors(file) if source.may_quote(file.name) else iter(())
+        first: list[Finding] = [_finding(error) for error in islice(errors, MOST_ERRORS)]
+        further = sum(1 for _ in errors)
+        if not first:  # of a file in another form
+            reason = outcome.reason.removeprefix(file.name).removeprefix(":").removeprefix(",")
+            first = [(None, None, reason.strip())]
+        return cls(file.name, None, first, len(first) + further)
+
+    def facts(self, name: str) -> dict[str, object]:
+        """Return the row of the run."""
+        return {
+            "run": name,
+            "file": self.file,
+            "valid": self.count == 0,
+            "errors": self.count,
+            "notes": len(self.notes),
+            "tag": None if self.run is None else self.run.tag,
+            "queries": None if self.run is None else len(self.run.queries),
+            "rows": None if self.run is None else self.run.rows,
+        }
+
+    def findings(self, name: str) -> Iterator[dict[str, object]]:
+        """Yield the rows of errors and notes."""
+        for line, value, problem in self.errors:
+            yield {"run": name, "kind": "error", "line": line, "value": value, "problem": problem}
+        for note in self.notes:
+            yield {"run": name, "kind": "note", "line": None, "value": None, "problem": note}
+
+
+def _source(paths: Sequence[AnyLocation]) -> TrackSource:
+    """Return the run files: those named, and those below named folders but for readmes."""
+    if not paths:
+        raise UsageError("name the run files, or a folder of them.")
+    files = list[str]()
+    for path in map(local, paths):
+        if path.is_dir():
+            below = [file for file in files_below(path, ".") if not is_beside_runs(file)]
+            if not below:
+                raise UsageError(f"{path} holds no run.")
+            files += [(path / file).as_posix() for file in below]
+        elif path.is_file():
+            files.append(path.as_posix())
+        else:
+            raise UsageError(not_a("file", path) + ".")
+    given = {path.as_posix(): str(path) for path in map(local, paths)}
+    return TrackSource("", Path(), tuple(dict.fromkeys(files)), (), None, ReadPolicy(), given=given)
+
+
+def _files(source: TrackSource, name: str) -> Iterator[InputFile | DataError]:
+    """Yield a run file, or the members of an archive."""
+    file = source.input_file(name)
+    kind = archive_kind(file)
+    if kind is None:
+        yield file
+    else:
+        yield from members(file, kind)
+
+
+def _all_errors(file: InputFile) -> Iterator[DataError]:
+    """Yield all errors of a file in TREC form; none of a file in another form."""
+    try:
+        if recognize(file, "run") == "trec":
+            yield from row_errors(file)
+    except DataError as error:  # nothing after it can be read
+        yield error
+
+
+def _finding(error: DataError) -> Finding:
+    """Return the line, value and problem of an error."""
+    problem = error.problem
+    if error.ids:
+        problem = problem.format_map({name: short(value) for name, value in error.ids.items()})
+    value = error.value
+    text = value.decode(errors="replace") if isinstance(value, bytes) else value
+    return error.line, None if text is None else str(text), problem
+
+
+def _topics(path: AnyLocation) -> dict[str, None]:
+    """Return the ids of the queries of a file, in its order.
+
+    Raises
+    ------
+    UsageError
+        If it is marked up.
+    """
+    topics = {name: None for names in _first_fields(path) for name in names}
+    if first := next((name for name in topics if name.startswith("<")), None):
+        raise UsageError(
+            f"{path}: {first} is no query: a file of queries has one per line, which begins with "
+            "its id."
+        )
+    return topics
+
+
+def _first_fields(path: AnyLocation) -> Iterator[list[str]]:
+    """Yield the first field of the lines of a file, many lines at a time."""
+    file = InputFile.at(local(path), str(path))
+    with open_stream(file) as stream:
+        for _, piece in Text(stream, file.name).pieces():
+            lines = pl.Series(piece.decode().splitlines(), dtype=pl.String)
+            fields = lines.str.extract(r"^\s*(\S+)", 1)
+            yield fields.drop_nulls().to_list()
+
+
+def _unknown_docs(reader: RowReader, path: AnyLocation) -> np.ndarray:
+    """Return a mask of the docs of all runs: those that the collection does not have."""
+    docs = reader.docs.strings()
+    outside = set(docs)
+    for names in _first_fields(path):
+        outside.difference_update(names)
+        if not outside:
+            break
+    return docs.is_in(list(outside)).to_numpy()
+
+
+def _notes(run: Run, max_depth: int, topics: dict[str, None] | None) -> Iterator[str]:
+    """Yield the notes on a run, but for those that need other runs or the collection."""
+    queries, lengths = _names_of(run), np.diff(run.starts)
+    deep = np.flatnonzero(lengths > max_depth)
+    if len(deep):
+        counts = [f"{queries[i]} ({lengths[i]:,})" for i in deep]
+        yield f"{count(len(deep), 'query has', 'queries have')} more than {max_depth:,} docs: " + (
+            _few(counts)
+        )
+    if topics is not None:
+        yield from _topic_notes(queries, topics)
+    columns = run.columns.rows(0, run.rows)
+    low = np.minimum.reduceat(columns["score"], run.starts[:-1])
+    high = np.maximum.reduceat(columns["score"], run.starts[:-1])
+    equal = np.flatnonzero((low == high) & (lengths > 1))
+    if len(equal):
+        named = _few([queries[i] for i in equal])
+        yield f"all scores of {count(len(equal), 'query', 'queries')} are equal: {named}"
+    if run.tag is not None:
+        if any(character.isspace() for character in run.tag):
+            yield f"the tag {run.tag!r} has blanks"
+        elif run.tag != stem(run.file):
+            yield f"the tag {run.tag!r} is not the name of the file, {stem(run.file)!r}"
+
+
+def _topic_notes(queries: Sequence[str], topics: dict[str, None]) -> Iterator[str]:
+    present = set(queries)
+    missing = [topic for topic in topics if topic not in present]
+    unknown = [query for query in queries if query not in topics]
+    if missing:
+        yield f"{count(len(missing), 'topic has', 'topics have')} no docs: {_few(missing)}"
+    if unknown:
+        yield f"{count(len(unknown), 'query is', 'queries are')} no topic: {_few(unknown)}"
+
+
+def _outside(run: Run, unknown: np.ndarray) -> list[str]:
+    """Return the note on docs that the collection does not have."""
+    docs = run.columns.rows(0, run.rows)["doc"]
+    rows = np.flatnonzero(unknown[docs])
+    if not len(rows):
+        return []
+    distinct = np.unique(docs[rows])
+    names = run.reader.docs.strings().gather(distinct).to_list()
+    verb = "doc is" if len(names) == 1 else "docs are"
+    return [
+        f"{len(names):,} {verb} not in the collection, in {count(len(rows), 'row')}: {_few(names)}"
+    ]
+
+
+def _equal_runs(checked: Iterable[_Checked], names: dict[str, str]) -> dict[str, list[str]]:
+    """Return a note on each run whose lists are those of an earlier run."""
+    first: dict[bytes, str] = {}
+    notes = dict[str, list[str]]()
+    for entry in checked:
+        if entry.run is not None:
+            same = first.setdefault(_ranking(entry.run), entry.file)
+            if same != entry.file:
+                notes[entry.file] = [f"the same lists as the run {names[same]}"]
+    return notes
+
+
+def _ranking(run: Run) -> bytes:
+    """Return a hash of the docs of each query by score, ties by doc; scores themselves differ."""
+    columns = run.columns.rows(0, run.rows)
+    query = np.repeat(run.queries, np.diff(run.starts))
+    order = np.lexsort((columns["doc"], -columns["score"], query))
+    lists = np.stack([query[order], columns["doc"][order]])
+    return hashlib.sha256(lists.tobytes()).digest()
+
+
+def _names_of(run: Run) -> list[str]:
+    return run.reader.queries.strings().gather(run.queries).to_list()
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first names, and the number of the others."""
+    more = len(names) - NAMED
+    return ", ".join(map(short, names[:NAMED])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _text(facts: dict[str, object], findings: pl.DataFrame, rules: dict[str, object]) -> str:
+    """Return the text of one run."""
+    lines = [FIRST_LINE, "", f"run:   {facts['run']}", f"file:  {facts['file']}"]
+    lines.append(f"valid: {'yes' if facts['valid'] else 'no'}")
+    if facts["rows"] is not None:
+        lines.append(f"size:  {facts['queries']:,} queries, {facts['rows']:,} rows")
+    for kind, total in (("error", facts["errors"]), ("note", facts["notes"])):
+        rows = findings.filter(kind=kind)
+        if rows.height:
+            shown = f", the first {rows.height}" if rows.height != total else ""
+            lines += ["", f"{count(int(str(total)), kind)}{shown}:"]
+            lines += [f"- {finding_line(row)}" for row in rows.iter_rows(named=True)]
+    checked = [f"at most {rules['max_depth']:,} docs of a query"]
+    checked += [f"topics of {rules['query_file']}"] if rules["query_file"] else []
+    checked += [f"docs of {rules['doc_file']}"] if rules["doc_file"] else []
+    return escape_text("\n".join([*lines, "", f"Checked: {', '.join(checked)}."]), "\n") + "\n"
+
+
+def finding_line(row: dict[str, Any]) -> str:
+    """Return an error or a note with its line and value."""
+    line = "" if row["line"] is None else f"line {row['line']:,}: "
+    value = "" if row["value"] is None else f": {shown(row['value'])}"
+    return f"{line}{row['problem']}{value}"
+
+
+def _is_validation(path: Path) -> bool:
+    """Check whether a file is such a text, of any version."""
+    with path.open("rb") as file:
+        return file.read(len(_MARK)) == _MARK
