@@ -38,7 +38,7 @@ LINES = (
     Line(f"info {COLLECTION} --format markdown"),
     Line("check store --format csv"),
     Line(f"validate {NEWS}/runs --max-depth 150 --format json"),
-    Line(f"validate {FORMATS} --out letters"),
+    Line(f"validate {FORMATS}/runs --out letters"),
     Line("reanalyze store --out overview --no-figures", two=True),
     Line("reanalyze store --out overview --no-figures"),
     Line("reanalyze data_fixtures/recommender --out movies --track movies -m AP --formats svg,png"),
