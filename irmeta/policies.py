@@ -296,3 +296,16 @@ class TrackOptions(EvalPolicy):
         if not isinstance(own, tuple):  # a study's own, which names of its measures state
             del values["rel"]
         return EvalPolicy(**values)
+
+
+@dataclass(frozen=True)
+class RunRules(Options):
+    """What `irmeta.validate` compares runs with."""
+
+    query_file: str | None = option(
+        None, "The topics: a line per query that begins with its id.", metavar="FILE"
+    )
+    max_depth: int = option(1000, "Most docs of a query.", least=1)
+    doc_file: str | None = option(
+        None, "The collection: a line per doc that begins with its id.", metavar="FILE"
+    )

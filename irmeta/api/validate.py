@@ -13,14 +13,14 @@ import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.errors import DataError, UsageError, check_whole, short, shown
+from irmeta.errors import DataError, UsageError, short, shown
 from irmeta.escapes import escape_text
 from irmeta.files import file_names as names_of_files
 from irmeta.files import write_text
 from irmeta.locations import AnyLocation, local, not_a
 from irmeta.parallel import reported
 from irmeta.phrases import count
-from irmeta.policies import ReadPolicy
+from irmeta.policies import ReadPolicy, RunRules
 from irmeta.schema.result_tables import RUN_FINDINGS, VALIDATED_RUNS
 from irmeta.store.read_run import Run, read_run
 from irmeta.summaries import Summarized, Summary
@@ -166,36 +166,36 @@ def validate(
     >>> done.passed
     True
     """
-    check_whole("max_depth", max_depth)
-    paths = [runs] if isinstance(runs, AnyLocation) else list(runs)
-    source = _source(paths)
-    topics = None if query_file is None else _topics(query_file)
+    files = {"query_file": query_file, "doc_file": doc_file}
+    paths = {name: None if file is None else str(file) for name, file in files.items()}
+    return validate_by(runs, RunRules(max_depth=max_depth, **paths))
+
+
+def validate_by(runs: AnyLocation | Iterable[AnyLocation], rules: RunRules) -> Validation:
+    """Validate runs: see `validate`."""
+    source = _source([runs] if isinstance(runs, AnyLocation) else list(runs))
+    topics = None if rules.query_file is None else _topics(rules.query_file)
     reader = RowReader()
     checked = [
         _Checked.of(source, file, reader)
         for name in reported(source.runs, len(source.runs))
         for file in _files(source, name)
     ]
-    unknown = None if doc_file is None else _unknown_docs(reader, doc_file)
+    unknown = None if rules.doc_file is None else _unknown_docs(reader, rules.doc_file)
     names = file_names(entry.file for entry in checked)
     twins = _equal_runs(checked, names)
     for entry in checked:
         if entry.run is not None:
-            entry.notes += _notes(entry.run, max_depth, topics)
+            entry.notes += _notes(entry.run, rules.max_depth, topics)
             if unknown is not None:
                 entry.notes += _outside(entry.run, unknown)
             entry.notes += twins.get(entry.file, [])
-    rules: dict[str, object] = {
-        "max_depth": max_depth,
-        "query_file": None if query_file is None else str(query_file),
-        "doc_file": None if doc_file is None else str(doc_file),
-    }
     return Validation(
         VALIDATED_RUNS.frame([entry.facts(names[entry.file]) for entry in checked]),
         RUN_FINDINGS.frame(
             [row for entry in checked for row in entry.findings(names[entry.file])],
         ),
-        rules,
+        rules.record(),
     )
 
 

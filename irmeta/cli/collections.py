@@ -34,7 +34,7 @@ from irmeta.cli.sources import (
     run_notes,
 )
 from irmeta.locations import location
-from irmeta.policies import ReadPolicy
+from irmeta.policies import ReadPolicy, RunRules
 from irmeta.studies.framework.study import RunOptions
 from irmeta.studies.reanalysis.study import OverviewOptions
 
@@ -136,33 +136,21 @@ def ingest(
     "irmeta validate runs/ --query-file topics.txt --out letters/",
     "irmeta validate submissions.tar.gz --max-depth 100 --doc-file ids.txt.gz --format csv",
 )
-@with_options(display=ValidationDisplay)
+@with_options(rules=RunRules, display=ValidationDisplay)
 def validate(
     runs: Annotated[
         list[Path],
         typer.Argument(help="Run files, archives of runs, or folders.", show_default=False),
     ],
+    rules: RunRules,
     display: ValidationDisplay,
-    query_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="The topics: a line per query that begins with its id.", show_default=False
-        ),
-    ] = None,
-    max_depth: Annotated[int, typer.Option(min=1, help="Most docs of a query.")] = 1000,
-    doc_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="The collection: a line per doc that begins with its id.", show_default=False
-        ),
-    ] = None,
 ) -> None:
     """List the errors of run files, which need no qrels. Exit with status 1 if there is any."""
-    from irmeta.api.validate import validate as validated
+    from irmeta.api.validate import validate_by
     from irmeta.cli.batches import print_validation
 
     with loop_bar("Reading"):
-        validation = validated(runs, query_file=query_file, max_depth=max_depth, doc_file=doc_file)
+        validation = validate_by(runs, rules)
     print_validation(validation, display)
     if not validation.passed:
         raise typer.Exit(FAILED)
