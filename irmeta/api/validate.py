@@ -103,10 +103,11 @@ class Validation(Summarized):
             If a file exists that irmeta did not write; then none is written.
         """
         target = local(folder)
-        names = names_of_files(self.runs["run"])
-        paths = {run: target / f"{name}.txt" for run, name in names.items()}
+        files = names_of_files(self.runs["run"])
+        paths = {run: target / f"{name}.txt" for run, name in files.items()}
         for path in paths.values():
-            if path.exists() and not force and not _is_validation(path):
+            is_own = not path.exists() or path.read_bytes().startswith(_MARK)
+            if not (is_own or force):
                 raise UsageError(
                     f"{path} exists and irmeta did not write it: use `force=True` to replace it."
                 )
@@ -182,8 +183,8 @@ def validate_by(runs: AnyLocation | Iterable[AnyLocation], rules: RunRules) -> V
         for file in _files(source, name)
     ]
     unknown = None if rules.doc_file is None else _unknown_docs(reader, rules.doc_file)
-    names = file_names(entry.file for entry in checked)
-    twins = _equal_runs(checked, names)
+    run_names = file_names(entry.file for entry in checked)
+    twins = _equal_runs(checked, run_names)
     for entry in checked:
         if entry.run is not None:
             entry.notes += _notes(entry.run, rules.max_depth, topics)
@@ -191,9 +192,9 @@ def validate_by(runs: AnyLocation | Iterable[AnyLocation], rules: RunRules) -> V
                 entry.notes += _outside(entry.run, unknown)
             entry.notes += twins.get(entry.file, [])
     return Validation(
-        VALIDATED_RUNS.frame([entry.facts(names[entry.file]) for entry in checked]),
+        VALIDATED_RUNS.frame([entry.facts(run_names[entry.file]) for entry in checked]),
         RUN_FINDINGS.frame(
-            [row for entry in checked for row in entry.findings(names[entry.file])],
+            [row for entry in checked for row in entry.findings(run_names[entry.file])],
         ),
         rules.record(),
     )
@@ -261,8 +262,8 @@ def _source(paths: Sequence[AnyLocation]) -> TrackSource:
             files.append(path.as_posix())
         else:
             raise UsageError(not_a("file", path) + ".")
-    given = {path.as_posix(): str(path) for path in map(local, paths)}
-    return TrackSource("", Path(), tuple(dict.fromkeys(files)), (), None, ReadPolicy(), given=given)
+    typed = {path.as_posix(): str(path) for path in map(local, paths)}
+    return TrackSource("", Path(), tuple(dict.fromkeys(files)), (), None, ReadPolicy(), given=typed)
 
 
 def _files(source: TrackSource, name: str) -> Iterator[InputFile | DataError]:
@@ -302,7 +303,7 @@ def _topics(path: AnyLocation) -> dict[str, None]:
     UsageError
         If it is marked up.
     """
-    topics = {name: None for names in _first_fields(path) for name in names}
+    topics = {topic: None for ids in _first_fields(path) for topic in ids}
     if first := next((name for name in topics if name.startswith("<")), None):
         raise UsageError(
             f"{path}: {first} is no query: a file of queries has one per line, which begins with "
@@ -325,8 +326,8 @@ def _unknown_docs(reader: RowReader, path: AnyLocation) -> np.ndarray:
     """Return a mask of the docs of all runs: those that the collection does not have."""
     docs = reader.docs.strings()
     outside = set(docs)
-    for names in _first_fields(path):
-        outside.difference_update(names)
+    for ids in _first_fields(path):
+        outside.difference_update(ids)
         if not outside:
             break
     return docs.is_in(list(outside)).to_numpy()
@@ -334,7 +335,8 @@ def _unknown_docs(reader: RowReader, path: AnyLocation) -> np.ndarray:
 
 def _notes(run: Run, max_depth: int, topics: dict[str, None] | None) -> Iterator[str]:
     """Yield the notes on a run, but for those that need other runs or the collection."""
-    queries, lengths = _names_of(run), np.diff(run.starts)
+    queries = run.reader.queries.strings().gather(run.queries).to_list()
+    lengths = np.diff(run.starts)
     deep = np.flatnonzero(lengths > max_depth)
     if len(deep):
         counts = [f"{queries[i]} ({lengths[i]:,})" for i in deep]
@@ -374,10 +376,11 @@ def _outside(run: Run, unknown: np.ndarray) -> list[str]:
     if not len(rows):
         return []
     distinct = np.unique(docs[rows])
-    names = run.reader.docs.strings().gather(distinct).to_list()
-    verb = "doc is" if len(names) == 1 else "docs are"
+    docs_outside = run.reader.docs.strings().gather(distinct).to_list()
+    verb = "doc is" if len(docs_outside) == 1 else "docs are"
     return [
-        f"{len(names):,} {verb} not in the collection, in {count(len(rows), 'row')}: {_few(names)}"
+        f"{len(docs_outside):,} {verb} not in the collection, in {count(len(rows), 'row')}: "
+        + _few(docs_outside)
     ]
 
 
@@ -400,10 +403,6 @@ def _ranking(run: Run) -> bytes:
     order = np.lexsort((columns["doc"], -columns["score"], query))
     lists = np.stack([query[order], columns["doc"][order]])
     return hashlib.sha256(lists.tobytes()).digest()
-
-
-def _names_of(run: Run) -> list[str]:
-    return run.reader.queries.strings().gather(run.queries).to_list()
 
 
 def _few(names: Sequence[str]) -> str:
@@ -435,9 +434,3 @@ def finding_line(row: dict[str, Any]) -> str:
     line = "" if row["line"] is None else f"line {row['line']:,}: "
     value = "" if row["value"] is None else f": {shown(row['value'])}"
     return f"{line}{row['problem']}{value}"
-
-
-def _is_validation(path: Path) -> bool:
-    """Check whether a file is such a text, of any version."""
-    with path.open("rb") as file:
-        return file.read(len(_MARK)) == _MARK

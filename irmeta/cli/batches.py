@@ -237,9 +237,9 @@ def print_validation(validation: Validation, display: ValidationDisplay) -> None
         invalid = runs.filter(~pl.col("valid")).height
         print_line(f"{count(runs.height, 'run')}, {invalid:,} not valid")
 
-    made = {"irmeta": __version__, "validate": validation.rules}
+    provenance = {"irmeta": __version__, "validate": validation.rules}
     tables = {"findings": findings, "runs": runs}
-    display.write(Result("validate", tables, "Errors of runs, and notes.", made, show=show))
+    display.write(Result("validate", tables, "Errors of runs, and notes.", provenance, show=show))
     if display.folder is not None:
         files = validation.write(display.folder, force=display.force)
         note(f"{count(len(files), 'text')} in {display.folder}")
