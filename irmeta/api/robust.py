@@ -18,8 +18,7 @@ from irmeta.stats.pairs import Pairs
 from irmeta.store.layout import is_store, store_folder
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.trust.conclusions import conclusion_tables
-from irmeta.studies.original.trust.options import CONCLUDED, TrustOptions, checked_measures
-from irmeta.studies.original.trust.study import STUDY
+from irmeta.studies.original.trust.study import CONCLUDED, STUDY, TrustOptions, checked_measures
 from irmeta.studies.original.trust.trusted_track import TrustedTrack
 
 

@@ -11,8 +11,8 @@ from irmeta.studies.papers.innovation.study import STUDY as INNOVATION
 from irmeta.studies.papers.innovation.study import InnovationOptions
 from irmeta.studies.papers.preference.study import STUDY as PREFERENCE
 from irmeta.studies.papers.preference.study import PreferenceOptions
-from irmeta.studies.papers.properties.options import PropertiesOptions
 from irmeta.studies.papers.properties.study import STUDY as PROPERTIES
+from irmeta.studies.papers.properties.study import PropertiesOptions
 from irmeta.studies.papers.search_length.study import STUDY as SEARCH_LENGTH
 from irmeta.studies.papers.search_length.study import SearchLengthOptions
 from support.claiming import Case, Rows, by_number, verdicts, wrong

@@ -16,7 +16,7 @@ from irmeta.measures.names import parse_measure
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import PAPER
 from irmeta.studies.papers.properties.compute import count_properties, count_rows
-from irmeta.studies.papers.properties.options import PropertiesOptions
+from irmeta.studies.papers.properties.study import PropertiesOptions
 
 pytestmark = pytest.mark.real
 CUBE = {"CT": "CT(per=all)@10", "ACT": "ACT(per=all)@10", "nCT": "nCT(per=all,iterations=10)@10"}

@@ -17,10 +17,9 @@ from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.properties.compute import compute, with_printed
 from irmeta.studies.papers.properties.figures import induced_path
-from irmeta.studies.papers.properties.options import MOST_DRAWN
-from irmeta.studies.papers.properties.options import PropertiesOptions as Options
-from irmeta.studies.papers.properties.sections import CERTAINTY, sections
-from irmeta.studies.papers.properties.study import SLIPS, STUDY, TABLES, WORKED
+from irmeta.studies.papers.properties.page import CERTAINTY, sections
+from irmeta.studies.papers.properties.study import MOST_DRAWN, SLIPS, STUDY, TABLES, WORKED
+from irmeta.studies.papers.properties.study import PropertiesOptions as Options
 
 DECLARED = by_name(TABLES)
 OPTIONS = Options(length=3)

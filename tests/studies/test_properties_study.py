@@ -15,8 +15,7 @@ from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.properties import compute
 from irmeta.studies.papers.properties.compute import padded_rankings, truncation
-from irmeta.studies.papers.properties.options import MEASURES, PropertiesOptions
-from irmeta.studies.papers.properties.study import TABLES
+from irmeta.studies.papers.properties.study import MEASURES, TABLES, PropertiesOptions
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 ACT = "ACT(per=all)@10"

@@ -15,7 +15,7 @@ from irmeta.measures.names import parse_measures
 from irmeta.rankings.derive.drop import drop_relevant_shares
 from irmeta.results.scores import Scores
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.original.trust.options import DRAWS, TrustOptions
+from irmeta.studies.original.trust.study import DRAWS, TrustOptions
 from support.trusted import FEW, lists, results_of
 from support.undrawn import draw_nothing
 from twins import conclusions as twin

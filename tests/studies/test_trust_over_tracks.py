@@ -11,14 +11,14 @@ import pytest
 from irmeta.studies.original.trust.conclusions import TOGETHER
 from irmeta.studies.original.trust.figures import FIGURES
 from irmeta.studies.original.trust.grades import CARE, FAMILIES, SAFE, UNKNOWN, UNSAFE
-from irmeta.studies.original.trust.options import TrustOptions
 from irmeta.studies.original.trust.over_tracks import (
     AVERAGED,
     collection_of,
     criterion_means,
     safe_measures,
 )
-from irmeta.studies.original.trust.sections import advice, advice_over_tracks
+from irmeta.studies.original.trust.page import advice, advice_over_tracks
+from irmeta.studies.original.trust.study import TrustOptions
 
 
 @pytest.mark.parametrize(

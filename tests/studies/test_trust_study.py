@@ -24,8 +24,8 @@ from irmeta.studies.original.trust.grades import (
     UNSAFE,
     verdicts,
 )
-from irmeta.studies.original.trust.options import TrustOptions
 from irmeta.studies.original.trust.over_tracks import measure_facts
+from irmeta.studies.original.trust.study import TrustOptions
 from support.trusted import FEW, Labels, lists, results_of
 from support.undrawn import draw_nothing
 from twins.orders import kendall_tau_b

@@ -37,8 +37,15 @@ from irmeta.stats.resampling import draw_query_sets
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.judged_track import JudgedTrack, Sides, common_names
-from irmeta.studies.original.judges.options import HALVED, INTERVAL_TEST, Test
-from irmeta.studies.original.judges.options import JudgesOptions as Options
+from irmeta.studies.original.judges.study import (
+    HALVED,
+    INTERVAL_TEST,
+    LABELLED,
+    REPEATS,
+    SIZES,
+    Test,
+)
+from irmeta.studies.original.judges.study import JudgesOptions as Options
 from irmeta.studies.original.judges.verdicts import verdicts
 
 Row = dict[str, Any]
@@ -279,7 +286,7 @@ def top(judged: JudgedTrack) -> Iterator[Row]:
             every = orders.whole(len(sides.queries))
             own, means = (orders.means_of(side, every)[0] for side in sides.values)
             order = np.lexsort((np.arange(len(means)), -means))
-            for size in (size for size in judged.options.sizes if size <= len(systems)):
+            for size in (size for size in SIZES if size <= len(systems)):
                 best, regret = orders.regret_of_best(own, means, size)
                 chosen = np.flatnonzero(orders.shares_of_best(means, size) > 0)
                 yield {
@@ -466,7 +473,7 @@ def mixture_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
                 reference,
                 judges,
                 sizes=mixture_sizes(len(reference.queries)),
-                repeats=options.repeats,
+                repeats=REPEATS,
                 rng=options.seed,
             )
             yield "mixtures", found.select("judge", measure, pl.exclude("judge"))
@@ -487,7 +494,7 @@ def corrected_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     for scores in judged.scores.measures:
         measure = pl.lit(scores.measure).alias("measure")
         for reference, judges in scores.by_queries:
-            sizes = labelled_sizes(len(reference.queries), options.labelled)
+            sizes = labelled_sizes(len(reference.queries))
             if not sizes:
                 continue
             found = correction_gain(
@@ -501,9 +508,9 @@ def corrected_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
             yield "corrected", found.select("judge", measure, pl.exclude("judge"))
 
 
-def labelled_sizes(queries: int, asked: tuple[int, ...]) -> list[int]:
+def labelled_sizes(queries: int) -> list[int]:
     """Return the numbers of labelled queries that there is room for, or half of all."""
-    fitting = [size for size in sorted({*asked}) if LEAST_LABELLED <= size < queries]
+    fitting = [size for size in LABELLED if LEAST_LABELLED <= size < queries]
     half = queries // 2
     return fitting or [half] * (LEAST_LABELLED <= half < queries)
 

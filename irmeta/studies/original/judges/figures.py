@@ -13,7 +13,7 @@ from irmeta.report.charts.row_charts import slopes, stacked_bars, strip
 from irmeta.report.figures import judge_intervals
 from irmeta.report.theme import BLUE, GREY, PALE_BLUE, VERMILLION
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.original.judges.options import JudgesOptions as Options
+from irmeta.studies.original.judges.study import JudgesOptions as Options
 
 OTHER_QUERIES = "reference on other queries"
 PARTS = {"kept": BLUE, "lost": PALE_BLUE, "new": GREY, "reversed": VERMILLION}

@@ -18,7 +18,7 @@ from irmeta.policies import Comments
 from irmeta.preferences.registry import is_preference
 from irmeta.results.matrix import Matrix
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.original.judges.options import JudgesOptions as Options
+from irmeta.studies.original.judges.study import JudgesOptions as Options
 from irmeta.trec.readers.files import read_qrels
 from irmeta.trec.streams import InputFile
 

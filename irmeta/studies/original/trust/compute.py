@@ -34,7 +34,7 @@ from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.trust.conclusions import conclusion_tables
 from irmeta.studies.original.trust.grades import FAMILIES, TAU, verdicts
-from irmeta.studies.original.trust.options import (
+from irmeta.studies.original.trust.study import (
     ALTERED,
     DRAWS,
     DROPPED,

@@ -15,7 +15,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.stats.rank_confidence import rank_sets
 from irmeta.studies.framework.study import TableRows
-from irmeta.studies.original.trust.options import TrustOptions
+from irmeta.studies.original.trust.study import TrustOptions
 from irmeta.studies.original.trust.trusted_track import TrustedTrack
 
 HALVED = 0.5

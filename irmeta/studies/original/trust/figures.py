@@ -10,8 +10,7 @@ import polars as pl
 from irmeta.report.charts.heat import graded_table, heat_map
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.original.trust.grades import CRITERIA, GRADES, UNKNOWN
-from irmeta.studies.original.trust.options import TrustOptions
-from irmeta.studies.original.trust.study import TABLES
+from irmeta.studies.original.trust.study import TABLES, TrustOptions
 
 CELLS = ("track", "grade", "column", "group", "row", "text", "name")
 """Columns of the cells of a heat table: measures in `row` are printed as in papers."""

@@ -18,7 +18,7 @@ from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.reproducibility import interval
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.original.trust.grades import CRITERIA, SAFE, UNKNOWN, UNSAFE
-from irmeta.studies.original.trust.options import TrustOptions
+from irmeta.studies.original.trust.study import TrustOptions
 from irmeta.studies.papers.properties.measure_properties import measure_properties
 
 AVERAGED = ("separated", "detectable", "e_rho2", *(one.column for one in CRITERIA), "undecided")

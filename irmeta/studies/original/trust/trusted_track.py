@@ -22,7 +22,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import kendall_tau_b, over_common, round_means
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.original.trust.options import (
+from irmeta.studies.original.trust.study import (
     BY_SUBTOPIC,
     CONCLUDED,
     DRAWS,

@@ -9,9 +9,8 @@ import polars as pl
 from irmeta.phrases import listed
 from irmeta.studies.framework.claims import CannotBeSaid, Claim, Found, cell, minus
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.papers.properties.options import ITERATIONS
-from irmeta.studies.papers.properties.options import PropertiesOptions as Options
-from irmeta.studies.papers.properties.study import SPACE
+from irmeta.studies.papers.properties.study import ITERATIONS, SPACE
+from irmeta.studies.papers.properties.study import PropertiesOptions as Options
 
 VIOLATED = {
     "act-irrelevance": ("ACT", "ACT(per=all)@10", "irrelevance", "99.91%: 29,496 of 29,523"),

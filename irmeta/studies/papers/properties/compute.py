@@ -28,9 +28,16 @@ from irmeta.stats.properties import (
     count_violations,
 )
 from irmeta.studies.framework.study import TableRows
-from irmeta.studies.papers.properties.options import MEASURES, every_spec
-from irmeta.studies.papers.properties.options import PropertiesOptions as Options
-from irmeta.studies.papers.properties.study import NUMBERS, RELEVANT, SPACE, WORKED, printed
+from irmeta.studies.papers.properties.study import (
+    MEASURES,
+    NUMBERS,
+    RELEVANT,
+    SPACE,
+    WORKED,
+    every_spec,
+    printed,
+)
+from irmeta.studies.papers.properties.study import PropertiesOptions as Options
 
 Row = dict[str, Any]
 

@@ -14,7 +14,7 @@ from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import heat_map
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.properties.options import PropertiesOptions as Options
+from irmeta.studies.papers.properties.study import PropertiesOptions as Options
 
 KINDS = ("relevance", "irrelevance", "redundancy")
 HELD = (*KINDS, "induction", "swap", "replacement", "monotonicity", "convergence",

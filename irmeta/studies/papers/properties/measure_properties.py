@@ -19,7 +19,7 @@ from irmeta.studies.papers.properties.compute import (
     count_rows,
     violated_pair,
 )
-from irmeta.studies.papers.properties.options import check_affordable
+from irmeta.studies.papers.properties.study import check_affordable
 
 CUTOFFS: dict[str, float] = {"rank": 5, "level": 0.5}
 """Cutoffs of measures that need one, where no measure is named."""

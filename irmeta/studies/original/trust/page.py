@@ -21,8 +21,8 @@ from irmeta.studies.original.trust.grades import (
     UNKNOWN,
     UNSAFE,
 )
-from irmeta.studies.original.trust.options import GRADED_SHARE, POWER, RELIABILITY
-from irmeta.studies.original.trust.options import TrustOptions as Options
+from irmeta.studies.original.trust.study import GRADED_SHARE, POWER, RELIABILITY
+from irmeta.studies.original.trust.study import TrustOptions as Options
 
 NAMED = 5
 """Measures named in a sentence."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from irmeta.phrases import count
 from irmeta.studies.framework.sections import POINTER, data_section
 from irmeta.studies.framework.study import Section, Show, Tables
-from irmeta.studies.original.judges.options import INTERVAL_TEST
-from irmeta.studies.original.judges.options import JudgesOptions as Options
+from irmeta.studies.original.judges.study import INTERVAL_TEST, REPEATS
+from irmeta.studies.original.judges.study import JudgesOptions as Options
 from irmeta.studies.original.judges.verdicts import (
     LEAST_DOCS,
     LEAST_QUERIES,
@@ -217,7 +217,7 @@ def _label_saving(options: Options) -> Section:
         "Queries that people must still label",
         [
             "Mixture: n random queries have the reference's labels, and the others the judge's "
-            f"({count(options.repeats, 'random order')}). A mixture contains labels of "
+            f"({count(REPEATS, 'random order')}). A mixture contains labels of "
             "the reference, and becomes the reference as n grows, whatever the quality of the "
             "judge. So the table also has the n queries of the reference alone, and compares both "
             "with the reference on the queries not labelled, too.",

@@ -1,4 +1,4 @@
-"""The sections of the study's page, in the paper's order."""
+"""The sections of the study's page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import polars as pl
 from irmeta.phrases import count, listed
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.properties.figures import induced_path
-from irmeta.studies.papers.properties.options import PropertiesOptions as Options
 from irmeta.studies.papers.properties.study import RELEVANT, SLIPS
+from irmeta.studies.papers.properties.study import PropertiesOptions as Options
 
 CERTAINTY = (
     "One violated pair proves that a measure lacks the property. No violated pair among these "
