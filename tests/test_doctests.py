@@ -51,7 +51,7 @@ def names(
 
 SLOW_EXAMPLES = {
     "irmeta.studies.framework.run_all": pytest.mark.study,
-    "irmeta.stats.interval_coverage": pytest.mark.exhaustive,
+    "irmeta.stats.prediction_powered": pytest.mark.exhaustive,
     "irmeta.api.namespaces.plot": pytest.mark.exhaustive,
 }
 

@@ -30,8 +30,13 @@ from irmeta.parallel import check_not_forked
 from irmeta.phrases import listed
 from irmeta.policies import Comments, ReadPolicy
 from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
-from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs, common_alpha
-from irmeta.stats.label_agreement import ALPHAS, interval_text
+from irmeta.stats.label_agreement import (
+    ALPHAS,
+    AgreementOptions,
+    LabelPairs,
+    common_alpha,
+    interval_text,
+)
 from irmeta.stats.resampling import seed_sequence
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary

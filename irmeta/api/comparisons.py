@@ -28,11 +28,11 @@ from irmeta.report.table_grid import (
     to_text,
 )
 from irmeta.results.matrix import Matrix
+from irmeta.stats.baselines import relative_differences
 from irmeta.stats.discriminative_power import indistinguishable_groups
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
 from irmeta.stats.rank_confidence import RankSets, rank_sets
-from irmeta.stats.relative import relative_differences
 from irmeta.summaries import Summarized, Summary, SummaryList
 
 if TYPE_CHECKING:

@@ -300,7 +300,7 @@ def difference_columns(meaning: str, **more: Any) -> dict[str, Column]:
 def spread_columns(name: str, meaning: str, **more: Any) -> dict[str, Column]:
     """Return the columns of a mean, printed with the mean minus and plus one standard deviation.
 
-    See `irmeta.stats.spread.spread`.
+    See `irmeta.stats.means.spread`.
     """
     low, high, nan = f"{name}_low", f"{name}_high", "NaN: one value"
     return {

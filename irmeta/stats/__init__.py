@@ -31,21 +31,21 @@ _NAMES = {
         "asp", "detectable_difference", "indistinguishable_groups", "power", "separation",
     ),
     "irmeta.stats.generalizability": ("GStudy", "d_study", "g_study", "queries_for"),
-    "irmeta.stats.interval_coverage": ("correction_gain",),
     "irmeta.stats.means": ("mean_intervals",),
     "irmeta.stats.mixed_judgments": ("least_labelled", "mixtures"),
     "irmeta.stats.new_measure": ("Reordering", "coverage", "reordering"),
     "irmeta.stats.orders": ("Overlap", "rbo"),
     "irmeta.stats.pairs": ("Pairs", "against_baselines", "pairwise"),
-    "irmeta.stats.prediction_powered": ("corrected_differences", "corrected_means"),
+    "irmeta.stats.prediction_powered": (
+        "corrected_differences", "corrected_means", "correction_gain",
+    ),
     "irmeta.stats.preferences": (
         "intransitive_triples", "preference_order", "preference_pairs",
         "preference_subsets",
     ),
     "irmeta.stats.properties": ("Property", "PropertyCounts", "count_violations", "properties_for"),
-    "irmeta.stats.query_halves": ("half_orders",),
     "irmeta.stats.rank_confidence": ("RankSets", "rank_sets"),
-    "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
+    "irmeta.stats.ranking_stability": ("Stability", "half_orders", "stability", "swap_rates"),
     "irmeta.stats.reproducibility": (
         "delta_relative_improvement", "effect_ratio", "tau_union",
     ),
@@ -93,13 +93,16 @@ if TYPE_CHECKING:
         separation,
     )
     from irmeta.stats.generalizability import GStudy, d_study, g_study, queries_for
-    from irmeta.stats.interval_coverage import correction_gain
     from irmeta.stats.means import mean_intervals
     from irmeta.stats.mixed_judgments import least_labelled, mixtures
     from irmeta.stats.new_measure import Reordering, coverage, reordering
     from irmeta.stats.orders import Overlap, rbo
     from irmeta.stats.pairs import Pairs, against_baselines, pairwise
-    from irmeta.stats.prediction_powered import corrected_differences, corrected_means
+    from irmeta.stats.prediction_powered import (
+        corrected_differences,
+        corrected_means,
+        correction_gain,
+    )
     from irmeta.stats.preferences import (
         intransitive_triples,
         preference_order,
@@ -107,9 +110,8 @@ if TYPE_CHECKING:
         preference_subsets,
     )
     from irmeta.stats.properties import Property, PropertyCounts, count_violations, properties_for
-    from irmeta.stats.query_halves import half_orders
     from irmeta.stats.rank_confidence import RankSets, rank_sets
-    from irmeta.stats.ranking_stability import Stability, stability, swap_rates
+    from irmeta.stats.ranking_stability import Stability, half_orders, stability, swap_rates
     from irmeta.stats.reproducibility import (
         delta_relative_improvement,
         effect_ratio,

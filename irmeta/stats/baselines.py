@@ -1,14 +1,21 @@
-"""Comparisons of systems with a baseline: max-t permutation test, risk-sensitive gain, RRIE."""
+"""Comparisons of systems with a baseline: one-sided tests, max-t, relative differences, risk.
+
+A one-sided test asks whether a system's values are greater (`side` 1) or smaller (-1) than the
+baseline's, as the `alternative` of scipy.stats does. `max_t_test` has a side itself.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
+from scipy.special import bdtr, stdtrit
 
-from irmeta.equality import Units, sum_tolerances, tolerances
-from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
+from irmeta.equality import Units, pair_sum_tolerances, signs, sum_tolerances, tolerances
+from irmeta.errors import UsageError, check_choice, check_share, check_whole, did_you_mean
 from irmeta.results.matrix import Matrix
+from irmeta.stats.paired import Differences, rank_sums_p
 from irmeta.stats.permutation_bootstrap import is_enumerated, sign_flips
 
 
@@ -218,3 +225,195 @@ def reduction_in_error(baseline: float, contender: float, direction: int) -> flo
         (1.0 - baseline, 1.0 - contender) if direction > 0 else (baseline - 1.0, contender - 1.0)
     )
     return (before - after) / before if before > 0 and after >= 0 else float("nan")
+
+
+SIDES = {"two-sided": 0, "greater": 1, "less": -1}
+ONE_SIDED = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "max-t")
+"""Tests that can be one-sided."""
+
+
+def side_of(alternative: str, test: str, baseline: str | None) -> int:
+    """Return the side of an alternative: 1 greater, -1 less, 0 two-sided.
+
+    Raises
+    ------
+    UsageError
+        For an unknown alternative, and a one-sided one of another test or without a baseline.
+    """
+    check_choice("alternative", alternative, tuple(SIDES))
+    if alternative != "two-sided" and baseline is None:
+        raise UsageError(f"alternative {alternative!r} needs a baseline to compare systems with.")
+    if alternative != "two-sided" and test not in ONE_SIDED:
+        tests = f"{', '.join(ONE_SIDED[:-1])} or {ONE_SIDED[-1]}"
+        raise UsageError(f"{test} has no one-sided form: use {tests}, or alternative 'two-sided'.")
+    return SIDES[alternative]
+
+
+def one_sided_p(
+    test: str,
+    values: np.ndarray,
+    differences: Differences,
+    baseline: int,
+    side: int,
+    resamples: int,
+    rng: int | np.random.Generator,
+    units: Units,
+) -> np.ndarray:
+    """Compute one-sided p [system] of each system against the baseline; 1 for the baseline.
+
+    1 for a system that equals the baseline on every query, but 0.5 in t-unpaired; NaN as in the
+    two-sided test.
+    """
+    if test in ("t", "t-unpaired"):
+        p = _t_p(differences, baseline, side)
+    elif test == "permutation":
+        p = _permutation_p(values, baseline, side, resamples, rng, units)
+    else:
+        gains = values - values[:, [baseline]]
+        within, noise = (
+            np.maximum(one, one[baseline])
+            for one in (tolerances(values, units), tolerances(values))
+        )
+        if test == "sign":
+            p = _sign_p(gains, within, side)
+        else:
+            p, _ = rank_sums_p(np.ascontiguousarray(gains.T), within, noise, side)
+    p[baseline] = 1.0
+    return p
+
+
+def one_sided_limits(
+    low: np.ndarray, high: np.ndarray, baseline: int, side: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return limits [system, system] of which those on the other side are infinite.
+
+    The side is that of a system minus the baseline, and the other one of the baseline minus it.
+    """
+    low, high = low.copy(), high.copy()
+    is_open = np.arange(len(low)) != baseline
+    above, below = (high, low) if side > 0 else (low, high)
+    above[is_open, baseline] = side * np.inf
+    below[baseline, is_open] = -side * np.inf
+    return low, high
+
+
+def _t_p(differences: Differences, baseline: int, side: int) -> np.ndarray:
+    p, mean = (of[:, baseline] for of in (differences.p(), differences.mean))
+    one_sided = np.where(side * mean > 0, p / 2, 1 - p / 2)
+    return np.where(differences.deviation[:, baseline] == 0, p, one_sided)
+
+
+def _sign_p(gains: np.ndarray, within: np.ndarray, side: int) -> np.ndarray:
+    """Compute P(X <= losses) for X binomial with probability 1/2: ``scipy.stats.binomtest``."""
+    sign = signs(side * gains, within)
+    losses = (sign < 0).sum(axis=0)
+    p = bdtr(losses.astype(np.float64), losses + (sign > 0).sum(axis=0), 0.5)
+    p[np.isnan(gains).all(axis=0)] = np.nan
+    return p
+
+
+def _permutation_p(
+    values: np.ndarray,
+    baseline: int,
+    side: int,
+    resamples: int,
+    rng: int | np.random.Generator,
+    units: Units,
+) -> np.ndarray:
+    """Compute the share of sign flips whose sum of gains is at least the observed one."""
+    values = values[~np.isnan(values).all(axis=1)]
+    queries, systems = values.shape
+    gains = side * np.nan_to_num(values - values[:, [baseline]], nan=0.0)
+    place = np.arange(systems)
+    slack = pair_sum_tolerances(values, units, place, np.full(systems, baseline))
+    least = gains.sum(axis=0) - slack
+    is_exact, reached = is_enumerated(queries, resamples), np.zeros(systems, np.int64)
+    for flips in sign_flips(queries, systems, resamples, rng):
+        sums = flips @ gains
+        reached += (sums >= least).sum(axis=0)
+        if is_exact:  # half of the flips are yielded
+            reached += (-sums >= least).sum(axis=0)
+    p = reached / 2.0**queries if is_exact else (1 + reached) / (1 + resamples)
+    p[np.isnan(values - values[:, [baseline]]).all(axis=0)] = np.nan
+    return p
+
+
+FIELLER = "uncorrected"
+"""Kind of the intervals, each of which holds for its system alone: see `Pairs.interval`."""
+_UNDEFINED = "undefined: "
+_SCHEMA = {
+    "relative": pl.Float64,
+    "relative_low": pl.Float64,
+    "relative_high": pl.Float64,
+    "relative_interval": pl.String,
+}
+
+
+def relative_differences(values: np.ndarray, baseline: int, confidence: float) -> pl.DataFrame:
+    """Compute the ratio of each system's mean to the baseline's, minus 1, with its interval.
+
+    The ratios R that Student's paired t-test of ``system - R baseline`` does not reject [1]_. They
+    are an interval exactly if that of the baseline's mean excludes 0.
+
+    Parameters
+    ----------
+    values
+        float64 [query, system]; a system is compared on the queries where it and the baseline have
+        a value.
+    baseline
+        Index of the baseline, whose row is null.
+    confidence
+        Level of each two-sided interval.
+
+    Returns
+    -------
+    DataFrame
+        A row per system: relative, relative_low, relative_high, relative_interval (``uncorrected``,
+        or ``undefined: `` with the reason, where limits are NaN).
+
+    References
+    ----------
+    .. [1] Fieller, E. C. (1954). Some problems in interval estimation.
+       doi:10.1111/j.2517-6161.1954.tb00159.x
+    """
+    within = np.maximum(tolerances(values), tolerances(values)[baseline])
+    rows = list[tuple[float | None, float | None, float | None, str | None]]()
+    for place, own in enumerate(values.T):
+        known = ~np.isnan(own - values[:, baseline])
+        pair = own[known], values[known, baseline]
+        nothing = (None, None, None, None)
+        rows.append(nothing if place == baseline else _difference(*pair, confidence, within[place]))
+    return pl.DataFrame(rows, _SCHEMA, orient="row")
+
+
+def _difference(
+    own: np.ndarray, base: np.ndarray, confidence: float, within: float
+) -> tuple[float, float, float, str]:
+    """Return the relative difference of one system, its limits, and their kind."""
+    number, nan = len(own), float("nan")
+    if number == 0:
+        return nan, nan, nan, f"{_UNDEFINED}no shared query"
+    mean = float(base.mean())
+    if not mean > within:
+        return nan, nan, nan, f"{_UNDEFINED}the baseline's mean is not above 0"
+    ratio = float(own.mean()) / mean
+    residuals = own - ratio * base
+    if number == 1:
+        return ratio - 1, nan, nan, f"{_UNDEFINED}one query"
+    if (np.abs(own - base) <= within).all():
+        return ratio - 1, 0.0, 0.0, FIELLER
+    if (np.abs(residuals) <= within).all():
+        return ratio - 1, nan, nan, f"{_UNDEFINED}no spread"
+    square = float(stdtrit(number - 1, (1 + confidence) / 2)) ** 2
+    spread = float(base.var(ddof=1)) / number
+    width = mean**2 - square * spread
+    if not width > 0:
+        return ratio - 1, nan, nan, f"{_UNDEFINED}the interval of the baseline's mean holds 0"
+    # The determinant of both variances is computed from residuals, since differences cancel.
+    shared = float(np.cov(own, base)[0, 1]) / number
+    slope = shared / spread if spread > 0 else 0.0
+    determinant = spread * float((own - slope * base).var(ddof=1)) / number
+    error = mean**2 * float(residuals.var(ddof=1)) / number
+    middle = (ratio * mean**2 - square * shared) / width
+    half = np.sqrt(max(square * (error - square * determinant), 0.0)) / width
+    return ratio - 1, float(middle - half - 1), float(middle + half - 1), FIELLER

@@ -9,8 +9,8 @@ import polars as pl
 
 from irmeta.errors import UsageError, check_whole
 from irmeta.results.matrix import Matrix
-from irmeta.stats.common_values import common_values
 from irmeta.stats.orders import kendall_tau_b, round_means
+from irmeta.stats.prediction_powered import common_values
 
 TAUS = (0.9, 0.95)
 """Correlations with the reference that count as high."""

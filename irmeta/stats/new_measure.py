@@ -18,7 +18,7 @@ from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.stats.correlation import in_common
 from irmeta.stats.orders import kendall_tau_b, over_common, settled_each
-from irmeta.stats.paired_t import PairedT
+from irmeta.stats.paired import PairedT
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.summaries import Summarized, Summary
 

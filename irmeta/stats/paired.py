@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr, stdtrit
 
 from irmeta.equality import Units, tolerances
+from irmeta.errors import UsageError, check_share
 from irmeta.kernels.pair_statistics import (
     count_signs,
     mirror,
@@ -19,6 +20,7 @@ from irmeta.kernels.pair_statistics import (
     signed_ranks,
     tie_magnitudes,
 )
+from irmeta.results.matrix import Matrix
 
 ROUNDING = 16 * np.finfo(np.float64).eps
 """A residual spread of at most this share of the whole counts as 0."""
@@ -364,3 +366,83 @@ def _rank_sum_tails(most: int) -> np.ndarray:
         chance[n:] += chance[:-n].copy()
         tails[n] = np.cumsum(chance)
     return tails
+
+
+def check_alpha(alpha: float) -> None:
+    """Raise `UsageError` unless a significance level is above 0 and at most 1."""
+    if alpha != 1:
+        check_share("alpha", alpha)
+
+
+def check_finite(matrix: Matrix) -> None:
+    """Check that no value is infinite.
+
+    Raises
+    ------
+    UsageError
+        For the first infinite value.
+    """
+    infinite = np.argwhere(np.isinf(matrix.values))
+    if len(infinite):
+        query, system = infinite[0]
+        raise UsageError(
+            f"query {matrix.queries[query]!r} has an infinite value for {matrix.systems[system]!r}:"
+            " its mean cannot be tested. Remove the query, or use a bounded measure."
+        )
+
+
+class PairedT:
+    """The test ``t`` of `irmeta.stats.pairwise`, without effect sizes and intervals.
+
+    Which pairs are significantly different is known without most of the p-values.
+
+    Attributes
+    ----------
+    direction
+        Direction of the measure.
+    differences
+        Moments of the differences of all pairs.
+
+    Raises
+    ------
+    UsageError
+        If a value is infinite.
+    """
+
+    lead: None = None
+    """The test favours the greater mean: see `Pairs.lead`."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        check_finite(matrix)
+        self.direction: int = matrix.direction
+        self.differences: Differences = paired_differences(matrix.values)
+        self._better = dict[float, np.ndarray]()
+
+    @property
+    def difference(self) -> np.ndarray:
+        """The row's mean minus the column's: float64 [system, system]."""
+        return self.differences.mean
+
+    @property
+    def upper(self) -> np.ndarray:
+        """Mask of the pairs, each once: bool [system, system]."""
+        return self.differences.upper
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        """The p-values: see `Pairs.p`."""
+        return self.differences.p()
+
+    def separated(self, alpha: float = 0.05) -> np.ndarray:
+        """Return whether p <= `alpha`: see `Pairs.separated`."""
+        check_alpha(alpha)
+        found = np.zeros(self.difference.shape, bool)
+        found[self.upper] = self.differences.separated(alpha)
+        return found | found.T
+
+    def better(self, alpha: float = 0.05) -> np.ndarray:
+        """Return whether the row is significantly better than the column: bool [system, system]."""
+        if alpha not in self._better:  # a reference is compared with many measures
+            is_greater = np.sign(self.difference) * self.direction > 0
+            self._better[alpha] = self.separated(alpha) & is_greater
+        return self._better[alpha]

@@ -14,11 +14,12 @@ from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
 from irmeta.policies import Alternative
 from irmeta.results.matrix import Matrix
-from irmeta.stats.baselines import cross, max_t_test
+from irmeta.stats.baselines import cross, max_t_test, one_sided_limits, one_sided_p, side_of
 from irmeta.stats.corrections import SIMULTANEOUS, adjusted, interval_confidence
-from irmeta.stats.one_sided import one_sided_limits, one_sided_p, side_of
 from irmeta.stats.paired import (
     Differences,
+    check_alpha,
+    check_finite,
     paired_differences,
     sign_test,
     unpaired_differences,
@@ -496,29 +497,6 @@ def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamp
     check_share("confidence", confidence)
     check_whole("resamples", resamples)
     check_finite(matrix)
-
-
-def check_finite(matrix: Matrix) -> None:
-    """Check that no value is infinite.
-
-    Raises
-    ------
-    UsageError
-        For the first infinite value.
-    """
-    infinite = np.argwhere(np.isinf(matrix.values))
-    if len(infinite):
-        query, system = infinite[0]
-        raise UsageError(
-            f"query {matrix.queries[query]!r} has an infinite value for {matrix.systems[system]!r}:"
-            " its mean cannot be tested. Remove the query, or use a bounded measure."
-        )
-
-
-def check_alpha(alpha: float) -> None:
-    """Raise `UsageError` unless a significance level is above 0 and at most 1."""
-    if alpha != 1:
-        check_share("alpha", alpha)
 
 
 def _check_baseline(matrix: Matrix, test: str, baseline: str | None) -> None:

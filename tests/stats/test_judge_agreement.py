@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import irmeta
 from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
-from irmeta.stats.judge_agreement import SAME
-from irmeta.stats.label_agreement import coefficients, query_intervals
+from irmeta.stats.label_agreement import SAME, coefficients, query_intervals
 from twins import labels as twin
 
 Labels = dict[str, dict[str, float]]

@@ -17,7 +17,7 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.policies import Alternative
 from irmeta.results.matrix import Matrix
-from irmeta.stats.one_sided import ONE_SIDED
+from irmeta.stats.baselines import ONE_SIDED
 from irmeta.stats.pairs import BASELINE_TESTS, TESTS, pairwise
 from support.examples import scaled
 

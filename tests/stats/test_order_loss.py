@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from irmeta.stats.judged_orders import drawn_queries, half_weights
-from irmeta.stats.order_loss import (
+from irmeta.stats.judged_orders import (
     ANGLES,
     TAILS,
     OrderLoss,
+    drawn_queries,
+    half_weights,
     many_query_tau,
     order_loss,
     resampled_halves,

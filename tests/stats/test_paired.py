@@ -10,8 +10,7 @@ from scipy import stats
 
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
-from irmeta.stats.paired import paired_differences, unpaired_differences
-from irmeta.stats.paired_t import PairedT
+from irmeta.stats.paired import PairedT, paired_differences, unpaired_differences
 from irmeta.stats.pairs import pairwise
 from twins import significance as naive
 

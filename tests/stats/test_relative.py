@@ -13,7 +13,7 @@ from scipy import optimize, stats
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
-from irmeta.stats.relative import relative_differences
+from irmeta.stats.baselines import relative_differences
 
 
 def by_hand(own: list[float], base: list[float], confidence: float) -> list[float]:

@@ -18,21 +18,22 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats import judged_orders as orders
 from irmeta.stats.aggregation import rank_rows
 from irmeta.stats.bias import JudgeBias, judge_bias
-from irmeta.stats.interval_coverage import correction_gain
-from irmeta.stats.judge_agreement import AgreementOptions, LabelPairs
 from irmeta.stats.judged_orders import (
     conclusions_of_halves,
     count_conclusions,
+    many_query_tau,
     of_pairs,
+    order_loss,
     pair_signs,
+    split_taus,
     survival_limits,
 )
+from irmeta.stats.label_agreement import AgreementOptions, LabelPairs
 from irmeta.stats.mixed_judgments import least_labelled, mixtures
-from irmeta.stats.order_loss import many_query_tau, order_loss, split_taus
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import paired_differences
 from irmeta.stats.pairs import Pairs, pairwise
-from irmeta.stats.prediction_powered import LEAST_LABELLED
+from irmeta.stats.prediction_powered import LEAST_LABELLED, correction_gain
 from irmeta.stats.resampling import draw_query_sets
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView

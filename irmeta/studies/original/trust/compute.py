@@ -29,7 +29,7 @@ from irmeta.stats.generalizability import d_study, g_study, queries_for
 from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import kendall_tau_b, over_common, round_means
 from irmeta.stats.pairs import Pairs, pairwise
-from irmeta.stats.query_halves import half_orders
+from irmeta.stats.ranking_stability import half_orders
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.trust.conclusions import conclusion_tables

@@ -33,7 +33,7 @@ from irmeta.stats.contributors import left_out_rows
 from irmeta.stats.correlation import correlate, in_common, volatility
 from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import round_means
-from irmeta.stats.paired_t import PairedT
+from irmeta.stats.paired import PairedT
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.pool import StudiedPool, collection, growth_points, judged_only

@@ -28,6 +28,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.baselines import reduction_in_error
 from irmeta.stats.correlation import correlate, in_common
+from irmeta.stats.means import mean_sd, spread
 from irmeta.stats.new_measure import Reordering, reordering
 from irmeta.stats.orders import round_means
 from irmeta.stats.search_lengths import (
@@ -39,7 +40,6 @@ from irmeta.stats.search_lengths import (
     length_lows,
     value_buckets,
 )
-from irmeta.stats.spread import mean_sd, spread
 from irmeta.studies.framework.study import TableRows, Tables, declared_rows
 from irmeta.studies.framework.systems import (
     Missed,
