@@ -63,23 +63,6 @@ def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.nd
     return tie_orders.ranks_under(order, lists.starts, lists.columns)
 
 
-def list_permutation(lists: StoredLists, rank: np.ndarray) -> np.ndarray:
-    """Return the permutation that sorts the rows into list order by their ranks."""
-    permutation = np.empty(len(rank), np.int64)
-    permutation[lists.by_row(lists.starts[:-1]) + rank - 1] = np.arange(len(rank))
-    return permutation
-
-
-def tie_blocks(
-    order: TieOrder, lists: StoredLists, permutation: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and last rank of each row's block of tied docs: int32.
-
-    `permutation` sorts the rows into list order, see `list_permutation`.
-    """
-    return tie_orders.tie_blocks(order, lists.starts, lists.columns, permutation)
-
-
 Result = TypeVar("Result")
 LEAST_ROWS = 1 << 19  # smallest block of a thread
 SENT_ROWS = 1 << 20  # block of an executor: reading of the qrels takes little of its time
@@ -366,7 +349,10 @@ def _view(
     lengths[lists.query, lists.system] = np.diff(lists.starts)
     arrays: dict[str, Any] = {}
     if "ties" in needs:
-        arrays["ties"] = _ties(rows, order, rank)
+        permutation = np.empty(len(rank), np.int64)  # sorts the rows into list order
+        permutation[lists.by_row(lists.starts[:-1]) + rank - 1] = np.arange(len(rank))
+        ends = tie_orders.tie_blocks(order, lists.starts, lists.columns, permutation)
+        arrays["ties"] = rows.laid_out(ends[0]), rows.laid_out(ends[1])
     if "pool" in needs:
         pool_ranks = ranks
         if policy.pool_order != order:
@@ -407,12 +393,6 @@ def _distinct_docs(lists: StoredLists, queries: int) -> np.ndarray:
     is_seen[lists.by_row(first[lists.query]) + doc_id] = True
     seen = np.concatenate([[0], np.cumsum(is_seen)])
     return seen[ends] - seen[first]
-
-
-def _ties(rows: _Rows, order: TieOrder, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return `ties` of `JudgedRanks`."""
-    first, last = tie_blocks(order, rows.lists, list_permutation(rows.lists, rank))
-    return rows.laid_out(first), rows.laid_out(last)
 
 
 def _row_of(doc_ids: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

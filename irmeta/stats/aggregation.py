@@ -27,6 +27,7 @@ from irmeta.kernels.pair_statistics import count_signs
 from irmeta.kernels.rank_agreement import settle
 from irmeta.policies import Majority
 from irmeta.results.verdicts import Verdicts
+from irmeta.stats.orders import rank_rows
 
 _EQUAL = 1e-9
 
@@ -282,24 +283,3 @@ def _ranked(
 
 
 MEANS_HELD = 1 << 22  # cells of verdicts at once
-
-
-def rank_rows(scores: np.ndarray, relative: bool = False) -> np.ndarray:
-    """Rank each row, greatest first, equal scores sharing the smallest rank: int32 [row, system].
-
-    A NaN ranks last.
-    """
-    known = np.nan_to_num(scores, nan=-np.inf)
-    order = np.argsort(-known, axis=1, kind="stable")
-    ordered = np.take_along_axis(known, order, axis=1)
-    upper, lower = ordered[:, :-1], ordered[:, 1:]
-    if relative:
-        slack = 1e-9 * np.abs(upper)
-    else:
-        slack = 1e-12 * np.abs(np.nan_to_num(scores)).max(axis=1, initial=0.0, keepdims=True)
-    starts = np.zeros(scores.shape, np.int32)
-    with np.errstate(invalid="ignore"):  # of two undefined scores
-        starts[:, 1:] = np.where(upper - lower > slack, np.arange(1, scores.shape[1]), 0)
-    ranks = np.empty(scores.shape, np.int32)
-    np.put_along_axis(ranks, order, np.maximum.accumulate(starts, axis=1) + 1, axis=1)
-    return ranks

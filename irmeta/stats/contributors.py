@@ -9,7 +9,7 @@ import numpy as np
 
 from irmeta.measures.names import parse_measure
 from irmeta.measures.pools import ReducedPool
-from irmeta.stats.orders import round_means
+from irmeta.stats.orders import round_means, tie_groups
 
 
 def jaccard(hits: np.ndarray) -> np.ndarray:
@@ -189,6 +189,5 @@ def left_out_rows(
 
 def _ranks(means: np.ndarray) -> np.ndarray:
     """Return 1 + the number of systems with a greater mean; NaN for an undefined mean."""
-    rounded = round_means(means)
-    greater = (rounded[None, :] > rounded[:, None]).sum(axis=1)
-    return np.where(np.isnan(means), np.nan, 1.0 + greater)
+    above, _ = tie_groups(round_means(means)[None])
+    return np.where(np.isnan(means), np.nan, 1.0 + above[0])

@@ -17,6 +17,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
 from irmeta.stats.orders import Ties, rbo_of_scores, round_means
+from irmeta.stats.resampling import draw_counts
 from irmeta.summaries import Summarized, Summary
 
 Method = Literal[
@@ -287,7 +288,7 @@ def bootstrap_correlation(
     step = max(_BLOCK // max(systems, 1), 1)
     for start in range(0, resamples if queries else 0, step):
         size = min(step, resamples - start)
-        draws = generator.multinomial(queries, np.full(queries, 1 / queries), size)
+        draws = draw_counts(queries, size, generator)
         samples[start : start + size] = correlate_weighted(draws.astype(float))
     defined = samples[~np.isnan(samples)]
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]

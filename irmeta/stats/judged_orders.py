@@ -6,18 +6,16 @@ queries and systems for all sets; greater values are better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from irmeta.equality import TIE, signs, tolerance
+from irmeta.equality import TIE, tolerance
 from irmeta.kernels.pair_statistics import weighted_sums
 from irmeta.stats.orders import kendall_tau_b, round_means, spearman, tau_ap, tie_groups
-from irmeta.stats.paired import Differences, paired_differences
+from irmeta.stats.resampling import draw_counts
 
 CORRELATIONS = ("tau_b", "tau_ap", "tau_ap_judge", "spearman")
 """Correlations of two leaderboards: see `order_correlations`."""
@@ -46,10 +44,7 @@ def whole(queries: int) -> np.ndarray:
 
 def drawn_queries(queries: int, draws: int, seed: np.random.SeedSequence) -> np.ndarray:
     """Draw the queries with replacement: weights, float64 [draw, query]."""
-    counts = np.random.default_rng(seed).multinomial(
-        queries, np.full(queries, 1.0 / queries), draws
-    )
-    return counts / queries
+    return draw_counts(queries, draws, seed) / queries
 
 
 def half_weights(halves: np.ndarray, queries: int) -> tuple[np.ndarray, np.ndarray]:
@@ -163,188 +158,6 @@ def places(means: np.ndarray) -> np.ndarray:
     return found
 
 
-@dataclass(frozen=True)
-class Conclusions:
-    """Numbers of pairs of systems by the conclusions of two sides.
-
-    Attributes
-    ----------
-    kept, reversed
-        Significantly different by both, in the same or in opposite directions.
-    lost, new
-        Significantly different by the reference alone, or by the judge alone.
-    neither
-        All other pairs.
-    new_agree
-        New pairs whose means by the reference have the judge's direction.
-    """
-
-    kept: int
-    reversed: int
-    lost: int
-    new: int
-    neither: int
-    new_agree: int
-
-    @property
-    def survived(self) -> float:
-        """The share of the reference's conclusions that are kept; NaN without any."""
-        return _ratio(self.kept, self.kept + self.reversed + self.lost)
-
-    @property
-    def false(self) -> float:
-        """The share of the reference's conclusions that are reversed; NaN without any."""
-        return _ratio(self.reversed, self.kept + self.reversed + self.lost)
-
-
-def _ratio(part: int, of: int) -> float:
-    return part / of if of else np.nan
-
-
-@lru_cache(maxsize=4)
-def _places_of_pairs(systems: int) -> np.ndarray:
-    """Return the places above the diagonal of a square, row by row."""
-    return np.flatnonzero(np.triu(np.ones((systems, systems), bool), 1))
-
-
-def of_pairs(square: np.ndarray) -> np.ndarray:
-    """Return the values above the diagonal, row by row: [pair]."""
-    return square.ravel()[_places_of_pairs(len(square))]
-
-
-def pair_signs(better: np.ndarray) -> np.ndarray:
-    """Return which system of each pair is significantly better: int8 [pair].
-
-    Parameters
-    ----------
-    better
-        bool [system, system]: whether the row is significantly better than the column.
-    """
-    return of_pairs(better).astype(np.int8) - of_pairs(np.ascontiguousarray(better.T))
-
-
-def count_conclusions(
-    reference: np.ndarray, judge: np.ndarray, difference: np.ndarray
-) -> Conclusions:
-    """Count the conclusions that survive another set of labels.
-
-    Parameters
-    ----------
-    reference, judge
-        int8 [pair]: 1 where the first system is significantly better, -1 where the second, else 0.
-    difference
-        float64 [pair]: mean of the first system minus that of the second by the reference.
-    """
-    cells = np.bincount(3 * (reference + 1) + judge + 1, minlength=9).reshape(3, 3)
-    is_new = (reference == 0) & (judge != 0)
-    return Conclusions(
-        kept=int(cells[0, 0] + cells[2, 2]),
-        reversed=int(cells[0, 2] + cells[2, 0]),
-        lost=int(cells[0, 1] + cells[2, 1]),
-        new=int(cells[1, 0] + cells[1, 2]),
-        neither=int(cells[1, 1]),
-        new_agree=int((is_new & (signs(difference) == judge)).sum()),
-    )
-
-
-def conclusions_of_halves(
-    values: np.ndarray, halves: np.ndarray, alpha: float, holm: Sequence[bool]
-) -> Iterator[list[Conclusions]]:
-    """Yield the conclusions of each half of the queries that the other half keeps.
-
-    Pairs are compared by the paired t-test; the conclusions of the first half by the second, and of
-    the second by the first.
-
-    Parameters
-    ----------
-    values
-        float64 [query, system].
-    halves
-        Indices of the queries of both halves, int64 [split, 2, query].
-    holm
-        Whether p-values are corrected by Holm's procedure; both ways if two are given.
-    """
-    for both in halves:
-        sides = [paired_differences(values[half]) for half in both]
-        means = [of_pairs(side.mean) for side in sides]
-        signs = [[significant_signs(side, alpha, one) for one in holm] for side in sides]
-        yield [count_conclusions(a, b, means[0]) for a, b in zip(*signs, strict=True)]
-        yield [count_conclusions(b, a, means[1]) for a, b in zip(*signs, strict=True)]
-
-
-def survival_limits(
-    reference: np.ndarray, judge: np.ndarray, halves: np.ndarray, alpha: float
-) -> tuple[float, float]:
-    """Compute a 95 % interval of the share of conclusions that survive, over queries.
-
-    The share on as many other queries is covered: the estimate, with uncorrected paired t-tests,
-    plus and minus Student's t times the standard deviation of the share over halves of the queries,
-    drawn without replacement. A resample would repeat queries, which makes conclusions. Of 30
-    simulated systems, 91 to 99 % of the intervals of 6 to 53 queries cover; of shares with Holm's
-    correction, which are far lower on halves, 69 % would.
-
-    Parameters
-    ----------
-    reference, judge
-        float64 [query, system].
-    halves
-        Indices of the queries of both halves, int64 [split, 2, query]: see `draw_query_sets`.
-
-    Returns
-    -------
-    low, high : float
-        Within [0, 1]; NaN if fewer than two halves have conclusions, or the queries have none.
-    """
-
-    def share(queries: np.ndarray | slice) -> float:
-        differences = [paired_differences(one[queries]) for one in (reference, judge)]
-        own, other = (significant_signs(one, alpha, holm=False) for one in differences)
-        return count_conclusions(own, other, of_pairs(differences[0].mean)).survived
-
-    drawn = np.array([share(half) for both in halves for half in both])
-    drawn = drawn[~np.isnan(drawn)]
-    if len(drawn) < 2:
-        return np.nan, np.nan
-    margin = stdtrit(len(reference) - 1, 0.975) * drawn.std(ddof=1)
-    middle = share(slice(None))
-    low, high = np.clip([middle - margin, middle + margin], 0.0, 1.0).tolist()
-    return low, high
-
-
-def significant_signs(differences: Differences, alpha: float, holm: bool) -> np.ndarray:
-    """Return which system of each pair is significantly better by the paired t-test.
-
-    The critical values of t decide, which is much faster than p-values.
-
-    Returns
-    -------
-    ndarray
-        int8 [pair]: 1 where the first system is better, -1 where the second, else 0; all 0 for
-        fewer than two queries.
-    """
-    mean, deviation = of_pairs(differences.mean), of_pairs(differences.deviation)
-    number = int(differences.queries.max(initial=0))
-    if number < 2:
-        return np.zeros(len(mean), np.int8)
-    error = deviation / np.sqrt(number)
-    size = np.divide(np.abs(mean), error, out=np.zeros(len(mean)), where=error > 0)
-    tests = int(((error > 0) | (mean == 0)).sum())  # others have no p-value
-    critical = _critical_values(number - 1, tests if holm else 1, alpha)
-    if not holm:
-        is_far = size >= critical
-    else:
-        order = np.argsort(-size, kind="stable")[:tests]
-        is_far = np.zeros(len(size), bool)
-        is_far[order] = np.logical_and.accumulate(size[order] >= critical)
-    return np.where(is_far, np.sign(mean), 0.0).astype(np.int8)
-
-
-@lru_cache(maxsize=16)
-def _critical_values(freedom: int, tests: int, alpha: float) -> np.ndarray:
-    """Return the two-sided critical values of t, of Holm's procedure for several tests."""
-    return stdtrit(float(freedom), 1.0 - alpha / np.arange(tests, 0, -1) / 2.0)
-
-
 SPLITS = 10
 """Splits of each resample; their variance is subtracted, and that of the estimate's added."""
 LEAST_MANY = 5
@@ -448,7 +261,7 @@ def resampled_halves(
     queries: int, draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw queries, and split the distinct ones in halves: weights [draw x split, query]."""
-    counts = rng.multinomial(queries, np.full(queries, 1.0 / queries), draws)
+    counts = draw_counts(queries, draws, rng)
     counts = np.repeat(counts[(counts > 0).sum(axis=1) > 1], SPLITS, axis=0)
     order = rng.random(counts.shape) + (counts == 0)  # drawn queries first
     place = np.argsort(np.argsort(order, axis=1), axis=1)

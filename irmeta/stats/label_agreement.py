@@ -18,6 +18,7 @@ from irmeta.equality import TIE
 from irmeta.errors import UsageError
 from irmeta.phrases import count
 from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
+from irmeta.stats.resampling import draw_counts
 
 CELLS_HELD = 1 << 21  # of resampled tables at once
 Compute = Callable[[np.ndarray], dict[str, np.ndarray]]
@@ -121,16 +122,11 @@ def _gwet(
 
 
 def _spearman(shares: np.ndarray, of_reference: np.ndarray, of_judge: np.ndarray) -> np.ndarray:
-    """Correlate the average ranks of both sets."""
-    x, y = (_centred_ranks(margin) for margin in (of_reference, of_judge))
+    """Correlate the average ranks of both sets, as shares of docs, minus the mean rank."""
+    x, y = (np.cumsum(of, axis=1) - of / 2.0 - 0.5 for of in (of_reference, of_judge))
     covariance = (np.matmul(x[:, None, :], shares)[:, 0] * y).sum(axis=1)
     variances = (of_reference * x**2).sum(axis=1) * (of_judge * y**2).sum(axis=1)
     return np.where(variances > 0, covariance / np.sqrt(variances), np.nan)
-
-
-def _centred_ranks(margin: np.ndarray) -> np.ndarray:
-    """Return the average rank of each level, as a share of docs, minus the mean rank."""
-    return np.cumsum(margin, axis=1) - margin / 2.0 - 0.5
 
 
 def _binary(
@@ -243,7 +239,12 @@ def query_intervals(
         return dict.fromkeys(compute(tables), (np.nan, np.nan))
     if len(tables) < FEW_QUERIES:
         return _studentised(tables, compute, resamples, seed)
-    parts = [compute(part) for part in _drawn(tables, resamples, seed)]
+    queries, cells = len(tables), tables[0].size
+    counts = draw_counts(queries, resamples, seed).astype(np.float64)
+    parts = [
+        compute((part @ tables.reshape(queries, cells)).reshape(-1, *tables.shape[1:]))
+        for part in _parts(counts, max(1, CELLS_HELD // cells))
+    ]
     return {name: _interval(np.concatenate([part[name] for part in parts])) for name in parts[0]}
 
 
@@ -269,7 +270,7 @@ def _studentised(
         quantiles = stdtrit(queries - 1, np.array([0.975, 0.025]))
         return {name: _ends(name, one[:, 0], quantiles) for name, one in estimates.items()}
     step = max(1, CELLS_HELD // tables.size)
-    counts = _counts(queries, resamples, seed)
+    counts = draw_counts(queries, resamples, seed).astype(np.float64)
     parts = [dict(_errors(tables, compute, part)) for part in _parts(counts, step)]
     found = {}
     for name, one in estimates.items():
@@ -324,23 +325,6 @@ def _interval(values: np.ndarray) -> tuple[float, float]:
         return np.nan, np.nan
     low, high = np.quantile(defined, (0.025, 0.975))
     return float(low), float(high)
-
-
-def _drawn(
-    tables: np.ndarray, resamples: int, seed: np.random.SeedSequence
-) -> Iterator[np.ndarray]:
-    """Yield the tables of resampled queries, as many at once as `CELLS_HELD` allows."""
-    queries, cells = len(tables), tables[0].size
-    flat = tables.reshape(queries, cells)
-    for part in _parts(_counts(queries, resamples, seed), max(1, CELLS_HELD // cells)):
-        yield (part @ flat).reshape(-1, *tables.shape[1:])
-
-
-def _counts(queries: int, resamples: int, seed: np.random.SeedSequence) -> np.ndarray:
-    """Draw queries with replacement: float64 [resample, query], how often each is drawn."""
-    generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(queries, np.full(queries, 1.0 / queries), resamples)
-    return drawn.astype(np.float64)
 
 
 def _parts(rows: np.ndarray, step: int) -> Iterator[np.ndarray]:

@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from irmeta.errors import check_choice, check_share, check_whole
 from irmeta.policies import MeanInterval
 from irmeta.results.scores import Scores
+from irmeta.stats.resampling import draw_counts
 
 _CHUNK = 1 << 22  # cells of drawn counts held at once
 
@@ -81,8 +82,8 @@ def mean_intervals(
     else:
         drawn = np.concatenate(list(_drawn_means(filled, known, resamples, rng)))
         shares = ((1 - confidence) / 2, (1 + confidence) / 2)
-        low, high = np.nanquantile(drawn[:, is_defined], shares, axis=0)
-        low, high = (_spread(limit, is_defined) for limit in (low, high))
+        low, high = np.full((2, len(is_defined)), np.nan)
+        low[is_defined], high[is_defined] = np.nanquantile(drawn[:, is_defined], shares, axis=0)
     return np.where(is_defined, low, np.nan), np.where(is_defined, high, np.nan)
 
 
@@ -92,18 +93,11 @@ def _drawn_means(
     """Yield the means of resampled queries: float64 [resample, system]; NaN without a query."""
     generator, queries = np.random.default_rng(rng), len(filled)
     step = max(1, _CHUNK // max(queries, 1))
-    shares = np.full(queries, 1 / max(queries, 1))
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
-        counts = generator.multinomial(queries, shares, size=size).astype(np.float64)
+        counts = draw_counts(queries, size, generator).astype(np.float64)
         used = counts @ known.astype(np.float64)
         yield np.divide(counts @ filled, used, out=np.full(used.shape, np.nan), where=used > 0)
-
-
-def _spread(limits: np.ndarray, is_defined: np.ndarray) -> np.ndarray:
-    out = np.full(len(is_defined), np.nan)
-    out[is_defined] = limits
-    return out
 
 
 def with_intervals(

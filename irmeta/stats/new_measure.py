@@ -16,9 +16,10 @@ from irmeta.equality import TIE
 from irmeta.errors import UsageError
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
+from irmeta.stats.conclusions import count_contrary, pair_signs
 from irmeta.stats.correlation import in_common
 from irmeta.stats.orders import kendall_tau_b, over_common, settled_each
-from irmeta.stats.paired import PairedT
+from irmeta.stats.paired import PairedT, upper_values
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.summaries import Summarized, Summary
 
@@ -177,7 +178,8 @@ def delta_value(
         Function used instead of 1 / mean, from float64 [system] to float64 [system].
     """
     old, new = in_common(old, new)
-    before, after = (_in_p_space(m, in_p_space or _inverse) for m in (old, new))
+    convert = in_p_space or _inverse
+    before, after = (m.means if m.direction > 0 else convert(m.means) for m in (old, new))
     known = ~np.isnan(before) & ~np.isnan(after) & (before != 0)
     return np.divide(after, before, out=np.full(before.shape, np.nan), where=known)
 
@@ -244,10 +246,6 @@ def reordering(
         tau=float(over_common(kendall_tau_b, first, second, True)[0]),
         queries=int((~np.isnan(old.values).all(axis=1)).sum()),
     )
-
-
-def _in_p_space(matrix: Matrix, convert: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    return matrix.means if matrix.direction > 0 else convert(matrix.means)
 
 
 def _inverse(means: np.ndarray) -> np.ndarray:
@@ -317,17 +315,18 @@ def coverage(
     rows, tests = [], dict[bytes, Pairs]()
     for matrix in several:
         base, other = in_common(reference, _aligned(matrix, reference.systems))
-        used = repr(base.queries).encode() + np.isnan(base.values).tobytes()
-        if used not in tests:
-            tests[used] = tested(base)
-        old = tests[used]
+        key = repr(base.queries).encode() + np.isnan(base.values).tobytes()
+        if key not in tests:
+            tests[key] = tested(base)
+        old = tests[key]
         pairs = tested(other)
         size, in_new, covered, inverted = covered_pairs(old, pairs, alpha)
         ratios = (covered / size, inverted / size) if size else (np.nan, np.nan)
         number = len(reference.systems) * (len(reference.systems) - 1) // 2
         counts = (number, size, in_new, covered, inverted)
         name = (matrix.track, reference.measure, matrix.measure, test, float(alpha))
-        rows.append((*name, *counts, *ratios, _fewest(pairs)))
+        used = pairs.queries[pairs.upper]
+        rows.append((*name, *counts, *ratios, int(used.min()) if len(used) else 0))
     schema = dict.fromkeys(("track", "reference", "new", "test"), pl.String)
     schema |= {"alpha": pl.Float64}
     counted = ("pairs", "separated_reference", "separated_new", "covered", "inverted")
@@ -345,9 +344,10 @@ def covered_pairs(reference: Tested, new: Tested, alpha: float) -> tuple[int, in
     tuple of int
         Separated by the reference, separated by the new measure, covered, inverted.
     """
-    in_reference, in_new = _separated(reference, alpha), _separated(new, alpha)
-    counted = (in_reference, in_new, in_new & in_reference, _better(new).T & in_reference)
-    separated, separated_new, covered, inverted = (int(pairs.sum()) for pairs in counted)
+    concluded, of_new = (pair_signs(_separated(tested, alpha)) for tested in (reference, new))
+    covered = int(((concluded == of_new) & (concluded != 0)).sum())
+    inverted = count_contrary(concluded, upper_values(new.difference) * new.direction)
+    separated, separated_new = (int(np.count_nonzero(of)) for of in (concluded, of_new))
     return separated, separated_new, covered, inverted
 
 
@@ -374,8 +374,3 @@ def _aligned(matrix: Matrix, systems: tuple[str, ...]) -> Matrix:
             f"{min(unmatched)!r} is {where} in {matrix.measure}."
         )
     return matrix.only_systems(np.array([index[name] for name in systems], np.int64))
-
-
-def _fewest(pairs: Pairs) -> int:
-    used = pairs.queries[pairs.upper]
-    return int(used.min()) if len(used) else 0

@@ -162,7 +162,8 @@ def tau_ap_b(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
 
 def spearman(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
     """Compute Pearson's correlation of ranks, with mean ranks for ties: Spearman 1904."""
-    return _cosine(_mid_ranks(x), _mid_ranks(y), x, y, paired)
+    left, right = ((values.shape[1] + 1) / 2 - mean_ranks(values) for values in (x, y))
+    return _cosine(left, right, x, y, paired)
 
 
 def pearson(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
@@ -173,7 +174,7 @@ def pearson(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
 def rmse(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
     """Compute the root mean squared difference of the values; defined also where all tie."""
     if x.shape[1] == 0:
-        return np.full(_shape(x, y, paired), np.nan)
+        return np.full((len(x),) if paired else (len(x), len(y)), np.nan)
     with np.errstate(invalid="ignore"):
         if paired:
             return np.sqrt(np.square(x - y).mean(axis=1))
@@ -181,13 +182,26 @@ def rmse(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
         return np.sqrt(np.array([np.square(row - y).mean(axis=1) for row in x]))
 
 
-def tie_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Count, for every value of every row, the greater and the equal values of the row."""
+def tie_groups(
+    values: np.ndarray, near: float = 0.0, relative: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count, for every value of every row, the greater and the equal values of the row.
+
+    Neighbours in descending order are equal within `near` times the greatest absolute value of the
+    row or, if `relative`, times the larger of both.
+    """
     rows, size = values.shape
     order = np.argsort(-values, axis=1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=1)
+    upper, lower = ordered[:, :-1], ordered[:, 1:]
     begins = np.ones((rows, size), bool)
-    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    if not near:
+        begins[:, 1:] = lower != upper
+    else:
+        sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
+        slack = near * (np.abs(upper) if relative else sizes.max(1, initial=0.0, keepdims=True))
+        with np.errstate(invalid="ignore"):  # of two infinite values
+            begins[:, 1:] = upper - lower > slack
     index = np.arange(size)
     start = np.maximum.accumulate(np.where(begins, index, 0), axis=1)
     ends = np.ones((rows, size), bool)
@@ -200,8 +214,21 @@ def tie_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return above, tied
 
 
-def _shape(x: np.ndarray, y: np.ndarray, paired: bool) -> tuple[int, ...]:
-    return (len(x),) if paired else (len(x), len(y))
+def rank_rows(scores: np.ndarray, relative: bool = False) -> np.ndarray:
+    """Rank each row, greatest first, equal scores sharing the smallest rank: int32 [row, system].
+
+    Scores are equal within 1e-12 of the greatest or, if `relative`, within 1e-9 of the larger. A
+    NaN ranks last.
+    """
+    known = np.nan_to_num(scores, nan=-np.inf)
+    above, _ = tie_groups(known, 1e-9 if relative else 1e-12, relative)
+    return (above + 1).astype(np.int32)
+
+
+def mean_ranks(values: np.ndarray) -> np.ndarray:
+    """Rank each row, greatest first, ties sharing their mean rank: float64 [row, system]."""
+    above, tied = tie_groups(values)
+    return above + (tied + 1) / 2.0
 
 
 def _varied(values: np.ndarray) -> np.ndarray:
@@ -279,12 +306,6 @@ def _one_way(x: np.ndarray, y: np.ndarray, paired: bool) -> np.ndarray:
             total += sign @ weighted.T
             total += np.abs(sign) @ np.abs(weighted).T
     return _defined(x, y, total / np.maximum(lower, 1) - 1, paired)
-
-
-def _mid_ranks(values: np.ndarray) -> np.ndarray:
-    """Compute ranks minus their mean, the greatest value first; half-integers, so exact."""
-    above, tied = tie_groups(values)
-    return (values.shape[1] - tied) / 2 - above
 
 
 def _centred(values: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr, stdtrit
@@ -97,6 +97,23 @@ class Differences:
         found[is_near] = self._p(*(one[is_near] for one in (mean, deviation, number))) <= alpha
         return found
 
+    def separated_by_holm(self, alpha: float) -> np.ndarray:
+        """Compute whether p with Holm's correction is at most `alpha`, of arrays [pair].
+
+        All pairs have the same number of queries.
+        """
+        number = int(self.queries.max(initial=0))
+        is_far = np.zeros(len(self.mean), bool)
+        if number < 2:
+            return is_far
+        ratio, error = self._ratio(self.mean, self.deviation, self.queries)
+        tests = int(((error > 0) | (self.mean == 0)).sum())  # others have no p-value
+        order = np.argsort(-ratio, kind="stable")[:tests]
+        freedom = float(self._freedom(np.array(number)))
+        critical = _holm_critical_values(freedom, tests, alpha)
+        is_far[order] = np.logical_and.accumulate(ratio[order] >= critical)
+        return is_far
+
     def _ratio(
         self, mean: np.ndarray, deviation: np.ndarray, number: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -149,6 +166,41 @@ class Differences:
     def _per_query(self, number: np.ndarray) -> np.ndarray:
         """Return the factor from standard deviation to standard error."""
         return np.sqrt((1.0 if self.paired else 2.0) / np.maximum(number, 1))
+
+
+@lru_cache(maxsize=16)
+def _holm_critical_values(freedom: float, tests: int, alpha: float) -> np.ndarray:
+    return stdtrit(freedom, 1.0 - alpha / np.arange(tests, 0, -1) / 2.0)
+
+
+@lru_cache(maxsize=4)
+def _upper_places(systems: int) -> np.ndarray:
+    return np.flatnonzero(np.triu(np.ones((systems, systems), bool), 1))
+
+
+def upper_values(square: np.ndarray) -> np.ndarray:
+    """Return the values above the diagonal, row by row: [pair]."""
+    return square.ravel()[_upper_places(len(square))]
+
+
+def significant_signs(differences: Differences, alpha: float, holm: bool) -> np.ndarray:
+    """Return which system of each pair is significantly better by the paired t-test.
+
+    All pairs have the same queries, so that critical values of t decide, which is much faster than
+    p-values.
+
+    Returns
+    -------
+    ndarray
+        int8 [pair]: 1 where the first system is better, -1 where the second, else 0; all 0 for
+        fewer than two queries.
+    """
+    mean, deviation, queries = (
+        upper_values(one) for one in (differences.mean, differences.deviation, differences.queries)
+    )
+    pairs = Differences(mean, deviation, queries, differences.paired)
+    is_far = pairs.separated_by_holm(alpha) if holm else pairs.separated_each(alpha)
+    return np.where(is_far, np.sign(mean), 0.0).astype(np.int8)
 
 
 def square(upper_values: np.ndarray, upper: np.ndarray) -> np.ndarray:

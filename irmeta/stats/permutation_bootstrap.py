@@ -67,7 +67,8 @@ def permutation_p(
     upper = np.triu(np.ones((systems, systems), bool), 1)
     count = counts[upper]
     p = count / 2.0 ** max(queries - 1, 0) if exact else (1 + count) / (1 + resamples)
-    p[_shared(values)[upper] == 0] = np.nan
+    known = (~np.isnan(values)).astype(np.float64)
+    p[(known.T @ known)[upper] == 0] = np.nan
     return square(p, upper)
 
 
@@ -158,11 +159,6 @@ def _used(values: np.ndarray) -> np.ndarray:
 def _is_complete(values: np.ndarray) -> np.ndarray:
     """Check which systems have a value on every query: bool [system]."""
     return np.logical_not(np.isnan(values).any(axis=0))
-
-
-def _shared(values: np.ndarray) -> np.ndarray:
-    known = (~np.isnan(values)).astype(np.float64)
-    return known.T @ known
 
 
 def _parts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -15,9 +15,10 @@ from irmeta.kernels.permutation import permuted_preferences
 from irmeta.policies import Majority
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Preference, Source, Verdicts
-from irmeta.stats.aggregation import loses, power_steps, rank_rows
+from irmeta.stats.aggregation import loses, power_steps
 from irmeta.stats.corrections import adjusted, interval_confidence
 from irmeta.stats.hsd import permuted, range_margin, reached_p
+from irmeta.stats.orders import rank_rows
 from irmeta.stats.paired import Differences, square
 from irmeta.stats.pairs import Pairs
 from irmeta.stats.rank_confidence import RankSets, rank_sets

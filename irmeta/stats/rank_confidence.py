@@ -12,8 +12,8 @@ from scipy.special import ndtri
 from irmeta.errors import check_choice, check_share
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
-from irmeta.stats.aggregation import rank_rows
 from irmeta.stats.hsd import range_margin
+from irmeta.stats.orders import rank_rows
 from irmeta.stats.pair_bootstrap import Errors, PairBootstrap, pair_bootstrap
 from irmeta.summaries import Summarized, Summary
 

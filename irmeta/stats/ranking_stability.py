@@ -17,6 +17,7 @@ from irmeta.kernels.pair_statistics import add_swaps, add_wins, subset_means
 from irmeta.phrases import count
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.matrix import Matrix
+from irmeta.stats.conclusions import count_contrary
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import check_alpha, check_finite, pair_moments
 from irmeta.stats.resampling import checked_query_sets, draw_query_sets
@@ -441,4 +442,4 @@ def _conclusions(
     second = other_means[a] - other_means[b]
     if (np.abs(second) <= _NEAR_TIE * np.abs(other).max(initial=0.0)).any():
         second = pair_moments(other, (a, b)).mean
-    return len(first), int((np.sign(first) * second < -TIE).sum())
+    return len(first), count_contrary(np.sign(first), second)

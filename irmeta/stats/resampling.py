@@ -370,6 +370,12 @@ def _frame(rows: list[_Row], plan: Plan) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("size").cast(size))
 
 
+def draw_counts(queries: int, resamples: int, rng: Rng) -> np.ndarray:
+    """Draw queries with replacement: int64 [resample, query], how often each is drawn."""
+    shares = np.full(queries, 1.0 / max(queries, 1))
+    return np.random.default_rng(rng).multinomial(queries, shares, resamples)
+
+
 def draw_query_sets(
     queries: int, size: int, sets: int, trials: int, rng: int | np.random.Generator
 ) -> np.ndarray:
@@ -476,7 +482,7 @@ def system_subsets(
     return pl.concat(frames)
 
 
-def is_enumerated(systems: int, size: int, draws: int) -> bool:
+def takes_every_subset(systems: int, size: int, draws: int) -> bool:
     """Check whether `system_subsets` takes every set of a size once."""
     return comb(systems, size) <= draws
 
@@ -487,7 +493,7 @@ def _subsets(
     """Yield each size with the indices of the systems of its sets: int64 [draws, size]."""
     seed = int(np.random.default_rng(rng).integers(2**62))
     for size in sizes:
-        if is_enumerated(systems, size, draws):
+        if takes_every_subset(systems, size, draws):
             yield size, np.array([*combinations(range(systems), size)], np.int64)
         else:
             # Neither more draws nor other sizes change the first draws of a size.

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from irmeta.results.matrix import Matrix
+from irmeta.stats import conclusions
 from irmeta.stats import judged_orders as orders
-from irmeta.stats.paired import paired_differences, unpaired_differences
+from irmeta.stats.paired import (
+    paired_differences,
+    significant_signs,
+    unpaired_differences,
+    upper_values,
+)
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.resampling import draw_query_sets
 from twins import judging as twin
@@ -97,10 +103,10 @@ def test_half_weights__are_equal_halves_without_a_common_query(queries: int, spl
 @given(matrices(5, 4), st.sampled_from([0.01, 0.05, 0.3]))
 def test_significant_signs__equal_the_p_values(correction: str, values, alpha: float):
     array = np.array(values)
-    found = orders.significant_signs(paired_differences(array), alpha, correction == "holm")
+    found = significant_signs(paired_differences(array), alpha, correction == "holm")
     matrix = Matrix(array, tuple("12345"), tuple("abcd"))
     expected = pairwise(matrix, correction=correction).better(alpha)
-    assert found.tolist() == orders.pair_signs(expected).tolist()
+    assert found.tolist() == conclusions.pair_signs(expected).tolist()
     pairs = [(a, b) for a in range(4) for b in range(a + 1, 4)]
     p = [naive.paired_t(naive.column(values, a), naive.column(values, b))[1] for a, b in pairs]
     p = naive.holm(p) if correction == "holm" else p
@@ -120,8 +126,8 @@ SIGNS = st.integers(1, 5).flatmap(lambda size: st.tuples(*[squares(size)] * 3))
 @given(SIGNS)
 def test_conclusions__equal_the_counts_of_pairs(drawn):
     mine, theirs, sign = (_antisymmetric(np.array(one)) for one in drawn)
-    signs = orders.pair_signs(mine > 0), orders.pair_signs(theirs > 0)
-    found = orders.count_conclusions(*signs, orders.of_pairs(sign.astype(float)))
+    signs = conclusions.pair_signs(mine > 0), conclusions.pair_signs(theirs > 0)
+    found = conclusions.count_conclusions(*signs, upper_values(sign.astype(float)))
     expected = twin.conclusions(mine.tolist(), theirs.tolist())
     assert {name: getattr(found, name) for name in expected} == expected
     upper = np.triu(np.ones(mine.shape, bool), 1)
@@ -135,7 +141,7 @@ def test_conclusions__rounding_error_of_equal_means_is_no_direction():
     a, b = np.array([[9, 2, 1, 3, 4], [1, 9, 4, 3, 2]]) / 10
     assert sum(a - b) != 0
     signs = np.array([0], np.int8), np.array([np.sign(sum(a - b))], np.int8)
-    assert orders.count_conclusions(*signs, np.array([sum(a - b)])).new_agree == 0
+    assert conclusions.count_conclusions(*signs, np.array([sum(a - b)])).new_agree == 0
     for moments in (paired_differences, unpaired_differences):
         assert moments(np.column_stack([a, b])).mean[0, 1] == 0
 
@@ -149,7 +155,7 @@ def test_halves__conclusions_of_each_are_compared_with_the_other():
     rng = np.random.default_rng(1)
     values = rng.normal(size=(12, 3)) * 0.1 + np.array([0.9, 0.5, 0.5])
     halves = draw_query_sets(12, 6, 2, 4, 0)
-    found = list(orders.conclusions_of_halves(values, halves, 0.05, [False, True]))
+    found = list(conclusions.conclusions_of_halves(values, halves, 0.05, [False, True]))
     names = tuple(map(str, range(6)))
     for both, one, other in zip(halves, found[::2], found[1::2], strict=True):
         for i, correction in enumerate(("none", "holm")):
@@ -157,10 +163,10 @@ def test_halves__conclusions_of_each_are_compared_with_the_other():
                 pairwise(Matrix(values[part], names, tuple("abc")), correction=correction)
                 for part in both
             ]
-            signs = [orders.pair_signs(side.better(0.05)) for side in sides]
-            means = [orders.of_pairs(side.difference) for side in sides]
-            assert one[i] == orders.count_conclusions(signs[0], signs[1], means[0])
-            assert other[i] == orders.count_conclusions(signs[1], signs[0], means[1])
+            signs = [conclusions.pair_signs(side.better(0.05)) for side in sides]
+            means = [upper_values(side.difference) for side in sides]
+            assert one[i] == conclusions.count_conclusions(signs[0], signs[1], means[0])
+            assert other[i] == conclusions.count_conclusions(signs[1], signs[0], means[1])
     assert sum(one.kept for one, _ in found) > 0
 
 
@@ -184,7 +190,7 @@ def test_survival_limits__equal_shares_of_halves_one_by_one(sides, alpha: float)
     halves = draw_query_sets(queries, queries // 2, 2, 4, 1)
     shares = [_survived(sides, half, alpha) for both in halves.tolist() for half in both]
     known = [share for share in shares if not math.isnan(share)]
-    found = orders.survival_limits(np.array(sides[0]), np.array(sides[1]), halves, alpha)
+    found = conclusions.survival_limits(np.array(sides[0]), np.array(sides[1]), halves, alpha)
     whole = _survived(sides, list(range(queries)), alpha)
     if len(known) < 2 or math.isnan(whole):
         assert all(math.isnan(one) for one in found)
@@ -225,12 +231,12 @@ def test_survival_limits__cover_the_share_on_other_queries_in_simulations(querie
     shares = [_share(*drawn()) for _ in range(500)]
     truth = np.nanmean(shares)
     halves = draw_query_sets(queries, queries // 2, 2, 50, 1)
-    limits = np.array([orders.survival_limits(*drawn(), halves, 0.05) for _ in range(100)])
+    limits = np.array([conclusions.survival_limits(*drawn(), halves, 0.05) for _ in range(100)])
     assert ((limits[:, 0] <= truth) & (truth <= limits[:, 1])).mean() >= 0.9
     assert np.ptp(limits, axis=1).mean() < 8 * np.nanstd(shares)
 
 
 def _share(reference: np.ndarray, judge: np.ndarray) -> float:
     tested = [paired_differences(one) for one in (reference, judge)]
-    signs = [orders.significant_signs(one, 0.05, holm=False) for one in tested]
-    return orders.count_conclusions(signs[0], signs[1], orders.of_pairs(tested[0].mean)).survived
+    signs = [significant_signs(one, 0.05, holm=False) for one in tested]
+    return conclusions.count_conclusions(signs[0], signs[1], upper_values(tested[0].mean)).survived

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.results.verdicts import Verdicts
-from irmeta.stats.aggregation import borda, mc4, rank_rows
+from irmeta.stats.aggregation import borda, mc4
+from irmeta.stats.orders import rank_rows
 from irmeta.stats.preferences import intransitive_triples, preference_order
 from irmeta.stats.rank_confidence import rank_sets
 

@@ -16,22 +16,18 @@ from irmeta.preferences.registry import is_preference
 from irmeta.rankings.view import needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.stats import judged_orders as orders
-from irmeta.stats.aggregation import rank_rows
 from irmeta.stats.bias import JudgeBias, judge_bias
-from irmeta.stats.judged_orders import (
+from irmeta.stats.conclusions import (
     conclusions_of_halves,
     count_conclusions,
-    many_query_tau,
-    of_pairs,
-    order_loss,
     pair_signs,
-    split_taus,
     survival_limits,
 )
+from irmeta.stats.judged_orders import many_query_tau, order_loss, split_taus
 from irmeta.stats.label_agreement import AgreementOptions, LabelPairs
 from irmeta.stats.mixed_judgments import least_labelled, mixtures
-from irmeta.stats.orders import kendall_tau_b, round_means
-from irmeta.stats.paired import paired_differences
+from irmeta.stats.orders import kendall_tau_b, rank_rows, round_means
+from irmeta.stats.paired import paired_differences, significant_signs, upper_values
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.stats.prediction_powered import LEAST_LABELLED, correction_gain
 from irmeta.stats.resampling import draw_query_sets
@@ -246,7 +242,7 @@ def _queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
     """Yield the rows of one judge and measure."""
     own, values = sides.values
     without = _without_each(len(own))
-    signs = orders.significant_signs(paired_differences(own), alpha, holm=False)
+    signs = significant_signs(paired_differences(own), alpha, holm=False)
     better, worse = _better_and_worse(signs, own.shape[1])
     gaps = own[:, better] - own[:, worse]
     by_query = kendall_tau_b(round_means(own), round_means(values), True)
@@ -334,7 +330,7 @@ def _tested(judged: JudgedTrack, values: Matrix, test: Test) -> Pairs:
 
 def _counted(judged: JudgedTrack, own: Pairs, other: Pairs) -> Row:
     signs, judge = (pair_signs(one.better(judged.options.alpha)) for one in (own, other))
-    found = count_conclusions(signs, judge, of_pairs(own.difference) * own.direction)
+    found = count_conclusions(signs, judge, upper_values(own.difference) * own.direction)
     names = ("kept", "reversed", "lost", "new", "new_agree", "neither", "survived", "false")
     return {name: getattr(found, name) for name in names}
 

@@ -28,7 +28,7 @@ from irmeta.stats.hsd import Design, is_significant
 from irmeta.stats.orders import kendall_tau_b, round_means, tau_ap_b
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.ranking_stability import Fuzziness, stability
-from irmeta.stats.resampling import is_enumerated, spread, system_subsets
+from irmeta.stats.resampling import spread, system_subsets, takes_every_subset
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.rare_track import (
@@ -239,7 +239,7 @@ def table_3(track: RareTrack) -> Iterator[Row]:
             "systems": size,
             "draws": row["replicates"],
             "undefined": row["undefined"],
-            "enumerated": is_enumerated(systems, size, options.draws),
+            "enumerated": takes_every_subset(systems, size, options.draws),
             "tau_b": row["mean"],
             "sd": row["sd"],
             "printed": PAPER_FEWER_SYSTEMS.get((measure, size)) if is_printed else None,

@@ -22,7 +22,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
 from irmeta.stats.contributors import cluster_order, greedy_cover, jaccard
-from irmeta.stats.orders import kendall_tau_b, round_means, tie_groups
+from irmeta.stats.orders import kendall_tau_b, mean_ranks, round_means
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.study import (
     DOCS,
@@ -145,8 +145,7 @@ def tau_b(one: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def ranks(means: np.ndarray) -> np.ndarray:
     """Rank means [rows, systems], the greatest first; ties share the mean rank."""
-    above, tied = tie_groups(rounded(means))
-    return above + (tied + 1) / 2.0
+    return mean_ranks(rounded(means))
 
 
 Row = dict[str, Any]

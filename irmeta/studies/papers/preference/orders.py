@@ -25,9 +25,9 @@ from irmeta.rankings.view import needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.results.verdicts import Preference, TrackPreferences, Verdicts
-from irmeta.stats.aggregation import borda, mc4, mc4_ranks, rank_rows
+from irmeta.stats.aggregation import borda, mc4, mc4_ranks
 from irmeta.stats.correlation import correlate, in_common
-from irmeta.stats.orders import kendall_tau_b, over_common
+from irmeta.stats.orders import kendall_tau_b, over_common, rank_rows
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.preferences import STEPS, preference_pairs, preference_subsets
 from irmeta.stats.resampling import query_subsets, spread

@@ -1,0 +1,155 @@
+"""Conclusions on pairs of systems: which of one set of labels, measure or queries another keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from irmeta.equality import signs
+from irmeta.stats.paired import paired_differences, significant_signs, upper_values
+
+
+@dataclass(frozen=True)
+class Conclusions:
+    """Numbers of pairs of systems by the conclusions of two sides.
+
+    Attributes
+    ----------
+    kept, reversed
+        Significantly different by both, in the same or in opposite directions.
+    lost, new
+        Significantly different by the reference alone, or by the judge alone.
+    neither
+        All other pairs.
+    new_agree
+        New pairs whose means by the reference have the judge's direction.
+    """
+
+    kept: int
+    reversed: int
+    lost: int
+    new: int
+    neither: int
+    new_agree: int
+
+    @property
+    def survived(self) -> float:
+        """The share of the reference's conclusions that are kept; NaN without any."""
+        return _ratio(self.kept, self.kept + self.reversed + self.lost)
+
+    @property
+    def false(self) -> float:
+        """The share of the reference's conclusions that are reversed; NaN without any."""
+        return _ratio(self.reversed, self.kept + self.reversed + self.lost)
+
+
+def _ratio(part: int, of: int) -> float:
+    return part / of if of else np.nan
+
+
+def pair_signs(better: np.ndarray) -> np.ndarray:
+    """Return which system of each pair is significantly better: int8 [pair].
+
+    Parameters
+    ----------
+    better
+        bool [system, system]: whether the row is significantly better than the column.
+    """
+    return upper_values(better).astype(np.int8) - upper_values(np.ascontiguousarray(better.T))
+
+
+def count_conclusions(
+    reference: np.ndarray, judge: np.ndarray, difference: np.ndarray
+) -> Conclusions:
+    """Count the conclusions that survive another set of labels.
+
+    Parameters
+    ----------
+    reference, judge
+        int8 [pair]: 1 where the first system is significantly better, -1 where the second, else 0.
+    difference
+        float64 [pair]: mean of the first system minus that of the second by the reference.
+    """
+    cells = np.bincount(3 * (reference + 1) + judge + 1, minlength=9).reshape(3, 3)
+    is_new = (reference == 0) & (judge != 0)
+    return Conclusions(
+        kept=int(cells[0, 0] + cells[2, 2]),
+        reversed=int(cells[0, 2] + cells[2, 0]),
+        lost=int(cells[0, 1] + cells[2, 1]),
+        new=int(cells[1, 0] + cells[1, 2]),
+        neither=int(cells[1, 1]),
+        new_agree=int((is_new & (signs(difference) == judge)).sum()),
+    )
+
+
+def count_contrary(conclusions: np.ndarray, difference: np.ndarray) -> int:
+    """Count the conclusions, int8 [pair], that other means of the pairs contradict."""
+    return int((conclusions * signs(difference) < 0).sum())
+
+
+def conclusions_of_halves(
+    values: np.ndarray, halves: np.ndarray, alpha: float, holm: Sequence[bool]
+) -> Iterator[list[Conclusions]]:
+    """Yield the conclusions of each half of the queries that the other half keeps.
+
+    Pairs are compared by the paired t-test; the conclusions of the first half by the second, and of
+    the second by the first.
+
+    Parameters
+    ----------
+    values
+        float64 [query, system].
+    halves
+        Indices of the queries of both halves, int64 [split, 2, query].
+    holm
+        Whether p-values are corrected by Holm's procedure; both ways if two are given.
+    """
+    for both in halves:
+        sides = [paired_differences(values[half]) for half in both]
+        means = [upper_values(side.mean) for side in sides]
+        better = [[significant_signs(side, alpha, is_holm) for is_holm in holm] for side in sides]
+        yield [count_conclusions(a, b, means[0]) for a, b in zip(*better, strict=True)]
+        yield [count_conclusions(b, a, means[1]) for a, b in zip(*better, strict=True)]
+
+
+def survival_limits(
+    reference: np.ndarray, judge: np.ndarray, halves: np.ndarray, alpha: float
+) -> tuple[float, float]:
+    """Compute a 95 % interval of the share of conclusions that survive, over queries.
+
+    The share on as many other queries is covered: the estimate, with uncorrected paired t-tests,
+    plus and minus Student's t times the standard deviation of the share over halves of the queries,
+    drawn without replacement. A resample would repeat queries, which makes conclusions. Of 30
+    simulated systems, 91 to 99 % of the intervals of 6 to 53 queries cover; of shares with Holm's
+    correction, which are far lower on halves, 69 % would.
+
+    Parameters
+    ----------
+    reference, judge
+        float64 [query, system].
+    halves
+        Indices of the queries of both halves, int64 [split, 2, query]: see `draw_query_sets`.
+
+    Returns
+    -------
+    low, high : float
+        Within [0, 1]; NaN if fewer than two halves have conclusions, or the queries have none.
+    """
+
+    def share(queries: np.ndarray | slice) -> float:
+        differences = [paired_differences(one[queries]) for one in (reference, judge)]
+        better = [significant_signs(side, alpha, holm=False) for side in differences]
+        means = upper_values(differences[0].mean)
+        return count_conclusions(better[0], better[1], means).survived
+
+    drawn = np.array([share(half) for both in halves for half in both])
+    drawn = drawn[~np.isnan(drawn)]
+    if len(drawn) < 2:
+        return np.nan, np.nan
+    margin = stdtrit(len(reference) - 1, 0.975) * drawn.std(ddof=1)
+    middle = share(slice(None))
+    low, high = np.clip([middle - margin, middle + margin], 0.0, 1.0).tolist()
+    return low, high
