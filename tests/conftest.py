@@ -17,6 +17,7 @@ import irmeta
 from irmeta import cli
 from support.commands_once import build_once
 from support.examples import UNCLOCKED, scaled
+from support.kernels_once import compile_once
 from support.made_once import made_once
 from support.undrawn import draw_nothing
 from support.written import write_all
@@ -31,6 +32,7 @@ settings.register_profile(
     suppress_health_check=UNCLOCKED,
 )
 settings.load_profile("irmeta")
+compile_once()
 
 ROOT = Path(__file__).parents[1]
 
@@ -115,9 +117,21 @@ def made_store(collections: Path, tmp_path_factory: pytest.TempPathFactory) -> i
 
 
 @pytest.fixture(scope="session")
-def written(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of a reanalysis and of every study, without figures; see `support.written`."""
-    return made_once(tmp_path_factory, "written", lambda folder: write_all(made_store, folder))
+def written(
+    made_store: irmeta.Store,
+    tmp_path_factory: pytest.TempPathFactory,
+    pytestconfig: pytest.Config,
+) -> Path:
+    """Results of a reanalysis and of every study, without figures; see `support.written`.
+
+    They have fewer measures where no test looks at the width of tables.
+    """
+    fewer_measures = "not exhaustive" in pytestconfig.option.markexpr
+
+    def write(folder: Path) -> None:
+        write_all(made_store, folder, fewer_measures)
+
+    return made_once(tmp_path_factory, "written", write)
 
 
 class Ran:

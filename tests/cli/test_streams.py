@@ -11,12 +11,18 @@ import pytest
 
 import irmeta
 
+EXHAUSTIVE = pytest.mark.exhaustive
 IRMETA = [sys.executable, "-c", "from irmeta.cli import main; main()"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="descriptors are closed by preexec_fn")
 @pytest.mark.parametrize(
-    ("closed", "status"), [((1,), 2), ((0, 1, 2), 2), ((2,), 0), ((0,), 0), ((0, 2), 0)]
+    ("closed", "status"),
+    [
+        ((1,), 2),
+        ((0, 2), 0),
+        *(pytest.param(*case, marks=EXHAUSTIVE) for case in (((0, 1, 2), 2), ((2,), 0), ((0,), 0))),
+    ],
 )
 def test_commands__closed_streams(
     made_store: irmeta.Store, tmp_path: Path, closed: tuple[int, ...], status: int

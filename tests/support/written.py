@@ -19,20 +19,28 @@ CHOICES: dict[str, dict[str, Any]] = {  # few numbers, but every table
     "trust": {"resamples": 20, "splits": 5},
     "preference": {"resamples": 50, "replicates": 3, "label_replicates": 2, "points": 100},
 }
+FEWER_MEASURES: dict[str, dict[str, Any]] = {  # every table, and half of the time
+    "depth": {"ks": [5, 10], "measures": ["AP(norm=min)", "nDCG"]},
+    "trust": {"measures": ["AP", "nDCG@10"]},
+    "judges": {"measures": ["AP", "nDCG@10"], "resamples": 20, "splits": 5},
+}
 WRITTEN = ("reanalysis", *CHOICES, "judges", "properties")
 NOISE = 5
 """Every label of this number is turned by the judge of the study of judges."""
 
 
-def write_all(store: irmeta.Store, folder: Path) -> None:
+def write_all(store: irmeta.Store, folder: Path, fewer_measures: bool) -> None:
     """Write a reanalysis and every study into folders by the names of `WRITTEN`, undrawn."""
+    fewer = FEWER_MEASURES if fewer_measures else {}
     with pytest.MonkeyPatch.context() as patched:
         draw_nothing(patched)
         irmeta.reanalyze(store.path, folder / "reanalysis")
         for name, choices in CHOICES.items():
+            choices = choices | fewer.get(name, {})
             getattr(studies, name)(store, folder / name, track=["news", "web"], **choices)
         judge = write_judge(store, folder / "judge.txt")
         choices = {"resamples": 50, "splits": 20, "judges": [f"noisy={judge}"]}
+        choices |= fewer.get("judges", {})
         studies.judges(store, folder / "judges", track=["news", "web"], **choices)
         studies.properties(folder / "properties")
 
