@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent
 
 @cache
 def runs() -> pl.DataFrame:
-    """Return every run of TREC from 1993 to 2023.
+    """Return every run of TREC from 1993 to 2025.
 
     Returns
     -------
@@ -45,6 +45,18 @@ def qrels() -> pl.DataFrame:
         id, name (as NIST writes it), address. Some addresses are pages that link to files.
     """
     return pl.read_parquet(FOLDER / "qrels.parquet")
+
+
+@cache
+def topics() -> pl.DataFrame:
+    """Return the address of every file of topics; known for 2024 and 2025.
+
+    Returns
+    -------
+    DataFrame
+        id, name (as NIST writes it), address.
+    """
+    return pl.read_parquet(FOLDER / "topics.parquet")
 
 
 @cache
@@ -437,6 +449,11 @@ class Catalog(Summarized):
     def qrels(self) -> pl.DataFrame:
         """Qrels as NIST lists them: id, name, address. Some addresses are pages, not files."""
         return self._of(qrels())
+
+    @property
+    def topics(self) -> pl.DataFrame:
+        """Topics as NIST lists them for 2024 and 2025: id, name, address."""
+        return self._of(topics())
 
     @property
     def sets(self) -> pl.DataFrame:

@@ -85,7 +85,7 @@ def catalog(
     has: HasOption = None,
     state: StateOption = None,
     listed: Annotated[
-        Literal["tracks", "runs", "sets", "left_out", "qrels", "published"] | None,
+        Literal["tracks", "runs", "sets", "left_out", "qrels", "topics", "published"] | None,
         typer.Option(
             "--list",
             help="What to list of the tracks: sets are the qrels that irmeta uses, left_out the "

@@ -65,12 +65,15 @@ def print_one_track(found: Catalog) -> None:
         "Tracks of a collection, and their qrels sets": found.sets.drop("id", "note"),
         "Tasks left out": found.left_out.drop("id"),
         "Qrels as listed by NIST": _named(found.qrels.drop("id")),
+        "Topics as listed by NIST": _named(found.topics.drop("id")),
         "Published scores": _measures(found.published),
     }
     for title, frame in sections.items():
         if frame is not None and frame.height:
             print_text(console, f"\n{title}", "bold")
             print_table(console, _without_empty(joined_lists(frame)))
+    if found.published.is_empty():
+        print_text(console, "\nNo published scores of runs are known.")
     for task in choice.tasks:
         if task.note:
             print_text(console, f"\n{task.folder}: {task.note}")

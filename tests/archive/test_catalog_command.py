@@ -16,14 +16,25 @@ from irmeta.archive.catalog import STATES, all_choices
 def test_catalog__counts() -> None:
     """The numbers of the archive from which the catalogue was made."""
     found = irmeta.catalog()
-    assert found.tracks.height == 223
-    assert found.runs.height == found.tracks["runs"].sum() == 16_445
-    assert found.qrels.height == found.tracks["qrels"].sum() == 283
+    assert found.tracks.height == 245
+    assert found.runs.height == found.tracks["runs"].sum() == 17_886
+    assert found.qrels.height == found.tracks["qrels"].sum() == 312
     assert found.published.height == found.tracks["published"].sum() == 74_764
-    assert found.runs["address"].count() == found.tracks["addresses"].sum() == 13_711
-    assert (found.tracks["qrels"] > 0).sum() == 160
+    assert found.runs["address"].count() == found.tracks["addresses"].sum() == 15_092
+    assert (found.tracks["qrels"] > 0).sum() == 175
     assert (found.tracks["published"] > 0).sum() == 124
     assert found.published["evaluator"].n_unique() == 67
+
+
+def test_catalog__facts_of_2024_and_2025() -> None:
+    """Counts of the list of NIST's pages from which these years were made."""
+    found = irmeta.catalog(year="2024-2025")
+    counts = found.tracks.group_by("year", maintain_order=True).agg(pl.len(), pl.col("runs").sum())
+    assert counts.rows() == [(2024, 12, 801), (2025, 10, 640)]
+    assert (found.qrels.height, found.topics.height) == (29, 20)
+    assert found.published.is_empty()
+    assert found.tracks["state"].value_counts(sort=True).row(0) == ("ready", 9)
+    assert irmeta.catalog(year="1993-2023").topics.is_empty()
 
 
 def test_catalog__keys_are_unique() -> None:
@@ -85,7 +96,7 @@ def test_catalog__representations() -> None:
 
 def test_catalog_command__csv_has_all_tracks(run) -> None:
     rows = list(csv.DictReader(run("catalog").out.splitlines()))
-    assert len(rows) == 223
+    assert len(rows) == 245
     assert {row["state"] for row in rows} == set(STATES)
 
 
@@ -102,6 +113,10 @@ def test_catalog_command__describes_one_track(run) -> None:
                  "trec16-legal-routing", "recip_rank"):  # fmt: skip
         assert part in shown
     assert "a question" not in shown
+    assert "No published scores" not in shown
+    newest = run("catalog", "trec34/tot").out
+    assert "Topics as listed by NIST" in newest
+    assert "No published scores of runs are known." in newest
     assert "four criteria" in run("catalog", "trec30/podcast").out
 
 

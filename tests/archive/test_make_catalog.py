@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from irmeta.archive.catalog import FOLDER
 
 ROOT = Path(__file__).parents[2]
-FILES = ("runs", "qrels", "published")
+FILES = ("runs", "qrels", "topics", "published")
 MOST_BYTES = 1_000_000
 
 RUNS = """edition,track_dir,year,track,task,run,participant,type,input_url,md5
@@ -32,23 +32,36 @@ trec2,web,r1,e,map,all,0.1
 """
 
 
-def make(source: Path, out: Path) -> None:
+DATA = """edition,track_dir,name,url
+trec2,web,,http://x/2-qrels
+trec2,web,new,http://x/topics
+"""
+
+
+def make(out: Path, *sources: Path) -> None:
     script = ROOT / "data_fixtures" / "make_catalog.py"
-    subprocess.run([sys.executable, script, source, "--out", out], check=True)
+    subprocess.run([sys.executable, script, *sources, "--out", out], check=True)
 
 
 @pytest.mark.exhaustive
 def test_make_catalog__keeps_facts_as_they_are(tmp_path: Path) -> None:
-    for name, text in {"runs": RUNS, "qrels": QRELS, "published_scores": SCORES}.items():
+    texts = {"runs": RUNS, "qrels": QRELS, "data": DATA, "published_scores": SCORES}
+    for name, text in texts.items():
         (tmp_path / f"trec_{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
-    make(tmp_path, tmp_path / "made")
-    runs, qrels, published = (pl.read_parquet(tmp_path / "made" / f"{n}.parquet") for n in FILES)
+    make(tmp_path / "made", tmp_path)
+    runs, qrels, topics, published = (
+        pl.read_parquet(tmp_path / "made" / f"{n}.parquet") for n in FILES
+    )
     assert runs["run", "task", "type", "md5"].rows() == [
         ("007", "", None, None),
         ("r1", "a", "manual", "00"),
         ("r1", "b", None, None),
     ]
-    assert qrels.rows() == [("trec2/web", "a, b", "http://x/q")]
+    assert qrels.rows() == [
+        ("trec2/web", "a, b", "http://x/q"),
+        ("trec2/web", None, "http://x/2-qrels"),
+    ]
+    assert topics.rows() == [("trec2/web", "new", "http://x/topics")]
     assert published["measure", "occurrence", "value"].rows() == [
         ("P_10", 0, "1"),
         ("map", 0, "0.10"),
@@ -59,7 +72,7 @@ def test_make_catalog__keeps_facts_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_make_catalog__reproduces_the_files(shared: Path, tmp_path: Path) -> None:
     """Another version of polars may encode the same rows in other bytes."""
-    make(shared / "catalog", tmp_path)
+    make(tmp_path, shared / "catalog", shared / "catalog2425")
     for name in FILES:
         kept, made = FOLDER / f"{name}.parquet", tmp_path / f"{name}.parquet"
         assert_frame_equal(pl.read_parquet(kept), pl.read_parquet(made))
