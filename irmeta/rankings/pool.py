@@ -103,9 +103,8 @@ def judged_depths(ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray) -
 def complete_depths(judged: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Compute the depth to which the pool of each query is complete: int64 [queries].
 
-    The depth is the largest d with the top d docs of every contributing list judged, the d of Lu,
-    Moffat and Culpepper (2016). All docs of a list shorter than d must be judged. The largest
-    possible d is the length of the longest list; 0 if the pool is complete at no depth.
+    The largest d, up to the longest list, with the top d docs of every contributing list judged
+    (Lu, Moffat and Culpepper 2016); all docs of a shorter list must be judged.
     """
     longest = lengths.max(axis=1, initial=0).astype(np.int64)
     return np.minimum(judged.min(axis=1, initial=NOT_POOLED), longest)
@@ -179,14 +178,9 @@ class PooledLists:
     def without_docs(
         self, facts: TrackFacts, rows: np.ndarray, query: np.ndarray, kept: PooledLists
     ) -> PooledLists:
-        """Return the lists after some docs became unjudged, from lists whose `judged` is current.
+        """Return the lists after docs (ascending rows and their queries) became unjudged.
 
-        Parameters
-        ----------
-        rows, query
-            Rows of these docs, and the query of each; ascending.
-        kept
-            The lists with the ranks of the other docs.
+        `kept` are the lists with the ranks of the other docs; `judged` of these lists is current.
         """
         first = np.full(self.lengths.shape, NOT_POOLED, np.int64)
         if len(rows):

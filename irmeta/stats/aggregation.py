@@ -219,25 +219,15 @@ def wins(verdicts: Verdicts) -> np.ndarray:
 def loses(better: np.ndarray, queries: float | np.ndarray, majority: Majority) -> np.ndarray:
     """Check whether the row's system loses to the column's: bool [..., system, system].
 
-    Parameters
-    ----------
-    better
-        [..., system, system]: number of the queries on which the row's system is better.
-    queries
-        Number of all queries, or an array [..., 1, 1].
+    `better` counts the queries on which the row's system is better; `queries` are [..., 1, 1] or
+    all.
     """
     losses = np.swapaxes(better, -1, -2)
     return losses > (better if majority == "decided" else queries / 2.0)
 
 
 def power_steps(worse: np.ndarray, steps: int) -> np.ndarray:
-    """Take power steps of MC4: float64 [..., system].
-
-    Parameters
-    ----------
-    worse
-        bool [..., system, system]: whether the row's system loses.
-    """
+    """Take power steps of MC4 from `worse`, whether the row loses: float64 [..., system]."""
     size = max(worse.shape[-1], 1)
     move = worse / size
     stay = 1.0 - worse.sum(axis=-1) / size

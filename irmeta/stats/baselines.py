@@ -233,13 +233,7 @@ ONE_SIDED = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "max-t")
 
 
 def side_of(alternative: str, test: str, baseline: str | None) -> int:
-    """Return the side of an alternative: 1 greater, -1 less, 0 two-sided.
-
-    Raises
-    ------
-    UsageError
-        For an unknown alternative, and a one-sided one of another test or without a baseline.
-    """
+    """Return the side of an alternative: 1 greater, -1 less, 0 two-sided; or raise `UsageError`."""
     check_choice("alternative", alternative, tuple(SIDES))
     if alternative != "two-sided" and baseline is None:
         raise UsageError(f"alternative {alternative!r} needs a baseline to compare systems with.")
@@ -352,29 +346,8 @@ _SCHEMA = {
 def relative_differences(values: np.ndarray, baseline: int, confidence: float) -> pl.DataFrame:
     """Compute the ratio of each system's mean to the baseline's, minus 1, with its interval.
 
-    The ratios R that Student's paired t-test of ``system - R baseline`` does not reject [1]_. They
-    are an interval exactly if that of the baseline's mean excludes 0.
-
-    Parameters
-    ----------
-    values
-        float64 [query, system]; a system is compared on the queries where it and the baseline have
-        a value.
-    baseline
-        Index of the baseline, whose row is null.
-    confidence
-        Level of each two-sided interval.
-
-    Returns
-    -------
-    DataFrame
-        A row per system: relative, relative_low, relative_high, relative_interval (``uncorrected``,
-        or ``undefined: `` with the reason, where limits are NaN).
-
-    References
-    ----------
-    .. [1] Fieller, E. C. (1954). Some problems in interval estimation.
-       doi:10.1111/j.2517-6161.1954.tb00159.x
+    The interval has the ratios R that Student's paired t-test of ``system - R baseline`` does not
+    reject (Fieller 1954, doi:10.1111/j.2517-6161.1954.tb00159.x).
     """
     within = np.maximum(tolerances(values), tolerances(values)[baseline])
     rows = list[tuple[float | None, float | None, float | None, str | None]]()

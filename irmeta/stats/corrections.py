@@ -81,9 +81,8 @@ def adjusted(p: np.ndarray, correction: str) -> np.ndarray:
 def interval_confidence(confidence: float, correction: str, tests: int) -> float:
     """Return the confidence level of each of several intervals that hold together at `confidence`.
 
-    Bonferroni's level is ``1 - (1 - confidence) / tests``: an interval of a t-test then excludes a
-    difference of 0 exactly where the adjusted p is at most ``1 - confidence``. The other
-    corrections have no intervals here, so that their level is `confidence` itself.
+    Bonferroni's intervals exclude 0 exactly where the adjusted p is at most ``1 - confidence``; the
+    other corrections have no intervals, so that their level is `confidence` itself.
     """
     if correction not in SIMULTANEOUS:
         return confidence

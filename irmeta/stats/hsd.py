@@ -70,24 +70,11 @@ def mean_square_error(values: np.ndarray, design: Design) -> tuple[float, int]:
 
 
 def tukey_hsd(values: np.ndarray, design: Design = "one-way") -> np.ndarray:
-    """Compute Tukey's HSD: p [system, system].
+    """Compute p of Tukey's HSD [system, system], by the studentized range of s means.
 
-    ``one-way``: queries are independent replicates. ``q = |difference| / sqrt(MSE / n)`` in the
-    studentized range of s means with s (n - 1) degrees of freedom, where MSE is the pooled variance
-    within systems (scipy.stats.tukey_hsd; statsmodels' pairwise_tukeyhsd). The variance between
-    queries counts as error, so few pairs are significantly different.
-
-    ``blocked``: the query effect is removed. The error is that of a two-way ANOVA without
-    interaction: MSE is the mean square of ``x_qs - mean_q - mean_s + mean`` and has
-    (n - 1) (s - 1) degrees of freedom (Carterette 2012, doi:10.1145/2094072.2094076). For two
-    systems, the test is the paired t-test.
-
-    If MSE is 0, p is 1 where the means are equal, else NaN. NaN for fewer than two queries.
-
-    Raises
-    ------
-    UsageError
-        If `values` is not [query, system], or has a NaN or infinite value.
+    ``one-way``: MSE is the pooled variance within systems, as in scipy.stats.tukey_hsd.
+    ``blocked``: that of a two-way ANOVA without interaction (Carterette 2012,
+    doi:10.1145/2094072.2094076).
     """
     _check(values)
     queries, systems = values.shape
@@ -126,22 +113,8 @@ def mean_ranges(
 ) -> np.ndarray:
     """Compute the ranges of means of permuted tables, ascending: float64 [resamples].
 
-    Under the null hypothesis of randomised Tukey HSD, which assumes no distribution, the values of
-    a query are exchangeable between systems: each query's values are permuted (Carterette 2012,
-    doi:10.1145/2094072.2094076). `range_p` and `range_margin` use the ranges. NaN without a query
-    or a system.
-
-    Parameters
-    ----------
-    resamples
-        Number of permutations B. The least p is 1 / (1 + B).
-    rng
-        A seed or a numpy Generator, from which one word is drawn. The same word gives the same p
-        for any number of workers; a larger B extends the permutations of a smaller B.
-
-    Notes
-    -----
-    irmeta.kernels.permutation describes how permutations are drawn.
+    The values of a query are exchangeable under the null hypothesis (Carterette 2012). The draws
+    depend on one word of `rng`, not on the workers; a larger B extends those of a smaller B.
     """
     _check(values)
     check_whole("resamples", resamples)
@@ -184,17 +157,10 @@ def permuted(
 
 
 def range_p(values: np.ndarray, ranges: np.ndarray, units: Units = 0.0) -> np.ndarray:
-    """Compute p [system, system] of randomised Tukey HSD: see `mean_ranges`.
+    """Compute p [system, system] of randomised Tukey HSD from the ranges of `mean_ranges`.
 
-    The share of permuted tables whose range of means is at least the pair's |difference| counts the
-    observed table as a permutation, and is therefore a valid p-value (Phipson and Smyth 2010,
-    doi:10.2202/1544-6115.1585).
-
-    Notes
-    -----
-    A range also counts if it is smaller than the difference only by rounding: see
-    `irmeta.equality.sum_tolerances`. `units` are those of `Matrix.units`. One query gives p = 1 for
-    the two systems farthest apart; no query gives NaN.
+    The observed table counts as a permutation (Phipson and Smyth 2010, doi:10.2202/1544-6115.1585);
+    a range that is smaller than a difference only by rounding counts.
     """
     if len(values) == 0:
         p = np.full((values.shape[1],) * 2, np.nan)
@@ -299,21 +265,9 @@ def _directly(q: np.ndarray, k: int, df: float) -> np.ndarray:
 
 
 def studentized_range_sf(q: np.ndarray, k: int, df: float) -> np.ndarray:
-    """Compute P(Q >= q) for an array, to 1e-11 absolutely and 1e-9 relatively.
+    """Compute P(Q >= q) of k means and df degrees of freedom, to 1e-11 and 1e-9 relatively.
 
-    Parameters
-    ----------
-    q
-        Values, of any shape; infinite values give 0, NaN and negative values NaN.
-    k
-        Number of means compared, at least 2.
-    df
-        Degrees of freedom of the error, more than 0.
-
-    Notes
-    -----
-    Many values are interpolated: panels of q have polynomials for log P through the integral at
-    Chebyshev points. Results below 1e-200 may be 0.
+    Many values are interpolated by polynomials for log P at Chebyshev points of panels of q.
     """
     flat = q.ravel()
     out = np.full(flat.shape, np.nan)

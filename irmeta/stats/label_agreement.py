@@ -37,18 +37,7 @@ ALPHAS = ("alpha_nominal", "alpha_ordinal", "alpha_interval")
 def count_labels(
     query: np.ndarray, reference: np.ndarray, judge: np.ndarray, queries: int, levels: int
 ) -> np.ndarray:
-    """Count labels by query, level of the reference and level of the judge.
-
-    Parameters
-    ----------
-    query, reference, judge
-        Index of the query and of both levels of each doc that both judged.
-
-    Returns
-    -------
-    ndarray
-        float64 [query, level of the reference, level of the judge].
-    """
+    """Count labels of docs that both judged: float64 [query, level, level by the judge]."""
     cell = (query.astype(np.int64) * levels + reference) * levels + judge
     counts = np.bincount(cell, minlength=queries * levels * levels)
     return counts.reshape(queries, levels, levels).astype(np.float64)
@@ -57,22 +46,10 @@ def count_labels(
 def coefficients(
     tables: np.ndarray, grades: np.ndarray, rel_reference: float, rel_judge: float
 ) -> dict[str, np.ndarray]:
-    """Compute the agreement of two sets of labels for each of several tables.
+    """Compute `SCALE_FREE` and `SAME_SCALE` of tables [table, grade of reference, grade of judge].
 
-    Parameters
-    ----------
-    tables
-        float64 [table, grade of the reference, grade of the judge]: numbers of docs.
-    grades
-        float64, ascending: the levels of the scale, which AC1 and AC2 count.
-    rel_reference, rel_judge
-        Least grade of a relevant doc in each set.
-
-    Returns
-    -------
-    dict
-        `SCALE_FREE` and `SAME_SCALE`, float64 [table]. NaN where undefined: without docs; kappa and
-        alpha where both sets are constant and equal; Spearman's rho where one set is constant.
+    float64 [table]; NaN without docs; of kappa and alpha where both sets are constant and equal,
+    and of Spearman's rho where one is constant. AC1 and AC2 count all `grades` of the scale.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         docs = tables.sum(axis=(1, 2))
@@ -148,20 +125,11 @@ def _binary(
 
 
 def alphas(coincidences: np.ndarray, grades: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute Krippendorff's alpha, nominal, ordinal and interval, for each of several tables.
+    """Compute the `ALPHAS` of Krippendorff of each of several tables: float64 [table].
 
-    Parameters
-    ----------
-    coincidences
-        float64 [table, grade, grade], symmetric: for every doc, its pairs of labels by different
-        judges, each divided by the doc's number of labels minus 1.
-    grades
-        float64, ascending.
-
-    Returns
-    -------
-    dict
-        `ALPHAS`, float64 [table]; NaN where all labels are equal.
+    `coincidences` are symmetric [table, grade, grade]: for every doc its pairs of labels by
+    different judges, each divided by the doc's number of labels minus 1. NaN where all labels are
+    equal.
     """
     labels = coincidences.sum(axis=2)
     gaps = grades[:, None] - grades
@@ -184,19 +152,9 @@ def _alpha(coincidences: np.ndarray, labels: np.ndarray, metric: np.ndarray) -> 
 def count_coincidences(
     doc: np.ndarray, level: np.ndarray, query: np.ndarray, levels: int
 ) -> np.ndarray:
-    """Count the coincidences of any number of judges, with missing labels, by query.
+    """Count the coincidences of any number of judges by query: float64 [query, grade, grade].
 
-    Parameters
-    ----------
-    doc, level
-        Index of the doc and level of each label.
-    query
-        Index of the query of each doc, ascending.
-
-    Returns
-    -------
-    ndarray
-        float64 [query, grade, grade]; a doc with one label counts nothing.
+    `query` is ascending [doc]. A doc with one label counts nothing.
     """
     labels = np.bincount(doc.astype(np.int64) * levels + level, minlength=len(query) * levels)
     by_doc = labels.reshape(len(query), levels).astype(np.float64)
@@ -215,25 +173,10 @@ def query_intervals(
     resamples: int,
     seed: np.random.SeedSequence,
 ) -> dict[str, tuple[float, float]]:
-    """Return 95 % intervals of coefficients over queries.
+    """Return 95 % intervals, low and high by name, of coefficients over queries.
 
-    Labels of one query are not independent, so whole queries are drawn with replacement (cluster
-    bootstrap): percentiles or, of fewer than `FEW_QUERIES`, see `_studentised`.
-
-    Parameters
-    ----------
-    tables
-        float64 [query, grade, grade].
-    compute
-        Function of tables that returns coefficients by name.
-    resamples, seed
-        Number of resamples, and their seed; equal numbers of queries have equal draws.
-
-    Returns
-    -------
-    dict
-        Low and high by name; NaN for fewer than two queries. Resamples in which a coefficient is
-        undefined are left out.
+    Whole queries are drawn with replacement (cluster bootstrap), since labels of one query are not
+    independent: percentiles or, of fewer than `FEW_QUERIES`, see `_studentised`.
     """
     if len(tables) < 2:
         return dict.fromkeys(compute(tables), (np.nan, np.nan))
@@ -260,9 +203,8 @@ def _studentised(
 ) -> dict[str, tuple[float, float]]:
     """Return intervals by standard errors that leave out one query at a time.
 
-    Quantiles of the errors are those of resamples (bootstrap-t) or, of fewer queries than
-    `LEAST_RESAMPLED`, of Student's t. They are intervals of ``-log(1 - coefficient)``, since a
-    coefficient near its greatest value of 1 is skewed, except for `MEANS`.
+    The errors' quantiles are those of resamples (bootstrap-t) or, of few queries, of Student's t,
+    for ``-log(1 - coefficient)`` (except for `MEANS`), since a coefficient near 1 is skewed.
     """
     queries = len(tables)
     estimates = dict(_errors(tables, compute, np.ones((1, queries))))
@@ -502,18 +444,9 @@ def scale_text(reference: pl.Series, judge: pl.Series) -> str:
 
 
 def common_alpha(sets: Mapping[str, pl.DataFrame], options: AgreementOptions) -> dict[str, object]:
-    """Compute Krippendorff's alpha of any number of sets of labels, which may miss docs.
+    """Compute the `ALPHAS` of any number of sets of labels, which may miss docs, with intervals.
 
-    Parameters
-    ----------
-    sets
-        query, doc, grade of each judge, on one scale.
-
-    Returns
-    -------
-    dict
-        judges, docs (with two labels or more), the kind of interval, and each of `ALPHAS` with its
-        interval.
+    Each set has the columns query, doc, grade, on one scale.
     """
     frame = pl.concat(sets.values()).with_columns(unit=pl.struct("query", "doc").rank("dense") - 1)
     units = frame.unique("unit").sort("unit")

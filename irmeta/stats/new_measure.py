@@ -168,14 +168,8 @@ def delta_value(
 ) -> np.ndarray:
     """Compute new over old mean in P space for the common systems: float64 [system].
 
-    A mean in P space is the mean itself, or 1 / mean where less is better, as the paper compares AP
-    with 1/ASL. The ratio is NaN where old is 0 in P space, where either mean is undefined, or where
-    a mean of 0 has no inverse.
-
-    Parameters
-    ----------
-    in_p_space
-        Function used instead of 1 / mean, from float64 [system] to float64 [system].
+    A mean in P space is the mean itself, or 1 / mean (or `in_p_space`) where less is better. NaN
+    where old is 0 in P space, either is undefined, or a mean of 0 has no inverse.
     """
     old, new = in_common(old, new)
     convert = in_p_space or _inverse
@@ -337,13 +331,7 @@ def coverage(
 
 
 def covered_pairs(reference: Tested, new: Tested, alpha: float) -> tuple[int, int, int, int]:
-    """Count the pairs of `coverage` in finished tests of the same systems.
-
-    Returns
-    -------
-    tuple of int
-        Separated by the reference, separated by the new measure, covered, inverted.
-    """
+    """Count pairs separated by the reference and by the new measure, covered, and inverted."""
     concluded, of_new = (pair_signs(_separated(tested, alpha)) for tested in (reference, new))
     covered = int(((concluded == of_new) & (concluded != 0)).sum())
     inverted = count_contrary(concluded, upper_values(new.difference) * new.direction)

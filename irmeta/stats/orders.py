@@ -124,13 +124,9 @@ def kendall_tau_b(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndar
 def tau_ap(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
     """Compute the AP correlation of estimates y with references x, which is not symmetric.
 
-    ``1 / (n - 1) sum over pairs untied in y of sign(x) sign(y) / (i - 1)``, where i is the rank in
-    y of the pair's lower system. This is Yilmaz, Aslam and Robertson 2008, Eq. 4
-    (doi:10.1145/1390334.1390435), ``2 / (n - 1) sum over i > 1 of C(i) / (i - 1), minus 1``, where
-    C(i) counts the systems above rank i of y that x also ranks above. With ties in y it is
-    tau_AP,a of Urbano and Marrero 2017 (doi:10.1145/3121050.3121106): the mean over all ways to
-    break ties, which gives each system of a tie group the group's mean of 1 / (i - 1). The paper
-    does not allow ties in x; here they are broken in all ways too, so that a tied pair adds 0.
+    Yilmaz, Aslam and Robertson 2008, Eq. 4 (doi:10.1145/1390334.1390435). With ties it is tau_AP,a
+    of Urbano and Marrero 2017 (doi:10.1145/3121050.3121106), the mean over all ways to break them;
+    a tied pair of x adds 0.
     """
     size = x.shape[1]
     above, tied = tie_groups(y)
@@ -150,11 +146,8 @@ def tau_ap(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
 def tau_ap_b(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
     """Compute the symmetric AP correlation of two orderings with ties.
 
-    tau_AP,b of Urbano and Marrero 2017 (doi:10.1145/3121050.3121106): the mean of both directions
-    of ``2 / (n - t_1) sum over i of C(i) / (p(i) - 1), minus 1``, where the sum takes the systems
-    below the first tie group (of t_1 systems), p(i) is the first rank of i's group, and C(i) counts
-    the systems above that group that the other ordering also ranks above i. Systems that the other
-    ordering ties with i do not count, as in the authors' R package.
+    tau_AP,b of Urbano and Marrero 2017 (doi:10.1145/3121050.3121106). Systems that the other
+    ordering ties do not count, as in the authors' R package.
     """
     reverse = _one_way(y, x, paired)
     return (_one_way(x, y, paired) + (reverse if paired else reverse.T)) / 2
@@ -405,21 +398,9 @@ def rbo(x: Sequence[Any], y: Sequence[Any], p: float = 0.9, ties: Ties = "a") ->
 
 
 def rbo_of_scores(x: np.ndarray, y: np.ndarray, paired: bool, p: float, ties: Ties) -> np.ndarray:
-    """Compute RBO of rankings by score, the greatest first and equal scores tied.
+    """Compute RBO (ext, min, max) of rankings by score: float64 [x, y, 3], [x, 1, 3] if `paired`.
 
-    Items with score NaN are not in the ranking; a ranking may be empty.
-
-    Parameters
-    ----------
-    x, y
-        float64 [ranking, item].
-    paired
-        Whether to compare each row of x with the same row of y, instead of all rows of y.
-
-    Returns
-    -------
-    ndarray
-        float64 [x, y, 3], or [x, 1, 3] if `paired`: ext, min, max.
+    The greatest score comes first, and equal scores tie. Items with score NaN are not ranked.
     """
     first = _ranks_of_scores(x)
     return _overlaps(first, first if y is x else _ranks_of_scores(y), paired, p, ties)

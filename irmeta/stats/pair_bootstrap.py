@@ -67,12 +67,8 @@ class PairBootstrap:
     def largest(self, tested: np.ndarray) -> np.ndarray:
         """Compute the greatest t* of the pairs of each system: float64 [system, resample].
 
-        Parameters
-        ----------
-        tested
-            int8 [system, system]: 1 if t* counts for the row's system, 2 if -t* does, 3: both. Set
-            to 0 for a pair whose differences are all equal in some resample with its own standard
-            error, or which shares no query there.
+        `tested` is int8 [system, system]: 1 if t* counts for the row's system, 2 if -t* does, 3:
+        both. It becomes 0 for a pair that has no spread or shares no query in some resample.
         """
         values, systems, found = self.values, self.values.shape[1], self.differences
         times = np.ascontiguousarray(query_counts(self.draws).T, np.float64)
@@ -98,15 +94,9 @@ def pair_bootstrap(
 ) -> PairBootstrap:
     """Prepare the bootstrap of the values of systems, float64 [query, system], NaN: undefined.
 
-    Each resample draws as many queries with replacement as any system has a value of; all pairs
-    share the draws, and a pair uses the drawn queries on which both systems have a value. `errors`
-    of None: ``fixed`` with at least `LEAST_FIXED` queries, else ``renewed``. With ``fixed``, pairs
-    that share fewer queries than that cannot be tested.
-
-    Raises
-    ------
-    UsageError
-        If `errors` is ``fixed`` with fewer queries than `LEAST_FIXED`.
+    All pairs share the draws, and use the drawn queries on which both systems have a value.
+    `errors` of None: ``fixed`` with at least `LEAST_FIXED` queries, which a pair then needs, else
+    ``renewed``.
     """
     check_whole("resamples", resamples)
     values = np.ascontiguousarray(values[~np.isnan(values).all(axis=1)], np.float64)
@@ -136,16 +126,8 @@ def max_t_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Test all pairs of systems by the bootstrap of the greatest studentised difference.
 
-    `values` are float64 [query, system], without NaN.
-
-    Returns
-    -------
-    p : float64 [system, system]
-        ``(1 + #{max |t*| >= |t|}) / (1 + resamples)``, over all pairs; 1 on the diagonal and for
-        equal systems; NaN for another pair that cannot be tested.
-    margin : float64 [system, system]
-        Half the width of the intervals, which hold for all pairs at once and exclude 0 where p is
-        at most ``1 - confidence``; NaN for a pair that cannot be tested, 0 for equal systems.
+    Returns p, ``(1 + #{max |t*| >= |t|}) / (1 + resamples)`` over all pairs, and half the width of
+    the intervals that hold for all pairs at once. NaN for a pair that cannot be tested.
     """
     errors: Errors = "fixed" if len(values) >= LEAST_JOINT else "renewed"
     boot = pair_bootstrap(values, resamples, rng, errors)
@@ -167,10 +149,8 @@ def max_t_pairs(
 def _as_student(largest: np.ndarray, queries: int) -> np.ndarray:
     """Convert maxima with fixed standard errors to values of Student's t of the same tail.
 
-    With the standard errors of the sample, t* is about normal with variance (n - 1) / n, while t of
-    the sample has the tails of Student's t: without conversion, 13 to 16 % of tables of 20 or 60
-    equal systems and 50 queries would have a significant pair; with it 6 to 7 %, but up to 10 %
-    with 25 queries.
+    Without it, 13 to 16 % of tables of 20 or 60 equal systems and 50 queries would have a
+    significant pair; with it 6 to 7 %, but up to 10 % with 25 queries.
     """
     tail = ndtr(-largest * np.sqrt(queries / (queries - 1)))
     return -stdtrit(queries - 1, tail)

@@ -184,16 +184,9 @@ def upper_values(square: np.ndarray) -> np.ndarray:
 
 
 def significant_signs(differences: Differences, alpha: float, holm: bool) -> np.ndarray:
-    """Return which system of each pair is significantly better by the paired t-test.
+    """Return which system of each pair is significantly better by the paired t-test: int8 [pair].
 
-    All pairs have the same queries, so that critical values of t decide, which is much faster than
-    p-values.
-
-    Returns
-    -------
-    ndarray
-        int8 [pair]: 1 where the first system is better, -1 where the second, else 0; all 0 for
-        fewer than two queries.
+    All pairs have the same queries, so that critical values decide, which is faster than p-values.
     """
     mean, deviation, queries = (
         upper_values(one) for one in (differences.mean, differences.deviation, differences.queries)
@@ -213,15 +206,9 @@ def square(upper_values: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 
 def paired_differences(values: np.ndarray) -> Differences:
-    """Compute the moments of the per-query differences of all pairs of systems.
+    """Compute the moments of the per-query differences of all pairs; those within rounding are 0.
 
-    The numbers of a pair depend on the values of its two systems alone. A deviation within rounding
-    is 0.
-
-    Parameters
-    ----------
-    values
-        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
+    A pair depends on its two systems alone, and ignores queries where either is NaN.
     """
     differences = _differences(paired_moments, values)
     np.fill_diagonal(differences.deviation, 0.0)
@@ -229,13 +216,7 @@ def paired_differences(values: np.ndarray) -> Differences:
 
 
 def pair_moments(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray]) -> Differences:
-    """Compute the moments of `paired_differences` for some pairs: arrays [pair].
-
-    Parameters
-    ----------
-    pairs
-        The systems of each pair, the first above the diagonal: see `numpy.triu_indices`.
-    """
+    """Compute the moments of `paired_differences` for pairs above the diagonal: arrays [pair]."""
     mean, deviation, queries = (one[pairs] for one in _upper_moments(paired_moments, values))
     return Differences(mean, deviation, queries)
 
@@ -427,13 +408,7 @@ def check_alpha(alpha: float) -> None:
 
 
 def check_finite(matrix: Matrix) -> None:
-    """Check that no value is infinite.
-
-    Raises
-    ------
-    UsageError
-        For the first infinite value.
-    """
+    """Raise `UsageError` for the first infinite value of a matrix."""
     infinite = np.argwhere(np.isinf(matrix.values))
     if len(infinite):
         query, system = infinite[0]

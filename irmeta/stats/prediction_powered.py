@@ -235,14 +235,9 @@ def _given(
 
 
 def moments_of(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> LabelledMoments:
-    """Compute the moments of each column.
+    """Compute the moments of each column of values by reference and judge [query, target].
 
-    Parameters
-    ----------
-    y, f
-        float64 [labelled query, target]: values by the reference and by the judge.
-    rest
-        float64 [other query, target]: values by the judge.
+    `y` and `f` are of the labelled queries, `rest` of the judge's other queries.
     """
     ff_all = np.concatenate((f, rest)).var(axis=0, ddof=1)
     return LabelledMoments(
@@ -298,8 +293,7 @@ def equivalent_queries(
     """Return the number of labelled queries at which the reference alone gives the same width.
 
     The width of n queries is in proportion to ``t(n - 1) sqrt(1 / n)`` or, for the mean over a
-    `fixed` number N of queries, ``t(n - 1) sqrt(1 / n - 1 / N)``: the quantile of Student's t
-    becomes smaller too. NaN where the width alone is 0.
+    `fixed` number N of queries, ``t(n - 1) sqrt(1 / n - 1 / N)``. NaN where `alone` is 0.
     """
     share_of_all = 0.0 if fixed is None else 1.0 / fixed
     shares, widths = _widths(confidence, share_of_all)
@@ -340,13 +334,8 @@ class CommonValues:
 def common_values(reference: Matrix, judges: Mapping[str, Matrix]) -> CommonValues:
     """Align the values of judges with the queries and systems of the reference.
 
-    Queries on which the reference or a judge has an undefined or infinite value are excluded. The
-    reference is never cut to what a judge judged.
-
-    Raises
-    ------
-    UsageError
-        If a judge lacks a system or a query of the reference, or a measure has another direction.
+    Queries with an undefined or infinite value are excluded. A judge that lacks a system or a
+    query, or whose measure has another direction, is a `UsageError`.
     """
     values = {name: ordered_as(reference, judge, name) for name, judge in judges.items()}
     known = np.isfinite(reference.values).all(axis=1)

@@ -134,12 +134,10 @@ def extension_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
 
 
 def induced_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
-    """Yield all pairs that relevance, irrelevance and redundancy together relate.
+    """Yield all pairs that relevance, irrelevance and redundancy together relate, each once.
 
-    This is their transitive closure. From a ranking upwards, non-relevant docs at its end go, its
-    last doc may then give way to one of an unseen subtopic, and relevant docs are appended, in this
-    order: no other path leads to more rankings. Each pair thus is S·x..x, S·r..r or S·p·x..x,
-    S·n·r..r, and occurs once.
+    Upwards, non-relevant docs at the end go, the last doc may give way to one of an unseen
+    subtopic, and relevant docs are appended: each pair is S·x..x, S·r..r or S·p·x..x, S·n·r..r.
     """
     for base in range(rankings.length + 1):
         roots = rankings.of_length(base)

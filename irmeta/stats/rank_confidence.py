@@ -205,16 +205,10 @@ def rank_sets(
 def _sure(
     boot: PairBootstrap, sets: Sets, confidence: float, step_down: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the pairs whose order is sure.
+    """Return the pairs that can be resolved, their sure order, and the ratio a pair must exceed.
 
-    Returns
-    -------
-    is_open : bool [system, system]
-        Pairs that can be resolved.
-    sure : float64 [system, system]
-        1: the row is surely better than the column, in the row's family; -1: worse; 0: not sure.
-    limit : float64 [system]
-        Ratio that a pair of the system must exceed.
+    The order is 1 where the row is surely better than the column in the row's family, -1 where
+    worse.
     """
     tested = boot.both_sides()
     is_open: np.ndarray | None = None

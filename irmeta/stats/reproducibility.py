@@ -53,11 +53,7 @@ def tau_union(original: Sequence[str], rerun: Sequence[str]) -> float:
 def overlap_to(original: Sequence[str], rerun: Sequence[str], p: float, depth: int) -> float:
     """Compute rank-biased overlap of two lists down to a depth, divided by its maximum there.
 
-    Docs beyond the end of a list are none; `irmeta.stats.rbo` extrapolates instead.
-
-    References
-    ----------
-    .. [1] Breuer et al. (2020). doi:10.1145/3397271.3401036
+    Docs beyond the end of a list are none (Breuer et al. 2020, doi:10.1145/3397271.3401036).
     """
     ranks = {doc: rank for rank, doc in enumerate(original[:depth], 1)}
     both = [max(ranks[doc], rank) for rank, doc in enumerate(rerun[:depth], 1) if doc in ranks]
@@ -157,21 +153,10 @@ def interval(
     paired: bool = True,
     at_once: bool = False,
 ) -> tuple[float, float]:
-    """Return the 95 % percentile interval of a statistic over draws of queries.
+    """Return the 95 % percentile interval of a statistic of samples over draws of queries.
 
-    Parameters
-    ----------
-    statistic
-        Function of as many arrays as there are samples.
-    samples
-        Values [query, ...]; with `paired`, of the same queries, which are drawn together.
-    at_once
-        Whether the statistic takes all draws, [draw, query, ...], and returns an array.
-
-    Returns
-    -------
-    tuple of float
-        NaN if the statistic of a draw is not finite.
+    Samples that are `paired` share the draws. With `at_once` the statistic takes all draws [draw,
+    query, ...]. NaN if the statistic of a draw is not finite.
     """
     generator = np.random.default_rng(seed_sequence(rng))
     draws = [

@@ -294,14 +294,10 @@ def _queries_of(plan: Plan, rng: Rng) -> Sequence[np.ndarray]:
 
 
 def spread(frame: pl.DataFrame) -> pl.DataFrame:
-    """Summarise tau over replicates by mean, standard deviation and quantiles.
+    """Summarise tau over replicates by mean, standard deviation (n - 1) and quantiles.
 
-    Returns
-    -------
-    DataFrame
-        size, measure, replicates (number with a tau), undefined (number without), mean, sd (divisor
-        n - 1; NaN for one replicate), low, median, high (quantiles .025, .5, .975): in the frame's
-        order. NaN where no replicate has a tau.
+    Columns: size, measure, replicates, undefined, mean, sd, low, median, high (quantiles .025, .5,
+    .975); NaN where no replicate has a tau.
     """
     tau = pl.col("tau").fill_nan(None)
     numbers = {

@@ -23,15 +23,7 @@ _SAME = 1e-12  # prefixes whose relative distances differ by less are equally ne
 def harmonic_mean(lengths: np.ndarray) -> float:
     """Return the search length equivalent to the mean of the precisions 1/SL: Eq. 14, left.
 
-    Parameters
-    ----------
-    lengths
-        float64 [doc], above 0; infinite for a doc of precision 0. The mean is infinite if all are.
-
-    Raises
-    ------
-    UsageError
-        If `lengths` is empty, or has a value not above 0.
+    Lengths are above 0, and infinite for a doc of precision 0.
     """
     total = float((1.0 / _checked(lengths)).sum())
     return len(lengths) / total if total else float("inf")
@@ -54,15 +46,9 @@ def weighted_mean(lengths: np.ndarray, weights: np.ndarray) -> float:
 def equivalent_lengths(lengths: np.ndarray) -> np.ndarray:
     """Return search lengths whose arithmetic mean is the harmonic mean of `lengths`: float64 [doc].
 
-    ``SL'_i = w_i SL_i + (1 - w_i) H`` with w_i = 1 / SL_i and H the harmonic mean: each length
-    shrinks towards H by 1 minus its precision, as the mean of precisions shrinks long lengths. For
-    [1, 1, 1, 2, 4, 5, 10, 10000, 10000] the result is [1, 1, 1, 2.1, 2.7, 2.8, 3.0, 3.2, 3.2]; the
-    paper prints 2.9 for the sixth, which contradicts the mean.
-
-    Raises
-    ------
-    UsageError
-        If a length is below 1, whose weight would be above 1.
+    ``SL'_i = w_i SL_i + (1 - w_i) H`` with w_i = 1 / SL_i and H the harmonic mean: a mean of
+    precisions shrinks long lengths so. The paper's example has 2.9 for 2.8, which contradicts the
+    mean.
     """
     checked = _checked(lengths)
     if (checked < 1).any():
@@ -74,18 +60,8 @@ def equivalent_lengths(lengths: np.ndarray) -> np.ndarray:
 def effective_counts(lengths: np.ndarray, precision: np.ndarray) -> np.ndarray:
     """Count the shortest lengths whose mean is nearest to 1 / precision: float64 [list].
 
-    Parameters
-    ----------
-    lengths
-        float64 [doc, list], each list's 1/P ascending; infinite where a doc is not retrieved.
-    precision
-        float64 [list]: the mean precision of all docs of the list, 0 for docs not retrieved.
-
-    Returns
-    -------
-    ndarray
-        The greatest of equally near counts, so that all docs of a perfect list count; NaN where the
-        precision is 0.
+    The greatest of equally near counts, so that all docs of a perfect list count; NaN where the
+    precision is 0. `lengths` are [doc, list], ascending, infinite where not retrieved.
     """
     weights = np.ones(lengths.shape)
     return _nearest(lengths, weights, precision)[0]
@@ -104,21 +80,9 @@ def effective_weight(lengths: np.ndarray, weights: np.ndarray, precision: np.nda
 def effective_fractions(lengths: np.ndarray, offsets: np.ndarray) -> dict[str, np.ndarray]:
     """Compute the share of the relevant docs that average precision averages (Appendix A.1).
 
-    Parameters
-    ----------
-    lengths
-        float64 [doc, system]: 1/P, ascending within a query; infinite where not retrieved.
-    offsets
-        int64 [query + 1]: the docs of each query.
-
-    Returns
-    -------
-    dict
-        Arrays by system. fraction: mean over queries of n / n_q, with n the number of docs whose
-        mean length is nearest to 1/AP. pooled: the share of the total weight over all queries, with
-        docs weighted by 1/n_q and compared with 1/MAP; docs of the same P are in query order.
-        queries: number of queries with a fraction. undefined: number of queries without, because
-        AP is 0.
+    Arrays by system: fraction, the mean of n / n_q over `queries`, n the docs whose mean length is
+    nearest to 1/AP; pooled, the same of all docs weighted by 1/n_q against 1/MAP; undefined,
+    queries with AP of 0.
     """
     relevant, systems = np.diff(offsets), lengths.shape[1]
     known = np.flatnonzero(relevant)
@@ -180,24 +144,9 @@ GREATEST = 2**31 - 1
 def length_buckets(
     lengths: np.ndarray, retrieved: np.ndarray, lows: Sequence[int] = LENGTH_LOWS
 ) -> np.ndarray:
-    """Count the relevant docs of each system by search-length bucket.
+    """Count docs by search-length bucket, last those not retrieved: int64 [system, bucket].
 
-    Parameters
-    ----------
-    lengths, retrieved
-        float64 and bool [doc, system]; lengths are ignored where not `retrieved`.
-    lows
-        The least length of each bucket, ascending. The last bucket is open.
-
-    Returns
-    -------
-    ndarray
-        int64 [system, ``len(lows) + 1``]; the last column counts the docs not retrieved.
-
-    Raises
-    ------
-    UsageError
-        If a doc is retrieved with a length below the first bucket.
+    `lows` are the least lengths of the buckets, of which the last is open.
     """
     bucket = np.searchsorted(np.asarray(lows, np.float64), lengths, side="right") - 1
     bucket[~retrieved] = len(lows)
@@ -211,13 +160,8 @@ def length_buckets(
 def length_lows(buckets: Buckets, longest: int) -> tuple[Sequence[int], int]:
     """Return the least length of each bucket, and the greatest length of the last bucket.
 
-    Parameters
-    ----------
-    buckets
-        ``linear``: `BARS` buckets of equal width at most, so that the shape of a distribution can
-        be read from their counts; ``log``: `LENGTH_LOWS`, whose last bucket is open.
-    longest
-        The greatest length of a retrieved doc.
+    ``linear``: at most `BARS` buckets of equal width up to the `longest` of a retrieved doc;
+    ``log``: `LENGTH_LOWS`, whose last bucket is open.
     """
     if buckets == "log":
         return LENGTH_LOWS, GREATEST
@@ -255,18 +199,8 @@ def length_frame(
 ) -> pl.DataFrame:
     """Convert counts of `length_buckets` to rows of table search_length_histogram.
 
-    Parameters
-    ----------
-    counts
-        int64 [system, bucket], in the order of `systems`.
-    lows, last
-        See `bucket_ends`.
-
-    Returns
-    -------
-    DataFrame
-        track, system, low, high, docs, sorted by system as given and low. Buckets after the last
-        nonempty one are omitted, except the first and the bucket of docs not retrieved.
+    Buckets after the last nonempty one are omitted, except the first and that of docs not
+    retrieved.
     """
     filled = np.flatnonzero(counts[:, :-1].sum(axis=0))
     buckets = int(filled.max(initial=0)) + 1
@@ -301,9 +235,9 @@ def value_buckets(
 ) -> Iterator[tuple[float | None, float | None, np.ndarray]]:
     """Yield each bucket's lower and upper end and a bool mask [value] of its values.
 
-    `edges` are the lower ends, ascending; a bucket excludes its upper end. With `has_end`, the last
-    edge ends the last bucket, which includes the edge; otherwise an open bucket (upper end None)
-    begins there. Values below the first edge form a bucket with the lower end None.
+    `edges` are the lower ends; a bucket excludes its upper end. With `has_end`, the last edge ends
+    and is in the last bucket, otherwise an open one begins there. Values below the first have no
+    low end.
     """
     bucket = np.searchsorted(edges, values + ROUNDING, side="right") - 1
     ends = [*edges[1:], *(() if has_end else (None,))]
@@ -323,25 +257,11 @@ def difference_buckets(
     retrieved: tuple[np.ndarray, ...] | None = None,
     buckets: Buckets = "linear",
 ) -> pl.DataFrame:
-    """Count differences of search lengths by bucket (Figure 6 of the ASL paper).
+    """Count differences of search lengths by bucket (Figure 6 of the ASL paper): low, high, docs.
 
-    Parameters
-    ----------
-    differences
-        float64 [doc]: the length in the first system minus the length in the second.
-    retrieved
-        Two bool arrays [doc]: whether the first and the second system retrieve the doc.
-    buckets
-        ``linear``: at most 10 buckets of equal width on each side of 0; ``log``: ..., -4 to -2, -1,
-        0, 1, 2 to 4, 5 to 9, 10 to 19, 20 to 49, ...
-
-    Returns
-    -------
-    DataFrame
-        low, high (both inclusive), docs; sorted by low. Differences of 0 have their own bucket.
-        Both sides reach as far as the longer one; without differences there is one empty bucket of
-        0. `retrieved` adds the column retrieved, with one row per bucket and
-        nonempty kind of `RETRIEVED`; an empty bucket has one row, ``both``.
+    ``linear``: at most 10 buckets of equal width on each side of 0; ``log``: ..., -1, 0, 1, 2 to 4,
+    5 to 9, ... Both sides reach equally far. `retrieved` adds a row per nonempty kind of
+    `RETRIEVED`.
     """
     values = np.asarray(differences, np.float64).ravel()
     size = np.abs(values)

@@ -21,18 +21,9 @@ NO_RESULTS = (
 def matrices_of_frame(table: object) -> list[Matrix]:
     """Return the matrix of each track and measure of a frame of any library.
 
-    Parameters
-    ----------
-    table : frame
-        Columns system, query, measure, value; or system, query, and a column per measure; or one
-        column per system, see `matrix_of`.
-
-    Raises
-    ------
-    UsageError
-        If the object is no frame.
-    DataError
-        If a value is missing or not numeric, or a system, query and measure have two values.
+    Columns are system, query, measure, value; or system, query, and a column per measure; or one
+    column per system, see `matrix_of`. Other objects raise `UsageError`, malformed values
+    `DataError`.
     """
     found = as_frame(table, "the table")
     if found is None:
@@ -53,13 +44,7 @@ def has_measures(table: object) -> bool:
 
 
 def as_matrix(source: object) -> Matrix:
-    """Return a matrix as it is, and a table of values of one measure as a matrix.
-
-    Raises
-    ------
-    UsageError
-        If the table has several measures or tracks.
-    """
+    """Return a matrix as it is, and a table of values of one measure of one track as a matrix."""
     if isinstance(source, Matrix):
         return source
     found = matrices_of_frame(source)

@@ -56,13 +56,7 @@ def cut_ends(view: View, rel: float = 1) -> View:
 
 @also_diversity
 def pad_ends(view: View, docs: int = 1) -> View:
-    """Add unjudged docs to the end of each list, down to the deepest rank of the track.
-
-    Raises
-    ------
-    UsageError
-        If `docs` is not a whole number from 1.
-    """
+    """Add unjudged docs to the end of each list, down to the deepest rank of the track."""
     check_whole("docs", docs)
     deepest = np.maximum(view.lengths, np.uint32(view.facts.deepest_rank))
     padded = np.minimum(view.lengths.astype(np.int64) + docs, deepest).astype(np.uint32)

@@ -77,14 +77,8 @@ def tied_systems(view: JudgedView) -> list[int]:
 def reorder_ties(view: View, order: Order, seed: int = 0) -> View:
     """Return the view with the docs of each block of ties in another order.
 
-    ``best``: docs with a grade above 0 come first, by grade descending, then unjudged docs, then
-    the other judged docs; ``worst``: the reverse. ``random``: each list has an order of its own,
-    which depends only on the seed and on the names of its query and system.
-
-    Raises
-    ------
-    UsageError
-        If the view was made without ties.
+    ``best``: gained docs first, by grade, then unjudged, then other docs; ``worst``: the reverse;
+    ``random``: an order per list, which depends only on the seed and the names of query and system.
     """
     tied: _Tied = view.cached("tied docs", lambda: _tied(view))
     if order == "random":

@@ -24,13 +24,7 @@ _UNREAD = ("ties", "retrieved", "subtopics", "diversity", "sample", "costs", *PO
 
 
 def seed_of(rng: object) -> int:
-    """Return a random seed, or draw one from a Generator.
-
-    Raises
-    ------
-    UsageError
-        If `rng` is neither a whole number from 0 nor a Generator.
-    """
+    """Return a random seed, or draw one from a Generator; `UsageError` for another object."""
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**63))
     if not isinstance(rng, int | np.integer) or isinstance(rng, bool) or rng < 0:
@@ -105,22 +99,10 @@ def draw_grades(
     draws: int,
     rng: np.random.Generator,
 ) -> Iterator[View]:
-    """Yield views of one list, whose queries are draws of the grades of its unjudged docs.
+    """Yield views of one list, whose queries are `draws` of the grades of its unjudged docs.
 
-    Docs with drawn grades count as judged, so that relevant ones are also among the relevant docs
-    of the query. Docs with a negative grade that means unjudged are drawn, too, where the list has
-    them, and are not among the judged docs.
-
-    Parameters
-    ----------
-    deepest
-        Deepest rank of the docs whose grades are drawn, at least one: see `unjudged_in`.
-    source
-        ``query``: grades of the judged docs of the query; ``run``: of those that the list has at
-        ranks up to `deepest`, or of the query where the list has none. Each grade is drawn by
-        itself and put back.
-    draws
-        Number of queries of all views together.
+    The docs down to rank `deepest` then count as judged. Grades are drawn with replacement from the
+    judged docs of the ``query`` or of the list (``run``), or of the query where the list has none.
     """
     unjudged = unjudged_in(view, query, system, deepest)
     rows = slice(view.offsets[query], view.offsets[query + 1])
