@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from irmeta import policies
+from irmeta.api import arguments
 from irmeta.options import Options, choices_of, typed_fields, value_type
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.studies.framework.registry import OWN, find
@@ -68,6 +70,8 @@ KEYWORDS = {
     ),
 }
 """Description of each typed dict, and the types of its keywords."""
+OPERATIONS = (arguments.CompareOptions, arguments.PowerOptions)
+"""Options of functions and methods of `Store`, which take policies too."""
 
 
 def stubs() -> str:
@@ -99,16 +103,41 @@ def _type(one: Any, kind: Any) -> str:
     return text if plain is kind else f"{text} | None"
 
 
+def _keyword(one: Any) -> str:
+    """Return the type of an option as a keyword: a field of several values takes one, too."""
+    text = re.sub(r"tuple\[(\w+), \.\.\.\]", r"\1 | Iterable[\1]", str(one.type))
+    return f"{text} | np.random.Generator" if one.metadata["generator"] else text
+
+
+def _of_operation(cls: type[Options]) -> Iterator[str]:
+    """Yield the typed dicts of an operation: its options, with policies of stores or of data."""
+    name = cls.__name__.removesuffix("Options")
+    lines = [f"    {one.name}: {_keyword(one)}" for one, _ in typed_fields(cls)]
+    head = f'class {name}Keywords(TypedDict, total=False):\n    """The fields of `{cls.__name__}`'
+    yield "\n".join([f'{head}, as keywords."""\n', *lines, ""])
+    for kind, base, of in (
+        ("", "EvalChoices", "`EvalPolicy`"),
+        ("Data", "DataPolicies", "`DataPolicies`"),
+    ):
+        head = f"class {name}{kind}Choices({name}Keywords, {base}, total=False):"
+        yield f'{head}\n    """The fields of `{cls.__name__}` and {of}, as keywords."""\n'
+
+
 def policy_keywords() -> str:
     """Return the text of irmeta/policy_keywords.py."""
-    types = " ".join(kind for _, of_dict in KEYWORDS.values() for kind in of_dict.values())
+    of_options = [_keyword(one) for cls in OPERATIONS for one in fields(cls)]
+    types = " ".join(
+        [*of_options, *(k for _, of_dict in KEYWORDS.values() for k in of_dict.values())]
+    )
     found = set(re.findall(r"[A-Z]\w+", types)) - {"Mapping", "Sequence"}
     names = sorted(name for name in found if hasattr(policies, name))
     head = (
-        '"""Fields of policies as keywords: written by .ci/stubs.py from irmeta/policies.py."""\n\n'
-        "from __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\n"
-        "from typing import TypedDict\n\n"
-        f"from irmeta.policies import (\n{''.join(f'    {name},{chr(10)}' for name in names)})\n"
+        '"""Fields of policies and options as keywords: written by .ci/stubs.py."""\n\n'
+        "from __future__ import annotations\n\n"
+        "from collections.abc import Iterable, Mapping, Sequence\n"
+        "from typing import TYPE_CHECKING, TypedDict\n\n"
+        f"from irmeta.policies import (\n{''.join(f'    {name},{chr(10)}' for name in names)})\n\n"
+        "if TYPE_CHECKING:\n    import numpy as np\n"
     )
     classes = [
         "\n".join(
@@ -117,7 +146,8 @@ def policy_keywords() -> str:
         )
         for name, (text, of_dict) in KEYWORDS.items()
     ]
-    return "\n\n".join([head, *(f"{one}\n" for one in classes)])
+    of_operations = (text for cls in OPERATIONS for text in _of_operation(cls))
+    return "\n\n".join([head, *(f"{one}\n" for one in classes), *of_operations])
 
 
 FILES = {"studies/__init__.pyi": stubs, "policy_keywords.py": policy_keywords}

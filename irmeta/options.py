@@ -7,9 +7,10 @@ keywords of the Python function, and the command-line options.
 from __future__ import annotations
 
 import inspect
+import textwrap
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import Field, asdict, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from importlib import import_module
 from numbers import Integral, Real
@@ -26,6 +27,8 @@ from typing import (
 from irmeta.errors import UsageError, check_choice, did_you_mean, shown
 from irmeta.naming import text_of
 
+LINE = 92
+"""Width of a description in a docstring."""
 Named = Literal["system", "systems", "side", "query", "qrels", "judge", "graded"]
 
 
@@ -42,6 +45,10 @@ def option(
     metavar: str | None = None,
     file: bool = False,
     names: Named | None = None,
+    doc: str | None = None,
+    shown: bool = True,
+    recorded: str | None = None,
+    generator: bool = False,
 ) -> Any:
     """Declare a field of `Options`.
 
@@ -69,6 +76,14 @@ def option(
         What the value names in a store, checked before a study over tracks starts: a ``system``,
         ``systems`` by name, group or type, a ``side`` of a comparison, a ``query``, a ``qrels``
         set, a ``judge`` (a set, or ``NAME=FILE``), or a ``graded`` judge (``NAME=GRADE``).
+    doc
+        Text for the docstring, where it says more than the line for `--help`.
+    shown
+        Whether `--help` shows the default; False where the line says it.
+    recorded
+        Name in records; default the field's name.
+    generator
+        Whether a numpy `Generator` is accepted too, as in place of a random seed.
     """
     rule = {
         "help": text,
@@ -81,6 +96,10 @@ def option(
         "metavar": metavar,
         "file": file,
         "names": names,
+        "doc": doc,
+        "shown": shown,
+        "recorded": recorded,
+        "generator": generator,
     }
     return field(default=default, metadata=rule)
 
@@ -138,14 +157,16 @@ class Options:
 
     def record(self) -> dict[str, Any]:
         """Return the options as plain JSON values, for a manifest or a result's metadata."""
-        values = asdict(self).items()
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
+        return {
+            one.metadata["recorded"] or one.name: _plain(getattr(self, one.name))
+            for one in fields(self)
+        }
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the options in a record; unknown names are ignored."""
-        known = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in record.items() if name in known})
+        known = {one.metadata["recorded"] or one.name: one.name for one in fields(cls)}
+        return cls(**{known[name]: value for name, value in record.items() if name in known})
 
     def changed(self) -> dict[str, Any]:
         """Return the values that are not the default, by option."""
@@ -211,7 +232,9 @@ def signature(leading: Iterable[inspect.Parameter], *classes: type[Options]) -> 
 def numpydoc(*classes: type[Options]) -> str:
     """Return the options as the lines of a numpydoc section "Parameters"."""
     return "\n".join(
-        f"{f.name} : {_written(f, t)}, default {f.default!r}\n    {f.metadata['help']}"
+        f"{f.name} : {_written(f, t)}, "
+        f"{'optional' if f.default is None else f'default {f.default!r}'}\n"
+        + textwrap.indent(textwrap.fill(f.metadata["doc"] or f.metadata["help"], LINE), "    ")
         for cls in classes
         for f, t in typed_fields(cls)
     )
@@ -222,8 +245,10 @@ def _written(one: Field[Any], kind: Any) -> str:
         return "{" + ", ".join(map(repr, choices)) + "}"
     plain = value_type(kind)
     if get_origin(plain) is tuple:
-        return f"sequence of {get_args(plain)[0].__name__}"
-    return getattr(plain, "__name__", str(plain))
+        item = get_args(plain)[0].__name__
+        return f"{item} or sequence of {item}"
+    name = getattr(plain, "__name__", str(plain))
+    return f"{name} or Generator" if one.metadata["generator"] else name
 
 
 def _checked(one: Field[Any], kind: Any, value: Any) -> Any:
@@ -253,6 +278,8 @@ def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
         return value
     if kind not in _ACCEPTED:  # an executor or a callback: its user checks it
         return value
+    if one.metadata["generator"] and hasattr(value, "bit_generator"):
+        return value
     if kind is int and isinstance(value, Integral) and abs(int(value)) > LARGEST:
         raise UsageError(f"{one.name} = {shown(value)} does not fit in 64 bits.")
     is_kind = isinstance(value, _ACCEPTED[kind]) and (kind is bool or not isinstance(value, bool))
@@ -261,6 +288,13 @@ def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
         wanted = " ".join(filter(None, (_CALLED[kind], _bounds(one.metadata))))
         raise UsageError(f"{one.name} = {value!r} is not {wanted}.")
     return plain
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as in JSON."""
+    if hasattr(value, "bit_generator"):
+        return "a generator"
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _is_within(value: Any, rule: Mapping[str, Any]) -> bool:

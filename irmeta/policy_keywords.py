@@ -1,19 +1,25 @@
-"""Fields of policies as keywords: written by .ci/stubs.py from irmeta/policies.py."""
+"""Fields of policies and options as keywords: written by .ci/stubs.py."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
 
 from irmeta.policies import (
+    Alternative,
     Averaged,
     Comments,
+    Correction,
     Duplicates,
     Malformed,
+    Missing,
     Negative,
     RunFormat,
     TieOrder,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class EvalChoices(TypedDict, total=False):
@@ -117,3 +123,46 @@ class Policies(TypedDict, total=False):
     pool_depth: int | None
     pool_without: tuple[str, ...]
     costs: str | None
+
+
+class CompareKeywords(TypedDict, total=False):
+    """The fields of `CompareOptions`, as keywords."""
+
+    less_is_better: bool
+    robust: bool
+    relative: bool
+    test: str
+    correction: Correction | None
+    alpha: float
+    missing: Missing
+    baseline: str | Iterable[str] | None
+    alternative: Alternative
+    resamples: int
+    rng: int | np.random.Generator
+
+
+class CompareChoices(CompareKeywords, EvalChoices, total=False):
+    """The fields of `CompareOptions` and `EvalPolicy`, as keywords."""
+
+
+class CompareDataChoices(CompareKeywords, DataPolicies, total=False):
+    """The fields of `CompareOptions` and `DataPolicies`, as keywords."""
+
+
+class PowerKeywords(TypedDict, total=False):
+    """The fields of `PowerOptions`, as keywords."""
+
+    tests: str | Iterable[str]
+    correction: Correction
+    alpha: float | Iterable[float]
+    missing: Missing
+    resamples: int
+    rng: int | np.random.Generator
+
+
+class PowerChoices(PowerKeywords, EvalChoices, total=False):
+    """The fields of `PowerOptions` and `EvalPolicy`, as keywords."""
+
+
+class PowerDataChoices(PowerKeywords, DataPolicies, total=False):
+    """The fields of `PowerOptions` and `DataPolicies`, as keywords."""

@@ -109,7 +109,7 @@ def test_signature_and_numpydoc__name_every_option():
     assert shown.parameters["names"].default == ("a", "b")
     text = numpydoc(Made)
     assert "order : {'up', 'down'}, default 'up'\n    Order of docs." in text
-    assert "names : sequence of str, default ('a', 'b')" in text
+    assert "names : str or sequence of str, default ('a', 'b')" in text
 
 
 @pytest.fixture

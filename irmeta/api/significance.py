@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
+from irmeta.api.arguments import CompareOptions, PowerOptions
 from irmeta.api.comparisons import (
     ROBUST_TABLES,
     Comparison,
@@ -20,22 +21,21 @@ from irmeta.api.comparisons import (
     correction_text,
 )
 from irmeta.api.matrices import Results, ValueFiles, matrices
+from irmeta.api.operation import operation
 from irmeta.api.results_or_data import results_or_data
-from irmeta.errors import MeasureError, UsageError, check_share
+from irmeta.errors import MeasureError, UsageError
 from irmeta.files import folder_name, remove_temporaries, write_bytes
 from irmeta.locations import AnyLocation, RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
-from irmeta.policies import Alternative, Missing
-from irmeta.policy_keywords import DataPolicies
+from irmeta.policy_keywords import CompareDataChoices, PowerDataChoices
 from irmeta.report import FORMATS
 from irmeta.report.figure_file import add_mark, images_of, offline
 from irmeta.report.figures import achieved_significance
 from irmeta.report.theme import to_spec, without_titles
 from irmeta.results.matrix import Matrix, qrels_of
 from irmeta.results.tidy_files import check_ours, provenance, write_out
-from irmeta.stats.corrections import LEVELS
-from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
+from irmeta.stats.discriminative_power import asp, by_every_test, separation
 from irmeta.stats.pairs import against_baselines, default_correction, pairwise
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary
@@ -74,25 +74,16 @@ class Power(Summarized, _Counts):
         return charts
 
 
+@operation(CompareOptions)
 def compare(
+    options: CompareOptions,
     results: Results | Matrix | Iterable[Matrix] | object,
     runs: object = None,
     measures: str | Iterable[str] | None = None,
     *,
-    test: str = "t",
-    baseline: str | Sequence[str] | None = None,
-    alternative: Alternative = "two-sided",
     track: Tracks = None,
-    correction: str | None = None,
-    alpha: float = 0.05,
-    resamples: int = 10_000,
-    rng: int | np.random.Generator = 0,
-    less_is_better: bool = False,
-    robust: bool = False,
-    relative: bool = False,
-    missing: Missing = "common",
     workers: int | None = None,
-    **choices: Unpack[DataPolicies],
+    **choices: Unpack[CompareDataChoices],
 ) -> Comparisons:
     """Test every pair of systems of every track, or every system against a baseline.
 
@@ -105,35 +96,9 @@ def compare(
         second argument is `measures`.
     measures : str or iterable of str, optional
         Names of the measures; optional if there is only one.
-    test, resamples, rng
-        See `irmeta.stats.pairwise`.
-    baseline : str or sequence of str, optional
-        Compare every other system with this one alone; with several, with each of them, where a
-        correction counts the pairs with all baselines: see `irmeta.stats.against_baselines`.
-    alternative : {'two-sided', 'greater', 'less'}, default 'two-sided'
-        With a baseline, test only whether systems have greater, or smaller, values than it: see
-        `irmeta.stats.pairwise`.
-    correction : str, optional
-        See `irmeta.stats.pairwise`; default ``holm`` over the pairs of a track and measure, and
-        ``none`` for a test of all systems at once, which needs no correction.
+    {options}
     track, workers, **choices
         See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
-    alpha : float, default 0.05
-        Significance level: systems with a p-value of at most `alpha` differ significantly.
-        Intervals have the confidence level 1 - alpha.
-    less_is_better : bool, default False
-        Direction of values of an unknown measure.
-    robust : bool, default False
-        Also check which significantly different pairs remain so by another measure (AP and
-        nDCG@10, and those of `measures`), every other qrels set, half the depth of the pool, half
-        of the relevant docs, and in 97.5 % of the bootstrap samples of the queries: attribute
-        `robust` of the result. Only for runs that can be scored again, and without `baseline`.
-    relative : bool, default False
-        With a baseline, also give each system's mean divided by the baseline's, minus 1, with its
-        interval by Fieller's method [1]_.
-    missing : {'error', 'common', 'zero'}, default 'common'
-        Queries without a value of a system that another system has: an error, compare two systems
-        on those that both have and all at once on those that all have, or count 0.
 
     Returns
     -------
@@ -164,57 +129,64 @@ def compare(
     >>> comparison.systems.group_by("verdict").len().sort("verdict").rows()
     [('baseline', 1), ('better', 6), ('not different', 5), ('worse', 8)]
     """
-    check_share("alpha", alpha)
-    if robust and baseline is not None:
+    if options.robust and options.baseline is not None:
         raise UsageError("`robust` tests all pairs of systems: omit `baseline` or `robust`.")
-    if relative and baseline is None:
+    if options.relative and options.baseline is None:
         raise UsageError("`relative` needs a baseline to divide by.")
-    source, measures, given = results_or_data(results, runs, measures, workers, choices)
-    found = _given(source, measures, track, workers, given)
-    named = sorted({m.measure for m in found})
+    source, measures, policies = results_or_data(results, runs, measures, workers, choices)
+    values = _given(source, measures, track, workers, policies)
+    named = sorted({m.measure for m in values})
     if len(named) > 1 and measures is None and not _are_matrices(source):
         raise UsageError(f"specify measures: {', '.join(named)}.")
-    if less_is_better:
-        found = [_reversed(m) for m in found]
-    found = [m.with_missing(missing) for m in found]
-    settings = {
-        "resamples": resamples,
-        "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
-        "less_is_better": less_is_better,
-        "missing": missing,
-        **({} if alternative == "two-sided" else {"alternative": alternative}),
-        **({"robust": True} if robust else {}),
-        **({"relative": True} if relative else {}),
+    if options.less_is_better:
+        values = [_reversed(m) for m in values]
+    values = [m.with_missing(options.missing) for m in values]
+    testing: dict[str, Any] = {
+        "test": options.test,
+        "correction": options.correction or default_correction(options.test),
+        "confidence": 1 - options.alpha,
+        "resamples": options.resamples,
+        "rng": options.rng,
+        "alternative": options.alternative,
     }
-    chosen: dict[str, Any] = {
-        "test": test,
-        "correction": default_correction(test) if correction is None else correction,
-        "confidence": 1 - alpha,
-        "resamples": resamples,
-        "rng": rng,
-        "alternative": alternative,
-    }
-    names = [baseline] if isinstance(baseline, str) else baseline
-    sets = qrels_of(found)
+    sets, settings = qrels_of(values), _settings(options)
     compared = Comparisons(
-        comparison(m, replace(pairs, qrels=name), alpha, settings, rng, relative=relative)
-        for m, name in zip(found, sets, strict=True)
+        comparison(
+            m,
+            replace(pairs, qrels=name),
+            options.alpha,
+            settings,
+            options.rng,
+            relative=options.relative,
+        )
+        for m, name in zip(values, sets, strict=True)
         for pairs in (
-            [pairwise(m, **chosen)] if names is None else against_baselines(m, names, **chosen)
+            [pairwise(m, **testing)]
+            if options.baseline is None
+            else against_baselines(m, options.baseline, **testing)
         )
     )
-    if robust:
+    if options.robust:
         if any(sets):
             raise UsageError(
                 "`robust` checks one qrels set against the others: name it by `qrels=`."
             )
         from irmeta.api.robust import robust_conclusions  # the study is slow to import
 
+        rng: Any = options.rng
         seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else rng
-        tested = partial(pairwise, **chosen)
-        levels = {"alpha": alpha, "resamples": resamples, "seed": seed}
-        compared.robust = robust_conclusions(source, measures, found, tested, levels, given)
+        tested = partial(pairwise, **testing)
+        levels = {"alpha": options.alpha, "resamples": options.resamples, "seed": seed}
+        compared.robust = robust_conclusions(source, measures, values, tested, levels, policies)
     return compared
+
+
+def _settings(options: CompareOptions) -> dict[str, Any]:
+    """Return the options that provenance names beside the test, its level and its baseline."""
+    named_elsewhere = ("test", "correction", "alpha", "baseline")
+    if_changed = {"alternative", "robust", "relative"} - options.changed().keys()
+    record = options.record()
+    return {n: v for n, v in record.items() if n not in named_elsewhere and n not in if_changed}
 
 
 def _given(
@@ -258,20 +230,16 @@ def _reversed(matrix: Matrix) -> Matrix:
     raise UsageError(f"the direction of {matrix.measure} is known: omit less_is_better.")
 
 
+@operation(PowerOptions)
 def power(
+    options: PowerOptions,
     results: Results | Matrix | Iterable[Matrix] | object,
     runs: object = None,
     measures: str | Iterable[str] | None = None,
     *,
-    tests: str | Iterable[str] = "t",
     track: Tracks = None,
-    alpha: float | Iterable[float] = LEVELS,
-    correction: str = "none",
-    resamples: int = 10_000,
-    rng: int | np.random.Generator = 0,
-    missing: Missing = "common",
     workers: int | None = None,
-    **choices: Unpack[DataPolicies],
+    **choices: Unpack[PowerDataChoices],
 ) -> Power:
     """Count the pairs of systems that differ significantly by each measure.
 
@@ -284,12 +252,7 @@ def power(
         second argument is `measures`.
     measures, track, workers, **choices
         See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
-    tests, correction, resamples, rng
-        See `irmeta.stats.pairwise`; one test or several.
-    alpha : float or iterable of float
-        Significance levels.
-    missing : {'error', 'common', 'zero'}, default 'common'
-        Queries without a value of a system that another system has: see `compare`.
+    {options}
 
     Returns
     -------
@@ -308,14 +271,19 @@ def power(
     >>> counts.select("measure", "pairs", "separated").rows()
     [('AP', 190, 161), ('P@10', 190, 145)]
     """
-    source, measures, given = results_or_data(results, runs, measures, workers, choices)
-    found = _given(source, measures, track, workers, given)
-    if any(qrels_of(found)):
+    source, measures, policies = results_or_data(results, runs, measures, workers, choices)
+    values = _given(source, measures, track, workers, policies)
+    if any(qrels_of(values)):
         raise UsageError("power is computed for one qrels set: name it by `qrels=`.")
-    found = [m.with_missing(missing) for m in found]
-    at = checked_levels(alpha)  # before anything is tested
-    pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
-    return Power(separation(pairs, alpha=at), pl.concat(map(asp, pairs)))
+    tested = by_every_test(
+        [m.with_missing(options.missing) for m in values],
+        options.tests,
+        correction=options.correction,
+        resamples=options.resamples,
+        rng=options.rng,
+    )
+    pairs = list(tested)
+    return Power(separation(pairs, alpha=options.alpha), pl.concat(map(asp, pairs)))
 
 
 def default_folder(results: Results | ValueFiles, *names: str) -> Path | None:

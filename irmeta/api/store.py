@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
+from irmeta.api.arguments import CompareOptions, PowerOptions
 from irmeta.api.opened_store import OpenedStore
+from irmeta.api.operation import documented
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made, relevant_in_set
 from irmeta.measures.names import parse_call, parse_measure
-from irmeta.policies import Alternative, EvalPolicy, Majority, MeanInterval, Missing
-from irmeta.policy_keywords import EvalChoices
+from irmeta.policies import EvalPolicy, Majority, MeanInterval
+from irmeta.policy_keywords import CompareChoices, EvalChoices, PowerChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.view import Need, check_needs
 from irmeta.results.scores import Scores, concat_scores
-from irmeta.stats.corrections import LEVELS
 from irmeta.store.scan import Tracks, only_track, tracks_of
 
 if TYPE_CHECKING:
@@ -309,24 +310,14 @@ class Store(OpenedStore):
         policy = EvalPolicy(**self.merged(choices))
         return curve_table(self.reader, track, measures, ks, ds, policy, workers)
 
+    @documented(CompareOptions)
     def compare(
         self,
         measures: str | Iterable[str] | None = None,
         *,
-        test: str = "t",
-        baseline: str | Sequence[str] | None = None,
-        alternative: Alternative = "two-sided",
         track: Tracks = None,
-        correction: str | None = None,
-        alpha: float = 0.05,
-        resamples: int = 10_000,
-        rng: int | np.random.Generator = 0,
-        less_is_better: bool = False,
-        robust: bool = False,
-        relative: bool = False,
-        missing: Missing = "common",
         workers: int | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[CompareChoices],
     ) -> Comparisons:
         """Test every pair of systems, or every system against a baseline: see `irmeta.compare`.
 
@@ -338,38 +329,16 @@ class Store(OpenedStore):
         """
         from irmeta.api.significance import compare  # charts are slow to import
 
-        return compare(
-            self,
-            measures=measures,
-            test=test,
-            baseline=baseline,
-            alternative=alternative,
-            track=track,
-            correction=correction,
-            alpha=alpha,
-            resamples=resamples,
-            rng=rng,
-            less_is_better=less_is_better,
-            robust=robust,
-            relative=relative,
-            missing=missing,
-            workers=workers,
-            **choices,
-        )
+        return compare(self, measures=measures, track=track, workers=workers, **choices)
 
+    @documented(PowerOptions)
     def power(
         self,
         measures: str | Iterable[str] | None = None,
         *,
-        tests: str | Iterable[str] = "t",
         track: Tracks = None,
-        alpha: float | Iterable[float] = LEVELS,
-        correction: str = "none",
-        resamples: int = 10_000,
-        rng: int | np.random.Generator = 0,
-        missing: Missing = "common",
         workers: int | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[PowerChoices],
     ) -> Power:
         """Count the pairs of systems that differ significantly by measure: see `irmeta.power`.
 
@@ -380,19 +349,7 @@ class Store(OpenedStore):
         """
         from irmeta.api.significance import power  # charts are slow to import
 
-        return power(
-            self,
-            measures=measures,
-            tests=tests,
-            track=track,
-            alpha=alpha,
-            correction=correction,
-            resamples=resamples,
-            rng=rng,
-            missing=missing,
-            workers=workers,
-            **choices,
-        )
+        return power(self, measures=measures, track=track, workers=workers, **choices)
 
     def prefer(
         self,

@@ -49,7 +49,7 @@ _NAMES = {
         ),
     ),
     TESTS: (
-        *("test", "tests", "correction", "alpha", "interval", "resamples", "seed"),
+        *("test", "tests", "correction", "alpha", "interval", "resamples", "seed", "rng"),
         *(
             "rank_resamples",
             "less_is_better",
@@ -268,7 +268,7 @@ def _parameter(one: Field[Any], kind: Any, panel: str | None) -> inspect.Paramet
         default = None
     elif item is not bool:
         more = {"metavar": f"<{item.__name__}>"} | more
-        default = None if default is None else [default]
+        default = [default] if default is not None and rule["shown"] else None
     if item is not bool:  # also with one value, since typer would keep the last of several
         plain = list[item]
     shown_kind = plain | None if default is None else plain

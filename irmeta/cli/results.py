@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from irmeta.api.arguments import CompareOptions, PowerOptions
 from irmeta.cli.app import (
     DAMAGED,
     DIFFERENT,
@@ -26,7 +27,7 @@ from irmeta.cli.app import (
 from irmeta.cli.display import FolderDisplay, ReportDisplay
 from irmeta.cli.notes import error_line, note, note_duration
 from irmeta.cli.registered import Given, command, with_options
-from irmeta.cli.significance_options import Gating, PairTesting, PowerTesting
+from irmeta.cli.significance_options import Gating
 from irmeta.cli.sources import READING, ResultsArgument, open_results, run_notes
 from irmeta.errors import UsageError
 from irmeta.locations import Location, NamedFile, is_stream, local, location, named_file
@@ -170,13 +171,13 @@ def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = N
 @with_options(
     reading=READING,
     choices=EvalPolicy,
-    testing=PairTesting,
+    options=CompareOptions,
     gating=Gating,
     display=FolderDisplay,
 )
 def compare(
     results: ResultsArgument,
-    testing: PairTesting,
+    options: Given,
     gating: Gating,
     choices: Given,
     reading: ReadPolicy,
@@ -199,27 +200,6 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    less_is_better: Annotated[
-        bool,
-        typer.Option(
-            "--less-is-better", help="Smaller values are better, for a measure unknown to irmeta."
-        ),
-    ] = False,
-    robust: Annotated[
-        bool,
-        typer.Option(
-            "--robust",
-            help="Also check which conclusions another measure, qrels set, pool, half of the "
-            "relevant docs or other queries undo.",
-        ),
-    ] = False,
-    relative: Annotated[
-        bool,
-        typer.Option(
-            "--relative",
-            help="With a baseline, also print the ratio of means minus 1, with Fieller's interval.",
-        ),
-    ] = False,
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
     titles: TitlesOption = True,
@@ -235,19 +215,20 @@ def compare(
     from irmeta.cli.score_tables import print_unjudged
 
     at_least, max_drop = judged_share(judged_at_least, unjudged), gating.max_drop
+    asked = CompareOptions.of(options)
     gating.check_gate()
     if differences_file is not None:
         check_differences_file(differences_file, force=display.force)
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)
-    if relative and (table == "pairs" or display.is_paper):
+    if asked.relative and (table == "pairs" or display.is_paper):
         other = "--table pairs" if table == "pairs" else display.form
         raise UsageError(f"--relative adds columns to the table of systems: omit it or {other}.")
-    if robust and (testing.baseline or max_drop is not None):
-        other = "--baseline" if testing.baseline else "--max-drop"
+    if asked.robust and (asked.baseline or max_drop is not None):
+        other = "--baseline" if asked.baseline else "--max-drop"
         problem = f"{other} compares with one system, and --robust tests all pairs"
         raise UsageError(f"{problem}: use one of them.")
-    if differences_file is not None and len(testing.baseline) > 1:
+    if differences_file is not None and len(asked.baseline or ()) > 1:
         raise UsageError("--differences has one baseline: name one by --baseline.")
     opened = open_results(
         results,
@@ -256,37 +237,27 @@ def compare(
         workers,
         choices=choices,
         strict=strict,
-        measures=None if robust else measures,  # conditions read all of the runs
+        measures=None if asked.robust else measures,  # conditions read all of the runs
         unjudged=unjudged,
     )
     with opened as source:
-        baselines = testing.baseline
+        baselines = asked.baseline or ()
         if max_drop is not None and not baselines:
             baselines = (first_system(source, results),)
         with consistent_read(source, track or None) as tracks:
-            if robust and not isinstance(source, Location | list):
+            if asked.robust and not isinstance(source, Location | list):
                 for name in tracks or ():
                     systems = len(source.reader.read_record(name)["systems"])
                     faster = "fewer systems, or no --robust, take a fraction."
                     note_duration(name, systems, ROBUST * systems**2, faster)
+            testing: dict[str, Any] = {**options, "baseline": baselines or None, **choices}
             with loop_bar("Testing all pairs"):
                 comparisons = significance.compare(
                     source,
                     measures,
-                    test=testing.test,
-                    baseline=baselines or None,
-                    alternative=testing.alternative,
                     track=tracks,
-                    correction=testing.correction,
-                    alpha=0.05 if testing.alpha is None else testing.alpha,
-                    resamples=testing.resamples,
-                    rng=testing.seed,
-                    less_is_better=less_is_better,
-                    robust=robust,
-                    relative=relative,
-                    missing=testing.missing,
                     workers=None if isinstance(source, Location | list) else workers,
-                    **choices,
+                    **testing,
                 )
             notes = run_notes(source, tracks, choices)
             names = list(dict.fromkeys(one.pairs.measure for one in comparisons))
@@ -301,7 +272,7 @@ def compare(
                     baselines[0] if baselines else None,
                     tracks,
                     choices,
-                    less_is_better=less_is_better,
+                    less_is_better=asked.less_is_better,
                 )
                 write_differences(
                     by_query, differences_file, made, force=display.force, titles=titles
@@ -310,14 +281,14 @@ def compare(
         record = significance.comparison_record(comparisons, made)
         gate = None
         if max_drop is not None:
-            is_level = testing.alpha is not None and not gating.non_inferior
+            is_level = "alpha" in options and not gating.non_inferior
             gate = comparisons.gate(max_drop, significant=is_level, **gating.rule)
         print_comparisons(comparisons, record, display, gate, notes, table)
         print_unjudged(found, at_least)
         against = "".join(f".{name}" for name in baselines)
-        checked = ".robust" if robust else ""
-        side = "" if testing.alternative == "two-sided" else f".{testing.alternative}"
-        name = f"{','.join(names)}.{testing.test}{side}{against}{checked}"
+        checked = ".robust" if asked.robust else ""
+        side = "" if asked.alternative == "two-sided" else f".{asked.alternative}"
+        name = f"{','.join(names)}.{asked.test}{side}{against}{checked}"
         if out is None and display.file is None:
             out = significance.default_folder(source, "compare", name)
         if out is not None:
@@ -332,10 +303,10 @@ def compare(
     "irmeta power results/ --test t --test hsd --alpha 0.05",
     "irmeta power collection/ -m AP,nDCG@10 --track news",
 )
-@with_options(reading=READING, choices=EvalPolicy, testing=PowerTesting, display=FolderDisplay)
+@with_options(reading=READING, choices=EvalPolicy, options=PowerOptions, display=FolderDisplay)
 def power(
     results: ResultsArgument,
-    testing: PowerTesting,
+    options: Given,
     choices: Given,
     reading: ReadPolicy,
     display: FolderDisplay,
@@ -370,19 +341,14 @@ def power(
             shares, curves = significance.power(
                 source,
                 measures,
-                tests=testing.tests,
                 track=tracks,
-                alpha=testing.alpha,
-                correction=testing.correction,
-                resamples=testing.resamples,
-                rng=testing.seed,
-                missing=testing.missing,
                 workers=None if isinstance(source, Location | list) else workers,
+                **options,
                 **choices,
             )
             names, compared = shares["measure"].unique(), shares["track"].unique()
             made = made_from(source, names, compared, **choices)
-        asked = testing.record()
+        asked = PowerOptions.of(options).record()
         display.write(
             Result(
                 "power",

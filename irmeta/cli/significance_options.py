@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from irmeta.errors import UsageError
 from irmeta.options import Options, option
-from irmeta.policies import Alternative, Correction, Missing, Test
+from irmeta.policies import Correction
 
 CORRECTION = "Correction of the p-values for the number of pairs."
 
@@ -23,37 +23,6 @@ class Resampling(Options):
 
     resamples: int = option(10_000, "Number of resamples, for randomised tests.", least=1)
     seed: int = option(0, "Random seed.", least=0)
-
-
-@dataclass(frozen=True)
-class PairTesting(Resampling):
-    """Options of `irmeta compare`."""
-
-    test: str = option(
-        "t",
-        "Test of the difference of two systems; hsd tests and bootstrap-max-t compare all pairs at "
-        "once, max-t all systems with --baseline.",
-        choices=(*get_args(Test), "max-t"),
-    )
-    correction: Correction | None = option(
-        None, f"{CORRECTION} Default holm; none for tests of all systems at once, which need none."
-    )
-    alpha: float | None = option(
-        None,
-        "Significance level, default 0.05; with --max-drop, a significant drop fails too, unless "
-        "--non-inferior.",
-    )
-    missing: Missing = option("common", MISSING)
-    baseline: tuple[str, ...] = option(
-        (),
-        "Compare every other system with this one alone (repeatable: the correction counts the "
-        "pairs with all baselines); with --max-drop default the first run.",
-        metavar="SYSTEM",
-    )
-    alternative: Alternative = option(
-        "two-sided",
-        "With a baseline, test only whether systems have greater, or less, values than it.",
-    )
 
 
 @dataclass(frozen=True)
@@ -90,23 +59,6 @@ class Gating(Options):
         if self.max_drop is None and given:
             flag = given[0].replace("_", "-")
             raise UsageError(f"--{flag} belongs to a gate: give --max-drop too.")
-
-
-@dataclass(frozen=True)
-class PowerTesting(Resampling):
-    """Options of `irmeta power`."""
-
-    tests: tuple[str, ...] = option(
-        ("t",),
-        "Test of the difference of two systems (repeatable).",
-        choices=get_args(Test),
-        flag="--test",
-    )
-    correction: Correction = option(
-        "none", f"{CORRECTION} Default none, since discriminative power is defined pair by pair."
-    )
-    alpha: tuple[float, ...] = option((0.05, 0.01), "Significance level (repeatable).")
-    missing: Missing = option("common", MISSING)
 
 
 @dataclass(frozen=True)

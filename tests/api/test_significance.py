@@ -289,7 +289,7 @@ def test_compare__measure_with_other_average_is_refused(made_store: irmeta.Store
         (lambda m: irmeta.power([m], queries="retrieved"), "a matrix has its measure"),
         (lambda m: irmeta.power([]), "no matrix was given"),
         (lambda m: irmeta.power(m, tests=()), "no test was given"),
-        (lambda m: irmeta.power(m, tests="ttt"), "unknown test 'ttt'"),
+        (lambda m: irmeta.power(m, tests="ttt"), "tests = 'ttt' is not a choice"),
         (lambda m: irmeta.power(m, alpha=()), "no alpha was given"),
         (lambda m: irmeta.power(m, alpha=95), "alpha = 95 is not between 0 and 1"),
         (lambda m: irmeta.compare(m, less_is_better=True), "the direction of AP is known"),

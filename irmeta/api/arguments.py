@@ -1,0 +1,152 @@
+"""Options of operations: keywords of functions, options of commands, checks, records.
+
+This module is loaded for the help text of a command, and so imports no package for data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from irmeta.errors import UsageError, check_share
+from irmeta.options import Options, option
+from irmeta.policies import Alternative, Correction, Missing, Test
+
+CORRECTION = "Correction of the p-values for the number of pairs."
+MISSING = (
+    "Queries without a value of a system: an error, compare on those that both systems have, or "
+    "count 0."
+)
+
+
+def checked_level(alpha: float) -> float:
+    """Check that a significance level is between 0 and 1."""
+    check_share("alpha", int(alpha) if alpha.is_integer() else alpha)  # as the caller wrote it
+    return alpha
+
+
+def checked_levels(alpha: tuple[float, ...]) -> tuple[float, ...]:
+    """Check that there is a significance level, and each is between 0 and 1."""
+    if not alpha:
+        raise UsageError("no alpha was given")
+    return tuple(map(checked_level, alpha))
+
+
+@dataclass(frozen=True)
+class Resampling(Options):
+    """Options of random tests."""
+
+    resamples: int = option(
+        10_000,
+        "Number of resamples, for randomised tests.",
+        least=1,
+        doc="Number of resamples, for randomised tests: see `irmeta.stats.pairwise`.",
+    )
+    rng: int = option(
+        0,
+        "Random seed.",
+        least=0,
+        flag="--seed",
+        recorded="seed",
+        generator=True,
+        doc="Random seed, or a generator.",
+    )
+
+
+@dataclass(frozen=True)
+class CompareOptions(Resampling):
+    """Options of `compare`."""
+
+    less_is_better: bool = option(
+        False,
+        "Smaller values are better, for a measure unknown to irmeta.",
+        doc="Direction of values of an unknown measure.",
+    )
+    robust: bool = option(
+        False,
+        "Also check which conclusions another measure, qrels set, pool, half of the relevant docs "
+        "or other queries undo.",
+        doc="Also check which significantly different pairs remain so by another measure (AP and "
+        "nDCG@10, and those of `measures`), every other qrels set, half the depth of the pool, "
+        "half of the relevant docs, and in 97.5 % of the bootstrap samples of the queries: "
+        "attribute `robust` of the result. Only for runs that can be scored again, and without "
+        "`baseline`.",
+    )
+    relative: bool = option(
+        False,
+        "With a baseline, also print the ratio of means minus 1, with Fieller's interval.",
+        doc="With a baseline, also give each system's mean divided by the baseline's, minus 1, "
+        "with its interval by Fieller's method [1]_.",
+    )
+    test: str = option(
+        "t",
+        "Test of the difference of two systems; hsd tests and bootstrap-max-t compare all pairs at "
+        "once, max-t all systems with --baseline.",
+        choices=(*get_args(Test), "max-t"),
+        doc="See `irmeta.stats.pairwise`.",
+    )
+    correction: Correction | None = option(
+        None,
+        f"{CORRECTION} Default holm; none for tests of all systems at once, which need none.",
+        doc="See `irmeta.stats.pairwise`; default ``holm`` over the pairs of a track and measure, "
+        "and ``none`` for a test of all systems at once, which needs no correction.",
+    )
+    alpha: float = option(
+        0.05,
+        "Significance level, default 0.05; with --max-drop, a significant drop fails too, unless "
+        "--non-inferior.",
+        shown=False,
+        parse="irmeta.api.arguments:checked_level",
+        doc="Significance level: systems with a p-value of at most `alpha` differ significantly. "
+        "Intervals have the confidence level 1 - alpha.",
+    )
+    missing: Missing = option(
+        "common",
+        MISSING,
+        doc="Queries without a value of a system that another system has: an error, compare two "
+        "systems on those that both have and all at once on those that all have, or count 0.",
+    )
+    baseline: tuple[str, ...] | None = option(
+        None,
+        "Compare every other system with this one alone (repeatable: the correction counts the "
+        "pairs with all baselines); with --max-drop default the first run.",
+        metavar="SYSTEM",
+        doc="Compare every other system with this one alone; with several, with each of them, "
+        "where a correction counts the pairs with all baselines: see "
+        "`irmeta.stats.against_baselines`.",
+    )
+    alternative: Alternative = option(
+        "two-sided",
+        "With a baseline, test only whether systems have greater, or less, values than it.",
+        doc="With a baseline, test only whether systems have greater, or smaller, values than it: "
+        "see `irmeta.stats.pairwise`.",
+    )
+
+
+@dataclass(frozen=True)
+class PowerOptions(Resampling):
+    """Options of `power`."""
+
+    tests: tuple[str, ...] = option(
+        ("t",),
+        "Test of the difference of two systems (repeatable).",
+        choices=get_args(Test),
+        flag="--test",
+        doc="One test or several: see `irmeta.stats.pairwise`.",
+    )
+    correction: Correction = option(
+        "none",
+        f"{CORRECTION} Default none, since discriminative power is defined pair by pair.",
+        doc="See `irmeta.stats.pairwise`.",
+    )
+    alpha: tuple[float, ...] = option(
+        (0.05, 0.01),
+        "Significance level (repeatable).",
+        parse="irmeta.api.arguments:checked_levels",
+        doc="Significance levels.",
+    )
+    missing: Missing = option(
+        "common",
+        MISSING,
+        doc="Queries without a value of a system that another system has: see `compare`.",
+    )
