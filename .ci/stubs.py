@@ -70,7 +70,7 @@ KEYWORDS = {
     ),
 }
 """Description of each typed dict, and the types of its keywords."""
-OPERATIONS = (arguments.CompareOptions, arguments.PowerOptions)
+OPERATIONS = (arguments.CompareOptions, arguments.PowerOptions, arguments.PreferOptions)
 """Options of functions and methods of `Store`, which take policies too."""
 
 

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, TypedDict
 from irmeta.policies import (
     Alternative,
     Averaged,
+    By,
     Comments,
     Correction,
     Duplicates,
+    Majority,
     Malformed,
     Missing,
     Negative,
+    On,
+    Opponents,
+    PreferenceTest,
     RunFormat,
     TieOrder,
 )
@@ -166,3 +171,27 @@ class PowerChoices(PowerKeywords, EvalChoices, total=False):
 
 class PowerDataChoices(PowerKeywords, DataPolicies, total=False):
     """The fields of `PowerOptions` and `DataPolicies`, as keywords."""
+
+
+class PreferKeywords(TypedDict, total=False):
+    """The fields of `PreferOptions`, as keywords."""
+
+    by: By
+    majority: Majority
+    opponents: Opponents
+    on: On
+    baseline: str | None
+    rank_resamples: int
+    test: PreferenceTest
+    correction: Correction
+    alpha: float
+    resamples: int
+    rng: int
+
+
+class PreferChoices(PreferKeywords, EvalChoices, total=False):
+    """The fields of `PreferOptions` and `EvalPolicy`, as keywords."""
+
+
+class PreferDataChoices(PreferKeywords, DataPolicies, total=False):
+    """The fields of `PreferOptions` and `DataPolicies`, as keywords."""

@@ -10,7 +10,17 @@ from typing import get_args
 
 from irmeta.errors import UsageError, check_share
 from irmeta.options import Options, option
-from irmeta.policies import Alternative, Correction, Missing, Test
+from irmeta.policies import (
+    Alternative,
+    By,
+    Correction,
+    Majority,
+    Missing,
+    On,
+    Opponents,
+    PreferenceTest,
+    Test,
+)
 
 CORRECTION = "Correction of the p-values for the number of pairs."
 MISSING = (
@@ -150,3 +160,64 @@ class PowerOptions(Resampling):
         MISSING,
         doc="Queries without a value of a system that another system has: see `compare`.",
     )
+
+
+@dataclass(frozen=True)
+class PreferOptions(Options):
+    """Options of `prefer`."""
+
+    by: By = option(
+        "win-rate",
+        "Rule of the order.",
+        doc="Rule of the order: see `irmeta.stats.preference_order`.",
+    )
+    majority: Majority = option(
+        "queries",
+        "Queries that mc4 needs to rank a system above another: more than half of all (queries), "
+        "or more than rank it below (decided).",
+    )
+    opponents: Opponents = option(
+        "systems",
+        "Equal weights of opponents: for all systems, or for all groups of systems.",
+        doc="See `Store.pairs.win_rates`.",
+    )
+    on: On = option(
+        "preference",
+        "Values to test: preferences of pairs, or their win rates.",
+        doc="Test the preferences of all pairs, or the differences of their win rates, which "
+        "separate fewer pairs.",
+    )
+    baseline: str | None = option(
+        None,
+        "Compare every other system with this one alone.",
+        doc="A baseline to compare every other system with.",
+    )
+    rank_resamples: int = option(
+        1000,
+        "Resamples of the queries, for rank sets.",
+        least=1,
+        doc="Number of bootstrap resamples of the queries, for rank sets.",
+    )
+    test: PreferenceTest = option(
+        "hsd-randomised",
+        "Test of the mean preference of two systems.",
+        doc="See `irmeta.stats.preference_pairs`.",
+    )
+    correction: Correction = option(
+        "none",
+        f"{CORRECTION} For test t; hsd-randomised needs none.",
+        doc="See `irmeta.stats.preference_pairs`.",
+    )
+    alpha: float = option(
+        0.05,
+        "Significance level.",
+        parse="irmeta.api.arguments:checked_level",
+        doc="Significance level; intervals have the confidence level 1 - alpha.",
+    )
+    resamples: int = option(
+        10_000,
+        "Number of resamples, for randomised tests.",
+        least=1,
+        doc="See `irmeta.stats.preference_pairs`.",
+    )
+    rng: int = option(0, "Random seed.", least=0, flag="--seed", recorded="seed")

@@ -5,46 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Unpack, get_args
+from typing import Unpack
 
 import polars as pl
 
+from irmeta.api.arguments import PreferOptions
 from irmeta.api.namespaces.pairs import StorePairs
 from irmeta.api.opened_store import OpenedStore
+from irmeta.api.operation import operation
 from irmeta.api.results_or_data import results_or_data
-from irmeta.errors import UsageError, check_choice, check_share, did_you_mean
+from irmeta.errors import UsageError, did_you_mean
 from irmeta.locations import AnyLocation
-from irmeta.policies import Majority
-from irmeta.policy_keywords import DataPolicies
+from irmeta.policy_keywords import PreferDataChoices
 from irmeta.results.segments import Segments
-from irmeta.results.verdicts import Opponents, check_opponents
-from irmeta.stats.leaderboards import Leaderboard, On, Rules
-from irmeta.stats.preferences import By, order_and_sets, preference_pairs
+from irmeta.stats.leaderboards import Leaderboard, Rules
+from irmeta.stats.preferences import order_and_sets, preference_pairs
 from irmeta.stats.rank_confidence import rank_sets
 from irmeta.store.scan import Tracks, lazy, tracks_of
 from irmeta.summaries import SummaryList
 
 
+@operation(PreferOptions)
 def prefer(
+    options: PreferOptions,
     store: OpenedStore | str | Path | object,
     runs: object = None,
     preferences: str | Iterable[str] | None = None,
     *,
-    by: By = "win-rate",
-    majority: Majority = "queries",
-    baseline: str | None = None,
-    opponents: Opponents = "systems",
     segments: Segments | pl.DataFrame | str | Path | None = None,
     track: Tracks = None,
-    on: On = "preference",
-    test: str = "hsd-randomised",
-    correction: str = "none",
-    alpha: float = 0.05,
-    resamples: int = 10_000,
-    rank_resamples: int = 1000,
-    rng: int = 0,
     workers: int | None = None,
-    **choices: Unpack[DataPolicies],
+    **choices: Unpack[PreferDataChoices],
 ) -> list[Leaderboard]:
     """Order the systems of every track by preferences, and test all pairs.
 
@@ -58,32 +49,13 @@ def prefer(
     preferences, track, workers, **choices
         See `Store.pairs.preferences`, default ``RPP``; and, for qrels and runs in memory,
         `irmeta.evaluate`.
-    by : {'win-rate', 'borda', 'mc4'}, default 'win-rate'
-        Rule of the order: see `irmeta.stats.preference_order`.
-    majority : {'queries', 'decided'}, default 'queries'
-        Queries that MC4 needs to rank a system above another: more than half of all, or more than
-        rank it below.
-    baseline : str, optional
-        A baseline to compare every other system with.
-    opponents : {'systems', 'groups'}, default 'systems'
-        See `Store.pairs.win_rates`.
+    {options}
     segments : DataFrame, str or Path, optional
         Segments of the queries, such as groups of users, to compare the systems on: a frame with
         the columns query, segment and optionally track, or a CSV or TSV file of them. A query may
         be in several segments. Segments with fewer than two queries with a relevant doc are left
         out, with a warning; queries in no segment, and queries that no track judges, are named in
         one.
-    on : {'preference', 'win-rate'}, default 'preference'
-        Test the preferences of all pairs, or the differences of their win rates, which separate
-        fewer pairs.
-    test, correction, resamples
-        See `irmeta.stats.preference_pairs`.
-    alpha : float, default 0.05
-        Significance level; intervals have the confidence level 1 - alpha.
-    rank_resamples : int, default 1,000
-        Number of bootstrap resamples of the queries, for rank sets.
-    rng : int, default 0
-        Random seed.
 
     Returns
     -------
@@ -114,26 +86,28 @@ def prefer(
     >>> board.beats_all
     'doumMan2'
     """
-    check_share("alpha", alpha)
-    check_opponents(opponents)
-    check_choice("on", on, get_args(On))
-    source, names, given = results_or_data(store, runs, preferences, workers, choices)
+    source, names, policies = results_or_data(store, runs, preferences, workers, choices)
     if not isinstance(source, OpenedStore | AnyLocation):
         raise UsageError("no store: pass a store or its folder; or qrels, runs and preferences.")
     opened = source if isinstance(source, OpenedStore) else OpenedStore(source)
     asked = "RPP" if names is None else names
-    ranked = partial(rank_sets, resamples=rank_resamples, confidence=1 - alpha, rng=rng)
-    order = partial(order_and_sets, by=by, majority=majority, ranked=ranked)
+    ranked = partial(
+        rank_sets,
+        resamples=options.rank_resamples,
+        confidence=1 - options.alpha,
+        rng=options.rng,
+    )
+    order = partial(order_and_sets, by=options.by, majority=options.majority, ranked=ranked)
     tested = partial(
         preference_pairs,
-        test=test,
-        correction=correction,
-        confidence=1 - alpha,
-        resamples=resamples,
-        rng=rng,
+        test=options.test,
+        correction=options.correction,
+        confidence=1 - options.alpha,
+        resamples=options.resamples,
+        rng=options.rng,
         workers=workers,
     )
-    tracks, known = tracks_of(opened.reader, track), set[str]()
+    tracks, known, baseline = tracks_of(opened.reader, track), set[str](), options.baseline
     chosen = None if segments is None else Segments.of(segments)
     if chosen is not None:
         chosen.check_queries({name: _judged(opened, name) for name in tracks})
@@ -142,9 +116,11 @@ def prefer(
         systems = opened.reader.read_record(name)["systems"]
         known.update(systems)
         if baseline is None or baseline in systems:
-            rules = Rules(order, partial(tested, track=name), opponents, on, baseline, alpha)
-            for found in StorePairs(opened).compare(asked, track=name, workers=workers, **given):
-                boards += rules.boards(found, chosen)
+            test = partial(tested, track=name)
+            rules = Rules(order, test, options.opponents, options.on, baseline, options.alpha)
+            compare = StorePairs(opened).compare
+            for preferred in compare(asked, track=name, workers=workers, **policies):
+                boards += rules.boards(preferred, chosen)
     if not boards:
         raise UsageError(
             f"no system {baseline!r} in {opened.reader}. {did_you_mean(baseline, known)}"

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
-from irmeta.api.arguments import CompareOptions, PowerOptions
+from irmeta.api.arguments import CompareOptions, PowerOptions, PreferOptions
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.operation import documented
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made, relevant_in_set
 from irmeta.measures.names import parse_call, parse_measure
-from irmeta.policies import EvalPolicy, Majority, MeanInterval
-from irmeta.policy_keywords import CompareChoices, EvalChoices, PowerChoices
+from irmeta.policies import EvalPolicy, MeanInterval
+from irmeta.policy_keywords import CompareChoices, EvalChoices, PowerChoices, PreferChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.view import Need, check_needs
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from irmeta.api.significance import Power
     from irmeta.measures.explain import Explanation
     from irmeta.results.segments import Segments
-    from irmeta.results.verdicts import Opponents
-    from irmeta.stats.leaderboards import Leaderboard, On
-    from irmeta.stats.preferences import By
+    from irmeta.stats.leaderboards import Leaderboard
 
 Measures = str | Iterable[str]
 
@@ -351,25 +349,15 @@ class Store(OpenedStore):
 
         return power(self, measures=measures, track=track, workers=workers, **choices)
 
+    @documented(PreferOptions)
     def prefer(
         self,
         preferences: str | Iterable[str] | None = None,
         *,
-        by: By = "win-rate",
-        majority: Majority = "queries",
-        baseline: str | None = None,
-        opponents: Opponents = "systems",
         segments: Segments | pl.DataFrame | str | Path | None = None,
         track: Tracks = None,
-        on: On = "preference",
-        test: str = "hsd-randomised",
-        correction: str = "none",
-        alpha: float = 0.05,
-        resamples: int = 10_000,
-        rank_resamples: int = 1000,
-        rng: int = 0,
         workers: int | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[PreferChoices],
     ) -> list[Leaderboard]:
         """Order the systems of every track by preferences, and test all pairs: see `irmeta.prefer`.
 
@@ -383,19 +371,8 @@ class Store(OpenedStore):
         return prefer(
             self,
             preferences=preferences,
-            by=by,
-            majority=majority,
-            baseline=baseline,
-            opponents=opponents,
             segments=segments,
             track=track,
-            on=on,
-            test=test,
-            correction=correction,
-            alpha=alpha,
-            resamples=resamples,
-            rank_resamples=rank_resamples,
-            rng=rng,
             workers=workers,
             **choices,
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from irmeta._version import __version__
+from irmeta.api.arguments import PreferOptions
 from irmeta.cli.app import (
     StrictOption,
     TitlesOption,
@@ -19,7 +20,6 @@ from irmeta.cli.app import (
 from irmeta.cli.display import Display
 from irmeta.cli.notes import note, note_duration
 from irmeta.cli.registered import Given, command, with_options
-from irmeta.cli.significance_options import PreferenceTesting
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.locations import is_stream, location, named_file, not_a
@@ -37,10 +37,10 @@ COMPARED = (
     "irmeta prefer store/ --track news",
     "irmeta prefer collection/ -m RPP@100 --baseline aldBM25 --track news",
 )
-@with_options(reading=READING, choices=COMPARED, testing=PreferenceTesting, display=Display)
+@with_options(reading=READING, choices=COMPARED, options=PreferOptions, display=Display)
 def prefer(
     source: SourceArgument,
-    testing: PreferenceTesting,
+    options: PreferOptions,
     choices: Given,
     reading: ReadPolicy,
     display: Display,
@@ -53,24 +53,6 @@ def prefer(
             show_default="RPP",
         ),
     ] = None,
-    by: Annotated[str, typer.Option(help="Rule of the order: win-rate, borda, mc4.")] = "win-rate",
-    majority: Annotated[
-        str,
-        typer.Option(
-            help="Queries that mc4 needs to rank a system above another: more than half of all "
-            "(queries), or more than rank it below (decided)."
-        ),
-    ] = "queries",
-    baseline: Annotated[
-        str | None,
-        typer.Option(help="Compare every other system with this one alone.", show_default=False),
-    ] = None,
-    opponents: Annotated[
-        str,
-        typer.Option(
-            help="Equal weights of opponents: for all systems, or for all groups of systems."
-        ),
-    ] = "systems",
     segment: Annotated[
         Path | None,
         typer.Option(
@@ -79,13 +61,7 @@ def prefer(
             show_default=False,
         ),
     ] = None,
-    on: Annotated[
-        str, typer.Option(help="Values to test: preferences of pairs, or their win rates.")
-    ] = "preference",
     track: TracksOption = None,
-    rank_resamples: Annotated[
-        int, typer.Option(min=1, help="Resamples of the queries, for rank sets.")
-    ] = 1000,
     workers: WorkersOption = None,
     strict: StrictOption = None,
 ) -> None:
@@ -98,40 +74,32 @@ def prefer(
 
     asked = measures or "RPP"
     parse_preferences(asked)  # reject unknown names before reading anything
-    options: Any = {
-        "by": by,
-        "majority": majority,
-        "baseline": baseline,
-        "opponents": opponents,
-        "on": on,
-        "test": testing.test,
-        "correction": testing.correction,
-        "alpha": testing.alpha,
-        "resamples": testing.resamples,
-        "rank_resamples": rank_resamples,
-    }
     segments = None if segment is None else Segments.of(segment)
     opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
     with opened as store:
         with consistent_read(store, track or None) as tracks:
             made = store.pairs.provenance(asked, track=tracks, **choices)
-            given = options | choices | {"track": tracks, "rng": testing.seed, "workers": workers}
             for name in tracks or ():
                 record = store.reader.read_record(name)
                 systems, queries = len(record["systems"]), record["queries_in_runs"]
-                rate = (
-                    TESTED * queries * testing.resamples if "hsd" in testing.test else COMPARED_ONCE
-                )
+                is_hsd = "hsd" in options.test
+                rate = TESTED * queries * options.resamples if is_hsd else COMPARED_ONCE
                 note_duration(name, systems, rate * systems**2, "--test t takes a fraction.")
             with loop_bar("Testing all pairs"):
-                boards = compute(store, asked, segments=segments, **given)
+                boards = compute(
+                    store,
+                    asked,
+                    segments=segments,
+                    track=tracks,
+                    workers=workers,
+                    **{**vars(options), **choices},
+                )
         for name, facts in made["tracks"].items():
             if "qrels_by_subtopic" in facts:
                 set_name = facts["qrels_by_subtopic"]
                 note(f"irmeta: {name}: subtopics of the qrels set {set_name!r}")
-        if segments is not None:
-            options["segments_sha256"] = segments.sha256
-        print_boards(boards, made | {"prefer": {**options, "seed": testing.seed}}, display)
+        of_segments = {} if segments is None else {"segments_sha256": segments.sha256}
+        print_boards(boards, made | {"prefer": options.record() | of_segments}, display)
 
 
 @command(

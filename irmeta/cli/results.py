@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -27,16 +28,52 @@ from irmeta.cli.app import (
 from irmeta.cli.display import FolderDisplay, ReportDisplay
 from irmeta.cli.notes import error_line, note, note_duration
 from irmeta.cli.registered import Given, command, with_options
-from irmeta.cli.significance_options import Gating
 from irmeta.cli.sources import READING, ResultsArgument, open_results, run_notes
 from irmeta.errors import UsageError
 from irmeta.locations import Location, NamedFile, is_stream, local, location, named_file
+from irmeta.options import Options, option
 from irmeta.policies import EvalPolicy, Missing, ReadPolicy
 from irmeta.report import parse_formats
 
 if TYPE_CHECKING:
     from irmeta.api import Store
     from irmeta.api.gates import Gate
+
+
+@dataclass(frozen=True)
+class Gating(Options):
+    """Options of a gate: see `Comparisons.gate`."""
+
+    max_drop: float | None = option(
+        None,
+        "Exit with status 1 if the mean of a system is worse than the baseline's by more than "
+        "this.",
+        least=0,
+        metavar="AMOUNT",
+    )
+    lost: str = option(
+        "0",
+        "With --max-drop, number or share of the baseline's queries that a system may lack.",
+        parse="irmeta.api.gates:checked_losses",
+        metavar="N|P%",
+    )
+    non_inferior: bool = option(
+        False,
+        "With --max-drop, pass only if the one-sided lower limit of the difference at level "
+        "1 - alpha is above the drop that is allowed.",
+    )
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """Keywords of the gate beside the drop."""
+        return {"lost": self.lost, "non_inferior": self.non_inferior}
+
+    def check_gate(self) -> None:
+        """Raise `UsageError` for an option of a gate without one."""
+        given = [name for name, value in self.rule.items() if value not in ("0", False)]
+        if self.max_drop is None and given:
+            flag = given[0].replace("_", "-")
+            raise UsageError(f"--{flag} belongs to a gate: give --max-drop too.")
 
 
 def parse_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:

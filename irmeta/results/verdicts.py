@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from irmeta import equality
 from irmeta.equality import TIE, of_pairs
 from irmeta.errors import UsageError, check_choice
 from irmeta.phrases import count
+from irmeta.policies import Opponents
 from irmeta.results.matrix import Matrix
 from irmeta.schema.result_tables import PREFERENCES, PREFERENCES_BY_QUERY
 from irmeta.summaries import Summarized, Summary
@@ -147,9 +148,6 @@ class Preference:
 
 Source = Matrix | Verdicts | Preference
 """What preferences can be made of."""
-
-
-Opponents = Literal["systems", "groups"]
 
 
 @dataclass(frozen=True)

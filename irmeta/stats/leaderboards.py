@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from irmeta.equality import TIE
+from irmeta.policies import On
 from irmeta.results.matrix import Matrix
 from irmeta.results.segments import Segments, usable_segments
 from irmeta.results.verdicts import Opponents, Preference, TrackPreferences, rates_of
@@ -17,8 +17,6 @@ from irmeta.stats.pairs import Pairs
 from irmeta.stats.preferences import intransitive_triples
 from irmeta.stats.rank_confidence import RankSets
 from irmeta.summaries import Summarized, Summary
-
-On = Literal["preference", "win-rate"]
 
 
 @dataclass(frozen=True, repr=False)

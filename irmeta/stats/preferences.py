@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.equality import TIE, tolerance
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.permutation import permuted_preferences
-from irmeta.policies import Majority
+from irmeta.policies import By, Majority
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Preference, Source, Verdicts
 from irmeta.stats.aggregation import loses, power_steps
@@ -24,7 +24,6 @@ from irmeta.stats.pairs import Pairs
 from irmeta.stats.rank_confidence import RankSets, rank_sets
 from irmeta.stats.resampling import Plan, correlate_samples
 
-By = Literal["win-rate", "borda", "mc4"]
 STEPS = 10
 """Power steps of MC4, as in the code of Diaz and Ferraro (2022)."""
 _HELD = 1 << 20
