@@ -157,10 +157,15 @@ class Options:
 
     def record(self) -> dict[str, Any]:
         """Return the options as plain JSON values, for a manifest or a result's metadata."""
-        return {
-            one.metadata["recorded"] or one.name: _plain(getattr(self, one.name))
-            for one in fields(self)
-        }
+        record = dict[str, Any]()
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.metadata["generator"] and hasattr(value, "bit_generator"):
+                value = "a generator"
+            record[one.metadata["recorded"] or one.name] = (
+                list(value) if isinstance(value, tuple) else value
+            )
+        return record
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
@@ -288,13 +293,6 @@ def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
         wanted = " ".join(filter(None, (_CALLED[kind], _bounds(one.metadata))))
         raise UsageError(f"{one.name} = {value!r} is not {wanted}.")
     return plain
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as in JSON."""
-    if hasattr(value, "bit_generator"):
-        return "a generator"
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _is_within(value: Any, rule: Mapping[str, Any]) -> bool:
