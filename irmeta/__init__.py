@@ -18,13 +18,12 @@ from irmeta._version import __version__
 _NAMES = {
     "irmeta.api": ("Store", "ingest", "open_store", "read", "read_files", "reanalyze"),
     "irmeta.api.agree": ("JudgeAgreement", "agree"),
-    "irmeta.api.check": ("check",),
-    "irmeta.api.diff": ("diff",),
-    "irmeta.api.explore": ("SearchLengths",),
-    "irmeta.api.from_data": ("evaluate", "from_data"),
+    "irmeta.api.checks": ("check", "diff"),
+    "irmeta.api.per_doc": ("SearchLengths",),
+    "irmeta.api.in_memory": ("evaluate", "from_data"),
     "irmeta.api.matrices": ("matrices",),
     "irmeta.studies.papers.properties.measure_properties": ("measure_properties",),
-    "irmeta.api.prefer": ("prefer",),
+    "irmeta.api.pairs": ("prefer",),
     "irmeta.api.reproduce": ("Reproduction", "reproduce"),
     "irmeta.api.significance": ("compare", "power"),
     "irmeta.api.validate": ("Validation", "validate"),
@@ -69,12 +68,11 @@ if TYPE_CHECKING:
     from irmeta import stats, studies
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
     from irmeta.api.agree import JudgeAgreement, agree
-    from irmeta.api.check import check
-    from irmeta.api.diff import diff
-    from irmeta.api.explore import SearchLengths
-    from irmeta.api.from_data import evaluate, from_data
+    from irmeta.api.checks import check, diff
+    from irmeta.api.in_memory import evaluate, from_data
     from irmeta.api.matrices import matrices
-    from irmeta.api.prefer import prefer
+    from irmeta.api.pairs import prefer
+    from irmeta.api.per_doc import SearchLengths
     from irmeta.api.reproduce import Reproduction, reproduce
     from irmeta.api.significance import compare, power
     from irmeta.api.validate import Validation, validate

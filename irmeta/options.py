@@ -24,7 +24,7 @@ from typing import (
     get_type_hints,
 )
 
-from irmeta.errors import UsageError, check_choice, did_you_mean, shown
+from irmeta.errors import UsageError, check_choice, check_share, did_you_mean, shown
 from irmeta.naming import text_of
 
 LINE = 92
@@ -49,6 +49,7 @@ def option(
     shown: bool = True,
     recorded: str | None = None,
     generator: bool = False,
+    share: bool = False,
 ) -> Any:
     """Declare a field of `Options`.
 
@@ -84,6 +85,8 @@ def option(
         Name in records; default the field's name.
     generator
         Whether a numpy `Generator` is accepted too, as in place of a random seed.
+    share
+        Whether a number must be between 0 and 1, both excluded, as a significance level.
     """
     rule = {
         "help": text,
@@ -100,6 +103,7 @@ def option(
         "shown": shown,
         "recorded": recorded,
         "generator": generator,
+        "share": share,
     }
     return field(default=default, metadata=rule)
 
@@ -285,6 +289,8 @@ def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
         return value
     if one.metadata["generator"] and hasattr(value, "bit_generator"):
         return value
+    if one.metadata["share"]:
+        check_share(one.name, value)
     if kind is int and isinstance(value, Integral) and abs(int(value)) > LARGEST:
         raise UsageError(f"{one.name} = {shown(value)} does not fit in 64 bits.")
     is_kind = isinstance(value, _ACCEPTED[kind]) and (kind is bool or not isinstance(value, bool))

@@ -52,7 +52,7 @@ def names(
 SLOW_EXAMPLES = {
     "irmeta.studies.framework.run_all": pytest.mark.study,
     "irmeta.stats.prediction_powered": pytest.mark.exhaustive,
-    "irmeta.api.namespaces.plot": pytest.mark.exhaustive,
+    "irmeta.api.plot": pytest.mark.exhaustive,
 }
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import irmeta
-from irmeta.api.namespaces.pairs import StorePairs
-from irmeta.api.namespaces.per_doc import StorePerDoc
-from irmeta.api.namespaces.plot import StorePlots
-from irmeta.api.namespaces.pools import StorePools
-from irmeta.api.namespaces.stability import StoreStability
+from irmeta.api.pairs import StorePairs
+from irmeta.api.per_doc import StorePerDoc
+from irmeta.api.plot import StorePlots
+from irmeta.api.pools import StorePools
+from irmeta.api.stability import StoreStability
 from irmeta.schema import result_tables, store_tables
 from irmeta.schema.columns import Table
 from support.commands import all_commands, options_of

@@ -6,14 +6,13 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
 import pytest
 
 import irmeta
-from irmeta.api import namespaces
 from irmeta.cli.vocabulary import TERMS, table
 from irmeta.studies.framework.registry import study_modules
 from support.commands import all_commands, options_of
@@ -64,9 +63,10 @@ def public_functions() -> dict[str, Callable[..., object]]:
     for name in ("run_all", *study_modules()):
         functions[f"studies.{name}"] = getattr(irmeta.studies, name.replace("-", "_"))
     spaces: dict[str, type] = {}
-    for module in iter_modules(namespaces.__path__):
-        cls = vars(irmeta.Store)[module.name].func.__annotations__["return"]
-        spaces[module.name] = getattr(import_module(f"{namespaces.__name__}.{module.name}"), cls)
+    for name, member in vars(irmeta.Store).items():
+        if isinstance(member, cached_property):
+            cls = member.func.__annotations__["return"]
+            spaces[name] = getattr(import_module(f"irmeta.api.{name}"), cls)
     for space, cls in {"Store": irmeta.Store, **spaces}.items():
         for name, method in inspect.getmembers(cls, inspect.isfunction):
             if name[0] != "_":

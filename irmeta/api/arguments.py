@@ -5,11 +5,15 @@ This module is loaded for the help text of a command, and so imports no package 
 
 from __future__ import annotations
 
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import get_args
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
-from irmeta.errors import UsageError, check_share
-from irmeta.options import Options, option
+from irmeta.options import Options, numpydoc, option, signature
 from irmeta.policies import (
     Alternative,
     By,
@@ -22,24 +26,61 @@ from irmeta.policies import (
     Test,
 )
 
+OptionsT = TypeVar("OptionsT", bound=Options)
+P = ParamSpec("P")
+R = TypeVar("R")
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+def operation(
+    cls: type[OptionsT],
+) -> Callable[[Callable[Concatenate[OptionsT, P], R]], Callable[P, R]]:
+    """Let a function, whose first argument is an instance of `cls`, take its fields as keywords.
+
+    The line ``{options}`` of the docstring becomes the fields. A type checker knows the keywords
+    from the typed dict of ``**choices``, which .ci/stubs.py writes.
+    """
+
+    def decorate(function: Callable[Concatenate[OptionsT, P], R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*arguments: P.args, **keywords: P.kwargs) -> R:
+            asked = {name: keywords.pop(name) for name in [*keywords] if name in fields}
+            return function(cls.of(asked), *arguments, **keywords)
+
+        fields = cls.__dataclass_fields__
+        first = next(iter(inspect.signature(function).parameters))
+        return documented(cls, without=first)(call)
+
+    return decorate
+
+
+def documented(cls: type[Options], without: str = "") -> Callable[[Call], Call]:
+    """Show the fields of an options class in the signature and the docstring of a function."""
+
+    def decorate(function: Call) -> Call:
+        declared = [
+            one for name, one in inspect.signature(function).parameters.items() if name != without
+        ]
+        *leading, choices = declared
+        shown = [*signature(leading, cls).parameters.values(), choices]
+        # inspect reads the signature; type checkers know no such attribute of functions.
+        function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+        function.__doc__ = re.sub(
+            r"^( *)\{options\}$",
+            lambda line: textwrap.indent(numpydoc(cls), line[1]),
+            function.__doc__ or "",
+            flags=re.MULTILINE,
+        )
+        return function
+
+    return decorate
+
+
 CORRECTION = "Correction of the p-values for the number of pairs."
 MISSING = (
     "Queries without a value of a system: an error, compare on those that both systems have, or "
     "count 0."
 )
-
-
-def checked_level(alpha: float) -> float:
-    """Check that a significance level is between 0 and 1."""
-    check_share("alpha", int(alpha) if alpha.is_integer() else alpha)  # as the caller wrote it
-    return alpha
-
-
-def checked_levels(alpha: tuple[float, ...]) -> tuple[float, ...]:
-    """Check that there is a significance level, and each is between 0 and 1."""
-    if not alpha:
-        raise UsageError("no alpha was given")
-    return tuple(map(checked_level, alpha))
 
 
 @dataclass(frozen=True)
@@ -106,7 +147,7 @@ class CompareOptions(Resampling):
         "Significance level, default 0.05; with --max-drop, a significant drop fails too, unless "
         "--non-inferior.",
         shown=False,
-        parse="irmeta.api.arguments:checked_level",
+        share=True,
         doc="Significance level: systems with a p-value of at most `alpha` differ significantly. "
         "Intervals have the confidence level 1 - alpha.",
     )
@@ -152,7 +193,7 @@ class PowerOptions(Resampling):
     alpha: tuple[float, ...] = option(
         (0.05, 0.01),
         "Significance level (repeatable).",
-        parse="irmeta.api.arguments:checked_levels",
+        share=True,
         doc="Significance levels.",
     )
     missing: Missing = option(
@@ -211,7 +252,7 @@ class PreferOptions(Options):
     alpha: float = option(
         0.05,
         "Significance level.",
-        parse="irmeta.api.arguments:checked_level",
+        share=True,
         doc="Significance level; intervals have the confidence level 1 - alpha.",
     )
     resamples: int = option(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from irmeta.api.read_outcomes import whole
+from irmeta.api.results_or_data import whole
 from irmeta.api.store import Measures, Store
 from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, local

@@ -149,7 +149,7 @@ def unjudged_of(
     UsageError
         If there is no store, and so no list whose docs could be unjudged.
     """
-    from irmeta.api.namespaces.pools import StorePools
+    from irmeta.api.pools import StorePools
 
     path = opened(results, choices)
     if isinstance(path, OpenedStore):

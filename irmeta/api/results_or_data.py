@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.read_outcomes import whole
-from irmeta.errors import UsageError, shown
+from irmeta.errors import (
+    IrmetaError,
+    NamesWarning,
+    PoolDepthWarning,
+    QrelsWarning,
+    SelfRetrievalWarning,
+    SkippedRunWarning,
+    UsageError,
+    first_few,
+    shown,
+    warn,
+)
 from irmeta.locations import AnyLocation, NamedFile, location
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import DataChoices, EvalChoices
@@ -16,6 +26,44 @@ from irmeta.stats.tables import has_measures, is_measure
 from irmeta.store.ingest import Outcome
 from irmeta.store.memory import MemoryStore, read_data
 from irmeta.trec.readers.given import given_qrels, given_runs, name_of, name_text
+
+AnyStore = TypeVar("AnyStore", bound=OpenedStore)
+WARNINGS: dict[str, type[UserWarning]] = {
+    "names": NamesWarning,
+    "qrels": QrelsWarning,
+    "qrels_sets": QrelsWarning,
+    "rows": QrelsWarning,
+    "pool_depth": PoolDepthWarning,
+    "self_retrieval": SelfRetrievalWarning,
+}
+"""The warnings of a track's record, by kind."""
+
+
+def whole(
+    store: AnyStore, outcomes: Sequence[Outcome], unfinished: Sequence[tuple[str, str]] = ()
+) -> AnyStore:
+    """Return the store if no track failed; issue the warnings of reading.
+
+    `unfinished` are tracks that could be read and then failed, and why.
+    """
+    failed = [str(o.error) for o in outcomes if o.error is not None]
+    failed += [error for _, error in unfinished]
+    if failed:
+        tracks = len(outcomes) or len(store.tracks)
+        said = first_few(failed, "fix these to see the others.", " ")
+        raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. {said}")
+    skipped = []
+    for outcome in outcomes:
+        for kind, text in store.warnings(outcome.track).items():
+            warn(f"track {outcome.track}: {text}", WARNINGS[kind], stacklevel=3)
+        rows = store.systems(outcome.track).drop_nulls("skip_reason").select("file", "skip_reason")
+        skipped += [outcome.source.located(*row) for row in rows.iter_rows()]
+    if skipped:
+        runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
+        said = first_few(skipped, "store.systems() says why.", "; ")
+        warn(f"{runs} skipped: {said}", SkippedRunWarning, stacklevel=3)
+    return store
+
 
 Names = str | Iterable[str]
 """Names of measures or preferences."""

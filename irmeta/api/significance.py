@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.api.arguments import CompareOptions, PowerOptions
+from irmeta.api.arguments import CompareOptions, PowerOptions, operation
 from irmeta.api.comparisons import (
     ROBUST_TABLES,
     Comparison,
@@ -21,7 +21,6 @@ from irmeta.api.comparisons import (
     correction_text,
 )
 from irmeta.api.matrices import Results, ValueFiles, matrices
-from irmeta.api.operation import operation
 from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import MeasureError, UsageError
 from irmeta.files import folder_name, remove_temporaries, write_bytes
@@ -35,7 +34,7 @@ from irmeta.report.figures import achieved_significance
 from irmeta.report.theme import to_spec, without_titles
 from irmeta.results.matrix import Matrix, qrels_of
 from irmeta.results.tidy_files import check_ours, provenance, write_out
-from irmeta.stats.discriminative_power import asp, by_every_test, separation
+from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import against_baselines, default_correction, pairwise
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary
@@ -275,6 +274,7 @@ def power(
     values = _given(source, measures, track, workers, policies)
     if any(qrels_of(values)):
         raise UsageError("power is computed for one qrels set: name it by `qrels=`.")
+    levels = checked_levels(options.alpha)  # before anything is tested
     tested = by_every_test(
         [m.with_missing(options.missing) for m in values],
         options.tests,
@@ -283,7 +283,7 @@ def power(
         rng=options.rng,
     )
     pairs = list(tested)
-    return Power(separation(pairs, alpha=options.alpha), pl.concat(map(asp, pairs)))
+    return Power(separation(pairs, alpha=levels), pl.concat(map(asp, pairs)))
 
 
 def default_folder(results: Results | ValueFiles, *names: str) -> Path | None:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
-from irmeta.api.arguments import CompareOptions, PowerOptions, PreferOptions
+from irmeta.api.arguments import CompareOptions, PowerOptions, PreferOptions, documented
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.operation import documented
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made, relevant_in_set
 from irmeta.measures.names import parse_call, parse_measure
@@ -27,12 +26,12 @@ from irmeta.store.scan import Tracks, only_track, tracks_of
 
 if TYPE_CHECKING:
     from irmeta.api.comparisons import Comparisons
-    from irmeta.api.namespaces.pairs import StorePairs
-    from irmeta.api.namespaces.per_doc import StorePerDoc
-    from irmeta.api.namespaces.plot import StorePlots
-    from irmeta.api.namespaces.pools import StorePools
-    from irmeta.api.namespaces.stability import StoreStability
+    from irmeta.api.pairs import StorePairs
+    from irmeta.api.per_doc import StorePerDoc
+    from irmeta.api.plot import StorePlots
+    from irmeta.api.pools import StorePools
     from irmeta.api.significance import Power
+    from irmeta.api.stability import StoreStability
     from irmeta.measures.explain import Explanation
     from irmeta.results.segments import Segments
     from irmeta.stats.leaderboards import Leaderboard
@@ -71,35 +70,35 @@ class Store(OpenedStore):
     @cached_property
     def per_doc(self) -> StorePerDoc:
         """Tables of the relevant docs: search lengths, rarity, contributions."""
-        from irmeta.api.namespaces.per_doc import StorePerDoc
+        from irmeta.api.per_doc import StorePerDoc
 
         return StorePerDoc(self)
 
     @cached_property
     def pools(self) -> StorePools:
         """Docs to judge, unjudged docs, and scores by the pools of fewer contributors."""
-        from irmeta.api.namespaces.pools import StorePools
+        from irmeta.api.pools import StorePools
 
         return StorePools(self)
 
     @cached_property
     def pairs(self) -> StorePairs:
         """Preferences between all pairs of systems."""
-        from irmeta.api.namespaces.pairs import StorePairs
+        from irmeta.api.pairs import StorePairs
 
         return StorePairs(self)
 
     @cached_property
     def stability(self) -> StoreStability:
         """How orderings depend on cutoffs, and scores on the ends of lists."""
-        from irmeta.api.namespaces.stability import StoreStability
+        from irmeta.api.stability import StoreStability
 
         return StoreStability(self)
 
     @cached_property
     def plot(self) -> StorePlots:
         """Figures of one track."""
-        from irmeta.api.namespaces.plot import StorePlots
+        from irmeta.api.plot import StorePlots
 
         return StorePlots(self)
 
@@ -366,7 +365,7 @@ class Store(OpenedStore):
         >>> store.prefer("RPP", track="news", by="mc4")[0].systems["system"][0]
         'doumMan2'
         """
-        from irmeta.api.prefer import prefer  # tests are slow to import
+        from irmeta.api.pairs import prefer  # tests are slow to import
 
         return prefer(
             self,

@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.api.trec_eval_groups import values_by_group
 from irmeta.api.trec_eval_reading import (
     NO_QUERY,
     QUERY_FAILED,
@@ -23,7 +22,13 @@ from irmeta.api.trec_eval_reading import (
     systems_of,
     without_apart,
 )
-from irmeta.api.trec_eval_values import LISTED, Values, relevant_count, values_of_scores
+from irmeta.api.trec_eval_values import (
+    LISTED,
+    Values,
+    relevant_count,
+    values_by_group,
+    values_of_scores,
+)
 from irmeta.errors import IrmetaError
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measure

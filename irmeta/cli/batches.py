@@ -28,7 +28,7 @@ from irmeta.studies.framework.study_results import claims
 
 if TYPE_CHECKING:
     from irmeta.api import Reanalysis, Store
-    from irmeta.api.check import Checked
+    from irmeta.api.checks import Checked
     from irmeta.api.validate import Validation
     from irmeta.store.ingest import Outcome
     from irmeta.studies.framework.run_all import Done

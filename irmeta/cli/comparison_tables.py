@@ -10,8 +10,7 @@ import polars as pl
 from rich.markup import escape
 from rich.table import Table
 
-from irmeta.api.pair_explanation import PairExplanation
-from irmeta.api.prefer import Leaderboard
+from irmeta.api.pairs import Leaderboard, PairExplanation
 from irmeta.archive.verification import DIFFER, Verification
 from irmeta.cli.display import Display
 from irmeta.cli.explanations import MADE, MOST_TERMS

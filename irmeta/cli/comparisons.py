@@ -67,7 +67,7 @@ def prefer(
 ) -> None:
     """Order systems by preferences between all pairs, with rank sets and tests."""
     from irmeta.api.matrices import consistent_read
-    from irmeta.api.prefer import prefer as compute
+    from irmeta.api.pairs import prefer as compute
     from irmeta.cli.comparison_tables import print_boards
     from irmeta.preferences.registry import parse_preferences
     from irmeta.results.segments import Segments

@@ -171,7 +171,7 @@ def diff(
     ] = "error",
 ) -> None:
     """Compare two result files: provenance and values. Exit with status 1 if values differ."""
-    from irmeta.api.diff import diff as compared
+    from irmeta.api.checks import diff as compared
     from irmeta.cli.explanations import print_difference
 
     difference = compared(
@@ -188,7 +188,7 @@ def diff(
 @with_options(display=ReportDisplay)
 def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = None) -> None:
     """Verify the checksum of every file. Exit with status 1 if any file is damaged."""
-    from irmeta.api.check import check_files
+    from irmeta.api.checks import check_files
     from irmeta.cli.batches import print_checked
 
     checked = check_files(path, workers=workers)

@@ -287,8 +287,7 @@ def namespaces() -> dict[str, type]:
         if isinstance(member, cached_property)
     }
     return {
-        name: getattr(import_module(f"irmeta.api.namespaces.{name}"), cls)
-        for name, cls in annotated.items()
+        name: getattr(import_module(f"irmeta.api.{name}"), cls) for name, cls in annotated.items()
     }
 
 

@@ -14,8 +14,8 @@ import vl_convert
 from polars.testing import assert_frame_equal
 
 import irmeta
-from irmeta.api import explore
-from irmeta.api.explore import SearchLengths
+from irmeta.api import per_doc
+from irmeta.api.per_doc import SearchLengths
 from irmeta.errors import UsageError
 from irmeta.report import figures
 from support.making import ALIKE, Track, down
@@ -269,13 +269,13 @@ def test_browse__subtitle_names_omitted_docs_and_systems(
     found = SearchLengths(made_store, "news")
     assert "first 20 docs by search length" in found.browse().to_dict()["title"]["subtitle"][1]
     monkeypatch.setattr(figures, "MOST_BYTES", 100_000)
-    monkeypatch.setattr(explore, "BROWSED_SYSTEMS", 5)
+    monkeypatch.setattr(per_doc, "BROWSED_SYSTEMS", 5)
     last = found.systems["system"][-1]
     chart = found.browse(last)
     said = chart.to_dict()["title"]["subtitle"]
     assert "6 of 20 systems" in said[2]
     assert {bar["system"] for bar in bars_of(chart)} == {*found.systems["system"][:5], last}
-    monkeypatch.setattr(explore, "BROWSED_SYSTEMS", 200)
+    monkeypatch.setattr(per_doc, "BROWSED_SYSTEMS", 200)
     chart = found.browse()
     most = max(len(bar["shown"]) for bar in bars_of(chart)) - 1
     assert most < 20
@@ -328,7 +328,7 @@ def test_search_lengths__unknown_system_query_or_doc_is_refused(
 def test_search_lengths__single_system_is_best_and_median(tmp_path: Path):
     found = SearchLengths(Track({"d": HAND.runs["d"]}, HAND.qrels).ingest(tmp_path))
     assert (found.best, found.median) == ("d", "d")
-    for buckets in explore.BUCKETS:
+    for buckets in per_doc.BUCKETS:
         assert found.histogram(buckets=buckets).rows() == [
             *(("t", "d", 1, 1, 0), ("t", "d", None, None, 3)),
         ]

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import irmeta
-from irmeta.api.prefer import Leaderboard
+from irmeta.api.pairs import Leaderboard
 from irmeta.errors import MeasureError, UsageError
 from irmeta.stats.preferences import preference_pairs
 

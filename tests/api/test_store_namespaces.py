@@ -18,7 +18,7 @@ from irmeta.policies import EvalPolicy
 PLACES = {
     "compare": "irmeta.api.significance",
     "power": "irmeta.api.significance",
-    "prefer": "irmeta.api.prefer",
+    "prefer": "irmeta.api.pairs",
 }
 KEYWORDS = inspect.Parameter.VAR_KEYWORD
 
@@ -56,7 +56,7 @@ def test_namespaces__are_annotated_and_kept(made_store: Store):
     for name, one in spaces.items():
         value = getattr(made_store, name)
         assert type(value).__name__ == one.func.__annotations__["return"]
-        assert type(value).__module__ == f"irmeta.api.namespaces.{name}"
+        assert type(value).__module__ == f"irmeta.api.{name}"
         assert getattr(made_store, name) is value
 
 

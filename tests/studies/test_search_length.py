@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from irmeta.api import Store
-from irmeta.api.explore import BUCKETS
+from irmeta.api.per_doc import BUCKETS
 from irmeta.errors import UsageError
 from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.policies import EvalPolicy

@@ -1,27 +1,38 @@
-"""`Store.pairs`: preferences between all pairs of systems."""
+"""`Store.pairs` and `prefer`: preferences between all pairs of systems, and leaderboards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Unpack
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
+from irmeta.api.arguments import PreferOptions, operation
 from irmeta.api.differences import differences
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.pair_explanation import PairExplanation
+from irmeta.api.results_or_data import results_or_data
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.locations import AnyLocation
 from irmeta.measures.evaluate import evaluate, relevant_in_set
 from irmeta.measures.names import measure_texts, parse_call
 from irmeta.naming import split_names
 from irmeta.policies import EvalPolicy
-from irmeta.policy_keywords import EvalChoices
+from irmeta.policy_keywords import EvalChoices, PreferDataChoices
 from irmeta.preferences.evaluate import (
+    PreferenceExplanation,
     evaluate_preferences,
     explain_preference,
     preference_provenance,
     relevant_preferences,
 )
 from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences
+from irmeta.report.charts.graph import arcs
+from irmeta.report.figure_file import offline
+from irmeta.results.segments import Segments
 from irmeta.results.verdicts import (
     Opponents,
     Preference,
@@ -30,9 +41,80 @@ from irmeta.results.verdicts import (
     rates_of,
 )
 from irmeta.schema.result_tables import TIES, WIN_RATES
+from irmeta.stats.leaderboards import Leaderboard, Rules
+from irmeta.stats.preferences import order_and_sets, preference_pairs
 from irmeta.stats.rank_confidence import rank_sets
-from irmeta.store.scan import Tracks, only_track, tracks_of
-from irmeta.summaries import SummaryList
+from irmeta.store.scan import Tracks, lazy, only_track, tracks_of
+from irmeta.summaries import Summary, SummaryList
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+_SCHEMA = {
+    "part": pl.String,
+    "level": pl.Int32,
+    "rank": pl.Int32,
+    "doc": pl.String,
+    "other_rank": pl.Int32,
+    "other_doc": pl.String,
+    "sign": pl.Int8,
+    "weight": pl.Float64,
+}
+
+
+@dataclass(frozen=True, repr=False)
+class PairExplanation(PreferenceExplanation):
+    """Explanation of one preference, as a table and as a figure."""
+
+    def _summary(self) -> Summary:
+        return super()._summary()._replace(table=self.frame)
+
+    def frame(self) -> pl.DataFrame:
+        """Return the terms that the value is the sum of.
+
+        Returns
+        -------
+        DataFrame
+            part (grade, subtopic or list of the level; empty if there is one), level, rank, doc,
+            other_rank, other_doc (i-th relevant doc of both lists; null: not retrieved), sign (1:
+            `system` is better), weight, amount (sign x weight).
+        """
+        rows = [[getattr(term, name) for name in _SCHEMA] for term in self.trace.terms]
+        frame = pl.DataFrame(rows, _SCHEMA, orient="row")
+        return frame.with_columns(amount=pl.col("sign") * pl.col("weight"))
+
+    def show(self) -> alt.ConcatChart | alt.LayerChart:
+        """Draw both lists, with an arc between their i-th relevant docs (Figure 3 of the paper)."""
+        frame = self.frame().select(
+            pl.col("part").alias("pane"),
+            pl.col("rank").alias("above"),
+            pl.col("other_rank").alias("below"),
+            "sign",
+            "weight",
+            pl.Series("said", list(self._said()), dtype=pl.String),
+        )
+        won, lost = (frame.filter(sign=sign).height for sign in (1, -1))
+        value = "undefined" if math.isnan(self.value) else f"{self.value:.4g}"
+        more = "; width: weight" if frame["weight"].n_unique() > 1 else ""
+        chart = arcs(
+            frame,
+            (self.system, self.baseline),
+            title=f"{self.preference} on query {self.query} of {self.track}: {value}",
+            subtitle=f"levels better in the first list: {won}, in the second: {lost}, "
+            f"tied: {frame.height - won - lost}{more}",
+            kinds=(f"{self.system} better", f"{self.baseline} better", "tied"),
+        )
+        return offline(chart)
+
+    def _said(self) -> Iterator[str]:
+        for term in self.trace.terms:
+            own = _place(term.doc, term.rank)
+            yield f"level {term.level}: {own}; {_place(term.other_doc, term.other_rank)}"
+
+
+def _place(doc: str | None, rank: int | None) -> str:
+    return "not retrieved" if rank is None else f"{doc} at rank {rank}"
 
 
 class StorePairs:
@@ -385,3 +467,113 @@ class StorePairs:
         specs, policy = parse_preferences(preferences), self._compared_by(choices)
         for name in tracks_of(self._reader, track):
             yield evaluate_preferences(self._reader, name, specs, policy, workers)
+
+
+@operation(PreferOptions)
+def prefer(
+    options: PreferOptions,
+    store: OpenedStore | str | Path | object,
+    runs: object = None,
+    preferences: str | Iterable[str] | None = None,
+    *,
+    segments: Segments | pl.DataFrame | str | Path | None = None,
+    track: Tracks = None,
+    workers: int | None = None,
+    **choices: Unpack[PreferDataChoices],
+) -> list[Leaderboard]:
+    """Order the systems of every track by preferences, and test all pairs.
+
+    Parameters
+    ----------
+    store : Store, str or Path; or qrels
+        A store, or its folder; or qrels in memory, followed by runs.
+    runs : object, optional
+        Runs, where `store` are qrels in memory: see `irmeta.from_data`. After a store, the second
+        argument is `preferences`.
+    preferences, track, workers, **choices
+        See `Store.pairs.preferences`, default ``RPP``; and, for qrels and runs in memory,
+        `irmeta.evaluate`.
+    {options}
+    segments : DataFrame, str or Path, optional
+        Segments of the queries, such as groups of users, to compare the systems on: a frame with
+        the columns query, segment and optionally track, or a CSV or TSV file of them. A query may
+        be in several segments. Segments with fewer than two queries with a relevant doc are left
+        out, with a warning; queries in no segment, and queries that no track judges, are named in
+        one.
+
+    Returns
+    -------
+    list of Leaderboard
+        One for each track and preference; with segments, followed by one for each segment, sorted
+        by name.
+
+    Raises
+    ------
+    MeasureError
+        If a preference is unknown.
+    UsageError
+        If a name, rule or level is unknown, or the baseline is in none of the tracks; tracks
+        without the baseline are left out.
+    DataError
+        If `segments` cannot be read, or none of its queries is judged.
+
+    References
+    ----------
+    .. [1] Diaz and Ferraro (2022). Offline retrieval evaluation without evaluation metrics.
+       doi:10.1145/3477495.3532033
+
+    Examples
+    --------
+    >>> (board,) = irmeta.prefer(store, "RPP", track="news", by="mc4")
+    >>> board.systems.select("rank", "system", "better_than", "top").row(0)
+    (1, 'doumMan2', 17, True)
+    >>> board.beats_all
+    'doumMan2'
+    """
+    source, names, policies = results_or_data(store, runs, preferences, workers, choices)
+    if not isinstance(source, OpenedStore | AnyLocation):
+        raise UsageError("no store: pass a store or its folder; or qrels, runs and preferences.")
+    opened = source if isinstance(source, OpenedStore) else OpenedStore(source)
+    asked = "RPP" if names is None else names
+    ranked = partial(
+        rank_sets,
+        resamples=options.rank_resamples,
+        confidence=1 - options.alpha,
+        rng=options.rng,
+    )
+    order = partial(order_and_sets, by=options.by, majority=options.majority, ranked=ranked)
+    tested = partial(
+        preference_pairs,
+        test=options.test,
+        correction=options.correction,
+        confidence=1 - options.alpha,
+        resamples=options.resamples,
+        rng=options.rng,
+        workers=workers,
+    )
+    tracks, known, baseline = tracks_of(opened.reader, track), set[str](), options.baseline
+    chosen = None if segments is None else Segments.of(segments)
+    if chosen is not None:
+        chosen.check_queries({name: _judged(opened, name) for name in tracks})
+    boards: list[Leaderboard] = []
+    for name in tracks:
+        systems = opened.reader.read_record(name)["systems"]
+        known.update(systems)
+        if baseline is None or baseline in systems:
+            test = partial(tested, track=name)
+            rules = Rules(order, test, options.opponents, options.on, baseline, options.alpha)
+            compare = StorePairs(opened).compare
+            for preferred in compare(asked, track=name, workers=workers, **policies):
+                boards += rules.boards(preferred, chosen)
+    if not boards:
+        raise UsageError(
+            f"no system {baseline!r} in {opened.reader}. {did_you_mean(baseline, known)}"
+        )
+    return SummaryList(boards)
+
+
+def _judged(store: OpenedStore, track: str) -> set[str]:
+    """Return the queries that a qrels set of a track judges."""
+    return set(
+        lazy(store.reader, "qrels", track).select(pl.col("query").unique()).collect()["query"]
+    )

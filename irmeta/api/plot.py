@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from irmeta.api.differences import differences, differences_chart
-from irmeta.api.explore import SearchLengths
-from irmeta.api.namespaces.per_doc import StorePerDoc
 from irmeta.api.opened_store import OpenedStore
+from irmeta.api.per_doc import SearchLengths, StorePerDoc
 from irmeta.api.significance import compare
 from irmeta.measures.curve import curve_table
 from irmeta.phrases import count
@@ -23,6 +22,7 @@ from irmeta.store.scan import only_track
 
 if TYPE_CHECKING:
     import altair as alt
+
 
 CUTOFFS = range(1, 101)
 

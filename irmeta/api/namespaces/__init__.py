@@ -1,1 +1,0 @@
-"""Namespaces of `Store`, such as `Store.per_doc`: one file each."""
