@@ -362,6 +362,8 @@ def count_effects(
 
 
 CELLS = 1 << 22  # values [cutoff, query, system] of a measure at a time
+SharedValues = dict[tuple[int, int, str], tuple[np.ndarray, np.ndarray]]
+"""Values and which of them are averaged, by block, part of the block, and measure."""
 
 
 @dataclass(frozen=True)
@@ -425,14 +427,23 @@ def paired_curves(
     ks: Sequence[int],
     policy: EvalPolicy,
     systems: Sequence[int],
+    shared: SharedValues | None = None,
 ) -> PairedCurves:
-    """Compute the means of two measures at all pairs of cutoffs, for systems by their indices."""
+    """Compute the means of two measures at all pairs of cutoffs, for systems by their indices.
+
+    Calls for the same views, cutoffs and systems may share the values of measures in `shared`.
+    """
     size = len(ks)
     plain = np.zeros((2, size, len(systems)))
     always, pairs = 0, _Pairs(size, len(systems))
-    for view in views:
-        for part in _parts(view, size):
-            sides = [_values(part, spec, ks, policy, systems) for spec in specs]
+    for block, view in enumerate(views):
+        for number, part in enumerate(_parts(view, size)):
+            values_of = SharedValues() if shared is None else shared
+            keys = [(block, number, spec.name) for spec in specs]
+            for key, spec in zip(keys, specs, strict=True):
+                if key not in values_of:
+                    values_of[key] = _values(part, spec, ks, policy, systems)
+            sides = [values_of[key] for key in keys]
             everywhere = np.all([known.all(axis=(0, 2)) for _, known in sides], axis=0)
             always += int(everywhere.sum())
             for total, (values, known) in zip(plain, sides, strict=True):

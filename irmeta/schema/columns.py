@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from irmeta.errors import IrmetaError
@@ -222,16 +223,22 @@ class Table:
         frame = self._with_paper(frame)
         if odd := sorted(set(frame.columns) ^ set(self.columns)):
             raise IrmetaError(f"table {self.name}: columns missing or not declared: {odd}")
-        types = dict(self.empty().schema)
         frame = frame.select(*self.columns)
-        real = [n for n, c in self.columns.items() if c.may_be_real]
-        types |= {n: pl.Float64() for n in real if frame.schema[n] == pl.Float64}
-        frame = frame.cast({n: kind for n, kind in types.items() if frame.schema[n] != kind})
-        nulls = frame.null_count()  # of all columns, because a single one would be copied
-        for name, column in self.columns.items():
-            if not column.null and nulls[name][0]:
+        kinds = frame.schema
+        real = [n for n, c in self.columns.items() if c.may_be_real and kinds[n] == pl.Float64]
+        types = self._types | dict.fromkeys(real, pl.Float64())
+        if any(kinds[name] != kind for name, kind in types.items()):
+            frame = frame.cast({n: kind for n, kind in types.items() if kinds[n] != kind})
+        nulls = frame.null_count().row(0)  # of all columns, because a single one would be copied
+        for (name, column), number in zip(self.columns.items(), nulls, strict=True):
+            if not column.null and number:
                 raise IrmetaError(f"table {self.name}: null in column {name}")
         return frame
+
+    @cached_property
+    def _types(self) -> dict[str, pl.DataType]:
+        """Types of the columns of `frame`."""
+        return dict(self.empty().schema)
 
     def _with_paper(self, frame: pl.DataFrame) -> pl.DataFrame:
         import polars as pl

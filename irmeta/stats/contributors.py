@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -166,7 +167,7 @@ def left_out_rows(
     members = [whole.scores.systems.index(system) for system in pool.left_out]
     before, after = whole.means, pool.means
     for m, measure in enumerate(whole.scores.measures):
-        direction = whole.scores.directions[measure]
+        direction, cutoff = whole.scores.directions[measure], _cutoff(measure)
         effects = leave_out_effects(
             before[m], after[m], members, direction=direction, others=others
         )
@@ -176,7 +177,7 @@ def left_out_rows(
                 "left_out": pool.part,
                 "system": pool.left_out[i],
                 "measure": measure,
-                "k": parse_measure(measure).cutoff,
+                "k": cutoff,
                 "judged_lost": whole.judged - pool.judged,
                 "relevant_lost": whole.relevant - pool.relevant,
                 "value": float(before[m, members[i]]),
@@ -185,6 +186,11 @@ def left_out_rows(
                 "rank": rank,
                 "rank_left_out": new_rank,
             }
+
+
+@cache  # of each left-out part, the same measures
+def _cutoff(measure: str) -> float | None:
+    return parse_measure(measure).cutoff
 
 
 def _ranks(means: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from irmeta.results.averages import average
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
-from irmeta.stats.orders import Ties, rbo_of_scores, round_means
+from irmeta.stats.orders import Ties, rbo_of_scores, round_rows
 from irmeta.stats.resampling import draw_counts
 from irmeta.summaries import Summarized, Summary
 
@@ -365,7 +365,7 @@ def _orderings(values: Orderings, signed: bool) -> tuple[tuple[str, ...], np.nda
     """Return the names of the orderings, and their values, float64 [ordering, system]."""
     if isinstance(values, Scores):
         sign = [values.directions.get(m, 1) if signed else 1 for m in values.measures]
-        means = np.stack([orders.round_means(row) for row in values.mean_values()])
+        means = orders.round_rows(values.mean_values())
         return values.measures, means * np.array(sign)[:, None]
     if isinstance(values, pl.DataFrame):
         numbers = values
@@ -467,4 +467,4 @@ def volatility(
 def _rounded(means: np.ndarray) -> np.ndarray:
     """Return means [ordering, system], rounded."""
     rows = means.reshape(-1, means.shape[-1])
-    return np.array([round_means(row) for row in rows]).reshape(rows.shape)
+    return round_rows(rows)

@@ -91,6 +91,20 @@ def round_means(values: np.ndarray) -> np.ndarray:
     return np.round(values * unit) / unit if places >= 0 else np.round(values / unit) * unit
 
 
+def round_rows(means: np.ndarray) -> np.ndarray:
+    """Round each row of means [row, system] by `round_means`."""
+    top = np.abs(means, out=np.zeros(means.shape), where=np.isfinite(means)).max(axis=1, initial=0)
+    is_rounded = (top > 1e-280) & (top < 1e280)
+    digits = np.floor(np.log10(top, out=np.zeros(len(top)), where=is_rounded)).astype(np.int64)
+    places = (_DIGITS - 1 - digits)[:, None]
+    unit = np.array([10.0 ** abs(place) for place in places.ravel().tolist()])[:, None]
+    with np.errstate(over="ignore"):  # in the branch that is not taken
+        rounded = np.where(
+            places >= 0, np.round(means * unit) / unit, np.round(means / unit) * unit
+        )
+    return np.where(is_rounded[:, None], rounded, means)
+
+
 def settled_each(values: np.ndarray) -> np.ndarray:
     """Round each value to 12 significant digits.
 

@@ -53,7 +53,7 @@ class Differences:
     queries: np.ndarray
     paired: bool = True
 
-    @property
+    @cached_property
     def upper(self) -> np.ndarray:
         """Mask of the upper triangle, each pair once: bool [system, system]."""
         return np.triu(np.ones(self.mean.shape, bool), 1)
@@ -464,7 +464,10 @@ class PairedT:
         """Return whether p <= `alpha`: see `Pairs.separated`."""
         check_alpha(alpha)
         found = np.zeros(self.difference.shape, bool)
-        found[self.upper] = self.differences.separated(alpha)
+        if "p" in self.__dict__:  # computed already
+            found[self.upper] = self.p[self.upper] <= alpha
+        else:
+            found[self.upper] = self.differences.separated(alpha)
         return found | found.T
 
     def better(self, alpha: float = 0.05) -> np.ndarray:

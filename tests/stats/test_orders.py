@@ -247,6 +247,13 @@ def test_correlate__rejects_invalid_arguments():
         correlate(np.zeros(3))
 
 
+@given(arrays.arrays(np.float64, st.tuples(st.integers(0, 4), st.integers(0, 5))))
+def test_round_rows__equals_round_means_of_each_row(means: np.ndarray):
+    with np.errstate(over="ignore"):
+        expected = [orders.round_means(row) for row in means]
+    np.testing.assert_array_equal(orders.round_rows(means), np.reshape(expected, means.shape))
+
+
 def test_round_means__removes_rounding_errors_only():
     x = np.array([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1, 0.6000001])
     assert x[0] != x[1]

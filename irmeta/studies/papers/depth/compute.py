@@ -11,9 +11,9 @@ import polars as pl
 
 from irmeta.equality import TIE
 from irmeta.errors import UsageError
-from irmeta.measures.curve import curves_of, paired_curves, spec_without_cutoff
+from irmeta.measures.curve import CELLS, SharedValues, curves_of, paired_curves, spec_without_cutoff
 from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.names import Spec, parse_measures
+from irmeta.measures.names import Spec, merged, parse_measures
 from irmeta.measures.pools import (
     LEVELS,
     ReducedPool,
@@ -32,11 +32,17 @@ from irmeta.results.scores import Scores
 from irmeta.stats.contributors import left_out_rows
 from irmeta.stats.correlation import correlate, in_common, volatility
 from irmeta.stats.new_measure import covered_pairs
-from irmeta.stats.orders import round_means
+from irmeta.stats.orders import kendall_tau_b, over_common, pearson, round_means, round_rows
 from irmeta.stats.paired import PairedT
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.pool import StudiedPool, collection, growth_points, judged_only
+from irmeta.studies.papers.depth.pool import (
+    StudiedPool,
+    collection,
+    growth_points,
+    judged_only,
+    spec_of,
+)
 from irmeta.studies.papers.depth.study import SQUARE, TABLES, DepthOptions, cut
 from irmeta.trec.tie_orders import TIE_RULES
 
@@ -95,11 +101,15 @@ def orders(curves: Curves) -> TableRows:
     options, pool = curves.pool.options, curves.pool
     ks = curves.square.tolist()
     k_a, k_b = (axis.ravel() for axis in np.meshgrid(ks, ks, indexing="ij"))
+    stable = list[Row]()
+    size = len(ks) * len(pool.systems) * sum(len(view.queries) for view in pool.views)
+    shared = {depth: SharedValues() if size <= CELLS else None for depth in pool.depths}
     for (a, b), figure in options.matrices.items():
         specs = spec_without_cutoff(a), spec_without_cutoff(b)
         for depth in pool.depths:
-            views = pool.pooled(depth)
-            means = paired_curves(views, specs, ks, options.policy, pool.systems)
+            means = paired_curves(
+                pool.pooled(depth), specs, ks, options.policy, pool.systems, shared[depth]
+            )
             same = a == b and means.a.ndim == 2
             values = volatility(means.a, None if same else means.b, options.method)
             named = {"depth": depth, "measure_a": a, "measure_b": b}
@@ -108,13 +118,16 @@ def orders(curves: Curves) -> TableRows:
             cells = pl.DataFrame({"k_a": k_a, "k_b": k_b, **columns})
             yield "volatility", cells.with_columns(method=pl.lit(options.method), **constant)
             known = values[~np.isnan(values)]
-            yield "stability", [{
-                **named,
-                "figure": figure,
-                "stable": float((known >= HIGH).mean()) if len(known) else np.nan,
-                "least": float(known.min()) if len(known) else np.nan,
-                "queries": int(means.queries.min()),
-            }]  # fmt: skip
+            stable.append(
+                {
+                    **named,
+                    "figure": figure,
+                    "stable": float((known >= HIGH).mean()) if len(known) else np.nan,
+                    "least": float(known.min()) if len(known) else np.nan,
+                    "queries": int(means.queries.min()),
+                }
+            )
+    yield "stability", stable
 
 
 def pool_budget(pool: StudiedPool) -> Iterator[Row]:
@@ -126,17 +139,14 @@ def pool_budget(pool: StudiedPool) -> Iterator[Row]:
         depth: curves_of(pool.cut(depth, specs), specs, deepest, [None], pool.options.policy)
         for depth in (*points, None)
     }
+    judged = [pool.judged(depth) for depth in points]
     for i, measure in enumerate(measures):
-        orders = [
-            round_means(curves[i].values[0, 0, pool.contributors]) for curves in made.values()
-        ]
-        for depth, order in zip(points, orders[:-1], strict=True):
-            yield {
-                "measure": measure,
-                "depth": depth,
-                "judged": pool.judged(depth),
-                "tau_b": float(correlate(np.stack([order, orders[-1]]), "tau-b").values[0, 1]),
-            }
+        means = [curves[i].values[0, 0, pool.contributors] for curves in made.values()]
+        orders = round_rows(np.array(means))
+        by_all = np.broadcast_to(orders[-1], orders[:-1].shape)
+        taus = over_common(kendall_tau_b, orders[:-1], by_all, True).tolist()
+        for depth, number, tau in zip(points, judged, taus, strict=True):
+            yield {"measure": measure, "depth": depth, "judged": number, "tau_b": tau}
 
 
 def least_depths(budget: list[Row], least_tau: float) -> dict[str, int | None]:
@@ -174,20 +184,26 @@ def _by_cutoff(pool: StudiedPool, measure: str, depth: int) -> Iterator[Row]:
     names = {(kind, k): cut(measure, k, KINDS[kind]) for kind in KINDS for k in ks}
     scores = pool.scores([*names.values()], depth).only(pool.names)
     reference = _Tested(scores.matrix(names["full", reference_k]))
-    for (lists, k), name in names.items():
-        compared = _Tested(scores.matrix(name))
+    pairs = [_common(scores.matrix(name), reference) for name in names.values()]
+    means = np.array([[tested.means for tested in pair] for pair in pairs])
+    orders = round_rows(means.reshape(-1, means.shape[-1])).reshape(means.shape)
+    taus = over_common(kendall_tau_b, orders[:, 0], orders[:, 1], True)
+    correlations = over_common(pearson, means[:, 0], means[:, 1], True)
+    for i, ((lists, k), (tested, with_reference)) in enumerate(zip(names, pairs, strict=True)):
         yield {
             "measure": measure,
             "depth": depth,
             "lists": lists,
             "k": k,
             "reference_k": reference_k,
-            **compared.against(reference, pool.options.alpha),
+            **tested.against(with_reference, pool.options.alpha),
+            "tau_b": float(taus[i]),
+            "pearson": float(correlations[i]),
         }
 
 
 class _Tested:
-    """A measure's test of all pairs of systems, and its order of systems."""
+    """A measure's test of all pairs of systems, and the means of the systems."""
 
     def __init__(self, matrix: Matrix) -> None:
         self.matrix: Matrix = matrix
@@ -197,6 +213,11 @@ class _Tested:
         """The tests of all pairs."""
         return PairedT(self.matrix)
 
+    @cached_property
+    def means(self) -> np.ndarray:
+        """Means of the systems, greater is better."""
+        return self.matrix.means * self.matrix.direction
+
     def over(self, matrix: Matrix) -> _Tested:
         """Return the measure over the values of `matrix`, or itself if these are all of its own."""
         if np.array_equal(np.isnan(matrix.values), np.isnan(self.matrix.values)):
@@ -204,23 +225,16 @@ class _Tested:
         return _Tested(matrix)
 
     def against(self, reference: _Tested, alpha: float) -> Row:
-        """Return the columns of `table_7` that compare the measure with the reference.
-
-        Both use the queries where both are defined.
-        """
-        both = in_common(self.matrix, reference.matrix)
-        ours, theirs = self.over(both[0]), reference.over(both[1])
-        defined = (~np.isnan(both[0].values)).sum(axis=0)
-        upper = ours.pairs.upper
-        p = ours.pairs.p[upper]
+        """Return the columns of `table_7` that compare the tests with those of the reference."""
+        defined = (~np.isnan(self.matrix.values)).sum(axis=0)
+        upper = self.pairs.upper
+        p = self.pairs.p[upper]
         p = p[~np.isnan(p)]
-        size, separated, covered, inverted = covered_pairs(theirs.pairs, ours.pairs, alpha)
-        means = np.stack([matrix.means * matrix.direction for matrix in both])
-        orders = np.stack([round_means(row) for row in means])
+        size, separated, covered, inverted = covered_pairs(reference.pairs, self.pairs, alpha)
         pairs = int(upper.sum())
         return {
             "pairs": pairs,
-            "queries": int(defined.min(initial=len(both[0].queries))),
+            "queries": int(defined.min(initial=len(self.matrix.queries))),
             "separated": separated,
             "separated_reference": size,
             "covered": covered,
@@ -229,9 +243,13 @@ class _Tested:
             "coverage": covered / size if size else np.nan,
             "inversion": inverted / size if size else np.nan,
             "median_p": float(np.median(p)) if len(p) else np.nan,
-            "tau_b": float(correlate(orders, "tau-b").values[0, 1]),
-            "pearson": float(correlate(means, "pearson").values[0, 1]),
         }
+
+
+def _common(matrix: Matrix, reference: _Tested) -> tuple[_Tested, _Tested]:
+    """Return a measure and the reference over the values where both are defined."""
+    ours, theirs = in_common(matrix, reference.matrix)
+    return _Tested(ours), reference.over(theirs)
 
 
 def guidance(
@@ -334,7 +352,7 @@ def _at_depth(
     """Yield the rows of one level and depth of the pool (None: all judgments)."""
     options, rows = pool.options, list[Row]()
     ks = options.leave_out_ks or (depth or pool.depths[0],)
-    specs = parse_measures([cut(name, k) for name in options.compared for k in ks])
+    specs = merged(spec_of(cut(name, k)) for name in options.compared for k in ks)
     pools = reduced_pools(pool.views, specs, options.policy, parts, depth, rel=options.rel)
     full_pool = next(pools)
     orders = {name: _Order(full_pool, name, options) for name in full_pool.scores.measures}
@@ -344,12 +362,21 @@ def _at_depth(
             order.add(one)
     about = {"level": level, "judgments": "all" if depth is None else "pool", "depth": depth}
     yield "leave_out", ({**row, **about} for row in rows)
-    for name, order in orders.items():
-        of_measure = [row for row in rows if row["measure"] == name]
-        yield "table_5", [{"measure": name, **about, **_means(of_measure)}]
-        if depth is None or depth == pool.depths[0]:
-            named = {n: about[n] for n in ("level", "judgments")}
-            yield "reusability", [{"measure": name, **named, **order.reusability(of_measure)}]
+    by_measure = {name: [row for row in rows if row["measure"] == name] for name in orders}
+    yield "table_5", [{"measure": name, **about, **_means(by_measure[name])} for name in orders]
+    if depth is None or depth == pool.depths[0]:
+        yield (
+            "reusability",
+            [
+                {
+                    "measure": name,
+                    "level": level,
+                    "judgments": about["judgments"],
+                    **order.reusability(by_measure[name]),
+                }
+                for name, order in orders.items()
+            ],
+        )
 
 
 def _means(rows: list[Row]) -> Row:

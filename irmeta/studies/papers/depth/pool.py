@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import Any
 
@@ -13,7 +13,7 @@ import polars as pl
 
 from irmeta.errors import PoolDepthWarning, UsageError, warn
 from irmeta.measures.evaluate import evaluate_block, reads_gained_only
-from irmeta.measures.names import Spec, parse_measures
+from irmeta.measures.names import Spec, merged, parse_measure, parse_measures
 from irmeta.rankings.completeness import comprehensive_depth, evident_depth
 from irmeta.rankings.completeness import judged_by_rank as count_judged
 from irmeta.rankings.derive.select import keep_gained
@@ -25,6 +25,7 @@ from irmeta.results.scores import Scores
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.study import CUTOFFS, DEEPEST, PLOTTED_DEPTHS, DepthOptions
 
+spec_of = cache(parse_measure)  # tracks and depths have the same measures
 LEAST_USEFUL = 5
 """A comprehensive depth below this is too small for the study."""
 DEFAULT_DEPTH = 10
@@ -150,7 +151,7 @@ class StudiedPool:
 
     def scores(self, measures: Sequence[str], depth: int | None) -> Scores:
         """Compute measures of all systems by a depth of the pool."""
-        specs = parse_measures(measures)
+        specs = merged(map(spec_of, measures))
         policy = self.options.policy
         return Scores.concat([evaluate_block(v, specs, policy) for v in self.pooled(depth)])
 

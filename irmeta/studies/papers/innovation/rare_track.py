@@ -22,7 +22,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
 from irmeta.stats.contributors import cluster_order, greedy_cover, jaccard
-from irmeta.stats.orders import kendall_tau_b, mean_ranks, round_means
+from irmeta.stats.orders import kendall_tau_b, mean_ranks, round_rows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.study import (
     DOCS,
@@ -135,7 +135,7 @@ def parts_of(views: Sequence[JudgedRanks], options: Options) -> RareParts:
 
 def rounded(means: np.ndarray) -> np.ndarray:
     """Round means [rows, systems] to 12 digits, so that equal ones tie."""
-    return np.stack([round_means(row) for row in means])
+    return round_rows(means)
 
 
 def tau_b(one: np.ndarray, others: np.ndarray) -> np.ndarray:
