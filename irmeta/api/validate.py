@@ -174,13 +174,13 @@ def validate(
 
 def validate_by(runs: AnyLocation | Iterable[AnyLocation], rules: RunRules) -> Validation:
     """Validate runs: see `validate`."""
-    source = _source([runs] if isinstance(runs, AnyLocation) else list(runs))
+    source = run_files([runs] if isinstance(runs, AnyLocation) else list(runs))
     topics = None if rules.query_file is None else _topics(rules.query_file)
     reader = RowReader()
     checked = [
         _Checked.of(source, file, reader)
         for name in reported(source.runs, len(source.runs))
-        for file in _files(source, name)
+        for file in runs_in(source, name)
     ]
     unknown = None if rules.doc_file is None else _unknown_docs(reader, rules.doc_file)
     run_names = file_names(entry.file for entry in checked)
@@ -247,7 +247,7 @@ class _Checked:
             yield {"run": name, "kind": "note", "line": None, "value": None, "problem": note}
 
 
-def _source(paths: Sequence[AnyLocation]) -> TrackSource:
+def run_files(paths: Sequence[AnyLocation], policy: ReadPolicy | None = None) -> TrackSource:
     """Return the run files: those named, and those below named folders but for readmes."""
     if not paths:
         raise UsageError("name the run files, or a folder of them.")
@@ -263,10 +263,11 @@ def _source(paths: Sequence[AnyLocation]) -> TrackSource:
         else:
             raise UsageError(not_a("file", path) + ".")
     typed = {path.as_posix(): str(path) for path in map(local, paths)}
-    return TrackSource("", Path(), tuple(dict.fromkeys(files)), (), None, ReadPolicy(), given=typed)
+    policy = policy or ReadPolicy()
+    return TrackSource("", Path(), tuple(dict.fromkeys(files)), (), None, policy, given=typed)
 
 
-def _files(source: TrackSource, name: str) -> Iterator[InputFile | DataError]:
+def runs_in(source: TrackSource, name: str) -> Iterator[InputFile | DataError]:
     """Yield a run file, or the members of an archive."""
     file = source.input_file(name)
     kind = archive_kind(file)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from irmeta._version import __version__
 from irmeta.cli.app import (
     DaskOption,
     JudgedAtLeastOption,
@@ -30,6 +32,9 @@ from irmeta.cli.sources import READING, WHOLE_LISTS, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.escapes import escape_text
 from irmeta.policies import EvalPolicy, MeanInterval, ReadPolicy
+
+if TYPE_CHECKING:
+    import polars as pl
 
 EXPLAINED = (
     EvalPolicy,
@@ -417,6 +422,7 @@ def truncation(
 @command(
     "irmeta pool store/ --track news --pool-depth 10",
     "irmeta pool store/ --track news --budget 100 --out docs.txt",
+    "irmeta pool runs/ --pool-depth 10 --system group=alder",
 )
 @with_options(
     choices=(EvalPolicy, ("qrels", "negative", "tie_order")),
@@ -450,16 +456,29 @@ def pool(
     ] = None,
     strict: StrictOption = None,
 ) -> None:
-    """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`."""
-    from irmeta.cli.tables import Result, write_to_pipe
+    """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`.
+
+    With --pool-depth, SOURCE may also be runs without qrels, or a folder of runs; teams are those
+    of a file systems.csv beside or above them.
+    """
+    from irmeta.api.run_pool import holds_runs_alone, pool_of_runs
     from irmeta.measures.evaluate import how_made
     from irmeta.rankings.pool import pool_of
-    from irmeta.results.text_files import check_pool_file, pool_lines, write_pool
+    from irmeta.results.text_files import check_pool_file
     from irmeta.store.scan import only_track, undisturbed
 
-    out, is_lines = display.file, display.form == "lines"
-    if out is not None and is_lines:
-        check_pool_file(out, force=display.force)
+    if display.file is not None and display.form == "lines":
+        check_pool_file(display.file, force=display.force)
+    if holds_runs_alone(source):
+        needing = {"--track": track, "--budget": budget} | choices
+        tie_order = needing.pop("tie_order", "score-file")
+        _check_without_qrels(needing, reading, pool_depth)
+        docs = pool_of_runs(
+            source, pool_depth or 0, system=system, tie_order=tie_order, reading=reading
+        )
+        made = {"irmeta": __version__, "pool": {"system": system, "pool_depth": pool_depth}}
+        _print_pool(docs, made, display)
+        return
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
         name = only_track(store.reader, track)
         with undisturbed(store.reader, name):
@@ -479,13 +498,36 @@ def pool(
                 f"irmeta: {name}: {unsure:,} of {docs.height:,} docs have a grade below 0 and "
                 "count as unjudged (--negative)"
             )
-        if not is_lines:
-            made = how_made(store.reader, [], EvalPolicy(**store.merged(choices)), [name])
-            made["pool"] = {"system": system or None, "pool_depth": pool_depth, "budget": budget}
-            display.write(Result("pool", {"docs": docs}, "Docs for assessors.", made))
-        elif out is not None:
-            write_pool(docs, out, force=display.force)
-            note(f"{docs.height:,} docs in {out}")
-        else:
-            lines = pool_lines(docs)
-            write_to_pipe(escape_text(lines, keep="\n") if sys.stdout.isatty() else lines)
+        made = how_made(store.reader, [], EvalPolicy(**store.merged(choices)), [name])
+        made["pool"] = {"system": system or None, "pool_depth": pool_depth, "budget": budget}
+        _print_pool(docs, made, display)
+
+
+def _check_without_qrels(
+    needing: Mapping[str, object], reading: ReadPolicy, pool_depth: int | None
+) -> None:
+    """Reject options that need judgments or a collection, and a pool without a depth."""
+    plain = ReadPolicy()
+    of_track = {"--names": reading.names != plain.names, "--drop-self": reading.drop_self}
+    of_track["--grade-digits"] = reading.grade_digits != plain.grade_digits
+    for name, value in {**needing, **of_track}.items():
+        if value not in (None, False):
+            flag = name if name.startswith("--") else f"--{name}"
+            raise UsageError(f"{flag} needs qrels: name them before the runs.")
+    if pool_depth is None:
+        raise UsageError("without qrels, name the depth of the pool: --pool-depth 10.")
+
+
+def _print_pool(docs: pl.DataFrame, made: dict[str, Any], display: PoolDisplay) -> None:
+    """Print docs as lines or a table, or write them to a file."""
+    from irmeta.cli.tables import Result, write_to_pipe
+    from irmeta.results.text_files import pool_lines, write_pool
+
+    if display.form != "lines":
+        display.write(Result("pool", {"docs": docs}, "Docs for assessors.", made))
+    elif display.file is not None:
+        write_pool(docs, display.file, force=display.force)
+        note(f"{docs.height:,} docs in {display.file}")
+    else:
+        lines = pool_lines(docs)
+        write_to_pipe(escape_text(lines, keep="\n") if sys.stdout.isatty() else lines)

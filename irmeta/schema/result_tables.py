@@ -79,6 +79,18 @@ VALIDATED_RUNS = Table(
     },
     caption="Validity of each run.",
 )
+RUN_POOL = Table(
+    "pool",
+    ("query", "doc"),
+    {
+        "query": QUERY,
+        "doc": DOC,
+        "depth": Column("count", "smallest rank of the doc in the runs"),
+        "retrieved_by": Column("count", "runs that rank the doc within the depth of the pool"),
+        "groups": Column("count", "teams of these runs; null: the teams are not known", null=True),
+    },
+    caption="Docs of a pool without judgments.",
+)
 RUN_FINDINGS = Table(
     "findings",
     ("run",),

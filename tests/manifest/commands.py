@@ -37,6 +37,7 @@ LINES = (
     Line("info store --format json"),
     Line(f"info {COLLECTION} --format markdown"),
     Line("check store --format csv"),
+    Line(f"pool {NEWS}/runs --pool-depth 3 --system group=alder --format csv"),
     Line(f"validate {NEWS}/runs --max-depth 150 --format json"),
     Line(f"validate {FORMATS}/runs --out letters"),
     Line("reanalyze store --out overview --no-figures", two=True),

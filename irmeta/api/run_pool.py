@@ -1,0 +1,189 @@
+"""Pools of runs before there are judgments: the docs to judge first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import get_args
+
+import numpy as np
+import polars as pl
+
+from irmeta.api.validate import run_files, runs_in
+from irmeta.errors import DataError, UsageError, check_choice, check_whole, did_you_mean
+from irmeta.locations import AnyLocation, local, location
+from irmeta.policies import ReadPolicy, TieOrder
+from irmeta.schema.result_tables import RUN_POOL
+from irmeta.store.facts import Facts, read_facts
+from irmeta.store.read_run import Run, SkippedRun, read_run
+from irmeta.trec.rows import RowReader
+from irmeta.trec.source import FactsSource, TrackSource
+from irmeta.trec.streams import InputFile
+from irmeta.trec.system_names import file_names
+from irmeta.trec.tie_orders import TIE_RULES, ranks_under
+
+SYSTEMS = "systems.csv"
+"""File of facts about systems, in a folder of runs or in the folder above it."""
+
+COLUMNS = {
+    "system": ("system", "run", "name", "tag"),
+    "group": ("group", "team", "participant"),
+    "type": ("type",),
+}
+"""Names of its columns, the first that it has."""
+
+
+def pool_of_runs(
+    runs: AnyLocation | Iterable[AnyLocation],
+    pool_depth: int,
+    *,
+    system: str | Iterable[str] | None = None,
+    tie_order: TieOrder = "score-file",
+    reading: ReadPolicy | None = None,
+) -> pl.DataFrame:
+    """Return the docs that some runs rank at a depth or above, without judgments.
+
+    Parameters
+    ----------
+    runs : str, Path or iterable of them
+        Run files, archives of runs, and folders of them. A file ``systems.csv`` in a folder of runs
+        or above it, with the columns system, group (or team) and type, names teams.
+    pool_depth : int
+        Depth of the pool.
+    system : str or iterable of str, optional
+        Only docs of these runs, ``group=NAME`` or ``type=NAME``. Default: all.
+    tie_order : str, default 'score-file'
+        Order of docs with equal scores, as in `ReadPolicy`.
+    reading : ReadPolicy, optional
+        How runs are read: their form, malformed lines, repeated docs, comments.
+
+    Returns
+    -------
+    DataFrame
+        query, doc, depth (smallest rank in the runs), retrieved_by (runs that rank it within the
+        depth), groups (their teams; null without ``systems.csv``): one row per doc, sorted by query
+        and doc, since assessors should not see an order of ranks.
+
+    Raises
+    ------
+    UsageError
+        If no run is named, a path does not exist, or a name of a system is unknown.
+    DataError
+        If a run cannot be read: `irmeta.validate` lists all its errors.
+    """
+    check_whole("pool_depth", pool_depth)
+    check_choice("tie_order", tie_order, get_args(TieOrder))
+    paths = [runs] if isinstance(runs, AnyLocation) else list(runs)
+    source = run_files([path for path in paths if local(path).name != SYSTEMS], reading)
+    read = _read(source)
+    facts = _facts(paths)
+    names = file_names(read)
+    wanted = [system] if isinstance(system, str) else None if system is None else list(system)
+    chosen = names if wanted is None else _chosen(names, facts, wanted)
+    tops = [
+        _top(read[file], pool_depth, tie_order).with_columns(
+            group=pl.lit(facts[name].group if name in facts else None, pl.String)
+        )
+        for file, name in chosen.items()
+    ]
+    groups = pl.col("group").drop_nulls().n_unique() if facts else pl.lit(None)
+    return RUN_POOL.frame(
+        pl.concat(tops)
+        .group_by("query", "doc")
+        .agg(
+            depth=pl.col("rank").min(),
+            retrieved_by=pl.len().cast(pl.Int32),
+            groups=groups.cast(pl.Int32),
+        )
+        .sort("query", "doc")
+    )
+
+
+def holds_runs_alone(paths: Sequence[AnyLocation]) -> bool:
+    """Check whether paths are runs or folders of runs, without qrels."""
+    first = location(paths[0])
+    if not isinstance(first, Path):
+        return False
+    if first.is_dir():
+        names = [path.name.lower() for path in first.rglob("*") if path.is_file()]
+        has_others = any("qrels" in name or name.endswith(".parquet") for name in names)
+        return bool(names) and not has_others
+    return first.is_file() and isinstance(_outcome(run_files([first])), Run)
+
+
+def _outcome(source: TrackSource) -> Run | SkippedRun:
+    """Return the first run of the files."""
+    file = next(runs_in(source, source.runs[0]))
+    if isinstance(file, DataError):
+        raise file
+    return read_run(source, file, RowReader())
+
+
+def _read(source: TrackSource) -> dict[str, Run]:
+    """Read all runs, by the names of their files."""
+    reader, read = RowReader(), dict[str, Run]()
+    for name in source.runs:
+        if PurePath(name).name == SYSTEMS:
+            continue
+        for file in runs_in(source, name):
+            run = read_run(source, file, reader) if isinstance(file, InputFile) else file
+            if not isinstance(run, Run):
+                reason = run.reason if isinstance(run, SkippedRun) else str(run)
+                raise UsageError(f"{reason} `irmeta validate` lists all errors of the runs.")
+            read[run.file] = run
+    return read
+
+
+def _facts(paths: Sequence[AnyLocation]) -> dict[str, Facts]:
+    """Return the facts of systems of the first file of them beside or above the runs."""
+    folders = [local(path) if local(path).is_dir() else local(path).parent for path in paths]
+    for folder in [*folders, *(folder.absolute().parent for folder in folders)]:
+        if (folder / SYSTEMS).is_file():
+            with (folder / SYSTEMS).open(encoding="utf-8", errors="replace") as file:
+                header = [name.strip() for name in file.readline().split(",")]
+            names = {
+                fact: next((name for name in known if name in header), None)
+                for fact, known in COLUMNS.items()
+            }
+            columns = FactsSource(
+                SYSTEMS, names["system"] or "system", names["group"], names["type"]
+            )
+            return read_facts(TrackSource("", folder, (), (), columns))
+    return {}
+
+
+def _chosen(
+    names: Mapping[str, str], facts: Mapping[str, Facts], wanted: Sequence[str]
+) -> dict[str, str]:
+    """Return the files and names of the systems that are asked for."""
+    systems = set[str]()
+    for text in wanted:
+        key, _, value = text.partition("=")
+        if key in ("group", "type") and value:
+            of_system = {name: getattr(facts.get(name), key, None) for name in names.values()}
+        else:
+            value, of_system = text, {name: name for name in names.values()}
+        matching = {name for name, known in of_system.items() if known == value}
+        if not matching:
+            known = {known for known in of_system.values() if known is not None}
+            raise UsageError(f"no run is {text!r}. {did_you_mean(value, known)}")
+        systems |= matching
+    return {file: name for file, name in names.items() if name in systems}
+
+
+def _top(run: Run, depth: int, order: TieOrder) -> pl.DataFrame:
+    """Return query, doc and rank of the docs of a run down to a depth."""
+    columns = run.columns.rows(0, run.rows)
+    docs = run.reader.docs.strings()
+    if TIE_RULES[order].tie_break == "doc":
+        columns = columns | {"doc": docs.cast(pl.Binary).rank("dense").to_numpy()[columns["doc"]]}
+    ranks = ranks_under(order, run.starts, columns)
+    rows = np.flatnonzero(ranks <= depth)
+    queries = np.repeat(run.queries, np.diff(run.starts))[rows]
+    return pl.DataFrame(
+        {
+            "query": run.reader.queries.strings().gather(queries),
+            "doc": docs.gather(run.columns.rows(0, run.rows)["doc"][rows]),
+            "rank": ranks[rows],
+        }
+    )
