@@ -26,7 +26,7 @@ def rare_track(track: Track, grouped: bool = True, **choices: Any) -> RareTrack:
 
 def of_views(views: list[JudgedRanks], **choices: Any) -> RareTrack:
     options = InnovationOptions(**choices)
-    return RareTrack(views[0].facts, views, parts_of(views, options), options, None)
+    return RareTrack(views[0].facts, views, options, parts_of(views, options), None)
 
 
 def _grouped(view: JudgedRanks) -> JudgedRanks:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 
-from irmeta.measures.evaluate import LEAST_RELEVANT, evaluate, relevant_in_set
+from irmeta.measures.evaluate import LEAST_RELEVANT, evaluate, evaluate_block, relevant_in_set
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.policies import EvalPolicy, TieOrder, TrackOptions
@@ -266,3 +266,23 @@ class TrackView:
             "left_out": self._reason,
             "notes": "; ".join(notes) or None,
         }
+
+
+@dataclass(frozen=True)
+class StudiedTrack:
+    """A track that a study has read, under the evaluation policy of its options.
+
+    Attributes
+    ----------
+    views
+        All blocks of the track: reading them takes longer than computing.
+    """
+
+    facts: TrackFacts
+    views: Sequence[JudgedRanks]
+    options: TrackOptions
+
+    def evaluate(self, specs: Sequence[Spec], views: Iterable[JudgedRanks] | None = None) -> Scores:
+        """Score all systems by the blocks of the track, or by changed blocks."""
+        policy, blocks = self.options.policy, self.views if views is None else views
+        return Scores.concat([evaluate_block(view, specs, policy) for view in blocks])

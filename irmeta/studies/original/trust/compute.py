@@ -12,7 +12,7 @@ import numpy as np
 from irmeta.equality import TIE
 from irmeta.errors import MeasureError, UsageError
 from irmeta.measures.curve import curves_of, spec_without_cutoff
-from irmeta.measures.evaluate import dependence, evaluate_block, is_thresholded
+from irmeta.measures.evaluate import dependence, is_thresholded
 from irmeta.measures.names import Spec
 from irmeta.measures.pools import ReducedPool, parts_of, reduced_pools, undecided_pairs
 from irmeta.rankings.derive.cut import cut_ends
@@ -21,7 +21,6 @@ from irmeta.rankings.derive.select import take_systems
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.view import Need, needs_of, replace_arrays
 from irmeta.results.matrix import Matrix
-from irmeta.results.scores import Scores
 from irmeta.stats.contributors import leave_out_effects
 from irmeta.stats.correlation import correlate, volatility
 from irmeta.stats.discriminative_power import detectable_difference, separation
@@ -162,7 +161,7 @@ def left_out_criteria(trusted: TrustedTrack) -> tuple[dict[str, Row], str, int]:
     Groups are left out where they are known, otherwise runs.
     """
     views, options = trusted.views, trusted.options
-    facts = views[0].facts
+    facts = trusted.facts
     parts, unit = dict[str, tuple[str, ...]](), "group"
     if not trusted.knows_contributors:
         return {}, unit, 0
@@ -261,9 +260,7 @@ def undecided_shares(trusted: TrustedTrack) -> dict[str, float]:
     specs = [spec for spec in uppers.values() if spec is not None]
     if not specs:
         return {}
-    policy = trusted.options.policy
-    views = trusted.views
-    bounds = Scores.concat([evaluate_block(view, specs, policy) for view in views]).mean_values()
+    bounds = trusted.evaluate(specs).mean_values()
     own = dict(zip(trusted.scores.measures, trusted.scores.mean_values(), strict=True))
     names = [name for name, spec in uppers.items() if spec is not None]
     found = dict[str, float]()
@@ -370,36 +367,34 @@ def _overlapping(low: np.ndarray, high: np.ndarray) -> float:
 def _means(trusted: TrustedTrack) -> Means:
     """Return a function that scores again the systems with ties, where no other depends on them."""
     alone = [spec for spec in trusted.specs if dependence(spec) is None]
-    own = trusted.scores.mean_values()
+    together = [spec for spec in trusted.specs if spec not in alone]
+    in_order = trusted.scores.mean_values()
     needs: set[Need] = {"ties", *needs_of(alone)}
     tied = [
         replace_arrays(view, ties=read.ties, diversity=_with_ties(view.diversity, read.diversity))
         for view, read in zip(trusted.views, trusted.track.blocks(needs), strict=True)
     ]
     systems = sorted({i for view in tied for i in tied_systems(view)})
-    some = [_only(view, systems) for view in tied]
+    with_ties = [_only(view, systems) for view in tied]
+
+    def rows(specs: Sequence[Spec]) -> list[int]:
+        return [trusted.scores.measures.index(spec.name) for spec in specs]
 
     def means(order: Order, seed: int) -> np.ndarray:
-        found = own.copy()
+        changed = in_order.copy()
         if not systems:
-            return found
-        policy = trusted.options.policy
+            return changed
         reordered = [reorder_ties(view, order, seed) for view in tied]
         if alone:
-            parts = [
-                evaluate_block(_with_ranks(view, whole, systems), alone, policy)
-                for view, whole in zip(some, reordered, strict=True)
-            ]
-            places = [trusted.scores.measures.index(spec.name) for spec in alone]
-            found[np.ix_(places, systems)] = Scores.concat(parts).mean_values()
-        if others := [spec for spec in trusted.specs if spec not in alone]:
-            parts = [evaluate_block(view, others, policy) for view in reordered]
-            places = [trusted.scores.measures.index(spec.name) for spec in others]
-            found[places] = Scores.concat(parts).mean_values()
+            pairs = zip(with_ties, reordered, strict=True)
+            views = (_with_ranks(view, every, systems) for view, every in pairs)
+            changed[np.ix_(rows(alone), systems)] = trusted.evaluate(alone, views).mean_values()
+        if together:
+            changed[rows(together)] = trusted.evaluate(together, reordered).mean_values()
         if trusted.preferences:
             rates = trusted.rates(reordered, trusted.preferences)
-            found[len(trusted.specs) :] = [one.means for one in rates]
-        return found
+            changed[len(trusted.specs) :] = [rate.means for rate in rates]
+        return changed
 
     return means
 
@@ -408,12 +403,12 @@ def _with_ties(view: JudgedRanks | None, read: JudgedRanks | None) -> JudgedRank
     return view if view is None or read is None else replace_arrays(view, ties=read.ties)
 
 
-def _with_ranks(view: JudgedRanks, whole: JudgedRanks, systems: list[int]) -> JudgedRanks:
-    """Return a view of some systems with the ranks of another view of all systems."""
+def _with_ranks(view: JudgedRanks, every: JudgedRanks, systems: list[int]) -> JudgedRanks:
+    """Return a view of some systems with their ranks in a view of all systems."""
     diversity = view.diversity
-    if diversity is not None and whole.diversity is not None:
-        diversity = _with_ranks(diversity, whole.diversity, systems)
-    return replace_arrays(view, ranks=np.take(whole.ranks, systems, axis=1), diversity=diversity)
+    if diversity is not None and every.diversity is not None:
+        diversity = _with_ranks(diversity, every.diversity, systems)
+    return replace_arrays(view, ranks=np.take(every.ranks, systems, axis=1), diversity=diversity)
 
 
 def _only(view: JudgedRanks, systems: list[int]) -> JudgedRanks:

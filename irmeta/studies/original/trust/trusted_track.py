@@ -21,7 +21,7 @@ from irmeta.rankings.view import Need, needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import kendall_tau_b, over_common, round_means
-from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.track_view import StudiedTrack, TrackView
 from irmeta.studies.original.trust.study import (
     BY_SUBTOPIC,
     CONCLUDED,
@@ -55,13 +55,11 @@ class Draws(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TrustedTrack:
+class TrustedTrack(StudiedTrack):
     """A track under its evaluation policy.
 
     Attributes
     ----------
-    views
-        All blocks of the track, with the pool.
     in_set
         Measure by name as in the options: with the relevant grade of the qrels set.
     preferred
@@ -75,9 +73,8 @@ class TrustedTrack:
         no doc of the contributing lists is unjudged.
     """
 
-    track: TrackView
     options: TrustOptions
-    views: Sequence[JudgedRanks]
+    track: TrackView
     in_set: dict[str, Spec]
     preferred: dict[str, PreferenceSpec]
     concluded: Sequence[str]
@@ -105,7 +102,8 @@ class TrustedTrack:
             tuple(dict.fromkeys(in_set[name].name for name in some))
             for some in (concluded, (*concluded, *usual))
         )
-        return cls(track, options, views, in_set, preferred, own, checks, depth)
+        facts = views[0].facts
+        return cls(facts, views, options, track, in_set, preferred, own, checks, depth)
 
     @cached_property
     def specs(self) -> list[Spec]:
@@ -166,7 +164,7 @@ class TrustedTrack:
     @cached_property
     def dropped(self) -> dict[float, Draws]:
         """Orders and values with some of the relevant docs unjudged, by the share that is."""
-        rel, seed = self.views[0].facts.rel, self.options.seed
+        rel, seed = self.facts.rel, self.options.seed
         found = {share: Draws([], []) for share in DROPPED}
         for i in reported(range(DRAWS), DRAWS):
             shares = DROPPED if i < FEW_DRAWS else DROPPED[:1]
@@ -187,7 +185,7 @@ class TrustedTrack:
     @cached_property
     def other_sets(self) -> dict[str, Scores]:
         """Values by every other qrels set without subtopics, under the names of `scores`."""
-        own = self.views[0].facts.qrels
+        own = self.facts.qrels
         sets = [one["name"] for one in self.track.record["qrels"] if not one["subtopics"]]
         return {name: self.set_scores(name) for name in sets if name != own}
 
@@ -202,7 +200,7 @@ class TrustedTrack:
     @property
     def knows_contributors(self) -> bool:
         """Whether the pool is so deep that contributors can be told from their judgments."""
-        facts, complete = self.views[0].facts, self.complete_depth
+        facts, complete = self.facts, self.complete_depth
         return bool(facts.pool_depth) or complete is None or complete >= LEAST_USEFUL
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import PoolDepthWarning, UsageError, warn
-from irmeta.measures.evaluate import evaluate_block, reads_gained_only
+from irmeta.measures.evaluate import reads_gained_only
 from irmeta.measures.names import Spec, merged, parse_measure, parse_measures
 from irmeta.rankings.completeness import comprehensive_depth, evident_depth
 from irmeta.rankings.completeness import judged_by_rank as count_judged
@@ -22,7 +22,7 @@ from irmeta.rankings.pool import NOT_POOLED
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import needs_of, replace_arrays
 from irmeta.results.scores import Scores
-from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.track_view import StudiedTrack, TrackView
 from irmeta.studies.papers.depth.study import CUTOFFS, DEEPEST, PLOTTED_DEPTHS, DepthOptions
 
 spec_of = cache(parse_measure)  # tracks and depths have the same measures
@@ -32,28 +32,23 @@ DEFAULT_DEPTH = 10
 
 
 @dataclass(frozen=True)
-class StudiedPool:
+class StudiedPool(StudiedTrack):
     """A track with its pool.
 
     Attributes
     ----------
-    views
-        All blocks of the track. Each table needs all of them, and reading is slower than computing.
     depths
         Depths of the pool, ascending.
     source
         Source of the depths: comprehensive, given, estimated or default.
     comprehensive
         Comprehensive depth; None: no doc of the contributing lists is unjudged.
-    options
-        Options of the study.
     """
 
-    views: Sequence[JudgedRanks]
+    options: DepthOptions
     depths: tuple[int, ...]
     source: str
     comprehensive: int | None
-    options: DepthOptions
 
     @classmethod
     def of(cls, track: TrackView, options: DepthOptions) -> StudiedPool:
@@ -65,21 +60,17 @@ class StudiedPool:
         stated = [one for one in (track.facts.pool_depth, *by_query) if one is not None]
         if given := tuple(sorted(set(options.pool_depths or sorted(stated)[:1]))):
             as_deep = [complete_to(view, given[-1], depth) for view in views]
-            return cls(as_deep, given, "given", depth, options)
+            return cls(as_deep[0].facts, as_deep, options, given, "given", depth)
         if depth is not None and depth >= LEAST_USEFUL:
             as_deep = [complete_to(view, depth, depth) for view in views]
-            return cls(as_deep, (depth,), "comprehensive", depth, options)
-        return _without_depth(cls(views, (1,), "default", depth, options), track.name)
+            return cls(as_deep[0].facts, as_deep, options, (depth,), "comprehensive", depth)
+        pool = cls(views[0].facts, views, options, (1,), "default", depth)
+        return _without_depth(pool, track.name)
 
     @property
     def states_all(self) -> bool:
         """Whether it is known which judgments stem from the lists of each contributor."""
         return self.source != "default" or self.comprehensive is None
-
-    @property
-    def facts(self) -> TrackFacts:
-        """Facts of the track."""
-        return self.views[0].facts
 
     @property
     def contributors(self) -> list[int]:
@@ -151,9 +142,7 @@ class StudiedPool:
 
     def scores(self, measures: Sequence[str], depth: int | None) -> Scores:
         """Compute measures of all systems by a depth of the pool."""
-        specs = merged(map(spec_of, measures))
-        policy = self.options.policy
-        return Scores.concat([evaluate_block(v, specs, policy) for v in self.pooled(depth)])
+        return self.evaluate(merged(map(spec_of, measures)), self.pooled(depth))
 
     @cached_property
     def has_nonrelevant(self) -> bool:
@@ -198,7 +187,7 @@ def _without_depth(pool: StudiedPool, track: str) -> StudiedPool:
         PoolDepthWarning,
     )
     views = [complete_to(view, chosen, depth) for view in pool.views]
-    return replace(pool, views=views, depths=(chosen,), source=source)
+    return replace(pool, facts=views[0].facts, views=views, depths=(chosen,), source=source)
 
 
 def complete_to(view: JudgedRanks, depth: int, comprehensive: int | None) -> JudgedRanks:

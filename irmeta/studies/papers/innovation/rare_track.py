@@ -12,18 +12,16 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError
-from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.measures.rareness import RareParts, rare_parts
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.sample import sample_queries
 from irmeta.rankings.holders import groups_of, holders_within, number_names
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
 from irmeta.stats.contributors import cluster_order, greedy_cover, jaccard
 from irmeta.stats.orders import kendall_tau_b, mean_ranks, round_rows
-from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.track_view import StudiedTrack, TrackView
 from irmeta.studies.papers.innovation.study import (
     DOCS,
     EXAMPLES,
@@ -36,13 +34,11 @@ from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 
 @dataclass(frozen=True)
-class RareTrack:
+class RareTrack(StudiedTrack):
     """A track with the parts of its measures.
 
     Attributes
     ----------
-    views
-        The blocks of the track, with the lists that made the pool if any did.
     parts
         Parts of the means of RareP and RareAP.
     collection
@@ -50,10 +46,8 @@ class RareTrack:
         the options change the measures.
     """
 
-    facts: TrackFacts
-    views: Sequence[JudgedRanks]
-    parts: RareParts
     options: Options
+    parts: RareParts
     collection: str | None
 
     @classmethod
@@ -64,13 +58,12 @@ class RareTrack:
         queries = sum(len(view.queries) for view in views)
         is_papers, systems = options.is_papers, len(track.facts.systems)
         collection = collection_of(systems, queries) if is_papers else None
-        return cls(track.facts, views, parts, options, collection)
+        return cls(track.facts, views, options, parts, collection)
 
     @cached_property
     def scores(self) -> Scores:
         """Values by query of the measures of Tables 1 and 2."""
-        specs, policy = parse_measures(self.options.scored()), self.options.policy
-        return Scores.concat([evaluate_block(view, specs, policy) for view in self.views])
+        return self.evaluate(parse_measures(self.options.scored()))
 
     @cached_property
     def rare(self) -> np.ndarray:

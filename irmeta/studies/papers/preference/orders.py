@@ -20,7 +20,6 @@ from irmeta.preferences.registry import parse_preferences
 from irmeta.rankings.derive.drop import DropOrder, drop_relevant_shares
 from irmeta.rankings.derive.select import keep_gained
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
@@ -32,19 +31,22 @@ from irmeta.stats.pairs import pairwise
 from irmeta.stats.preferences import STEPS, preference_pairs, preference_subsets
 from irmeta.stats.resampling import query_subsets, spread
 from irmeta.studies.framework.study import Tables, values_of
-from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
+from irmeta.studies.framework.track_view import (
+    Saturation,
+    StudiedTrack,
+    TrackView,
+    total_saturation,
+)
 from irmeta.studies.papers.preference.study import NUMBERS
 from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
 
 @dataclass(frozen=True)
-class ComparedTrack:
+class ComparedTrack(StudiedTrack):
     """Preferences and measures of all systems of one track.
 
     Attributes
     ----------
-    views
-        The blocks of the track.
     preferences
         Preferences by canonical name; those by subtopic only where the track has subtopics.
     scores
@@ -53,8 +55,7 @@ class ComparedTrack:
         The qrels set with subtopics; empty if there is none.
     """
 
-    facts: TrackFacts
-    views: list[JudgedRanks]
+    options: Options
     preferences: dict[str, TrackPreferences]
     scores: Scores
     subtopic_qrels: str
@@ -75,6 +76,7 @@ class ComparedTrack:
         return cls(
             track.facts,
             views,
+            options,
             {one.name: one for one in join_blocks(track.facts, specs, compared)},
             Scores.concat(scores),
             chosen or (by_subtopic[0] if by_subtopic else ""),
