@@ -59,24 +59,6 @@ class Verdicts:
         names = (matrix.measure, matrix.track)
         return cls(matrix.queries, matrix.systems, sign, *names, values, matrix.tolerances)
 
-    @classmethod
-    def from_signs(
-        cls, signs: np.ndarray, queries: tuple[str, ...], systems: tuple[str, ...], name: str = ""
-    ) -> Verdicts:
-        """Return verdicts from an array of signs or preferences: [query, system, system].
-
-        Raises
-        ------
-        UsageError
-            If the array has another shape or is not antisymmetric.
-        """
-        size = len(systems)
-        fits = signs.shape == (len(queries), size, size)
-        if not fits or (signs + signs.transpose(0, 2, 1)).any():
-            raise UsageError("signs must be an antisymmetric array [query, system, system].")
-        verdicts = equality.signs(signs)
-        return cls(queries, systems, lambda query: verdicts[query], name)
-
 
 @dataclass(frozen=True)
 class Preference:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Verdicts
 
@@ -71,52 +70,3 @@ def test_verdicts__sign_of_the_difference(values, direction):
             for j, b in enumerate(row):
                 apart = direction * (a - b)
                 assert signs[i, j] == int(apart > 1e-12) - int(apart < -1e-12)
-
-
-SIGNS = np.array([[[0, 1], [-1, 0]], [[0, 0], [0, 0]]])
-
-
-def test_from_signs__returns_the_given_signs():
-    verdicts = Verdicts.from_signs(SIGNS, ("1", "2"), ("a", "b"), "RPP")
-    assert [s.tolist() for s in verdicts] == SIGNS.tolist()
-    assert verdicts.sign(0).dtype == np.int8
-    assert verdicts.name == "RPP"
-
-
-def test_from_signs__accepts_preferences_of_any_magnitude():
-    found = Verdicts.from_signs(SIGNS * 0.3, ("1", "2"), ("a", "b"))
-    assert [s.tolist() for s in found] == SIGNS.tolist()
-
-
-def test_from_signs__rounding_error_is_a_tie():
-    found = Verdicts.from_signs(SIGNS * 1e-16, ("1", "2"), ("a", "b"))
-    assert not found.sign(0).any()
-
-
-def test_from_signs__copies_the_array():
-    signs = SIGNS.copy()
-    verdicts = Verdicts.from_signs(signs, ("1", "2"), ("a", "b"))
-    signs[:] = 0
-    assert verdicts.sign(0)[0, 1] == 1
-
-
-def test_from_signs__without_queries_or_systems():
-    assert list(Verdicts.from_signs(np.zeros((0, 2, 2)), (), ("a", "b"))) == []
-    assert Verdicts.from_signs(np.zeros((1, 0, 0)), ("1",), ()).sign(0).shape == (0, 0)
-
-
-@pytest.mark.parametrize(
-    "signs",
-    [
-        np.ones((2, 2, 2)),
-        SIGNS[:1],
-        SIGNS[0],
-        np.zeros((2, 3, 3)),
-        np.where(SIGNS == 1, NAN, SIGNS),
-        np.ones((2, 2, 2), bool),
-        np.array([[[1, 0], [0, 0]]] * 2),
-    ],
-)
-def test_from_signs__requires_antisymmetric_signs(signs):
-    with pytest.raises(UsageError, match="antisymmetric"):
-        Verdicts.from_signs(signs, ("1", "2"), ("a", "b"))

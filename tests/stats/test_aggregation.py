@@ -32,13 +32,17 @@ def of(*queries: list[float]) -> Verdicts:
     return Verdicts.of(Matrix(values, tuple(str(i) for i in range(len(queries))), names))
 
 
+def of_signs(signs: np.ndarray, queries: tuple[str, ...], systems: tuple[str, ...]) -> Verdicts:
+    return Verdicts(queries, systems, lambda query: signs[query].astype(np.int8))
+
+
 def majority(*beats: str, systems: str) -> Verdicts:
     """Return verdicts for one query: in each pair of letters the first system is better."""
     signs = np.zeros((1, len(systems), len(systems)), int)
     for a, b in beats:
         i, j = systems.index(a), systems.index(b)
         signs[0, i, j], signs[0, j, i] = 1, -1
-    return Verdicts.from_signs(signs, ("1",), tuple(systems))
+    return of_signs(signs, ("1",), tuple(systems))
 
 
 def scores(frame: pl.DataFrame) -> dict[str, float]:
@@ -197,7 +201,7 @@ def test_mc4__tiny_probability_has_full_relative_precision():
     signs = np.tril(np.full((size, size), -1), -2)
     signs[np.arange(size - 1), np.arange(1, size)] = -1
     signs = signs - signs.T
-    found = scores(mc4(Verdicts.from_signs(signs[None], ("1",), names)))
+    found = scores(mc4(of_signs(signs[None], ("1",), names)))
     exact = naive.limit(naive.mc4_moves([signs.tolist()]))
     assert min(exact) < 1e-12
     assert [found[n] for n in names] == pytest.approx([float(x) for x in exact], rel=1e-12, abs=0)
@@ -209,7 +213,7 @@ def test_mc4__large_chain_with_vanishing_states_is_finite():
     signs[np.arange(size - 1), np.arange(1, size)] = -1
     signs = signs - signs.T
     names = tuple(f"s{i}" for i in range(size))
-    found = mc4(Verdicts.from_signs(signs[None], ("1",), names))["score"]
+    found = mc4(of_signs(signs[None], ("1",), names))["score"]
     assert found.is_finite().all()
     assert found.sum() == pytest.approx(1)
 
@@ -240,7 +244,7 @@ def test_aggregation__equals_naive_implementation(drawn):
     upper = np.triu(drawn, 1)
     signs = upper - upper.transpose(0, 2, 1)
     names = tuple("abcdef"[: signs.shape[1]])
-    verdicts = Verdicts.from_signs(signs, tuple(map(str, range(len(signs)))), names)
+    verdicts = of_signs(signs, tuple(map(str, range(len(signs)))), names)
     slow = signs.tolist()
     for found, expected in (
         (win_rate(verdicts), naive.win_rate(slow)),
@@ -307,7 +311,7 @@ def test_mc4__rounds_rank_all_systems_and_start_with_the_limit(drawn):
     upper = np.triu(drawn[:1], 1)
     signs = upper - upper.transpose(0, 2, 1)
     names = tuple("abcdef"[: signs.shape[1]])
-    verdicts = Verdicts.from_signs(signs, ("1",), names)
+    verdicts = of_signs(signs, ("1",), names)
     found, limit = mc4(verdicts, rounds=True), scores(mc4(verdicts))
     first = scores(found.filter(round=1))
     assert first == pytest.approx({n: s for n, s in limit.items() if s > 0})
