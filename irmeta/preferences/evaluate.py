@@ -59,7 +59,7 @@ def evaluate_preferences(
         facts = track_facts(store, track, qrels)
         if names := [spec.name for spec in chosen if spec.rel > facts.highest_grade]:
             warn_without_relevant(facts, names)
-        by_name |= {one.name: one for one in join_blocks(facts, chosen, blocks)}
+        by_name |= {verdicts.name: verdicts for verdicts in join_blocks(facts, chosen, blocks)}
     return [by_name[spec.name] for spec in specs]
 
 
@@ -148,7 +148,7 @@ def join_blocks(
             facts.track,
             facts.systems,
             tuple(facts.groups),
-            tuple((queries, found[i]) for queries, found in blocks),
+            tuple((queries, preferences[i]) for queries, preferences in blocks),
         )
         for i, spec in enumerate(specs)
     ]
@@ -276,7 +276,7 @@ def list_for(view: JudgedRanks, spec: PreferenceSpec, q: int, s: int) -> OneList
 
 def _facts(lists: tuple[OneList, OneList], spec: PreferenceSpec) -> dict[str, object]:
     relevant = lists[0].relevant(spec.rel)
-    retrieved = [sum(r is not None for r, *_ in one.relevant(spec.rel)) for one in lists]
+    retrieved = [sum(r is not None for r, *_ in docs.relevant(spec.rel)) for docs in lists]
     return {
         f"relevant docs (grade >= {spec.rel})": len(relevant),
         "relevant docs retrieved": f"{retrieved[0]} and {retrieved[1]}",

@@ -91,12 +91,12 @@ def _of_subtopic(one: OneList, name: str, rel: float) -> Docs:
 
 
 def _trace(parts: Mapping[str, tuple[Docs, Docs]], params: Params, k: int | None) -> PairTrace:
-    total = sum(len(own) for own, _ in parts.values())
+    total = sum(len(first) for first, _ in parts.values())
     terms: list[PairTerm] = []
-    for part, (own, others) in parts.items():
-        raw = level_weights(len(own), params)
-        weights = (raw / np.cumsum(raw)[-1] * len(own) / total).tolist()
-        terms += level_terms(part, found_docs(own, k), found_docs(others, k), weights)
+    for part, (first, others) in parts.items():
+        raw = level_weights(len(first), params)
+        weights = (raw / np.cumsum(raw)[-1] * len(first) / total).tolist()
+        terms += level_terms(part, found_docs(first, k), found_docs(others, k), weights)
     return PairTrace(tuple(terms))
 
 
@@ -118,7 +118,8 @@ BACKGROUND = Parameter(
 
 def _printed(params: Params, cutoff: Cutoff, others: Sequence[Parameter]) -> list[str]:
     """Return p and g as they depend on each other, and other parameters that are not default."""
-    return printed_p(params) + [one.name for one in others if params[one.name] != one.default]
+    changed = [option.name for option in others if params[option.name] != option.default]
+    return printed_p(params) + changed
 
 
 SOURCE = "Diaz and Ferraro 2022, doi:10.1145/3477495.3532033, {}"

@@ -111,7 +111,7 @@ def tie_arrays(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Check that each doc is in its block of ties, and return the first and last ranks."""
     firsts, lasts = (
-        rank_array(f"ties[{i}]", one, ranks.shape).astype(np.int64) for i, one in enumerate(given)
+        rank_array(f"ties[{i}]", ends, ranks.shape).astype(np.int64) for i, ends in enumerate(given)
     )
     query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     is_listed = ranks != np.iinfo(ranks.dtype).max
@@ -132,7 +132,8 @@ def tie_arrays(
         if (listed & ~is_one & (first[1:] <= last[:-1])).any():
             raise UsageError("ties overlap: docs of one block need the same first and last rank.")
     missing = np.iinfo(ranks.dtype).max
-    first, last = (np.where(is_listed, one, missing).astype(ranks.dtype) for one in (firsts, lasts))
+    block_ends = (np.where(is_listed, ends, missing) for ends in (firsts, lasts))
+    first, last = (ends.astype(ranks.dtype) for ends in block_ends)
     return first, last
 
 
@@ -199,10 +200,10 @@ def docs_of(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series
 
 def pooled_of(given: Sequence[object], count: int) -> tuple[bool, ...]:
     """Check whether each system contributed to the pool."""
-    is_bool = all(isinstance(one, bool | np.bool_) for one in given)
+    is_bool = all(isinstance(flag, bool | np.bool_) for flag in given)
     if len(given) != count or not is_bool or not any(given):
         raise UsageError(f"pooled must be {count} bools, at least one of them true.")
-    return tuple(bool(one) for one in given)
+    return tuple(bool(flag) for flag in given)
 
 
 def highest_of(given: object, grades: np.ndarray) -> float:

@@ -417,7 +417,7 @@ def read_only(value: Any) -> Any:
     if isinstance(value, tuple) and type(value) is tuple:
         return tuple(map(read_only, cast(tuple[Any, ...], value)))
     if isinstance(value, Mapping):
-        return {key: read_only(one) for key, one in cast(Mapping[Any, Any], value).items()}
+        return {key: read_only(item) for key, item in cast(Mapping[Any, Any], value).items()}
     if is_dataclass(value) and not isinstance(value, type):
         copied = copy(value)
         for field in fields(value):

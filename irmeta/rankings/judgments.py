@@ -205,10 +205,10 @@ class Judged:
     def of_queries(self, queries: list[str]) -> JudgedDocs:
         """Return the judged docs of consecutive queries, including unjudged queries."""
         bounds = [self._bounds.get(query) for query in queries]
-        judged = [one for one in bounds if one is not None]
+        judged = [rows for rows in bounds if rows is not None]
         first, last = (judged[0][0], judged[-1][1]) if judged else (0, 0)
         docs = self.docs[first:last]
-        sizes = [0 if one is None else one[1] - one[0] for one in bounds]
+        sizes = [0 if rows is None else rows[1] - rows[0] for rows in bounds]
         offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         doc_ids = docs["doc_id"].to_numpy().copy()
         subtopics = None
@@ -216,7 +216,7 @@ class Judged:
             subtopics = lay_out(self.pairs, self.described, queries, offsets, doc_ids)
         in_qrels = None
         if len(judged) < len(queries):
-            in_qrels = np.array([one is not None for one in bounds])
+            in_qrels = np.array([rows is not None for rows in bounds])
         sample = None
         if self.sample is not None:
             sample = self.sample.take_rows(np.arange(first, last))

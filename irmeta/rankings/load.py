@@ -196,11 +196,11 @@ def judged_under(
     with undisturbed(store, track):
         facts = track_facts(store, track, asked[0][0].qrels, asked[0][0].rel)
         every = [_Asked.of(store, facts, policy, needs) for policy, needs in asked]
-        columns = sorted({column for one in every for column in one.columns})
+        columns = sorted({column for request in every for column in request.columns})
         sets = _qrels_sets(store, facts, every[0].needs, asked[0][0].rel)
         for queries, block in _blocks_of(store, facts, sets, max_rows):
             names, lists = _lists_of(block, queries, columns)
-            yield [_arranged(sets, names, one, lists) for one in every]
+            yield [_arranged(sets, names, request, lists) for request in every]
 
 
 @dataclass(frozen=True)

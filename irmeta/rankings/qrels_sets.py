@@ -16,13 +16,13 @@ from irmeta.store.scan import StoreReader
 
 def has_subtopics(store: StoreReader, track: str) -> bool:
     """Check whether a qrels set of a track has subtopics."""
-    return any(one["subtopics"] for one in store.read_record(track)["qrels"])
+    return any(record["subtopics"] for record in store.read_record(track)["qrels"])
 
 
 def subtopic_set(store: StoreReader, facts: TrackFacts) -> str:
     """Return the name of the chosen qrels set, or of the first with subtopics."""
     sets = store.read_record(facts.track)["qrels"]
-    names = [one["name"] for one in sets if one["subtopics"]]
+    names = [qrels["name"] for qrels in sets if qrels["subtopics"]]
     if not names:
         raise UsageError(
             f"track {facts.track!r} has no qrels by subtopic. If the second column of its qrels "
@@ -34,7 +34,7 @@ def subtopic_set(store: StoreReader, facts: TrackFacts) -> str:
 def policies_of_sets(store: StoreReader, track: str, policy: EvalPolicy) -> list[EvalPolicy]:
     """Return a policy for each qrels set that a policy names, such as ``human,umbrela``."""
     names = set_names(policy.qrels)
-    sets = {one["name"] for one in store.read_record(track)["qrels"]}
+    sets = {record["name"] for record in store.read_record(track)["qrels"]}
     if len(names) < 2 or policy.qrels in sets:
         return [policy]
     return [replace(policy, qrels=name) for name in names]
@@ -46,11 +46,11 @@ def stated_rel(store: StoreReader, track: str, spec: Reader, policy: EvalPolicy)
     None if neither the policy nor the collection states one.
     """
     # Few collections state a grade: without one, the systems of the track are not read.
-    states = any("rel" in one for one in store.read_record(track)["config"]["qrels"])
+    states = any("rel" in config for config in store.read_record(track)["config"]["qrels"])
     if not (states or policy.rel):
         return None
     facts = set_facts(store, track, spec, policy)
-    configs = {one["name"]: one for one in store.read_record(track)["config"]["qrels"]}
+    configs = {config["name"]: config for config in store.read_record(track)["config"]["qrels"]}
     stated = rel_by_set(policy.rel)
     is_stated = {facts.qrels, None} & stated.keys() or "rel" in configs[facts.qrels]
     return facts.rel if is_stated else None
@@ -99,8 +99,8 @@ def provenance_of_sets(
     if len(records) == 1:
         return records[0]
     facts = {
-        key: {one["qrels"]: one[key] for one in records if key in one}
+        key: {record["qrels"]: record[key] for record in records if key in record}
         for key in ("highest_grade", "sampled_qrels", "qrels_by_subtopic")
     }
-    named = {"qrels": ",".join(one["qrels"] for one in records)}
+    named = {"qrels": ",".join(record["qrels"] for record in records)}
     return records[0] | named | {key: by_set for key, by_set in facts.items() if by_set}

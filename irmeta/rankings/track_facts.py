@@ -117,7 +117,7 @@ class TrackFacts:
                 continue
             kind, _, value = name.partition("=")
             known = {"group": self.groups, "type": self.types}.get(kind if value else "")
-            members = [i for i, one in enumerate(known or ()) if one == value]
+            members = [i for i, member in enumerate(known or ()) if member == value]
             if not members:
                 raise self._unknown(name) if known is None else self._unknown(value, kind, known)
             chosen.update(members)
@@ -142,10 +142,10 @@ def track_facts(
     sets = {q["name"]: q for q in record["qrels"]}
     name = record["qrels"][0]["name"] if qrels is None else qrels
     if name not in sets:
-        if len(named := set_names(name)) > 1 and all(one in sets for one in named):
+        if len(named := set_names(name)) > 1 and all(each in sets for each in named):
             raise UsageError(f"{name} are {len(named)} qrels sets: name one, or use {SEVERAL}.")
         raise UsageError(f"track {track!r} has no qrels set {name!r}. {did_you_mean(name, sets)}")
-    configs = {one["name"]: one for one in record["config"]["qrels"]}
+    configs = {config["name"]: config for config in record["config"]["qrels"]}
     sampled = configs[name]["format"]
     table = read_table(store, "systems", track)
     systems = table.filter(pl.col("skip_reason").is_null()).sort("system")

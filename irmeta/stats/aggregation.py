@@ -191,7 +191,7 @@ def _stacked(verdicts: Sequence[Verdicts], majority: Majority) -> Iterator[np.nd
     """Yield `_worse` of some verdicts at once: bool [verdicts, system, system]."""
     step = max(1, MEANS_HELD // max(1, len(verdicts[0].systems) ** 2))
     for start in range(0, len(verdicts), step):
-        yield np.stack([_worse(one, majority) for one in verdicts[start : start + step]])
+        yield np.stack([_worse(v, majority) for v in verdicts[start : start + step]])
 
 
 def _worse(verdicts: Verdicts, majority: Majority) -> np.ndarray:
@@ -262,10 +262,10 @@ def _ranked(
     starts = np.flatnonzero(~near | (layer[1:] != layer[:-1])) + 1
     rows = []
     for start, group in zip([0, *starts], np.split(best, starts), strict=True):
-        names = {i: systems[i] for i in sorted(group)}
-        for i, name in names.items():
+        ranked = {i: systems[i] for i in sorted(group)}
+        for i, name in ranked.items():
             rank = None if np.isnan(score[i]) else int(start) + 1
-            others = " ".join(n for n in names.values() if n != name)
+            others = " ".join(n for n in ranked.values() if n != name)
             rows.append((name, float(score[i]), rank, others, int(rounds[i])))
     schema = {"system": pl.String, "score": pl.Float64, "rank": pl.Int32, "ties": pl.String}
     frame = pl.DataFrame(rows, schema=schema | {"round": pl.Int32}, orient="row")

@@ -104,8 +104,8 @@ def max_t_test(
     compared = unit[:, norm > 0] if side and norm.any() else unit
     sums = (side * (signs @ compared) if side else np.abs(signs @ compared) for signs in flips)
     if side and enumerated:  # half of the flips are yielded
-        sums = (both for one in sums for both in (one, -one))
-    largest = np.sort(np.concatenate([one.max(axis=1) for one in sums]))
+        sums = (both for signed in sums for both in (signed, -signed))
+    largest = np.sort(np.concatenate([statistics.max(axis=1) for statistics in sums]))
     slack = np.maximum(slack, slack[baseline])
     slack = np.divide(slack, norm, out=np.zeros_like(norm), where=norm > 0)
     reached = len(largest) - np.searchsorted(largest, observed - slack)
@@ -265,8 +265,8 @@ def one_sided_p(
     else:
         gains = values - values[:, [baseline]]
         within, noise = (
-            np.maximum(one, one[baseline])
-            for one in (tolerances(values, units), tolerances(values))
+            np.maximum(of_system, of_system[baseline])
+            for of_system in (tolerances(values, units), tolerances(values))
         )
         if test == "sign":
             p = _sign_p(gains, within, side)
@@ -351,9 +351,9 @@ def relative_differences(values: np.ndarray, baseline: int, confidence: float) -
     """
     within = np.maximum(tolerances(values), tolerances(values)[baseline])
     rows = list[tuple[float | None, float | None, float | None, str | None]]()
-    for place, own in enumerate(values.T):
-        known = ~np.isnan(own - values[:, baseline])
-        pair = own[known], values[known, baseline]
+    for place, system_values in enumerate(values.T):
+        known = ~np.isnan(system_values - values[:, baseline])
+        pair = system_values[known], values[known, baseline]
         nothing = (None, None, None, None)
         rows.append(nothing if place == baseline else _difference(*pair, confidence, within[place]))
     return pl.DataFrame(rows, _SCHEMA, orient="row")

@@ -128,15 +128,17 @@ def judge_bias(
         return JudgeBias("", pl.DataFrame(schema=_SCHEMA), np.nan, 0, confidence)
     first, alpha = permuted[0], round(1 - confidence, 9)
     draws = check_whole("draws", len(first.values) - 1, least_draws(alpha))
-    for one in permuted:
-        if list(one.systems) != list(first.systems) or one.values.shape != first.values.shape:
-            raise UsageError(f"{one.judge} has other systems or draws than {first.judge}.")
+    for means in permuted:
+        if list(means.systems) != list(first.systems) or means.values.shape != first.values.shape:
+            raise UsageError(f"{means.judge} has other systems or draws than {first.judge}.")
     hypotheses = Hypotheses.of(first.systems, groups or {})
-    tested = [Contrasts.of(one, hypotheses) for one in permuted]
-    greatest = np.max([one.greatest for one in tested], axis=0)
+    tested = [Contrasts.of(means, hypotheses) for means in permuted]
+    greatest = np.max([contrasts.greatest for contrasts in tested], axis=0)
     most_above = int(round(alpha * (1 + draws), 6)) - 1
     critical = float(np.sort(greatest[1:])[-1 - most_above])
-    frame = pl.concat([one.rows(hypotheses, greatest, critical, alpha) for one in tested])
+    frame = pl.concat(
+        [contrasts.rows(hypotheses, greatest, critical, alpha) for contrasts in tested]
+    )
     return JudgeBias(first.track, frame, critical, draws, confidence)
 
 
@@ -164,7 +166,7 @@ class Hypotheses(NamedTuple):
     ) -> Hypotheses:
         """Return the hypotheses on all systems, each system, and each group."""
         number = len(systems)
-        by, names = ["all", *["system"] * number], [ALL, *systems]
+        by, members = ["all", *["system"] * number], [ALL, *systems]
         sets = [np.ones((1, number), bool), np.eye(number, dtype=bool)]
         for kind, group_of in groups.items():
             unknown = sorted(group_of.keys() - set(systems))
@@ -173,12 +175,12 @@ class Hypotheses(NamedTuple):
             of_system = np.array([group_of.get(name) or "" for name in systems], dtype=object)
             for group in sorted({name for name in of_system if name}):
                 by.append(kind)
-                names.append(group)
+                members.append(group)
                 sets.append((of_system == group)[None])
         inside = np.concatenate(sets)
         sizes, outside = inside.sum(axis=1), ~inside
         others = outside / np.maximum(outside.sum(axis=1, keepdims=True), 1)
-        return cls(by, names, sizes, inside / sizes[:, None], others)
+        return cls(by, members, sizes, inside / sizes[:, None], others)
 
 
 @dataclass(frozen=True)
@@ -221,9 +223,9 @@ class Contrasts:
         above = np.searchsorted(np.sort(greatest), np.abs(z) - _TIE)
         p = np.where(np.isnan(z), np.nan, 1.0 - above / len(greatest))
         detectable = (critical + ndtri(POWER)) * self.columns["sd"]
-        found = {"p": p, "flagged": p <= alpha + _ROUNDING, "detectable": detectable}
+        columns = {"p": p, "flagged": p <= alpha + _ROUNDING, "detectable": detectable}
         of_tested = {"by": tested.by, "name": tested.names, "systems": tested.sizes}
-        frame = pl.DataFrame({**of_tested, **self.columns, **found})
+        frame = pl.DataFrame({**of_tested, **self.columns, **columns})
         frame = frame.with_columns(
             pl.lit(getattr(self.permuted, name)).alias(name)
             for name in ("judge", "measure", "queries")

@@ -108,7 +108,7 @@ def survival_limits(
     """
 
     def share(queries: np.ndarray | slice) -> float:
-        differences = [paired_differences(one[queries]) for one in (reference, judge)]
+        differences = [paired_differences(values[queries]) for values in (reference, judge)]
         better = [significant_signs(side, alpha, holm=False) for side in differences]
         means = upper_values(differences[0].mean)
         return count_conclusions(better[0], better[1], means).survived

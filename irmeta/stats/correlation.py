@@ -74,10 +74,10 @@ class Correlations(Summarized):
             a, b = np.nonzero(~np.eye(size, dtype=bool))
         else:
             a, b = np.triu_indices(size, 1)
-        names = pl.Series(self.orderings, dtype=pl.String)
+        orderings = pl.Series(self.orderings, dtype=pl.String)
         columns: dict[str, pl.Series | np.ndarray] = {
-            "ordering_a": names.gather(a),
-            "ordering_b": names.gather(b),
+            "ordering_a": orderings.gather(a),
+            "ordering_b": orderings.gather(b),
             "method": pl.Series([self.method], dtype=pl.String).new_from_index(0, len(a)),
             "correlation": self.values[a, b],
             "systems": self.systems[a, b],
@@ -138,25 +138,25 @@ def correlate(
     >>> result.values.round(3).tolist()
     [[1.0, 0.8], [0.8, 1.0]]
     """
-    names, x = _orderings(values, signed=method != "rmse")
+    orderings, x = _orderings(values, signed=method != "rmse")
     known = (~np.isnan(x)).astype(np.float32)
     systems = (known @ known.T).astype(np.int32)
-    found = correlate_arrays(x, x, False, method, p, ties)
+    correlations = correlate_arrays(x, x, False, method, p, ties)
     if not isinstance(values, Scores):
-        return Correlations(method, names, found, systems)
-    queries = np.empty(found.shape, np.int32)
+        return Correlations(method, orderings, correlations, systems)
+    queries = np.empty(correlations.shape, np.int32)
     counted = values.included & ~np.isnan(values.values)
-    for i, j in combinations_with_replacement(range(len(names)), 2):
+    for i, j in combinations_with_replacement(range(len(orderings)), 2):
         both = counted[i] & counted[j]
         per_system = both.sum(axis=0)
         # Systems without a value have no mean.
         queries[i, j] = queries[j, i] = min(per_system[per_system > 0], default=0)
         if i != j and not np.array_equal(counted[i], counted[j]):
-            a, b = (_means_over(values, one, both, method != "rmse")[None] for one in (i, j))
+            a, b = (_means_over(values, m, both, method != "rmse")[None] for m in (i, j))
             systems[i, j] = systems[j, i] = np.count_nonzero(~np.isnan(a) & ~np.isnan(b))
-            found[i, j] = correlate_arrays(a, b, True, method, p, ties)[0]
-            found[j, i] = correlate_arrays(b, a, True, method, p, ties)[0]
-    return Correlations(method, names, found, systems, queries)
+            correlations[i, j] = correlate_arrays(a, b, True, method, p, ties)[0]
+            correlations[j, i] = correlate_arrays(b, a, True, method, p, ties)[0]
+    return Correlations(method, orderings, correlations, systems, queries)
 
 
 def _means_over(scores: Scores, index: int, counted: np.ndarray, signed: bool) -> np.ndarray:
@@ -191,8 +191,8 @@ class Bootstrap(Summarized):
     systems: int
 
     def _summary(self) -> Summary:
-        found = f"{self.correlation:.4g} ({self.low:.4g} to {self.high:.4g})"
-        return Summary(f"{self.method} of {' and '.join(self.measures)}", [found], self.frame)
+        estimate = f"{self.correlation:.4g} ({self.low:.4g} to {self.high:.4g})"
+        return Summary(f"{self.method} of {' and '.join(self.measures)}", [estimate], self.frame)
 
     def frame(self) -> pl.DataFrame:
         """Return one row: measure_a, measure_b, method, correlation, low, high, ...

@@ -24,12 +24,12 @@ def by_every_test(
     rng: int | np.random.Generator = 0,
 ) -> Iterator[Pairs]:
     """Run each test on each matrix; parameters and errors as of `power`."""
-    names = [tests] if isinstance(tests, str) else list(tests)
-    if not names:
+    chosen = [tests] if isinstance(tests, str) else list(tests)
+    if not chosen:
         raise UsageError("no test was given")
     adjusted(np.empty(0), correction)  # raises for an unknown correction, even if no test uses it
     for matrix in matrices:
-        for test in names:
+        for test in chosen:
             applicable = "none" if test in FAMILY_TESTS else correction
             yield pairwise(matrix, test, correction=applicable, resamples=resamples, rng=rng)
 
@@ -85,8 +85,8 @@ def power(
     >>> irmeta.stats.power(ap, ["t", "sign"], alpha=0.05).select("test", "separated").rows()
     [('t', 2), ('sign', 0)]
     """
-    found = by_every_test([matrix], tests, correction=correction, resamples=resamples, rng=rng)
-    return separation(found, alpha=alpha)
+    tested = by_every_test([matrix], tests, correction=correction, resamples=resamples, rng=rng)
+    return separation(tested, alpha=alpha)
 
 
 def separation(found: Iterable[Pairs], *, alpha: float | Iterable[float] = LEVELS) -> pl.DataFrame:
@@ -215,8 +215,9 @@ def detectable_difference(
     """
     check_share("power", power)
     check_share("alpha", alpha)
-    found = paired_differences(matrix.values)
-    deviations, sizes = found.deviation[found.upper], found.queries[found.upper]
+    differences = paired_differences(matrix.values)
+    upper = differences.upper
+    deviations, sizes = differences.deviation[upper], differences.queries[upper]
     if queries is not None:
         sizes = np.full(len(sizes), check_whole("queries", queries, 2))
     known = (sizes > 1) & ~np.isnan(deviations)
@@ -269,11 +270,11 @@ def indistinguishable_groups(
     for a, b in np.argwhere(np.triu(separated, 1)).tolist():
         both = 1 << a | 1 << b
         split = [group for group in groups if group & both == both]
-        whole = [group for group in groups if group & both != both]
-        parts = {group & ~(1 << one) for group in split for one in (a, b)}
-        others = [*whole, *parts]
-        kept = [p for p in parts if not any(p | one == one != p for one in others)]
-        groups = [*whole, *(p for p in kept if p not in whole)]
+        unsplit = [group for group in groups if group & both != both]
+        parts = {group & ~(1 << member) for group in split for member in (a, b)}
+        others = [*unsplit, *parts]
+        largest = [p for p in parts if not any(p | larger == larger != p for larger in others)]
+        groups = [*unsplit, *(p for p in largest if p not in unsplit)]
         if len(groups) > most:
             return None
     members = [[i for i in range(size) if group >> i & 1] for group in groups]

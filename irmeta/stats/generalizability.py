@@ -104,24 +104,24 @@ def g_study(matrix: Matrix | object) -> GStudy:
     >>> irmeta.stats.g_study(ap)
     GStudy(AP: system 86.5 %, query 0.0 %, interaction 13.5 %)
     """
-    one = as_matrix(matrix)
-    values = one.values[np.isfinite(one.values).all(axis=1)]
+    source = as_matrix(matrix)
+    values = source.values[np.isfinite(source.values).all(axis=1)]
     queries, systems = values.shape
     if queries < 2 or systems < 2:
         nothing = [np.nan] * 6
-        return GStudy(one.measure, one.track, systems, queries, *nothing)
+        return GStudy(source.measure, source.track, systems, queries, *nothing)
     of_systems, of_queries, mean = values.mean(axis=0), values.mean(axis=1), values.mean()
-    rest = values - of_systems - of_queries[:, None] + mean
+    residuals = values - of_systems - of_queries[:, None] + mean
     squares = [
         queries * np.square(of_systems - mean).sum() / (systems - 1),
         systems * np.square(of_queries - mean).sum() / (queries - 1),
-        np.square(rest).sum() / ((systems - 1) * (queries - 1)),
+        np.square(residuals).sum() / ((systems - 1) * (queries - 1)),
     ]
     slack = (ROUNDING * np.abs(values).max()) ** 2 * max(queries, systems)
-    ms_system, ms_query, ms_rest = (0.0 if one <= slack else float(one) for one in squares)
+    ms_system, ms_query, ms_rest = (0.0 if square <= slack else float(square) for square in squares)
     return GStudy(
-        measure=one.measure,
-        track=one.track,
+        measure=source.measure,
+        track=source.track,
         systems=systems,
         queries=queries,
         system=max((ms_system - ms_rest) / queries, 0.0),

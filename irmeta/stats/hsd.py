@@ -151,9 +151,9 @@ def permuted(
 
     starts = range(0, resamples, size)
     parts = reported(ordered_map(part, starts, workers=workers), len(starts))
-    found = np.concatenate(list(parts))
-    found.sort()
-    return np.divide(found, len(table), out=found)
+    statistics = np.concatenate(list(parts))
+    statistics.sort()
+    return np.divide(statistics, len(table), out=statistics)
 
 
 def range_p(values: np.ndarray, ranges: np.ndarray, units: Units = 0.0) -> np.ndarray:

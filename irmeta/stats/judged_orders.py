@@ -105,7 +105,7 @@ def shares_of_best(means: np.ndarray, size: int) -> np.ndarray:
     Systems that tie at the border share the remaining places; the shares add up to `size`, or to
     the number of systems if that is smaller.
     """
-    above, tied = (one[0] for one in tie_groups(means[None]))
+    above, tied = (counts[0] for counts in tie_groups(means[None]))
     return np.clip((size - above) / tied, 0.0, 1.0)
 
 
@@ -134,9 +134,9 @@ def places(means: np.ndarray) -> np.ndarray:
 
     Ties are ordered by the index of the systems, which are sorted by name.
     """
-    found = np.empty(len(means), np.int64)
-    found[np.argsort(-means, kind="stable")] = np.arange(len(means))
-    return found
+    places = np.empty(len(means), np.int64)
+    places[np.argsort(-means, kind="stable")] = np.arange(len(means))
+    return places
 
 
 SPLITS = 10
@@ -216,8 +216,8 @@ def order_loss(
     """
     number = len(reference)
     weights = resampled_halves(number, draws, np.random.default_rng((seed, number)))
-    found = split_taus(reference, judge, weights)
-    drawn = (found.judge - found.people).reshape(-1, SPLITS)
+    resampled = split_taus(reference, judge, weights)
+    drawn = (resampled.judge - resampled.people).reshape(-1, SPLITS)
     drawn = drawn[~np.isnan(drawn).any(axis=1)]
     splits = (taus.judge - taus.people)[~np.isnan(taus.judge - taus.people)]
     if len(drawn) < 2 or len(splits) < 2:
@@ -266,7 +266,9 @@ def many_query_tau(reference: np.ndarray, judge: np.ndarray, draws: np.ndarray) 
     left = [_without_noise(values) for values in both]
     if min(left) == 0.0:
         return ManyQueryTau(*[np.nan] * 3)
-    lengths = [np.sqrt(part) * np.linalg.norm(one) for part, one in zip(left, means, strict=True)]
+    lengths = [
+        np.sqrt(share) * np.linalg.norm(side) for share, side in zip(left, means, strict=True)
+    ]
     along = means[0] / np.linalg.norm(means[0])
     across = means[1] - (means[1] @ along) * along
     if np.linalg.norm(across) > TIE * np.linalg.norm(means[1]):
@@ -281,7 +283,7 @@ def many_query_tau(reference: np.ndarray, judge: np.ndarray, draws: np.ndarray) 
         simulated = _tau(true_reference + errors[0], true_judge + errors[1])
         shares.append(np.nanquantile(simulated, (TAILS, 0.5, 1.0 - TAILS)))
     path = np.minimum.accumulate(taus)
-    observed = _tau(*(one[None] for one in means))[0]
+    observed = _tau(*(side[None] for side in means))[0]
     high, value, low = (
         float(np.interp(-observed, -curve, path))
         for curve in np.minimum.accumulate(shares, axis=0).T

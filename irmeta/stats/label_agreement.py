@@ -59,7 +59,7 @@ def coefficients(
         squared = gaps**2
         differ = (gaps > 0).astype(np.float64)
         means = of_reference @ grades, of_judge @ grades
-        found = {
+        values = {
             "spearman": _spearman(shares, of_reference, of_judge),
             **_binary(tables, grades >= rel_reference, grades >= rel_judge),
             "exact": np.einsum("tii->t", shares),
@@ -73,7 +73,7 @@ def coefficients(
             "mean_judge": means[1],
             "leniency": means[1] - means[0],
         }
-    return {name: found[name] for name in (*SCALE_FREE, *SAME_SCALE)}
+    return {name: values[name] for name in (*SCALE_FREE, *SAME_SCALE)}
 
 
 def _kappa(
@@ -160,11 +160,11 @@ def count_coincidences(
     by_doc = labels.reshape(len(query), levels).astype(np.float64)
     number = by_doc.sum(axis=1)
     weight = np.where(number > 1, 1.0 / np.maximum(number - 1.0, 1.0), 0.0)
-    found = np.zeros((int(query[-1]) + 1 if len(query) else 0, levels, levels))
-    for one in range(len(found)):
-        part, share = by_doc[query == one], weight[query == one]
-        found[one] = (part * share[:, None]).T @ part - np.diag(share @ part)
-    return found
+    counts = np.zeros((int(query[-1]) + 1 if len(query) else 0, levels, levels))
+    for q in range(len(counts)):
+        part, share = by_doc[query == q], weight[query == q]
+        counts[q] = (part * share[:, None]).T @ part - np.diag(share @ part)
+    return counts
 
 
 def query_intervals(
@@ -210,13 +210,15 @@ def _studentised(
     estimates = dict(_errors(tables, compute, np.ones((1, queries))))
     if queries < LEAST_RESAMPLED:
         quantiles = stdtrit(queries - 1, np.array([0.975, 0.025]))
-        return {name: _ends(name, one[:, 0], quantiles) for name, one in estimates.items()}
+        return {
+            name: _ends(name, estimate[:, 0], quantiles) for name, estimate in estimates.items()
+        }
     step = max(1, CELLS_HELD // tables.size)
     counts = draw_counts(queries, resamples, seed).astype(np.float64)
     parts = [dict(_errors(tables, compute, part)) for part in _parts(counts, step)]
-    found = {}
-    for name, one in estimates.items():
-        value, values = one[0, 0], np.concatenate([part[name] for part in parts], axis=1)
+    intervals = {}
+    for name, estimate in estimates.items():
+        value, values = estimate[0, 0], np.concatenate([part[name] for part in parts], axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             if name in MEANS:
                 ratios = (values[0] - value) / values[1]
@@ -225,8 +227,8 @@ def _studentised(
         defined = ratios[np.isfinite(ratios) & (values[1] > TIE)]
         is_known = len(defined) >= len(ratios) / 2
         quantiles = np.quantile(defined, (0.975, 0.025)) if is_known else np.full(2, np.nan)
-        found[name] = _ends(name, one[:, 0], quantiles)
-    return found
+        intervals[name] = _ends(name, estimate[:, 0], quantiles)
+    return intervals
 
 
 def _errors(
@@ -360,20 +362,20 @@ class LabelPairs:
 
         Docs of stray grades do not count for those of the scale.
         """
-        found = coefficients(tables, self.grades, *self.rels)
+        values = coefficients(tables, self.grades, *self.rels)
         if self.is_comparable and not self.on_scale.all():
             inside = tables[:, self.on_scale][:, :, self.on_scale]
             of_scale = coefficients(inside, self.grades[self.on_scale], *self.rels)
-            found |= {name: of_scale[name] for name in SAME_SCALE}
+            values |= {name: of_scale[name] for name in SAME_SCALE}
         if not self.is_comparable:
-            found |= dict.fromkeys(SAME_SCALE, np.full(len(tables), np.nan))
-        return found
+            values |= dict.fromkeys(SAME_SCALE, np.full(len(tables), np.nan))
+        return values
 
     def row(self) -> dict[str, object]:
         """Return counts, coefficients and their intervals."""
-        whole = self.tables.sum(axis=0)
+        total = self.tables.sum(axis=0)
         relevant, judged = (self.grades >= rel for rel in self.rels)
-        values = self.coefficients(whole[None])
+        values = self.coefficients(total[None])
         intervals = query_intervals(
             self.tables, self.coefficients, self.options.resamples, self.options.seed
         )
@@ -384,10 +386,10 @@ class LabelPairs:
             "judge_alone": self.judge_alone,
             "rel_reference": self.rels[0],
             "rel_judge": self.rels[1],
-            "both_relevant": int(whole[relevant][:, judged].sum()),
-            "reference_relevant": int(whole[relevant][:, ~judged].sum()),
-            "judge_relevant": int(whole[~relevant][:, judged].sum()),
-            "none_relevant": int(whole[~relevant][:, ~judged].sum()),
+            "both_relevant": int(total[relevant][:, judged].sum()),
+            "reference_relevant": int(total[relevant][:, ~judged].sum()),
+            "judge_relevant": int(total[~relevant][:, judged].sum()),
+            "none_relevant": int(total[~relevant][:, ~judged].sum()),
             "scale": self.scale,
             **{
                 column: value

@@ -127,9 +127,9 @@ class Rules:
         if segments is None:
             return [every]
         queries = segments.of_track(found.track)
-        names = usable_segments(queries, found.track, found.compared_queries)
-        boards = {name: self.board(found.only_queries(queries[name])) for name in names}
-        return [one.in_segment(name, every) for name, one in [(None, every), *boards.items()]]
+        usable = usable_segments(queries, found.track, found.compared_queries)
+        boards = {name: self.board(found.only_queries(queries[name])) for name in usable}
+        return [board.in_segment(name, every) for name, board in [(None, every), *boards.items()]]
 
     def board(self, found: TrackPreferences) -> Leaderboard:
         """Order and test the systems of one track, or of some queries of it."""
@@ -192,7 +192,7 @@ def _baseline(
         won += values[:, index] > TIE
         lost += values[:, index] < -TIE
     undefined = np.full(pairs.p.shape, np.nan)
-    limits = (undefined if one is None else one for one in (pairs.low, pairs.high))
+    limits = (undefined if limit is None else limit for limit in (pairs.low, pairs.high))
     columns = zip(("value", "low", "high"), (pairs.difference, *limits), strict=True)
     number = int(found.defined.sum())
     frame = pl.DataFrame(

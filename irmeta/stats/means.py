@@ -114,17 +114,17 @@ def with_intervals(
         if measure not in scores.averages:
             values = np.where(counted[place], scores.values[place], np.nan)
             limits[:, place] = mean_intervals(values, method, rng=rng)
-    found = pl.DataFrame(
+    intervals = pl.DataFrame(
         {
             "system": np.repeat(np.array(scores.systems, object), measures),
             "measure": np.tile(np.array(scores.measures, object), systems),
-            **{name: one.T.ravel() for name, one in zip(("low", "high"), limits, strict=True)},
+            **{name: limit.T.ravel() for name, limit in zip(("low", "high"), limits, strict=True)},
         },
         {"system": pl.String, "measure": pl.String, "low": pl.Float64, "high": pl.Float64},
     )
     place = frame.columns.index("value") + 1
     order = [*frame.columns[:place], "low", "high", *frame.columns[place:]]
-    joined = frame.join(found, on=["system", "measure"], how="left", maintain_order="left")
+    joined = frame.join(intervals, on=["system", "measure"], how="left", maintain_order="left")
     return joined.select(order)
 
 

@@ -87,7 +87,7 @@ def mixtures(
     generator = np.random.default_rng(rng)
     order = generator.permuted(np.tile(np.arange(number), (repeats, 1)), axis=1)
     human = _Prefixes(values.reference, order)
-    prefixes = {name: _Prefixes(one, order) for name, one in values.judges.items()}
+    prefixes = {name: _Prefixes(judged, order) for name, judged in values.judges.items()}
     rows = []
     for size in chosen:
         alone = human.first(size)
@@ -204,11 +204,11 @@ def _tau(x: np.ndarray | None, y: np.ndarray | None) -> np.ndarray | None:
 def _summarised(*pairs: list[np.ndarray | None]) -> list[float]:
     """Return mean, deviation and low end of tau with all queries, and its mean with the others."""
     out = []
-    for full, rest in pairs:
+    for full, without in pairs:
         known = full is not None
         out.append(float(full.mean()) if known else np.nan)
         out.append(float(full.std(ddof=1)) if known and len(full) > 1 else np.nan)
         missed = int(round((1 - REACHED) * len(full), 9)) if known else 0
         out.append(float(np.sort(full)[missed]) if known and not np.isnan(full).any() else np.nan)
-        out.append(np.nan if rest is None else float(rest.mean()))
+        out.append(np.nan if without is None else float(without.mean()))
     return out

@@ -81,7 +81,7 @@ class Reordering(Summarized):
 
         Columns: track, old, new, system, better_old, better_new, moved, value.
         """
-        names = {"track": self.track, "old": self.old, "new": self.new}
+        constants = {"track": self.track, "old": self.old, "new": self.new}
         frame = pl.DataFrame(
             {
                 "system": pl.Series(self.systems, dtype=pl.String),
@@ -91,7 +91,7 @@ class Reordering(Summarized):
                 "value": self.value,
             }
         )
-        constant = [pl.lit(text, dtype=pl.String).alias(name) for name, text in names.items()]
+        constant = [pl.lit(text, dtype=pl.String).alias(name) for name, text in constants.items()]
         return frame.select(*constant, pl.all())
 
     def summary(self) -> pl.DataFrame:
@@ -308,12 +308,12 @@ def coverage(
     tested = partial(pairwise, test=test, correction=correction, resamples=resamples, rng=rng)
     rows, tests = [], dict[bytes, Pairs]()
     for matrix in several:
-        base, other = in_common(reference, _aligned(matrix, reference.systems))
+        base, compared = in_common(reference, _aligned(matrix, reference.systems))
         key = repr(base.queries).encode() + np.isnan(base.values).tobytes()
         if key not in tests:
             tests[key] = tested(base)
         old = tests[key]
-        pairs = tested(other)
+        pairs = tested(compared)
         size, in_new, covered, inverted = covered_pairs(old, pairs, alpha)
         ratios = (covered / size, inverted / size) if size else (np.nan, np.nan)
         number = len(reference.systems) * (len(reference.systems) - 1) // 2

@@ -47,8 +47,8 @@ def over_common(correlation: Correlation, x: np.ndarray, y: np.ndarray, paired: 
     out = np.full((len(x), len(y)), np.nan)
     groups = list(_alike(in_y))
     for known, rows in _alike(in_x):
-        for other, columns in groups:
-            both = known & other
+        for other_known, columns in groups:
+            both = known & other_known
             left = x[np.ix_(rows, both)]
             # Passing the identical array halves the work of the correlation.
             is_same = y is x and rows[0] == columns[0]

@@ -139,8 +139,8 @@ def max_t_pairs(
     p = reached_p(np.abs(boot.ratio), largest)
     limit = range_margin(largest, confidence)
     margin = np.multiply(boot.error, limit, out=np.full(p.shape, np.nan), where=tested > 0)
-    found = boot.differences
-    is_equal = (found.deviation == 0) & (found.mean == 0)
+    differences = boot.differences
+    is_equal = (differences.deviation == 0) & (differences.mean == 0)
     p[tested == 0], p[is_equal], margin[is_equal] = np.nan, 1.0, 0.0
     np.fill_diagonal(p, 1.0)
     return p, margin

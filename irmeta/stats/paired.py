@@ -69,7 +69,7 @@ class Differences:
         out, index, step = np.empty((size, size)), np.arange(size), max(1, _PAIRS // max(1, size))
         for rows in (slice(start, start + step) for start in range(0, size, step)):
             upper = index > index[rows, None]
-            arrays = (one[rows][upper] for one in (self.mean, self.deviation, self.queries))
+            arrays = (moments[rows][upper] for moments in (self.mean, self.deviation, self.queries))
             out[rows][upper] = self._p(*arrays)
         np.fill_diagonal(out, 1.0)
         mirror(out, 1.0)
@@ -81,8 +81,9 @@ class Differences:
         The pairs are those of `upper`.
         """
         upper = self.upper
-        mean, deviation, queries = (one[upper] for one in (self.mean, self.deviation, self.queries))
-        return Differences(mean, deviation, queries, self.paired).separated_each(alpha)
+        mean, deviation = self.mean[upper], self.deviation[upper]
+        pairs = Differences(mean, deviation, self.queries[upper], self.paired)
+        return pairs.separated_each(alpha)
 
     def separated_each(self, alpha: float) -> np.ndarray:
         """Compute whether p is at most `alpha`, of arrays [pair].
@@ -93,9 +94,10 @@ class Differences:
         ratio, error = self._ratio(mean, deviation, number)
         critical = self._by_number(lambda freedom: -stdtrit(freedom, alpha / 2))[number]
         is_near = ~(np.abs(ratio - critical) > NEAR * critical) | ~(error > 0)
-        found = ratio > critical
-        found[is_near] = self._p(*(one[is_near] for one in (mean, deviation, number))) <= alpha
-        return found
+        is_separated = ratio > critical
+        near = (array[is_near] for array in (mean, deviation, number))
+        is_separated[is_near] = self._p(*near) <= alpha
+        return is_separated
 
     def separated_by_holm(self, alpha: float) -> np.ndarray:
         """Compute whether p with Holm's correction is at most `alpha`, of arrays [pair].
@@ -188,10 +190,8 @@ def significant_signs(differences: Differences, alpha: float, holm: bool) -> np.
 
     All pairs have the same queries, so that critical values decide, which is faster than p-values.
     """
-    mean, deviation, queries = (
-        upper_values(one) for one in (differences.mean, differences.deviation, differences.queries)
-    )
-    pairs = Differences(mean, deviation, queries, differences.paired)
+    mean, deviation = upper_values(differences.mean), upper_values(differences.deviation)
+    pairs = Differences(mean, deviation, upper_values(differences.queries), differences.paired)
     is_far = pairs.separated_by_holm(alpha) if holm else pairs.separated_each(alpha)
     return np.where(is_far, np.sign(mean), 0.0).astype(np.int8)
 
@@ -217,8 +217,8 @@ def paired_differences(values: np.ndarray) -> Differences:
 
 def pair_moments(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray]) -> Differences:
     """Compute the moments of `paired_differences` for pairs above the diagonal: arrays [pair]."""
-    mean, deviation, queries = (one[pairs] for one in _upper_moments(paired_moments, values))
-    return Differences(mean, deviation, queries)
+    mean, deviation, queries = _upper_moments(paired_moments, values)
+    return Differences(mean[pairs], deviation[pairs], queries[pairs])
 
 
 def unpaired_differences(values: np.ndarray) -> Differences:
@@ -469,6 +469,9 @@ class PairedT:
         else:
             found[self.upper] = self.differences.separated(alpha)
         return found | found.T
+        is_separated = np.zeros(self.difference.shape, bool)
+        is_separated[self.upper] = self.differences.separated(alpha)
+        return is_separated | is_separated.T
 
     def better(self, alpha: float = 0.05) -> np.ndarray:
         """Return whether the row is significantly better than the column: bool [system, system]."""

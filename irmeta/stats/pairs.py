@@ -170,8 +170,8 @@ class Pairs(Summarized):
         share = f" ({100 * different / possible:.1f}%)"
         things = "pair" if self.shown is None else "system"
         pairs = f"{different:,} of {count(possible, things)}{share}"
-        found = "differ significantly" if self.shown is None else f"significantly {self.shown}"
-        text = f"{pairs} {found} at {alpha:g}"
+        result = "differ significantly" if self.shown is None else f"significantly {self.shown}"
+        text = f"{pairs} {result} at {alpha:g}"
         return "; ".join(filter(None, [text, self.untested_text]))
 
     @property
@@ -462,28 +462,28 @@ def against_baselines(
         )
     for baseline in baselines:
         _check_baseline(matrix, test, baseline)
-    places = [matrix.systems.index(one) for one in baselines]
+    places = [matrix.systems.index(name) for name in baselines]
     is_sided = alternative != "two-sided"
     tested = _joint_tests(matrix.systems, baselines, sided=is_sided)
     level = interval_confidence(confidence, correction, _defined_tests(matrix.values, tested))
     results = [
-        pairwise(matrix, test, baseline=one, confidence=level, **choices) for one in baselines
+        pairwise(matrix, test, baseline=name, confidence=level, **choices) for name in baselines
     ]
     by_pair = np.full(tested.shape, np.nan)
-    for place, one in zip(places, results, strict=True):
-        by_pair[:, place] = one.p[:, place]
+    for place, result in zip(places, results, strict=True):
+        by_pair[:, place] = result.p[:, place]
     by_pair[tested] = adjusted(by_pair[tested], correction)
     if not is_sided:
         by_pair = np.where(tested.T, by_pair.T, by_pair)
     return [
         replace(
-            one,
+            result,
             p=cross(by_pair[:, place], place, 1.0),
             correction=correction,
             confidence=confidence,
-            beside=tuple(name for name in baselines if name != one.baseline),
+            beside=tuple(name for name in baselines if name != result.baseline),
         )
-        for place, one in zip(places, results, strict=True)
+        for place, result in zip(places, results, strict=True)
     ]
 
 
@@ -526,7 +526,7 @@ def _tested_pairs(systems: tuple[str, ...], baseline: str | None) -> np.ndarray:
 
 def _joint_tests(systems: tuple[str, ...], baselines: Sequence[str], *, sided: bool) -> np.ndarray:
     """Return the mask of the tests of several baselines; two-sided, two baselines have one test."""
-    places = [systems.index(one) for one in baselines]
+    places = [systems.index(name) for name in baselines]
     mask = np.zeros((len(systems),) * 2, bool)
     mask[:, places] = True
     for number, place in enumerate(places):

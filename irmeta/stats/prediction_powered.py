@@ -61,12 +61,12 @@ class LabelledMoments:
 
         The weight is tuned for PPI++, otherwise 1; it is 0 without a rest.
         """
-        found = np.empty((3, len(self.y)))
+        out = np.empty((3, len(self.y)))
         moments = (self.y, self.f, self.f_rest, self.yy, self.ff, self.yf, self.ff_rest)
         estimates(
-            METHODS.index(method), self.labelled, self.rest, *moments, self.ff_all, ROUNDING, found
+            METHODS.index(method), self.labelled, self.rest, *moments, self.ff_all, ROUNDING, out
         )
-        return found[0], found[1], found[2]
+        return out[0], out[1], out[2]
 
     def reference_alone(self, fixed: bool) -> np.ndarray:
         """Return the squared standard errors of the means of the reference's labels alone."""
@@ -196,14 +196,14 @@ def corrected_differences(
             "difference_judge": means * reference.direction,
         }
     )
-    found = frame.hstack(_intervals(moments, method, confidence, reference.direction))
+    corrected = frame.hstack(_intervals(moments, method, confidence, reference.direction))
     estimate, squared_error, _ = moments.estimate(method)
     error = np.sqrt(squared_error)
     ratio = np.divide(np.abs(estimate), error, out=np.zeros(len(error)), where=error > 0)
     p = 2 * stdtr(moments.labelled - 1, -ratio)
     is_flat = error <= TIE
     p[is_flat] = np.where(np.abs(estimate[is_flat]) <= TIE, 1.0, np.nan)
-    return found.with_columns(p=p)
+    return corrected.with_columns(p=p)
 
 
 def _given(
@@ -219,10 +219,10 @@ def _given(
     labelled = ordered_as(reference, judge, judge.measure)
     columns = [judge.systems.index(system) for system in reference.systems]
     known = set(reference.queries)
-    rest = judge.oriented[[i for i, q in enumerate(judge.queries) if q not in known]][:, columns]
+    f_rest = judge.oriented[[i for i, q in enumerate(judge.queries) if q not in known]][:, columns]
     human = reference.oriented
     both = np.isfinite(human).all(axis=1) & np.isfinite(labelled).all(axis=1)
-    rest = rest[np.isfinite(rest).all(axis=1)]
+    f_rest = f_rest[np.isfinite(f_rest).all(axis=1)]
     if both.sum() < LEAST_LABELLED:
         raise UsageError(
             f"{both.sum()} queries have values by both people and the judge; at least "
@@ -230,8 +230,8 @@ def _given(
         )
     y, f = human[both], labelled[both]
     if pairs is not None:
-        y, f, rest = (values[:, pairs[0]] - values[:, pairs[1]] for values in (y, f, rest))
-    return moments_of(y, f, rest), np.concatenate((f, rest)).mean(axis=0), reference.systems
+        y, f, f_rest = (values[:, pairs[0]] - values[:, pairs[1]] for values in (y, f, f_rest))
+    return moments_of(y, f, f_rest), np.concatenate((f, f_rest)).mean(axis=0), reference.systems
 
 
 def moments_of(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> LabelledMoments:
@@ -298,8 +298,8 @@ def equivalent_queries(
     share_of_all = 0.0 if fixed is None else 1.0 / fixed
     shares, widths = _widths(confidence, share_of_all)
     with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.log(t_factor(labelled, confidence)) + np.log(1 / labelled - share_of_all) / 2
-        share = np.exp(np.interp(own + np.log(width / alone), widths, shares, left=-np.inf))
+        target = np.log(t_factor(labelled, confidence)) + np.log(1 / labelled - share_of_all) / 2
+        share = np.exp(np.interp(target + np.log(width / alone), widths, shares, left=-np.inf))
         return np.where(alone > 0, 1 / (share + share_of_all), np.nan)
 
 
@@ -339,10 +339,10 @@ def common_values(reference: Matrix, judges: Mapping[str, Matrix]) -> CommonValu
     """
     values = {name: ordered_as(reference, judge, name) for name, judge in judges.items()}
     known = np.isfinite(reference.values).all(axis=1)
-    for one in values.values():
-        known &= np.isfinite(one).all(axis=1)
+    for side in values.values():
+        known &= np.isfinite(side).all(axis=1)
     queries = tuple(reference.queries[i] for i in np.flatnonzero(known))
-    cut = {name: one[known] for name, one in values.items()}
+    cut = {name: side[known] for name, side in values.items()}
     return CommonValues(queries, reference.systems, reference.oriented[known], cut)
 
 
@@ -541,7 +541,7 @@ class _Tally:
         confidence: float,
     ) -> tuple[object, ...]:
         total = max(self.draws * len(self.covered), 1)
-        width, alone, covered_alone = (one / total for one in self.totals)
+        width, alone, covered_alone = (sums / total for sums in self.totals)
         least_a = least_b = None
         shares = self.covered / max(self.draws, 1)
         if len(shares):
@@ -594,10 +594,10 @@ def _simulate_judge(
     factors = np.array([t_factor(size, setting.confidence) for size in sizes])
     moments = np.stack((y, y * y, f, f * f, y * f))
     for is_fixed, orders in draws_of.items():
-        kinds = [one for one in methods if (one == "difference") == is_fixed]
+        kinds = [method for method in methods if (method == "difference") == is_fixed]
         totals = np.zeros((len(sizes), len(kinds), 3))
         covered = np.zeros((len(sizes), len(kinds), targets), np.int64)
-        codes = np.array([METHODS.index(one) for one in kinds], np.int64)
+        codes = np.array([METHODS.index(method) for method in kinds], np.int64)
         tally_intervals(moments, orders, np.array(sizes), factors, codes, ROUNDING, totals, covered)
         for k, i in np.ndindex(len(sizes), len(kinds)):
             sums = totals[k, i].tolist()

@@ -162,8 +162,8 @@ def preference_subsets(
         return -rank_rows(_mc4_scores(wins, times, majority), True).astype(np.float64)
 
     plan = Plan("queries", tuple(sizes), replicates, queries, len(complete.systems))
-    whole = places(np.arange(queries)[None])[0]
-    return correlate_samples(plan, win_rates.measure, whole, places, rng=rng)
+    all_places = places(np.arange(queries)[None])[0]
+    return correlate_samples(plan, win_rates.measure, all_places, places, rng=rng)
 
 
 def _wins_by_query(verdicts: Verdicts) -> np.ndarray:

@@ -312,7 +312,7 @@ def properties_for(kinds: Collection[str]) -> list[Property]:
     if not kinds:
         raise UsageError(f"no kind of rankings was given. Known: {', '.join(KINDS)}.")
     known = (*PAPER, SWAP, REPLACEMENT, CONVERGENCE, TOP_WEIGHTEDNESS)
-    return [one for one in known if set(one.kinds) <= set(kinds)]
+    return [item for item in known if set(item.kinds) <= set(kinds)]
 
 
 Case = Literal["first", "smallest", "largest"]
@@ -483,4 +483,4 @@ class _Examples:
 
     def pairs(self) -> dict[tuple[int, Case], tuple[int, int]]:
         """Return lower and upper ranking by measure and case."""
-        return {one: (lower, upper) for one, (_, _, lower, upper) in self._best.items()}
+        return {case: (lower, upper) for case, (_, _, lower, upper) in self._best.items()}

@@ -220,10 +220,10 @@ def _sure(
             largest = largest.max(axis=0, initial=0.0, keepdims=True)
         limits = [range_margin(np.sort(row), confidence) for row in largest]
         limit = np.broadcast_to(np.array(limits), len(tested))
-        found = np.sign(boot.ratio) * (is_open & (np.abs(boot.ratio) > limit[:, None]))
-        if not step_down or np.array_equal(found, sure):
-            return is_open, found, limit
-        sure = found
+        order = np.sign(boot.ratio) * (is_open & (np.abs(boot.ratio) > limit[:, None]))
+        if not step_down or np.array_equal(order, sure):
+            return is_open, order, limit
+        sure = order
         tested = (is_open * (3 - (sure > 0) - 2 * (sure < 0))).astype(np.int8)
 
 

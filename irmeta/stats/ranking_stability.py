@@ -415,8 +415,8 @@ def half_orders(
         np.reshape([mean_over_queries(values[queries]) for queries in halves[:, side]], shape)
         for side in (0, 1)
     ]
-    one, other = (np.reshape([round_means(row) for row in side], shape) for side in sides)
-    taus = kendall_tau_b(one, other, True)
+    rounded = [np.reshape([round_means(row) for row in side], shape) for side in sides]
+    taus = kendall_tau_b(rounded[0], rounded[1], True)
     counts = [
         _conclusions(values[first], values[second], means, pairs, alpha)
         for (first, second), means in zip(halves, sides[1], strict=True)

@@ -44,7 +44,7 @@ def tau_union(original: Sequence[str], rerun: Sequence[str]) -> float:
     ranks = min(len(original), len(rerun))
     if ranks < 2:
         return float("nan")
-    first, second = (np.array([[place[doc] for doc in one[:ranks]]]) for one in (original, rerun))
+    first, second = (np.array([[place[doc] for doc in docs[:ranks]]]) for docs in (original, rerun))
     counts = np.zeros((1, 3), np.int64)
     concordant_pairs(first, second, counts)
     return int(counts[0, 0]) / (ranks * (ranks - 1) / 2)
@@ -81,7 +81,7 @@ def unpaired_p(original: np.ndarray, rerun: np.ndarray) -> float:
     freedom = len(original) + len(rerun) - 2
     if freedom < 1:
         return float("nan")
-    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in (original, rerun))
+    squares = sum(float(((values - values.mean()) ** 2).sum()) for values in (original, rerun))
     difference = float(original.mean() - rerun.mean())
     if squares == 0:
         return float(difference == 0)
@@ -160,8 +160,8 @@ def interval(
     """
     generator = np.random.default_rng(seed_sequence(rng))
     draws = [
-        generator.integers(0, len(one), (resamples, len(one)))
-        for one in samples[: 1 if paired else None]
+        generator.integers(0, len(sample), (resamples, len(sample)))
+        for sample in samples[: 1 if paired else None]
     ]
     draws *= len(samples) if paired else 1
     pairs = [draws] if at_once else zip(*draws, strict=True)

@@ -203,8 +203,8 @@ def resample(
     [1.0, 1.0, 1.0]
     """
     seed = seed_sequence(rng)
-    whole = _orders(evaluate(plan.whole(seed)))
-    compare = partial(_compared, evaluate, whole)
+    full = _orders(evaluate(plan.whole(seed)))
+    compare = partial(_compared, evaluate, full)
     rows = []
     for part in ordered_map(compare, plan.samples(seed), workers=workers, executor=executor):
         rows += part
@@ -456,13 +456,13 @@ def system_subsets(
     checked = [check_whole("size", size) for size in sizes]
     if not checked or max(checked) > systems:
         raise UsageError(f"sizes {checked}: give numbers of systems from 1 to all {systems}.")
-    whole = round_means(means_of(np.ones((1, systems), bool))[:, 0])
+    all_means = round_means(means_of(np.ones((1, systems), bool))[:, 0])
     frames = list[pl.DataFrame]()
     for size, chosen in _subsets(systems, checked, draws, rng):
         rows = np.arange(len(chosen))[:, None]
         members = np.zeros((len(chosen), systems), bool)
         members[rows, chosen] = True
-        for measure, all_means, means in zip(measures, whole, means_of(members), strict=True):
+        for measure, full, means in zip(measures, all_means, means_of(members), strict=True):
             drawn = round_means(means[rows, chosen])
             frames.append(
                 pl.DataFrame(
@@ -471,7 +471,7 @@ def system_subsets(
                         "replicate": np.arange(len(chosen), dtype=np.int32),
                         "measure": [measure] * len(chosen),
                         "systems": np.full(len(chosen), size, np.int32),
-                        "tau": kendall_tau_b(all_means[chosen], drawn, True),
+                        "tau": kendall_tau_b(full[chosen], drawn, True),
                     }
                 )
             )
@@ -493,5 +493,5 @@ def _subsets(
             yield size, np.array([*combinations(range(systems), size)], np.int64)
         else:
             # Neither more draws nor other sizes change the first draws of a size.
-            own = np.random.default_rng((seed, size))
-            yield size, np.sort(draw_query_sets(systems, size, 1, draws, own)[:, 0])
+            generator = np.random.default_rng((seed, size))
+            yield size, np.sort(draw_query_sets(systems, size, 1, draws, generator)[:, 0])

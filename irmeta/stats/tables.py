@@ -25,33 +25,34 @@ def matrices_of_frame(table: object) -> list[Matrix]:
     column per system, see `matrix_of`. Other objects raise `UsageError`, malformed values
     `DataError`.
     """
-    found = as_frame(table, "the table")
-    if found is None:
+    narwhals_frame = as_frame(table, "the table")
+    if narwhals_frame is None:
         raise UsageError(NO_RESULTS)
-    frame = found.lazy().collect("polars").to_native()
+    frame = narwhals_frame.lazy().collect("polars").to_native()
     tidy = tidy_values(frame, "system", is_measure)
     if tidy is None:
         return [matrix_of(frame)]
-    return [directed(one) for one in tidy_matrices(tidy, "the table")]
+    return [directed(matrix) for matrix in tidy_matrices(tidy, "the table")]
 
 
 def has_measures(table: object) -> bool:
     """Check whether an object is a frame with a column of measures, and so no qrels."""
     if isinstance(table, str | list | tuple | dict) or (frame := as_frame(table, "")) is None:
         return False
-    names: list[object] = frame.collect_schema().names()
-    return any(isinstance(name, str) and name.lower() in ("measure", "metric") for name in names)
+    columns: list[object] = frame.collect_schema().names()
+    return any(isinstance(name, str) and name.lower() in ("measure", "metric") for name in columns)
 
 
 def as_matrix(source: object) -> Matrix:
     """Return a matrix as it is, and a table of values of one measure of one track as a matrix."""
     if isinstance(source, Matrix):
         return source
-    found = matrices_of_frame(source)
-    if len(found) != 1:
-        names = ", ".join(f"{one.measure} {one.track}".strip() for one in found) or "none"
-        raise UsageError(f"one measure of one track expected, found {names}: select one.")
-    return found[0]
+    matrices = matrices_of_frame(source)
+    if len(matrices) != 1:
+        labels = (f"{matrix.measure} {matrix.track}".strip() for matrix in matrices)
+        listed = ", ".join(labels) or "none"
+        raise UsageError(f"one measure of one track expected, found {listed}: select one.")
+    return matrices[0]
 
 
 def directed(matrix: Matrix) -> Matrix:

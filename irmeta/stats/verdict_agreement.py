@@ -249,7 +249,7 @@ def _aligned(sources: Sequence[Source]) -> list[_Side]:
 
 def _names(measures: tuple[str, str], sources: tuple[object, object]) -> tuple[str, str]:
     """Return the names of two measures; of one measure, with the qrels sets where these differ."""
-    sets = [one.qrels for one in sources if isinstance(one, Matrix)]
+    sets = [source.qrels for source in sources if isinstance(source, Matrix)]
     if measures[0] != measures[1] or len(sets) < 2 or "" in sets or sets[0] == sets[1]:
         return measures
     return f"{measures[0]} ({sets[0]})", f"{measures[1]} ({sets[1]})"
