@@ -226,9 +226,11 @@ class Registration:
         ``rank``: an integer of at least 1; ``level``: a number from 0 to 1 (IPrec@0.1).
     revision
         Incremented when a change of the code changes values.
+    check
+        Function that raises an error for parameters and a cutoff that cannot be combined.
     printed
-        Function from parameters and cutoff to the parameters that a canonical name prints; raises
-        an error for parameters that cannot be combined. None: print all that are not the default.
+        Function from parameters and cutoff to the parameters that a canonical name prints. None:
+        all that are not the default.
     """
 
     name: str
@@ -239,6 +241,7 @@ class Registration:
     cutoff_prefix: str = ""
     cutoff_is: Literal["rank", "level"] = "rank"
     revision: int = 1
+    check: Callable[[Params, Cutoff], None] | None = None
     printed: Callable[[Params, Cutoff], Sequence[str]] | None = None
 
     @property
@@ -295,8 +298,8 @@ def parse_settings(of: Registration, name: str) -> tuple[dict[str, Any], Cutoff]
     settings = {p.name: p.default for p in of.all_parameters}
     settings |= _settings(of, match["params"] or "", name)
     cut = _cutoff(of, name, match["cut"], match["prefix"] or "")
-    if of.printed is not None:
-        of.printed(settings, cut)  # raises an error for conflicting parameters
+    if of.check is not None:
+        of.check(settings, cut)
     return settings, cut
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,35 +14,49 @@ from irmeta.kernels.cutoff_sums import (
     count_to_own_cut,
     precision_sum,
 )
-from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Steps, Term, Trace
 from irmeta.measures.sums import (
     GAIN_OF,
     GAINS,
     IDEAL,
     NORM,
-    add_up,
-    divisor_of,
-    divisors,
+    RELEVANT,
+    Sum,
     doc_gain,
     doc_gains,
     empty_values,
     label_type,
     needs_pool,
-    over_pool,
     per_query,
     positions,
     rank_cuts,
     refuse_without_cutoff,
     running_sums,
-    trace_without_depth,
-    without_depth,
 )
 from irmeta.naming import GMAX, REL, Parameter, numbers
-from irmeta.rankings.derive.drop import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 
 
-def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+def _precisions(view: JudgedRanks, params: Params) -> Steps:
+    """Step by the precision at each relevant doc."""
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    return ranks, offsets, positions(offsets)[:, None] / ranks
+
+
+def _precision_sums(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    out = empty_values(view, ks)
+    precision_sum(ranks, offsets, rank_cuts(view, ks), out)
+    return out
+
+
+def _precision_terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    relevant = (doc for doc in one.within(k) if doc[2] >= params["rel"])
+    for i, (rank, doc, grade) in enumerate(relevant, 1):
+        yield Term(rank, doc, grade, f"{i}/{rank}", i / rank)
+
+
+AP = Sum(
     """Sum the precisions at the relevant docs retrieved up to k, over `norm`.
 
     ``all``: R, all relevant docs (Eq. 1). ``min``: min(R, k) (Eq. 2). ``pool``: R_k, the relevant
@@ -55,38 +69,15 @@ def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) ->
     is complete: every doc in the top d of every contributing list is judged. From k = d on every
     judged doc counts, option a. The value is NaN where d is unknown: the pool is complete at no
     depth and the collection states no `pool_depth`.
-    """
-    if params["norm"] == "pool":
-        return np.stack([_pooled_ap(view, params["rel"], k) for k in ks])
-    return per_query(_precision_sums(view, params["rel"], ks), divisors(view, params, ks), 0.0)
-
-
-def _precision_sums(view: JudgedRanks, rel: float, ks: Cutoffs) -> np.ndarray:
-    ranks, offsets = view.sorted_ranks(rel)
-    out = empty_values(view, ks)
-    precision_sum(ranks, offsets, rank_cuts(view, ks), out)
-    return out
-
-
-def _pooled_ap(view: JudgedRanks, rel: float, k: int) -> np.ndarray:
-    """Compute AP@k under the pool of depth k: [query, system]."""
-    pool = pooled_at(view, k)
-    values = over_pool(view, pool, _precision_sums(pool, rel, [k])[0], rel, k)
-    return without_depth(view, values)
-
-
-def events_average_precision(view: JudgedRanks, params: Params) -> Events | None:
-    """Step by the precision at each relevant doc, over R or min(R, k)."""
-    if params["norm"] == "pool":
-        return None
-    ranks, offsets = view.sorted_ranks(params["rel"])
-    amounts = positions(offsets)[:, None] / ranks
-    return Events(ranks, offsets, amounts, lambda ks: divisors(view, params, ks))
+    """,
+    *(_precisions, _precision_terms, RELEVANT),
+    add=_precision_sums,
+)
 
 
 def compute_yaap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Compute log((1 + s) / (1 + R - s)) of the sum s of the precisions at relevant docs."""
-    total, relevant = _precision_sums(view, params["rel"], ks), view.counts(params["rel"])[:, None]
+    total, relevant = _precision_sums(view, params, ks), view.counts(params["rel"])[:, None]
     return np.log((1.0 + total) / (1.0 + relevant - total))
 
 
@@ -103,28 +94,6 @@ def trace_yaap(one: OneList, params: Params, k: None) -> Trace:
         terms.append(Term(rank, doc, grade, text, grown - value))
         value = grown
     return Trace(tuple(terms), 1.0, "(nothing)")
-
-
-def trace_average_precision(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace AP as precisions at relevant docs, over the divisor of `norm`."""
-    full = one
-    if params["norm"] == "pool":
-        assert k is not None
-        if unknown := trace_without_depth(one):
-            return unknown
-        one = one.pooled_at(k)
-    divisor, divisor_is, undefined = divisor_of(full, one, params, k)
-    relevant = [d for d in one.within(k) if d[2] >= params["rel"]]
-    terms = tuple(
-        Term(rank, doc, grade, f"{i}/{rank}", i / rank)
-        for i, (rank, doc, grade) in enumerate(relevant, 1)
-    )
-    return Trace(terms, divisor, divisor_is, None if divisor else undefined)
-
-
-def _printed_ap(params: Params, cutoff: Cutoff) -> Sequence[str]:
-    refuse_without_cutoff("AP", params, cutoff)
-    return [p.name for p in (REL, NORM) if params[p.name] != p.default]
 
 
 ELEVEN_POINTS = "0;0.1;0.2;0.3;0.4;0.5;0.6;0.7;0.8;0.9;1"
@@ -252,30 +221,9 @@ _Q = (
 )
 
 
-def compute_q(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Sum (count + beta gain) / (rank + beta ideal gain) at relevant docs up to k, over `norm`.
-
-    ``all``: R, all relevant docs. ``min``: min(R, k). ``pool``: R_k, the relevant docs in the pool
-    of depth k; R_k = 0 gives NaN. ``ideal`` is all judged docs by gain, or the docs in that pool.
-    Docs of grades below `rel` have no gain.
-
-    Notes
-    -----
-    Where either parameter is ``pool``, docs outside the pool are unjudged in the list too; a pool
-    that is complete to k or less is all judged docs, and a pool that is complete at no depth gives
-    NaN. Lu, Moffat and Culpepper call every Q@k non-monotone in k; with all judged docs for both
-    parameters Q@k is monotone, because neither the ratio at a rank nor R depends on k.
-    """
-    if needs_pool(params):
-        return np.stack([_pooled_q(view, params, k) for k in ks])
-    sums = add_up(view, *_blended(view, view, params), ks)
-    return per_query(sums, divisors(view, params, ks), 0.0)
-
-
-def _blended(
-    view: JudgedRanks, ideal_of: JudgedRanks, params: Params
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute ranks, offsets, and the ratio at each relevant doc, with the ideal list of a view."""
+def _blended(view: JudgedRanks, judged: JudgedRanks, params: Params) -> Steps:
+    """Step by the ratio at each relevant doc; the ideal list is of `judged`, or of the pool."""
+    ideal_of = view if params["ideal"] == "pool" else judged
     rows = view.grades > 0
     grades, first, labels = np.unique(view.grades[rows], return_index=True, return_inverse=True)
     gains = _q_gains(view, params)[rows][first]
@@ -303,38 +251,12 @@ def _q_gains(view: JudgedRanks, params: Params) -> np.ndarray:
     return doc_gains(view, params["gain"], rel, params["gmax"], least=rel)
 
 
-def _pooled_q(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
-    """Compute Q@k where `norm` or `ideal` is the pool of depth k: [query, system]."""
-    pool = pooled_at(view, k)
-    amounts = _blended(pool, pool if params["ideal"] == "pool" else view, params)
-    sums = add_up(pool, *amounts, [k])
-    if params["norm"] == "pool":
-        values = over_pool(view, pool, sums[0], params["rel"], k)
-    else:
-        values = per_query(sums, divisors(view, params, [k]), 0.0)[0]
-    return without_depth(view, values)
-
-
-def events_q(view: JudgedRanks, params: Params) -> Events | None:
-    """Step by the ratio at each relevant doc, over R or min(R, k)."""
-    if needs_pool(params):
-        return None
-    return Events(*_blended(view, view, params), lambda ks: divisors(view, params, ks))
-
-
-def trace_q(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace Q as one ratio per relevant doc, over the divisor of `norm`."""
+def _blended_terms(one: OneList, judged: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    """Yield the ratio at each relevant doc; the ideal list has all docs of `judged`, or `one`."""
     rel, beta = params["rel"], params["beta"]
-    full = one
-    if needs_pool(params):
-        assert k is not None
-        if unknown := trace_without_depth(one):
-            return unknown
-        one = one.pooled_at(k)
-    divisor, divisor_is, undefined = divisor_of(full, one, params, k)
-    ideal_of = one if params["ideal"] == "pool" else full
+    ideal_of = one if params["ideal"] == "pool" else judged
     best = sorted((doc_gain(one, d, g, params, rel) for _, d, g in ideal_of.judged), reverse=True)
-    terms, count, gained = [], 0, 0.0
+    count, gained = 0, 0.0
     for rank, doc, grade in one.within(k):
         gained += doc_gain(one, doc, grade, params, rel)
         if grade >= rel:
@@ -342,29 +264,47 @@ def trace_q(one: OneList, params: Params, k: int | None) -> Trace:
             ideal = sum(best[:rank])
             arithmetic = f"({count} + {beta:g} x {gained:g}) / ({rank} + {beta:g} x {ideal:g})"
             amount = (count + beta * gained) / (rank + beta * ideal)
-            terms.append(Term(rank, doc, grade, arithmetic, amount))
-    return Trace(tuple(terms), divisor, divisor_is, None if divisor else undefined)
+            yield Term(rank, doc, grade, arithmetic, amount)
 
 
-def _printed_q(params: Params, cutoff: Cutoff) -> Sequence[str]:
+Q = Sum(
+    """Sum (count + beta gain) / (rank + beta ideal gain) at relevant docs up to k, over `norm`.
+
+    ``all``: R, all relevant docs. ``min``: min(R, k). ``pool``: R_k, the relevant docs in the pool
+    of depth k; R_k = 0 gives NaN. ``ideal`` is all judged docs by gain, or the docs in that pool.
+    Docs of grades below `rel` have no gain.
+
+    Notes
+    -----
+    Where either parameter is ``pool``, docs outside the pool are unjudged in the list too; a pool
+    that is complete to k or less is all judged docs, and a pool that is complete at no depth gives
+    NaN. Lu, Moffat and Culpepper call every Q@k non-monotone in k; with all judged docs for both
+    parameters Q@k is monotone, because neither the ratio at a rank nor R depends on k.
+    """,
+    steps=lambda view, params: _blended(view, view, params),
+    terms=lambda one, params, k: _blended_terms(one, one, params, k),
+    divisor=RELEVANT,
+    pooled_steps=_blended,
+    pooled_terms=_blended_terms,
+)
+
+
+def _check_q(params: Params, cutoff: Cutoff) -> None:
     refuse_without_cutoff("Q", params, cutoff)
     if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
         raise MeasureError("Q: gmax needs gain=linear or gain=exp.")
-    return [p.name for p in _Q if params[p.name] != p.default]
 
 
 MEASURES = (
     Measure(
         name="AP",
         summary="average precision; @k is trec_eval's map_cut, divided by all relevant docs",
-        compute=compute_average_precision,
-        trace=trace_average_precision,
+        **AP.functions,
         source="trec_eval 9.0.8, m_map.c and m_map_cut.c; doi:10.1007/s10791-016-9282-6, Table 2",
         parameters=(REL, NORM),
         revision=2,
         needs=needs_pool,
-        events=events_average_precision,
-        printed=_printed_ap,
+        check=lambda params, cutoff: refuse_without_cutoff("AP", params, cutoff),
         gained_only=True,
     ),
     Measure(
@@ -430,13 +370,11 @@ MEASURES = (
         name="Q",
         summary="Q-measure: AP whose precisions are blended with cumulated gains; never falls as k "
         "grows while norm=all and ideal=all, though Lu et al. call all of Q non-monotone",
-        compute=compute_q,
-        trace=trace_q,
+        **Q.functions,
         source="Sakai 2004; doi:10.1007/s10791-016-9282-6, Table 2",
         parameters=_Q,
         needs=needs_pool,
-        events=events_q,
-        printed=_printed_q,
+        check=_check_q,
         revision=3,
         gained_only=True,
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import prod
@@ -11,12 +10,12 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.cutoff_sums import still_reading, stop_amounts
-from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Steps, Term, Trace
 from irmeta.measures.sums import (
-    add_up,
+    Divisor,
+    Sum,
     gains,
     highest_grade,
-    per_query,
     positions,
     rank_cuts,
     running_sums,
@@ -52,8 +51,8 @@ def stop_probabilities(view: JudgedRanks, params: Params) -> np.ndarray:
     return stops
 
 
-def _amounts(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute ranks, offsets, and the contribution of each doc to ERR."""
+def _amounts(view: JudgedRanks, params: Params) -> Steps:
+    """Step by P(stopping at the doc) / rank at each doc."""
     ranks, labels, offsets, stops = valued_by_rank(view, stop_probabilities(view, params))
     amounts = np.zeros(ranks.shape)
     reading = np.empty(ranks.shape[1])
@@ -61,9 +60,32 @@ def _amounts(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray,
     return ranks, offsets, amounts
 
 
-def compute_err(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute the expected 1 / rank of the doc where the reader stops; 0 for never stopping."""
-    return add_up(view, *_amounts(view, params), ks)
+def _stop_of(one: OneList, doc: str, grade: float, params: Params) -> float:
+    highest = highest_grade(one.highest_grade, params["stop"], params["gmax"])
+    if doc == UNJUDGED_DOC and one.assumed_gain is not None:
+        if one.assumed_gain == "one":
+            return 1.0
+        grade = highest
+    return float(_stops(np.array([grade]), params["stop"], highest)[0])
+
+
+def _stopping(
+    one: OneList, params: Params, k: int | None
+) -> list[tuple[int, str, float, float, float]]:
+    """List (rank, doc, grade, P(reading the doc), P(stopping there)) of docs down to k."""
+    stops, reading = [], 1.0
+    for rank, doc, grade in one.within(k):
+        if stop := _stop_of(one, doc, grade, params):
+            stops.append((rank, doc, grade, reading, stop))
+            reading *= 1 - stop
+    return stops
+
+
+def _terms(one: OneList, params: Params, k: int | None) -> list[Term]:
+    return [
+        Term(rank, doc, grade, f"{reading:g} x {stop:g} / {rank}", reading * stop / rank)
+        for rank, doc, grade, reading, stop in _stopping(one, params, k)
+    ]
 
 
 def _ideal_sums(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray]:
@@ -75,24 +97,29 @@ def _ideal_sums(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarr
     return running_sums(view.offsets, reading * stops / positions(view.offsets))
 
 
-def compute_nerr(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute ERR over the ERR of the list of all judged docs by grade, both down to k."""
+def _ideal(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
     sums, starts = _ideal_sums(view, params)
     longest = len(sums)
-    ideal = sums_at(sums, starts, np.array([longest if k is None else min(k, longest) for k in ks]))
-    return per_query(compute_err(view, params, ks), ideal, 0.0)
+    return sums_at(sums, starts, np.array([longest if k is None else min(k, longest) for k in ks]))
 
 
-def events_err(view: JudgedRanks, params: Params) -> Events:
-    """Step by P(stopping at the doc) / rank at each doc."""
-    ones = np.ones((1, len(view.queries)))
-    return Events(*_amounts(view, params), lambda ks: ones)
+def _ideal_of(one: OneList, params: Params, k: int | None) -> tuple[float, str]:
+    best = sorted((_stop_of(one, doc, g, params) for _, doc, g in one.judged), reverse=True)
+    ideal, reading = 0.0, 1.0
+    for rank, stop in enumerate(best[:k], 1):
+        ideal += reading * stop / rank
+        reading *= 1 - stop
+    return ideal, "the same sum over the ideal list"
 
 
-def events_nerr(view: JudgedRanks, params: Params) -> Events:
-    """Step as ERR, over ERR of the ideal list."""
-    sums, starts = _ideal_sums(view, params)
-    return Events(*_amounts(view, params), lambda ks: sums_at(sums, starts, ks))
+ERR = Sum(
+    "Compute the expected 1 / rank of the doc where the reader stops; 0 for never stopping.",
+    *(_amounts, _terms),
+)
+NERR = Sum(
+    "Compute ERR over the ERR of the list of all judged docs by grade, both down to k.",
+    *(_amounts, _terms, Divisor(_ideal, _ideal_of)),
+)
 
 
 def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -128,51 +155,7 @@ def _residual_with_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> n
     best = view.assume_relevant(max(last), "gmax")
     listed = np.minimum(view.lengths, np.array(last)[:, None, None])
     tail = _reading_on(best, params, ks) / (listed + 1.0)
-    return compute_err(best, params, ks) - compute_err(view, params, ks) + tail
-
-
-def _stop_of(one: OneList, doc: str, grade: float, params: Params) -> float:
-    highest = highest_grade(one.highest_grade, params["stop"], params["gmax"])
-    if doc == UNJUDGED_DOC and one.assumed_gain is not None:
-        if one.assumed_gain == "one":
-            return 1.0
-        grade = highest
-    return float(_stops(np.array([grade]), params["stop"], highest)[0])
-
-
-def _stopping(
-    one: OneList, params: Params, k: int | None
-) -> list[tuple[int, str, float, float, float]]:
-    """List (rank, doc, grade, P(reading the doc), P(stopping there)) of docs down to k."""
-    stops, reading = [], 1.0
-    for rank, doc, grade in one.within(k):
-        if stop := _stop_of(one, doc, grade, params):
-            stops.append((rank, doc, grade, reading, stop))
-            reading *= 1 - stop
-    return stops
-
-
-def _err_terms(one: OneList, params: Params, k: int | None) -> tuple[Term, ...]:
-    return tuple(
-        Term(rank, doc, grade, f"{reading:g} x {stop:g} / {rank}", reading * stop / rank)
-        for rank, doc, grade, reading, stop in _stopping(one, params, k)
-    )
-
-
-def trace_err(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace ERR as P(reading the doc) x P(stopping there) / rank."""
-    return Trace(_err_terms(one, params, k), 1.0, "(nothing)")
-
-
-def trace_nerr(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace nERR as ERR over ERR of the ideal list."""
-    best = sorted((_stop_of(one, doc, g, params) for _, doc, g in one.judged), reverse=True)
-    ideal, reading = 0.0, 1.0
-    for rank, stop in enumerate(best[:k], 1):
-        ideal += reading * stop / rank
-        reading *= 1 - stop
-    undefined = None if ideal > 0 else 0.0
-    return Trace(_err_terms(one, params, k), ideal, "the same sum over the ideal list", undefined)
+    return ERR.compute(best, params, ks) - ERR.compute(view, params, ks) + tail
 
 
 def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
@@ -196,10 +179,10 @@ def _trace_with_unjudged(one: OneList, params: Params, k: int | None) -> Trace:
               if one.counts_as_judged(grade)}  # fmt: skip
     best = [(rank, *judged.get(rank, (UNJUDGED_DOC, ASSUMED_GRADE))) for rank in range(1, last + 1)]
     upper = replace(one, judged=tuple(best), assumed_gain="gmax")
-    terms = list(_err_terms(upper, params, k))
+    terms = list(_terms(upper, params, k))
     terms += [
         replace(term, arithmetic=f"-{term.arithmetic}", amount=-term.amount)
-        for term in _err_terms(one, params, k)
+        for term in _terms(one, params, k)
     ]
     reading = prod(1 - stop for *_, stop in _stopping(upper, params, k))
     text = f"{reading:g} / {last + 1}"
@@ -216,11 +199,10 @@ _FORM = Parameter(
 )
 
 
-def _residual_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
-    changed = [p.name for p in (_FORM, STOP, GMAX) if params[p.name] != p.default]
-    if params["form"] == "bound" and changed != ["form"]:
+def _check_residual(params: Params, cutoff: Cutoff) -> None:
+    is_changed = params["stop"] != STOP.default or params["gmax"] != GMAX.default
+    if params["form"] == "bound" and is_changed:
         raise MeasureError("ERRResidual: form=bound is the same for any stop and gmax: omit them.")
-    return changed
 
 
 _CHAPELLE = "Chapelle et al. 2009, Expected reciprocal rank, doi:10.1145/1645953.1646033"
@@ -229,23 +211,19 @@ MEASURES = (
     Measure(
         name="ERR",
         summary="expected reciprocal rank of the doc that the reader stops at",
-        compute=compute_err,
-        trace=trace_err,
+        **ERR.functions,
         source=_CHAPELLE,
         parameters=(STOP, GMAX),
         family="utility",
-        events=events_err,
         gained_only=True,
     ),
     Measure(
         name="nERR",
         summary="ERR over that of the ideal list, which holds all judged docs by grade",
-        compute=compute_nerr,
-        trace=trace_nerr,
+        **NERR.functions,
         source=f"{_CHAPELLE}; NTCIR-13 We Want Web",
         parameters=(STOP, GMAX),
         monotone=False,
-        events=events_nerr,
     ),
     Measure(
         name="ERRResidual",
@@ -262,6 +240,6 @@ MEASURES = (
         # The residual falls as k grows, but without a cutoff k is the length of the list.
         monotone=False,
         unjudged=(),
-        printed=_residual_printed,
+        check=_check_residual,
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -17,18 +17,19 @@ from irmeta.kernels.cutoff_sums import (
     ndcg_at_docs,
     ndcg_at_ranks,
 )
-from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.sums import (
     GAIN_OF,
     GAINS,
     IDEAL,
+    Divisor,
     Worth,
     discounted,
     discounts,
     doc_gain,
     doc_gains,
     empty_values,
-    gain_events,
+    gain_sum,
     needs_pool,
     needs_ties,
     per_query,
@@ -37,15 +38,10 @@ from irmeta.measures.sums import (
     refuse_without_cutoff,
     running_sums,
     sums_at,
-    trace_without_depth,
-    undefined_at,
     valued_by_rank,
-    weighted_gain,
     weighted_terms,
-    without_depth,
 )
 from irmeta.naming import GMAX, REL, TIES, Parameter
-from irmeta.rankings.derive.drop import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.view import Need
 
@@ -65,63 +61,6 @@ def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
     )
 
 
-def compute_dcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Sum gains times discounts."""
-    gain = _gains(view, params)
-    return weighted_gain(view, gain, _worth(view, params), ks, params["ties"])
-
-
-def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute DCG over the DCG of the ideal list, which has all judged docs by gain descending.
-
-    Under ``ideal=pool`` docs outside the pool of depth k are unjudged, in the list and in the ideal
-    list; the value is NaN where no doc in the pool has a gain.
-    """
-    if params["ideal"] == "pool":
-        return np.concatenate([_pooled_ndcg(view, params, k) for k in ks])
-    gain = _gains(view, params)
-    listed = weighted_gain(view, gain, _worth(view, params), ks, params["ties"])
-    return per_query(listed, ideal_dcg(view, params, gain, ks), 0.0)
-
-
-def ideal_dcg(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> np.ndarray:
-    """Compute the DCG of the ideal list: float64 [cutoff, query]."""
-    if params["gain"] not in GAINS:  # gains by grade need not rise with the grade
-        gain = gain[np.lexsort((-gain, view.query_of(np.arange(len(gain)))))]
-    longest = int(np.diff(view.offsets).max(initial=0))
-    divisors = discounts(longest, params["discount"], params["b"])
-    amounts = gain / divisors[positions(view.offsets)]
-    firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
-    return sums_at(*running_sums(view.offsets, amounts), firsts)
-
-
-def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
-    """Compute nDCG@k under the pool of depth k: [1, query, system]."""
-    pool = pooled_at(view, k)
-    value = compute_ndcg(pool, {**params, "ideal": "all"}, [k])
-    ideal = ideal_dcg(pool, params, _gains(pool, params), [k])[0]
-    value[:, (ideal == 0.0) & np.isnan(undefined_at(view, k))] = np.nan
-    return without_depth(view, value)
-
-
-def events_dcg(view: JudgedRanks, params: Params) -> Events | None:
-    """Step by the discounted gain of each doc."""
-    if params["ties"] != "order":
-        return None
-    gain = _gains(view, params)
-    steps = gain_events(view, gain, _worth(view, params))
-    return Events(*steps, lambda ks: np.ones((1, len(view.queries))))
-
-
-def events_ndcg(view: JudgedRanks, params: Params) -> Events | None:
-    """Step by the discounted gain of each doc, over the ideal DCG at k."""
-    if params["ties"] != "order" or params["ideal"] == "pool":
-        return None
-    gain = _gains(view, params)
-    steps = gain_events(view, gain, _worth(view, params))
-    return Events(*steps, lambda ks: ideal_dcg(view, params, gain, ks.tolist()))
-
-
 def discount_at(rank: int, params: Params) -> tuple[float, str]:
     """Return the divisor of a gain at this rank, as a number and as text."""
     if params["discount"] == "zipf":
@@ -133,9 +72,8 @@ def discount_at(rank: int, params: Params) -> tuple[float, str]:
     return math.log(rank, params["b"]), f" / log_{params['b']:g}({rank})"
 
 
-def trace_dcg(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace DCG as gains over discounts."""
-    terms = weighted_terms(
+def _terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    return weighted_terms(
         one,
         params,
         k,
@@ -143,49 +81,68 @@ def trace_dcg(one: OneList, params: Params, k: int | None) -> Trace:
         lambda rank, gain: f"gain {gain:g}{discount_at(rank, params)[1]}",
         least_gained(params),
     )
-    return Trace(tuple(terms), 1.0, "(nothing)")
 
 
-def trace_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace nDCG as the terms of DCG over the ideal DCG."""
-    divisor_is, undefined = "the same sum over the ideal list", 0.0
-    if params["ideal"] == "pool":
-        assert k is not None
-        if unknown := trace_without_depth(one):
-            return unknown
-        pool = one.pooled_at(k)
-        if pool is not one:
-            one, undefined = pool, math.nan
-            divisor_is += f" of docs in the pool of depth {k}"
+def ideal_dcg(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Compute the DCG of the ideal list: float64 [cutoff, query]."""
+    gain = _gains(view, params)
+    if params["gain"] not in GAINS:  # gains by grade need not rise with the grade
+        gain = gain[np.lexsort((-gain, view.query_of(np.arange(len(gain)))))]
+    longest = int(np.diff(view.offsets).max(initial=0))
+    divisors = discounts(longest, params["discount"], params["b"])
+    amounts = gain / divisors[positions(view.offsets)]
+    firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
+    return sums_at(*running_sums(view.offsets, amounts), firsts)
+
+
+def _ideal_of(one: OneList, params: Params, k: int | None) -> tuple[float, str]:
     gains = (doc_gain(one, doc, g, params, least_gained(params)) for _, doc, g in one.judged)
-    best = sorted(gains, reverse=True)
-    ideal = sum(gain / discount_at(i, params)[0] for i, gain in enumerate(best[:k], 1))
-    terms = trace_dcg(one, params, k).terms
-    return Trace(terms, ideal, divisor_is, None if ideal > 0 else undefined)
+    best = sorted(gains, reverse=True)[:k]
+    ideal = sum(gain / discount_at(rank, params)[0] for rank, gain in enumerate(best, 1))
+    return ideal, "the same sum over the ideal list"
+
+
+_IDEAL_DCG = Divisor(
+    *(ideal_dcg, _ideal_of),
+    in_pool="the same sum over the ideal list of docs in the pool of depth {k}",
+)
+DCG = gain_sum("Sum gains times discounts.", _gains, _worth, _terms)
+NDCG = gain_sum(
+    """Compute DCG over the DCG of the ideal list, which has all judged docs by gain descending.
+
+    Under ``ideal=pool`` docs outside the pool of depth k are unjudged, in the list and in the ideal
+    list; the value is NaN where no doc in the pool has a gain.
+    """,
+    *(_gains, _worth, _terms, _IDEAL_DCG),
+)
 
 
 def _needs(params: Params) -> tuple[Need, ...]:
     return (*needs_ties(params), *needs_pool(params))
 
 
-def changed_parameters(measure: str, of: Sequence[Parameter], params: Params) -> list[str]:
-    """List the parameters that are not the default; raise if they cannot be combined."""
-    refuse_assumed(measure, params)
-    changed = [p.name for p in of if params[p.name] != p.default]
-    if "b" in changed and params["discount"] != "jk":
+def check_discount(measure: str, params: Params) -> None:
+    """Raise an error for a base without a logarithm."""
+    if params["b"] != DISCOUNT[1].default and params["discount"] != "jk":
         raise MeasureError(f"{measure}: b is the base of discount=jk. Add discount=jk, or omit b.")
-    return changed
 
 
-def _dcg_printed(params: Params, cutoff: Cutoff) -> list[str]:
+def check_gmax(measure: str, params: Params) -> None:
+    """Raise an error for a highest grade that divides no gain."""
     if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
-        raise MeasureError("DCG: gmax needs gain=linear or gain=exp. Omit gmax.")
-    return changed_parameters("DCG", _DCG, params)
+        raise MeasureError(f"{measure}: gmax needs gain=linear or gain=exp. Omit gmax.")
 
 
-def _ndcg_printed(params: Params, cutoff: Cutoff) -> list[str]:
+def _check_dcg(params: Params, cutoff: Cutoff) -> None:
+    check_gmax("DCG", params)
+    refuse_assumed("DCG", params)
+    check_discount("DCG", params)
+
+
+def _check_ndcg(params: Params, cutoff: Cutoff) -> None:
     refuse_without_cutoff("nDCG", params, cutoff)
-    return changed_parameters("nDCG", _NDCG, params)
+    refuse_assumed("nDCG", params)
+    check_discount("nDCG", params)
 
 
 GAIN = Parameter("gain", "grade", GAIN_OF, kind="gain", choices=GAINS)
@@ -391,29 +348,25 @@ MEASURES = (
     Measure(
         name="DCG",
         summary="discounted cumulated gain, default discount log2(rank + 1)",
-        compute=compute_dcg,
-        trace=trace_dcg,
+        **DCG.functions,
         source="doi:10.1145/582415.582418; doi:10.1007/s10791-016-9282-6, Table 2",
         parameters=_DCG,
         bounds=(0.0, math.inf),
         family="utility",
         needs=_needs,
-        events=events_dcg,
-        printed=_dcg_printed,
+        check=_check_dcg,
         revision=2,
         gained_only=True,
     ),
     Measure(
         name="nDCG",
         summary="normalised discounted cumulated gain, default discount log2(rank + 1)",
-        compute=compute_ndcg,
-        trace=trace_ndcg,
+        **NDCG.functions,
         source="trec_eval 9.0.8, m_ndcg.c and m_ndcg_cut.c; doi:10.1145/582415.582418",
         parameters=_NDCG,
         monotone=False,
         needs=_needs,
-        events=events_ndcg,
-        printed=_ndcg_printed,
+        check=_check_ndcg,
         revision=2,
         gained_only=True,
     ),

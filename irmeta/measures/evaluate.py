@@ -25,7 +25,7 @@ from irmeta.errors import (
     did_you_mean,
     warn,
 )
-from irmeta.measures.average_precision import compute_average_precision
+from irmeta.measures.average_precision import AP
 from irmeta.measures.names import Spec, merged, named_spec, parse_call, parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs
@@ -451,7 +451,7 @@ ASSUMED_GAINS = {"upper": "one", "upper-gmax": "gmax"}
 
 def _difficulty(view: JudgedRanks) -> np.ndarray:
     """Compute 1 - the mean AP of all systems, by query (Mizzaro 2008): float64 [query]."""
-    return 1.0 - compute_average_precision(view, {"rel": 1, "norm": "all"}, [None])[0].mean(axis=1)
+    return 1.0 - AP.compute(view, {"rel": 1, "norm": "all"}, [None])[0].mean(axis=1)
 
 
 def _by_call(specs: Sequence[Spec]) -> list[list[int]]:

@@ -112,6 +112,7 @@ def _adopt(measure: Measure) -> Measure:
         trace=named(measure.trace),
         needs=named(measure.needs),
         simplify=measure.simplify and named(measure.simplify),
+        check=measure.check and named(measure.check),
         printed=measure.printed and named(measure.printed),
     )
     settings: dict[str, Any] = {p.name: p.default for p in measure.all_parameters}

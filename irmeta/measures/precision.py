@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_within, reciprocal_rank
 from irmeta.measures.spec import (
     TREC_EVAL,
-    Cutoff,
     Cutoffs,
-    Events,
     Measure,
     OneList,
     Params,
+    Steps,
     Term,
     Trace,
 )
 from irmeta.measures.sums import (
+    LEAST_RELEVANT,
+    RELEVANT,
+    Divisor,
+    Sum,
     Worth,
     add_up,
     empty_values,
     needs_ties,
-    per_query,
     positions,
     rank_cuts,
     refuse_assumed,
@@ -48,24 +50,107 @@ def relevant_within(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
     return out
 
 
-def compute_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Divide the relevant docs at ranks up to k by k, even if the list is shorter."""
-    return relevant_within(view, params, ks) / np.array(ks, np.float64)[:, None, None]
+def _steps(view: JudgedRanks, params: Params) -> Steps:
+    """Step by 1 at each relevant doc."""
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    return ranks, offsets, np.ones(ranks.shape)
 
 
-def compute_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Divide the relevant docs at ranks up to k by all relevant docs."""
-    return per_query(relevant_within(view, params, ks), view.counts(params["rel"]), 0.0)
+def _terms(one: OneList, params: Params, k: int | None) -> list[Term]:
+    terms = []
+    for rank, doc, grade in one.within(None):
+        amount, shared = weight_at(one, rank, k, params.get("ties", "order"), lambda rank: 1.0)
+        if amount > 0 and grade >= params["rel"]:
+            terms.append(Term(rank, doc, grade, shared or "1", amount))
+    return terms
 
 
-def compute_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+def _cutoffs(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    return np.repeat(np.asarray(ks, np.float64)[:, None], len(view.queries), axis=1)
+
+
+P = Sum(
+    "Divide the relevant docs at ranks up to k by k, even if the list is shorter.",
+    *(_steps, _terms, Divisor(_cutoffs, lambda one, params, k: (k, "the cutoff k"))),
+    add=relevant_within,
+)
+R = Sum(
+    "Divide the relevant docs at ranks up to k by all relevant docs.",
+    *(_steps, _terms, RELEVANT),
+    add=relevant_within,
+)
+RELATIVE_P = Sum(
+    "Divide the relevant docs at ranks up to k by min(k, R).",
+    *(_steps, _terms, LEAST_RELEVANT),
+    add=relevant_within,
+)
+
+
+def _f_divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    relevant = params["beta"] ** 2 * view.counts(params["rel"])
+    return relevant + np.asarray(ks, np.float64)[:, None]
+
+
+def _f_divisor(one: OneList, params: Params, k: int) -> tuple[float, str]:
+    weight, relevant = params["beta"] ** 2, len(one.relevant(params["rel"]))
+    return weight * relevant + k, f"{weight:g} times {relevant} relevant docs + the cutoff k"
+
+
+def _f_terms(one: OneList, params: Params, k: int) -> list[Term]:
+    amount = 1.0 + params["beta"] ** 2
+    return [replace(t, arithmetic=f"{amount:g}", amount=amount) for t in _terms(one, params, k)]
+
+
+F = Sum(
     """Compute (1 + beta^2) P R / (beta^2 P + R) of P@k and R@k.
 
     With h relevant docs at ranks up to k, and R in all, this is (1 + beta^2) h / (beta^2 R + k).
-    """
-    weight = params["beta"] ** 2
-    most = weight * view.counts(params["rel"]) + np.array(ks, np.float64)[:, None]
-    return (1.0 + weight) * relevant_within(view, params, ks) / most[:, :, None]
+    """,
+    *(_steps, _f_terms, Divisor(_f_divisors, _f_divisor)),
+    scale=lambda params: 1.0 + params["beta"] ** 2,
+    add=relevant_within,
+)
+
+
+def _step_once(view: JudgedRanks, params: Params, *, over_rank: bool) -> Steps:
+    """Step at the first relevant doc: by 1, or by 1 / rank."""
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    first = offsets[:-1][np.diff(offsets) > 0]
+    amounts = np.zeros(ranks.shape)
+    amounts[first] = 1.0 / ranks[first] if over_rank else 1.0
+    return ranks, offsets, amounts
+
+
+def _has_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    return (relevant_within(view, params, ks) > 0).astype(np.float64)
+
+
+SUCCESS = Sum(
+    "Return 1 where a relevant doc is at a rank up to k, else 0.",
+    steps=partial(_step_once, over_rank=False),
+    terms=lambda one, params, k: _terms(one, params, k)[:1],
+    add=_has_relevant,
+)
+
+
+def _reciprocal_ranks(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    out = empty_values(view, ks)
+    reciprocal_rank(ranks, offsets, rank_cuts(view, ks), out)
+    return out
+
+
+def _reciprocal_terms(one: OneList, params: Params, k: int | None) -> list[Term]:
+    relevant = [doc for doc in one.within(k) if doc[2] >= params["rel"]]
+    return [Term(rank, doc, grade, f"1/{rank}", 1 / rank) for rank, doc, grade in relevant[:1]]
+
+
+RR = Sum(
+    "Return 1 / rank of the first relevant doc; 0 without a relevant doc up to k.",
+    steps=partial(_step_once, over_rank=True),
+    terms=_reciprocal_terms,
+    add=_reciprocal_ranks,
+)
 
 
 def compute_best_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -87,9 +172,20 @@ def compute_best_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray
     return out
 
 
-def compute_success(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Return 1 where a relevant doc is at a rank up to k, else 0."""
-    return (relevant_within(view, params, ks) > 0).astype(np.float64)
+def trace_best_f(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace BestF as the relevant doc where F is greatest."""
+    weight, relevant = params["beta"] ** 2, len(one.relevant(params["rel"]))
+    retrieved = [d for d in one.within(k) if d[2] >= params["rel"]]
+    terms = [
+        Term(
+            *(rank, doc, grade),
+            f"{1 + weight:g} * {nth}/({weight:g} * {relevant} + {rank})",
+            (1.0 + weight) * nth / (weight * relevant + rank),
+        )
+        for nth, (rank, doc, grade) in enumerate(retrieved, 1)
+    ]
+    best = [max(terms, key=lambda term: term.amount)] if terms else []
+    return Trace(tuple(best), 1.0, "(nothing)")
 
 
 def compute_accuracy(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -110,129 +206,6 @@ def compute_accuracy(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     return np.where(view.counts(params["rel"])[:, None] > 0, values, np.nan)
 
 
-def compute_relative_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Divide the relevant docs at ranks up to k by min(k, R)."""
-    most = np.minimum(np.array(ks)[:, None], view.counts(params["rel"]))
-    return per_query(relevant_within(view, params, ks), most, 0.0)
-
-
-def compute_reciprocal_rank(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Return 1 / rank of the first relevant doc; 0 without a relevant doc up to k."""
-    ranks, offsets = view.sorted_ranks(params["rel"])
-    out = empty_values(view, ks)
-    reciprocal_rank(ranks, offsets, rank_cuts(view, ks), out)
-    return out
-
-
-def _counted(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return ranks, offsets and amounts of a count of relevant docs."""
-    if params.get("ties", "order") != "order":
-        return None
-    ranks, offsets = view.sorted_ranks(params["rel"])
-    return ranks, offsets, np.ones(ranks.shape)
-
-
-def events_precision(view: JudgedRanks, params: Params) -> Events | None:
-    """Step by 1 at each relevant doc, over k."""
-    counted = _counted(view, params)
-    return counted and Events(
-        *counted, lambda ks: np.repeat(ks[:, None] * 1.0, len(view.queries), 1)
-    )
-
-
-def events_recall(view: JudgedRanks, params: Params) -> Events | None:
-    """Step by 1 at each relevant doc, over R."""
-    counted, relevant = _counted(view, params), view.counts(params["rel"])[None] * 1.0
-    return counted and Events(*counted, lambda ks: relevant)
-
-
-def events_f(view: JudgedRanks, params: Params) -> Events | None:
-    """Step by 1 at each relevant doc, times 1 + beta^2, over beta^2 R + k."""
-    counted, weight = _counted(view, params), params["beta"] ** 2
-    relevant = weight * view.counts(params["rel"])
-    return counted and Events(*counted, lambda ks: relevant + ks[:, None], scale=1.0 + weight)
-
-
-def events_relative_precision(view: JudgedRanks, params: Params) -> Events | None:
-    """Step by 1 at each relevant doc, over min(k, R)."""
-    counted, relevant = _counted(view, params), view.counts(params["rel"])
-    return counted and Events(*counted, lambda ks: np.minimum(ks[:, None], relevant) * 1.0)
-
-
-def _events_at_the_first(view: JudgedRanks, params: Params, over_rank: bool) -> Events:
-    ranks, offsets = view.sorted_ranks(params["rel"])
-    first = offsets[:-1][np.diff(offsets) > 0]
-    amounts = np.zeros(ranks.shape)
-    amounts[first] = 1.0 / ranks[first] if over_rank else 1.0
-    return Events(ranks, offsets, amounts, lambda ks: np.ones((1, len(view.queries))))
-
-
-def events_success(view: JudgedRanks, params: Params) -> Events:
-    """Step by 1 at the first relevant doc."""
-    return _events_at_the_first(view, params, over_rank=False)
-
-
-def events_reciprocal_rank(view: JudgedRanks, params: Params) -> Events:
-    """Step by 1 / rank at the first relevant doc."""
-    return _events_at_the_first(view, params, over_rank=True)
-
-
-def _count_terms(one: OneList, params: Params, k: int | None) -> tuple[Term, ...]:
-    terms = []
-    for rank, doc, grade in one.within(None):
-        counts, shared = weight_at(one, rank, k, params.get("ties", "order"), lambda rank: 1.0)
-        if counts > 0 and grade >= params["rel"]:
-            terms.append(Term(rank, doc, grade, shared or "1", counts))
-    return tuple(terms)
-
-
-def trace_precision(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace P@k as counts over k."""
-    assert k is not None
-    return Trace(_count_terms(one, params, k), k, "the cutoff k")
-
-
-def trace_recall(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace R@k as counts over R."""
-    relevant = len(one.relevant(params["rel"]))
-    undefined = None if relevant else 0.0
-    terms = _count_terms(one, params, k)
-    return Trace(terms, relevant, "relevant docs of the query", undefined)
-
-
-def trace_f(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace F@k as (1 + beta^2) counts over beta^2 R + k."""
-    assert k is not None
-    weight, relevant = params["beta"] ** 2, len(one.relevant(params["rel"]))
-    terms = tuple(
-        replace(term, arithmetic=f"{1 + weight:g}", amount=1.0 + weight)
-        for term in _count_terms(one, params, k)
-    )
-    divisor_is = f"{weight:g} times {relevant} relevant docs + the cutoff k"
-    return Trace(terms, weight * relevant + k, divisor_is)
-
-
-def trace_best_f(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace BestF as the relevant doc where F is greatest."""
-    weight, relevant = params["beta"] ** 2, len(one.relevant(params["rel"]))
-    retrieved = [d for d in one.within(k) if d[2] >= params["rel"]]
-    terms = [
-        Term(
-            *(rank, doc, grade),
-            f"{1 + weight:g} * {nth}/({weight:g} * {relevant} + {rank})",
-            (1.0 + weight) * nth / (weight * relevant + rank),
-        )
-        for nth, (rank, doc, grade) in enumerate(retrieved, 1)
-    ]
-    best = [max(terms, key=lambda term: term.amount)] if terms else []
-    return Trace(tuple(best), 1.0, "(nothing)")
-
-
-def trace_success(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace Success@k as at most one term."""
-    return Trace(_count_terms(one, params, k)[:1], 1.0, "(nothing)")
-
-
 def trace_accuracy(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace Accuracy as the share of non-relevant docs below each relevant doc."""
     relevant = [d for d in one.within(k) if d[2] >= params["rel"]]
@@ -249,66 +222,40 @@ def trace_accuracy(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(terms, len(relevant), "relevant docs retrieved", None if relevant else undefined)
 
 
-def trace_relative_precision(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace RelP@k as counts over min(k, R)."""
-    assert k is not None
-    most = min(k, len(one.relevant(params["rel"])))
-    terms = _count_terms(one, params, k)
-    return Trace(terms, most, "min(k, relevant docs of the query)", None if most else 0.0)
-
-
-def trace_reciprocal_rank(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace RR as at most one term."""
-    first = [d for d in one.within(k) if d[2] >= params["rel"]][:1]
-    terms = tuple(Term(r, doc, grade, f"1/{r}", 1 / r) for r, doc, grade in first)
-    return Trace(terms, 1.0, "(nothing)")
-
-
-def _printed_precision(params: Params, cutoff: Cutoff) -> Sequence[str]:
-    refuse_assumed("P", params)
-    return [p.name for p in (REL, TIES) if params[p.name] != p.default]
-
-
 _TIES = (REL, TIES)
 
 MEASURES = (
     Measure(
         name="P",
         summary="precision: the share of relevant docs among the first k",
-        compute=compute_precision,
-        trace=trace_precision,
+        **P.functions,
         source=TREC_EVAL.format("P"),
         parameters=_TIES,
         cutoff="required",
         family="utility",
         monotone=False,
         needs=needs_ties,
-        events=events_precision,
-        printed=_printed_precision,
+        check=lambda params, cutoff: refuse_assumed("P", params),
         gained_only=True,
     ),
     Measure(
         name="R",
         summary="recall: the share of the relevant docs that is among the first k",
-        compute=compute_recall,
-        trace=trace_recall,
+        **R.functions,
         source=TREC_EVAL.format("recall"),
         parameters=_TIES,
         cutoff="required",
         needs=needs_ties,
-        events=events_recall,
         gained_only=True,
     ),
     Measure(
         name="F",
         summary="F of P@k and R@k: their weighted harmonic mean, F1 by default",
-        compute=compute_f,
-        trace=trace_f,
+        **F.functions,
         source="van Rijsbergen (1979), Information Retrieval, ch. 7; at a cutoff as in ranx's f1",
         parameters=(BETA, REL),
         cutoff="required",
         monotone=False,
-        events=events_f,
     ),
     Measure(
         name="BestF",
@@ -321,12 +268,10 @@ MEASURES = (
     Measure(
         name="Success",
         summary="1 if a relevant doc is among the first k, else 0",
-        compute=compute_success,
-        trace=trace_success,
+        **SUCCESS.functions,
         source=TREC_EVAL.format("success"),
         cutoff="required",
         family="utility",
-        events=events_success,
         gained_only=True,
     ),
     Measure(
@@ -343,21 +288,17 @@ MEASURES = (
     Measure(
         name="RelP",
         summary="relative precision: P@k over the greatest possible P@k",
-        compute=compute_relative_precision,
-        trace=trace_relative_precision,
+        **RELATIVE_P.functions,
         source=TREC_EVAL.format("rel_P"),
         cutoff="required",
         monotone=False,
-        events=events_relative_precision,
     ),
     Measure(
         name="RR",
         summary="reciprocal rank of the first relevant doc",
-        compute=compute_reciprocal_rank,
-        trace=trace_reciprocal_rank,
+        **RR.functions,
         source=TREC_EVAL.format("recip_rank"),
         family="utility",
-        events=events_reciprocal_rank,
         gained_only=True,
     ),
 )

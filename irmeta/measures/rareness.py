@@ -16,18 +16,17 @@ import numpy as np
 from irmeta.errors import MeasureError, UsageError, check_positive, check_whole
 from irmeta.kernels.cutoff_sums import add_rarity, precision_weights
 from irmeta.measures import rbp
-from irmeta.measures.average_precision import compute_average_precision
+from irmeta.measures.average_precision import AP
 from irmeta.measures.cumulated_gain import (
+    DCG,
     DISCOUNT,
     GAIN,
-    changed_parameters,
-    compute_dcg,
-    compute_ndcg,
+    NDCG,
+    check_discount,
+    check_gmax,
     ideal_dcg,
-    trace_dcg,
-    trace_ndcg,
 )
-from irmeta.measures.precision import compute_precision
+from irmeta.measures.precision import P
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.sums import (
     Worth,
@@ -148,7 +147,7 @@ def compute_rare_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np
     rows = view.grades >= params["rel"]
     counts = rarity_sums(view, params, ks, rows, lambda ranks, cut: (ranks <= cut) * 1.0)
     rare = counts / np.array(ks, np.float64)[:, None, None]
-    return mixed(view, params, compute_precision(view, params, ks), rare)
+    return mixed(view, params, P.compute(view, params, ks), rare)
 
 
 def compute_rare_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -167,7 +166,7 @@ def compute_rare_average_precision(view: JudgedRanks, params: Params, ks: Cutoff
     """
     rows = view.grades >= params["rel"]
     sums = rarity_sums(view, params, ks, rows, partial(weights_in_precisions, view, rows))
-    plain = compute_average_precision(view, {**params, "norm": "all"}, ks)
+    plain = AP.compute(view, {**params, "norm": "all"}, ks)
     return mixed(view, params, plain, per_query(sums, view.counts(params["rel"]), 0.0))
 
 
@@ -233,13 +232,17 @@ def trace_rare_average_precision(one: OneList, params: Params, k: int | None) ->
     return Trace(tuple(terms), relevant, "relevant docs of the query", undefined)
 
 
-def printed_rareness(measure: str, of: Sequence[Parameter], params: Params) -> list[str]:
-    """List alpha and the parameters that are not the default; raise if they cannot be combined."""
+def check_rareness(measure: str, params: Params) -> None:
+    """Raise an error for parameters that cannot be combined."""
     if params["mix"] == "convex" and params["alpha"] != "1/R" and params["alpha"] > 1:
         raise MeasureError(
             f"{measure}: alpha={params['alpha']:g} is above 1, the most under mix=convex. Give a "
             "smaller alpha, or omit mix."
         )
+
+
+def printed_rareness(of: Sequence[Parameter], params: Params, cutoff: Cutoff) -> list[str]:
+    """List the parameters that a name prints: alpha, and those that are not the default."""
     return [p.name for p in of if p.name == "alpha" or params[p.name] != p.default]
 
 
@@ -283,7 +286,7 @@ def compute_rare_dcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     RareP: it is DCG for alpha = 0.
     """
     rare = _rare_dcg(view, params, ks, doc_gains(view, params["gain"], gmax=params["gmax"]))
-    return mixed(view, params, compute_dcg(view, {**params, **_PLAIN_DCG}, ks), rare)
+    return mixed(view, params, DCG.compute(view, {**params, **_PLAIN_DCG}, ks), rare)
 
 
 def compute_rare_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -292,9 +295,9 @@ def compute_rare_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndar
     Values are therefore up to 1 + alpha, or 1 under ``mix=convex``: it is nDCG for alpha = 0.
     """
     gain = doc_gains(view, params["gain"])
-    ideal = ideal_dcg(view, params, gain, ks)
+    ideal = ideal_dcg(view, {**params, **_PLAIN_DCG}, ks)
     rare = per_query(_rare_dcg(view, params, ks, gain), ideal, 0.0)
-    return mixed(view, params, compute_ndcg(view, {**params, **_PLAIN_DCG}, ks), rare)
+    return mixed(view, params, NDCG.compute(view, {**params, **_PLAIN_DCG}, ks), rare)
 
 
 def compute_rare_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -303,10 +306,9 @@ def compute_rare_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     The gains and p are those of RBP, the rarity R(d) and the other parameters those of RareP: it is
     RBP for alpha = 0.
     """
-    gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
-    worth = rbp.worth(params["p"], view.facts.deepest_rank)
-    rare = (1.0 - params["p"]) * _rarity_of_gains(view, params, ks, gain, worth)
-    return mixed(view, params, rbp.compute_rbp(view, {**params, **_PLAIN}, ks), rare)
+    gain = rbp.gains(view, params)
+    rare = (1.0 - params["p"]) * _rarity_of_gains(view, params, ks, gain, rbp.worth(view, params))
+    return mixed(view, params, rbp.RBP.compute(view, {**params, **_PLAIN}, ks), rare)
 
 
 def _weighed(plain: Trace, one: OneList, params: Params, k: int | None) -> Trace:
@@ -321,17 +323,17 @@ def _weighed(plain: Trace, one: OneList, params: Params, k: int | None) -> Trace
 
 def trace_rare_dcg(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace RareDCG as weighted gains over discounts."""
-    return _weighed(trace_dcg(one, {**params, **_PLAIN_DCG}, k), one, params, k)
+    return _weighed(DCG.trace(one, {**params, **_PLAIN_DCG}, k), one, params, k)
 
 
 def trace_rare_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace RarenDCG as the terms of RareDCG over the ideal DCG."""
-    return _weighed(trace_ndcg(one, {**params, **_PLAIN_DCG}, k), one, params, k)
+    return _weighed(NDCG.trace(one, {**params, **_PLAIN_DCG}, k), one, params, k)
 
 
 def trace_rare_rbp(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace RareRBP as weighted gains."""
-    return _weighed(rbp.trace_rbp(one, {**params, **_PLAIN}, k), one, params, k)
+    return _weighed(rbp.RBP.trace(one, {**params, **_PLAIN}, k), one, params, k)
 
 
 _NDCG = (*RARENESS, GAIN, *DISCOUNT)
@@ -339,21 +341,24 @@ _DCG = (*RARENESS, GAIN, GMAX, *DISCOUNT)
 _RBP = (*RARENESS, rbp.PERSISTENCE, REL, rbp.GAIN, GMAX)
 
 
-def _printed_dcg(params: Params, cutoff: Cutoff) -> list[str]:
-    if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
-        raise MeasureError("RareDCG: gmax needs gain=linear or gain=exp. Omit gmax.")
-    changed_parameters("RareDCG", DISCOUNT, {**params, **_PLAIN_DCG})
-    return printed_rareness("RareDCG", _DCG, params)
+def _check_dcg(params: Params, cutoff: Cutoff) -> None:
+    check_gmax("RareDCG", params)
+    check_discount("RareDCG", params)
+    check_rareness("RareDCG", params)
 
 
-def _printed_ndcg(params: Params, cutoff: Cutoff) -> list[str]:
-    changed_parameters("RarenDCG", DISCOUNT, {**params, **_PLAIN_DCG})
-    return printed_rareness("RarenDCG", _NDCG, params)
+def _check_ndcg(params: Params, cutoff: Cutoff) -> None:
+    check_discount("RarenDCG", params)
+    check_rareness("RarenDCG", params)
+
+
+def _check_rbp(params: Params, cutoff: Cutoff) -> None:
+    rbp.check_rbp("RareRBP", {**params, **_PLAIN})
+    check_rareness("RareRBP", params)
 
 
 def _printed_rbp(params: Params, cutoff: Cutoff) -> list[str]:
-    of_rbp = rbp.printed_rbp("RareRBP", {**params, **_PLAIN})
-    return [*printed_rareness("RareRBP", RARENESS, params), *of_rbp]
+    return [*printed_rareness(RARENESS, params, cutoff), *rbp.printed_rbp(params, cutoff)]
 
 
 _measure = partial(
@@ -374,7 +379,8 @@ MEASURES = (
         parameters=_BINARY,
         cutoff="required",
         family="utility",
-        printed=lambda params, cutoff: printed_rareness("RareP", _BINARY, params),
+        check=lambda params, cutoff: check_rareness("RareP", params),
+        printed=partial(printed_rareness, _BINARY),
     ),
     _measure(
         name="RareAP",
@@ -383,7 +389,8 @@ MEASURES = (
         trace=trace_rare_average_precision,
         source=f"{PAPER}, Eq. 3",
         parameters=_BINARY,
-        printed=lambda params, cutoff: printed_rareness("RareAP", _BINARY, params),
+        check=lambda params, cutoff: check_rareness("RareAP", params),
+        printed=partial(printed_rareness, _BINARY),
     ),
     _measure(
         name="RareDCG",
@@ -393,7 +400,8 @@ MEASURES = (
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
         parameters=_DCG,
         family="utility",
-        printed=_printed_dcg,
+        check=_check_dcg,
+        printed=partial(printed_rareness, _DCG),
     ),
     _measure(
         name="RarenDCG",
@@ -402,7 +410,8 @@ MEASURES = (
         trace=trace_rare_ndcg,
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
         parameters=_NDCG,
-        printed=_printed_ndcg,
+        check=_check_ndcg,
+        printed=partial(printed_rareness, _NDCG),
     ),
     _measure(
         name="RareRBP",
@@ -412,6 +421,7 @@ MEASURES = (
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/1416950.1416952",
         parameters=_RBP,
         family="utility",
+        check=_check_rbp,
         printed=_printed_rbp,
     ),
 )
@@ -640,7 +650,7 @@ def rare_parts(
         is_chosen[rows] = True
         ranks, cut = np.ascontiguousarray(view.ranks[rows]), min(k, view.missing - 1)
         tails = weights_in_precisions(view, is_chosen, ranks, cut)
-        of_measures = compute_precision, compute_average_precision
+        of_measures = P.compute, AP.compute
         hits.append(ranks <= min(depth, view.missing - 1))
         plain.append([f(view, params, [k])[0].sum(axis=0) for f in of_measures])
         of_query = relevant[view.query_of(rows)][:, None]

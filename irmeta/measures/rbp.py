@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.incomplete import add_unjudged
-from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.sums import (
     GAIN_OF,
     OF_QUERY,
     Worth,
     doc_gains,
     empty_values,
-    gain_events,
+    gain_sum,
     needs_ties,
     rank_cuts,
     refuse_assumed,
@@ -34,28 +34,33 @@ def powers(p: float, deepest: int) -> np.ndarray:
     return np.cumprod(np.concatenate([[1.0], np.full(deepest, p)]))
 
 
-def worth(p: float, deepest: int) -> Worth:
+def gains(view: JudgedRanks, params: Params) -> np.ndarray:
+    """Return the gain of each row of a view."""
+    return doc_gains(view, params["gain"], params["rel"], params["gmax"])
+
+
+def worth(view: JudgedRanks, params: Params) -> Worth:
     """Return the worth of gains: gain times p^(rank - 1)."""
-    return Worth(np.concatenate([[0.0], powers(p, deepest - 1)]))
+    by_rank = powers(params["p"], view.facts.deepest_rank - 1)
+    return Worth(np.concatenate([[0.0], by_rank]))
 
 
-def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute (1 - p) times the sum of gain times p^(rank - 1)."""
+def _terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
     p = params["p"]
-    gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
-    return (1.0 - p) * weighted_gain(
-        view, gain, worth(p, view.facts.deepest_rank), ks, params["ties"]
+    return weighted_terms(
+        one,
+        params,
+        k,
+        lambda rank: (1 - p) * p ** (rank - 1),
+        lambda rank, gain: f"(1 - {p:g}) x {p:g}^{rank - 1} x gain {gain:g}",
     )
 
 
-def events_rbp(view: JudgedRanks, params: Params) -> Events | None:
-    """Step by the weighted gain of each doc."""
-    if params["ties"] != "order":
-        return None
-    p = params["p"]
-    gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
-    steps = gain_events(view, gain, worth(p, view.facts.deepest_rank))
-    return Events(*steps, lambda ks: np.ones((1, len(view.queries))), scale=1.0 - p)
+RBP = gain_sum(
+    "Compute (1 - p) times the sum of gain times p^(rank - 1).",
+    *(gains, worth, _terms),
+    scale=lambda params: 1.0 - params["p"],
+)
 
 
 def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -81,23 +86,10 @@ def _of_unjudged(view: JudgedRanks, p: float, ks: Cutoffs) -> np.ndarray:
 
 
 def _shared(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    p = params["p"]
-    by_rank, judged = worth(p, view.facts.deepest_rank), view.is_judged.astype(np.float64)
-    residual = 1.0 - (1.0 - p) * weighted_gain(view, judged, by_rank, ks, params["ties"])
+    judged = view.is_judged.astype(np.float64)
+    total = weighted_gain(view, judged, worth(view, params), ks, params["ties"])
+    residual = 1.0 - (1.0 - params["p"]) * total
     return np.maximum(residual, 0.0)  # rounding may make the sum of weights exceed 1
-
-
-def trace_rbp(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace RBP as weighted gains."""
-    p = params["p"]
-    terms = weighted_terms(
-        one,
-        params,
-        k,
-        lambda rank: (1 - p) * p ** (rank - 1),
-        lambda rank, gain: f"(1 - {p:g}) x {p:g}^{rank - 1} x gain {gain:g}",
-    )
-    return Trace(tuple(terms), 1.0, "(nothing)")
 
 
 def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
@@ -122,21 +114,26 @@ def _is_judged(one: OneList, doc: tuple[str, float] | None) -> bool:
     return doc is not None and one.counts_as_judged(doc[1])
 
 
-def printed_rbp(measure: str, params: Params) -> list[str]:
-    """List the parameters of RBP that a name prints; raise if they cannot be combined."""
+def check_rbp(measure: str, params: Params) -> None:
+    """Raise an error for parameters that cannot be combined."""
     refuse_assumed(measure, params)
-    ties = [] if params["ties"] == "order" else ["ties"]
     if params["gain"] == "binary":
         if params["gmax"] is not None:
             raise MeasureError(f"{measure}: gmax needs a graded gain (gain=linear or gain=exp).")
-        return ["p", "rel", *ties]
+        return
     if params["gain"] == OF_QUERY and params["gmax"] is not None:
         raise MeasureError(f"{measure}: gain={OF_QUERY} takes no gmax, see gain=linear.")
     if params["rel"] != REL.default:
         raise MeasureError(
             f"{measure}: rel needs gain=binary; a graded gain counts every grade from 1."
         )
-    return ["p", "gain", *([] if params["gmax"] is None else ["gmax"]), *ties]
+
+
+def printed_rbp(params: Params, cutoff: Cutoff) -> list[str]:
+    """List the parameters that a name prints: p, and `rel` of binary gains or `gain` of others."""
+    used = ["rel"] if params["gain"] == "binary" else ["gain"]
+    changed = [p.name for p in (GMAX, TIES) if params.get(p.name, p.default) != p.default]
+    return ["p", *used, *changed]
 
 
 def _residual_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
@@ -166,14 +163,13 @@ MEASURES = (
     Measure(
         name="RBP",
         summary="rank-biased precision, binary by default",
-        compute=compute_rbp,
-        trace=trace_rbp,
+        **RBP.functions,
         source="doi:10.1145/1416950.1416952, Eq. 5",
         parameters=(PERSISTENCE, REL, _GAIN, GMAX, TIES),
         family="utility",
         needs=needs_ties,
-        events=events_rbp,
-        printed=lambda params, cutoff: printed_rbp("RBP", params),
+        check=lambda params, cutoff: check_rbp("RBP", params),
+        printed=printed_rbp,
         revision=2,
         gained_only=True,
     ),

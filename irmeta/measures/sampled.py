@@ -13,7 +13,7 @@ number of relevant docs.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -604,9 +604,8 @@ def trace_inf_relevant(one: OneList, params: Params, k: None) -> Trace:
     return Trace(tuple(terms), 1.0, "(nothing)")
 
 
-def _printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+def _check_xinfap(params: Params, cutoff: Cutoff) -> None:
     refuse_without_cutoff("xinfAP", params, cutoff)
-    return [p.name for p in (REL, _NORM, _SMOOTHING) if params[p.name] != p.default]
 
 
 def _expectation(
@@ -642,7 +641,7 @@ MEASURES = (
         trace_xinfap,
         parameters=(REL, _NORM, _SMOOTHING),
         monotone=True,
-        printed=_printed,
+        check=_check_xinfap,
     ),
     _expectation(
         "infNDCG",

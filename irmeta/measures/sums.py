@@ -11,10 +11,11 @@ d is unknown and the value is NaN, because option a would be a different measure
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,20 @@ from irmeta.kernels.cutoff_sums import (
     count_within,
     shared_gain,
 )
-from irmeta.measures.spec import Cutoff, Cutoffs, OneList, Params, Term, Trace
+from irmeta.measures.spec import (
+    Compute,
+    Cutoff,
+    Cutoffs,
+    Events,
+    OneList,
+    Params,
+    Steps,
+    Term,
+    Trace,
+)
 from irmeta.naming import Parameter, gain_map
 from irmeta.rankings.derive.condense import UNJUDGED_DOC
+from irmeta.rankings.derive.drop import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.view import Need
 
@@ -144,21 +156,6 @@ def refuse_without_cutoff(measure: str, params: Params, cutoff: Cutoff) -> None:
             raise MeasureError(f"{name} needs a cutoff, such as {name}@10.")
 
 
-def divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
-    """Return R or min(R, k): float64 [cutoff or 1, query]."""
-    relevant = view.counts(params["rel"]).astype(np.float64)[None]
-    if params["norm"] == "min":
-        return np.minimum(relevant, np.asarray(ks, np.float64)[:, None])
-    return relevant
-
-
-def over_pool(
-    view: JudgedRanks, pool: JudgedRanks, sums: np.ndarray, rel: float, k: int
-) -> np.ndarray:
-    """Divide sums [query, system] by R_k; NaN where R_k = 0, but 0 where all judgments count."""
-    return divide(sums, pool.counts(rel)[:, None], undefined_at(view, k)[:, None])
-
-
 def undefined_at(view: JudgedRanks, k: int) -> np.ndarray:
     """Return the value where the pool of depth k has no relevant doc: float64 [query]."""
     return np.where(k < view.require("complete_depth"), np.nan, 0.0)
@@ -174,23 +171,6 @@ def trace_without_depth(one: OneList) -> Trace | None:
     if one.complete_depth > 0:
         return None
     return Trace((), 0.0, "nothing: the pool of the query is complete at no depth", math.nan)
-
-
-def divisor_of(
-    full: OneList, pool: OneList, params: Params, k: int | None
-) -> tuple[int, str, float]:
-    """Return a trace's divisor, its description, and the value for divisor 0.
-
-    `pool` is the list under the judgments of the pool of depth k, or `full` itself.
-    """
-    rel = params["rel"]
-    if params["norm"] == "pool" and pool is not full:
-        return len(pool.relevant(rel)), f"relevant docs in the pool of depth {k}", math.nan
-    relevant = len(full.relevant(rel))
-    if params["norm"] == "min":
-        assert k is not None
-        return min(k, relevant), "min(k, relevant docs of the query)", 0.0
-    return relevant, "relevant docs of the query", 0.0
 
 
 GAINS = ("grade", "binary", "linear", "exp")
@@ -457,3 +437,190 @@ def weighted_terms(
         if gain > 0:
             arithmetic = f"gain {gain:g} x {shared}" if shared else write(rank, gain)
             yield Term(rank, doc, grade, arithmetic, gain * amount)
+
+
+@dataclass(frozen=True)
+class Divisor:
+    """What a sum is divided by.
+
+    Attributes
+    ----------
+    of_view
+        Function that returns the divisor of each query of a block: float64 [cutoff or 1, query].
+    of_list
+        Function that returns the divisor of one list, and what it is in words.
+    undefined
+        Value where the divisor is 0.
+    in_pool
+        What it is in words under the judgments of the pool of depth ``{k}``.
+    """
+
+    of_view: Callable[[JudgedRanks, Params, Cutoffs | np.ndarray], np.ndarray]
+    of_list: Callable[[OneList, Params, Any], tuple[float, str]]
+    undefined: float = 0.0
+    in_pool: str = ""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A measure that is a sum over the docs of a list, over a divisor.
+
+    The value at k is scale times the sum of the amounts at ranks up to k, over the divisor at k;
+    `compute`, `events` and `trace` derive from this declaration.
+
+    Attributes
+    ----------
+    definition
+        Docstring of the measure for users.
+    steps
+        Function that returns ranks, offsets and amounts, see `Events`.
+    terms
+        Function that yields the amounts of one list down to a cutoff, times the scale.
+    divisor
+        None: the sum itself.
+    scale
+        Function from parameters to a factor of the sum; None: 1.
+    add
+        Kernel that adds up the steps without an array of amounts, where there is one.
+    has_steps
+        Function from parameters to whether the value at k has these steps; those of tied docs that
+        share weights and of depth-k pools never are.
+    pooled_steps, pooled_terms
+        As `steps` and `terms` under the judgments of a pool, where they also read all judgments.
+    """
+
+    definition: str
+    steps: Callable[[JudgedRanks, Params], Steps]
+    terms: Callable[[OneList, Params, Any], Iterable[Term]]
+    divisor: Divisor | None = None
+    scale: Callable[[Params], float] | None = None
+    add: Compute | None = None
+    has_steps: Callable[[Params], bool] = lambda params: True
+    pooled_steps: Callable[[JudgedRanks, JudgedRanks, Params], Steps] | None = None
+    pooled_terms: Callable[[OneList, OneList, Params, Any], Iterable[Term]] | None = None
+
+    @property
+    def functions(self) -> dict[str, Any]:
+        """Functions of the `Measure`."""
+
+        def compute(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+            return self.compute(view, params, ks)
+
+        compute.__doc__ = self.definition
+        return {"compute": compute, "trace": self.trace, "events": self.events}
+
+    def compute(self, view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        """Compute the values at each cutoff: float64 [cutoff, query, system]."""
+        if needs_pool(params):
+            return np.stack([self._under_pool(view, params, k) for k in ks])
+        sums = self.sums(view, params, ks)
+        if self.divisor is None:
+            return sums
+        return per_query(sums, self.divisor.of_view(view, params, ks), self.divisor.undefined)
+
+    def sums(self, view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        """Add up the steps down to each cutoff, times the scale."""
+        add = self.add or self._add_steps
+        sums = add(view, params, ks)
+        return sums if self.scale is None else self.scale(params) * sums
+
+    def _add_steps(self, view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        return add_up(view, *self.steps(view, params), ks)
+
+    def _under_pool(self, view: JudgedRanks, params: Params, k: int) -> np.ndarray:
+        """Compute the values at k under the judgments of the pool of depth k: [query, system]."""
+        assert self.divisor is not None
+        pool = pooled_at(view, k)
+        if self.pooled_steps is None:
+            sums = self.sums(pool, params, [k])
+        else:
+            sums = add_up(pool, *self.pooled_steps(pool, view, params), [k])
+        if _divides_by_pool(params):
+            divisor = self.divisor.of_view(pool, params, [k])[0]
+            values = divide(sums[0], divisor[:, None], undefined_at(view, k)[:, None])
+        else:
+            divisor = self.divisor.of_view(view, params, [k])
+            values = per_query(sums, divisor, self.divisor.undefined)[0]
+        return without_depth(view, values)
+
+    def events(self, view: JudgedRanks, params: Params) -> Events | None:
+        """Return the sum as a step function of the cutoff."""
+        is_shared = params.get("ties", "order") != "order"
+        if is_shared or needs_pool(params) or not self.has_steps(params):
+            return None
+        scale = 1.0 if self.scale is None else self.scale(params)
+        steps = self.steps(view, params)
+        if self.divisor is None:
+            return Events(*steps, lambda ks: np.ones((1, len(view.queries))), scale=scale)
+        divisors = partial(self.divisor.of_view, view, params)
+        return Events(*steps, divisors, self.divisor.undefined, scale)
+
+    def trace(self, one: OneList, params: Params, k: Any) -> Trace:
+        """Trace the value as terms over the divisor."""
+        judged = one
+        if needs_pool(params):
+            if unknown := trace_without_depth(one):
+                return unknown
+            judged = one.pooled_at(k)
+        if self.pooled_terms is not None:
+            terms = tuple(self.pooled_terms(judged, one, params, k))
+        else:
+            terms = tuple(self.terms(judged, params, k))
+        if self.divisor is None:
+            return Trace(terms, 1.0, "(nothing)")
+        if judged is not one and _divides_by_pool(params):
+            divisor, _ = self.divisor.of_list(judged, params, k)
+            divisor_is, undefined = self.divisor.in_pool.format(k=k), math.nan
+        else:
+            divisor, divisor_is = self.divisor.of_list(one, params, k)
+            undefined = self.divisor.undefined
+        return Trace(terms, divisor, divisor_is, None if divisor > 0 else undefined)
+
+
+def _divides_by_pool(params: Params) -> bool:
+    """Check whether the divisor is that of the pool; nDCG has no `norm`, and its ideal list is."""
+    return params.get("norm", "pool") == "pool"
+
+
+def _relevant(
+    view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray, norm: str | None = None
+) -> np.ndarray:
+    """Return R, or min(R, k) for ``norm=min``: float64 [cutoff or 1, query]."""
+    relevant = view.counts(params["rel"]).astype(np.float64)[None]
+    if (norm or params.get("norm")) == "min":
+        return np.minimum(relevant, np.asarray(ks, np.float64)[:, None])
+    return relevant
+
+
+def _relevant_of(
+    one: OneList, params: Params, k: Any, norm: str | None = None
+) -> tuple[float, str]:
+    relevant = len(one.relevant(params["rel"]))
+    if (norm or params.get("norm")) == "min":
+        return min(k, relevant), "min(k, relevant docs of the query)"
+    return relevant, "relevant docs of the query"
+
+
+RELEVANT = Divisor(_relevant, _relevant_of, in_pool="relevant docs in the pool of depth {k}")
+"""The relevant docs R of the query, or what the parameter `norm` says."""
+LEAST_RELEVANT = Divisor(partial(_relevant, norm="min"), partial(_relevant_of, norm="min"))
+"""min(R, k)."""
+
+
+def gain_sum(
+    definition: str,
+    gains: Callable[[JudgedRanks, Params], np.ndarray],
+    worth: Callable[[JudgedRanks, Params], Worth],
+    terms: Callable[[OneList, Params, Any], Iterable[Term]],
+    divisor: Divisor | None = None,
+    scale: Callable[[Params], float] | None = None,
+) -> Sum:
+    """Return the sum of the worths of gains, float64 by row, which tied docs may share."""
+
+    def steps(view: JudgedRanks, params: Params) -> Steps:
+        return gain_events(view, gains(view, params), worth(view, params))
+
+    def add(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        return weighted_gain(view, gains(view, params), worth(view, params), ks, params["ties"])
+
+    return Sum(definition, steps, terms, divisor, scale, add)

@@ -251,21 +251,16 @@ def _known(place: Place, params: Params, k: int | None) -> float:
     return params["p"] if params["model"] == "RBP" else float(not stops[params["model"]])
 
 
-def _known_printed(params: Params, cutoff: Cutoff) -> list[str]:
-    of = {"p": "RBP", "K": "P"}
-    changed = [p.name for p in (*_KNOWN, *_SHARED) if params[p.name] != p.default]
-    for name in {*changed} & {*of}:
-        if params["model"] != of[name]:
-            raise MeasureError(f"CWL: {name} is for model={of[name]}.")
-    return changed
+def _check_known(params: Params, cutoff: Cutoff) -> None:
+    for parameter, model in ((_KNOWN[1], "RBP"), (_KNOWN[2], "P")):
+        if params[parameter.name] != parameter.default and params["model"] != model:
+            raise MeasureError(f"CWL: {parameter.name} is for model={model}.")
 
 
-def _player_printed(params: Params, cutoff: Cutoff) -> list[str]:
-    moving = ("hb", "hc", "gain_med")
-    changed = [p.name for p in (*_PLAYER, *_SHARED) if params[p.name] != p.default]
-    if params["limits"] == "fixed" and {*changed} & {*moving}:
-        raise MeasureError(f"BPM: {', '.join(moving)} need limits=moving.")
-    return changed
+def _check_player(params: Params, cutoff: Cutoff) -> None:
+    moving = [p for p in _PLAYER if p.name in ("hb", "hc", "gain_med")]
+    if params["limits"] == "fixed" and any(params[p.name] != p.default for p in moving):
+        raise MeasureError(f"BPM: {', '.join(p.name for p in moving)} need limits=moving.")
 
 
 _KNOWN = (
@@ -394,7 +389,7 @@ MEASURES = (
         _player,
         _PLAYER,
         of_docs=True,
-        printed=_player_printed,
+        check=_check_player,
     ),
     _measure(
         "NERR8",
@@ -449,7 +444,7 @@ MEASURES = (
         lambda params, k: (params["p"] if params["model"] == "RBP" else params["K"],),
         _known,
         _KNOWN,
-        printed=_known_printed,
+        check=_check_known,
     ),
 )
 _KERNELS = {"P": kernels.PRECISION, "RBP": kernels.RBP, "RR": kernels.RR, "AP": kernels.AP}

@@ -15,7 +15,7 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.pair_preferences import add_net_wins, add_preferences, add_weighted_preferences
-from irmeta.naming import Parameter
+from irmeta.naming import Cutoff, Parameter
 from irmeta.preferences.spec import PairTerm
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.verdicts import BlockPreferences
@@ -31,12 +31,16 @@ G = Parameter("g", 0.8, "base of p=geometric", kind="number", low=0, high=1, ope
 _KEYS = 1 << 22  # ranks sorted at once
 
 
+def check_p(params: Mapping[str, Any], cutoff: Cutoff) -> None:
+    """Raise an error for a base of weights that have none."""
+    if params["p"] != "geometric" and params["g"] != G.default:
+        raise MeasureError(f"g={params['g']:g} needs p=geometric.")
+
+
 def printed_p(params: Mapping[str, Any]) -> list[str]:
     """Return the parameters of `P` and `G` that a name prints."""
     if params["p"] == "geometric":
         return ["p", "g"]
-    if params["g"] != G.default:
-        raise MeasureError(f"g={params['g']:g} needs p=geometric.")
     return [] if params["p"] == P.default else ["p"]
 
 

@@ -58,6 +58,7 @@ def _adopt(rule: PreferenceRule) -> PreferenceRule:
         compare=named(with_read_only_view(rule.compare)),
         trace=named(rule.trace),
         needs=named(rule.needs),
+        check=rule.check and named(rule.check),
         printed=rule.printed and named(rule.printed),
     )
     check_needs(rule.needs({p.name: p.default for p in rule.all_parameters}))

@@ -13,6 +13,7 @@ from irmeta.naming import REL, Cutoff, Parameter, Params
 from irmeta.preferences.levels import (
     G,
     P,
+    check_p,
     compare_levels,
     found_docs,
     graded_sets,
@@ -131,6 +132,7 @@ RULES = (
         trace=trace_by_grade,
         source=SOURCE.format("Eqs. 4 and 5"),
         parameters=(P, G, GRADES, REL),
+        check=check_p,
         printed=partial(_printed, others=(GRADES, REL)),
     ),
     PreferenceRule(
@@ -141,6 +143,7 @@ RULES = (
         source=SOURCE.format("Eq. 6"),
         parameters=(P, G, BACKGROUND, REL),
         needs=lambda params: ("subtopics",),
+        check=check_p,
         printed=partial(_printed, others=(BACKGROUND, REL)),
     ),
 )

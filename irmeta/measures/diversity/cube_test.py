@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -250,16 +250,14 @@ def events_nct(view: JudgedRanks, params: Params) -> Events | None:
     return Events(*_filled(view, params), lambda ks: _ideal(view, params, ks))
 
 
-def _printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+def _check(params: Params, cutoff: Cutoff) -> None:
     if params["form"] == "code" and params["gmax"] is not None:
         raise MeasureError("gmax needs form=paper, which divides by the highest grade. Omit gmax.")
-    return [p.name for p in _CT if params[p.name] != p.default]
 
 
-def _printed_nct(params: Params, cutoff: Cutoff) -> Sequence[str]:
+def _check_nct(params: Params, cutoff: Cutoff) -> None:
     if params["bound"] == "time" and params["iterations"] is not None:
         raise MeasureError("nCT: iterations needs bound=code. Omit iterations.")
-    return [p.name for p in _NCT if params[p.name] != p.default]
 
 
 _SHARED = (GAMMA, HEIGHT, PER, REL, SUBTOPICS, WEIGHTS)
@@ -380,7 +378,7 @@ MEASURES = (
         parameters=_CT,
         family="utility",
         events=events_ct,
-        printed=_printed,
+        check=_check,
     ),
     _measure(
         name="ACT",
@@ -390,7 +388,7 @@ MEASURES = (
         source=f"Yang and Soboroff 2016, TREC 2016 Dynamic Domain track; {_PROGRAM}",
         parameters=_CT,
         family="utility",
-        printed=_printed,
+        check=_check,
     ),
     _measure(
         name="nCT",
@@ -401,6 +399,6 @@ MEASURES = (
         parameters=_NCT,
         cutoff="required",
         events=events_nct,
-        printed=_printed_nct,
+        check=_check_nct,
     ),
 )

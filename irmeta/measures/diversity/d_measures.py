@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -218,11 +218,9 @@ def _sharp(compute: Compute) -> Compute:
     return compute_sharp
 
 
-def _dq_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+def _check_dq(params: Params, cutoff: Cutoff) -> None:
     if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
         raise MeasureError("gmax of DQ and DSharpQ needs gain=linear or gain=exp. Omit gmax.")
-    known = {p.name: p.default for p in (GAMMA, *_DQ)}
-    return [name for name in params if name in known and params[name] != known[name]]
 
 
 _DNDCG = (GAIN, REL, SUBTOPICS, WEIGHTS)
@@ -335,7 +333,7 @@ MEASURES = (
         source=_SAKAI,
         parameters=_DQ,
         events=events_dq,
-        printed=_dq_printed,
+        check=_check_dq,
     ),
     _measure(
         name="DSharpnDCG",
@@ -354,7 +352,7 @@ MEASURES = (
         trace=trace_sharp(trace_dq),
         source=_SAKAI,
         parameters=(GAMMA, *_DQ),
-        printed=_dq_printed,
+        check=_check_dq,
     ),
     _measure(
         name="DINnDCG",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -238,10 +238,9 @@ def trace_nnrbp(one: OneList, params: Params, k: int | None) -> Trace:
     return trace_over_greedy(one, params, k, geometric_weight(params["beta"]), math.nan)
 
 
-def _alpha_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+def _check_alpha(params: Params, cutoff: Cutoff) -> None:
     if params["norm"] == "none" and params["subtopics"] != "found":
         raise MeasureError("alpha_DCG: norm=none is the same for any subtopics: omit one.")
-    return [p.name for p in _ALPHA_DCG if params[p.name] != p.default]
 
 
 _ALPHA_DCG = (ALPHA, NORM, REL, SUBTOPICS)
@@ -356,13 +355,11 @@ def trace_nerr_ia(one: OneList, params: Params, k: int | None) -> Trace:
     return trace_over_greedy(one, params, k, reciprocal_weight, 0.0)
 
 
-def _err_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
-    changed = [p.name for p in _ERR_IA if params[p.name] != p.default]
-    if params["gain"] == "exp" and "alpha" in changed:
+def _check_err(params: Params, cutoff: Cutoff) -> None:
+    if params["gain"] == "exp" and params["alpha"] != ALPHA.default:
         raise MeasureError("ERR_IA: gain=exp stops by the grade: omit alpha.")
-    if params["gain"] == "binary" and "gmax" in changed:
+    if params["gain"] == "binary" and params["gmax"] is not None:
         raise MeasureError("ERR_IA: gmax needs gain=exp. Omit gmax.")
-    return changed
 
 
 _ERR_IA = (ALPHA, NORM, GAIN, GMAX, REL, SUBTOPICS, WEIGHTS)
@@ -383,7 +380,7 @@ MEASURES = (
         unjudged=UNJUDGED,
         needs=needs_subtopics,
         events=events_alpha_dcg,
-        printed=_alpha_printed,
+        check=_check_alpha,
     ),
     Measure(
         name="alpha_nDCG",
@@ -435,7 +432,7 @@ MEASURES = (
         unjudged=UNJUDGED,
         needs=needs_subtopics,
         events=events_err_ia,
-        printed=_err_printed,
+        check=_check_err,
     ),
     Measure(
         name="nERR_IA",

@@ -422,7 +422,7 @@ def _intent_aware(measure: Measure) -> Measure:
         gained_only=False,
         needs=of.needs,
         events=None,  # a step of k would need the divisors of all subtopics
-        printed=of.printed,
+        printed=measure.printed and of.printed,
     )
 
 
@@ -475,10 +475,9 @@ class _IntentAware:
 
     def printed(self, params: Params, cutoff: Cutoff) -> Sequence[str]:
         """Return the parameters that a canonical name prints."""
-        of = self.measure
-        changed = [p.name for p in of.parameters if params[p.name] != p.default]
-        shown = changed if of.printed is None else of.printed(params, cutoff)
-        return [*shown, *(p.name for p in self.parameters if params[p.name] != p.default)]
+        assert self.measure.printed is not None
+        changed = [p.name for p in self.parameters if params[p.name] != p.default]
+        return [*self.measure.printed(params, cutoff), *changed]
 
 
 def _scaled(trace: Trace, share: float, name: str) -> Iterator[Term]:
