@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from operator import mul
 
 import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
-from irmeta.measures.diversity.novelty import logarithmic, longest_list
 from irmeta.measures.diversity.subtopics import (
+    LOGARITHMIC,
+    STRECALL,
     SUBTOPICS,
     UNJUDGED,
     WEIGHTS,
     GainPairs,
-    by_rank,
-    compute_strecall,
     gains_by_rank,
-    log_weight,
+    longest_list,
     needs_subtopics,
     novelty_terms,
     shares_of,
     subtopic_shares,
-    trace_strecall,
+    weighted_steps,
     weights_at_positions,
 )
 from irmeta.measures.spec import (
     Compute,
     Cutoff,
     Cutoffs,
-    Events,
     Measure,
     OneList,
     Params,
@@ -41,10 +40,10 @@ from irmeta.measures.spec import (
 from irmeta.measures.sums import (
     GAIN_OF,
     GAINS,
-    add_up,
+    Divisor,
+    Sum,
     gains,
     highest_grade,
-    per_query,
     running_sums,
     sums_at,
 )
@@ -88,54 +87,63 @@ def _ideal(view: JudgedRanks, gain: np.ndarray) -> np.ndarray:
     return best[best > 0]
 
 
-def compute_dndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute the nDCG of the global gain, with the discount log2(rank + 1).
+def _gain_of(one: OneList, params: Params) -> Callable[[float], float]:
+    highest = highest_grade(one.highest_grade, params["gain"], params.get("gmax"))
+    kind, rel = params["gain"], params["rel"]
+    return lambda grade: float(gains(np.array([grade]), kind, rel, highest, least=rel)[0])
 
-    The global gain of a doc is the sum over the subtopics of the share of the subtopic times the
-    gain of the doc's grade for it, 0 below `rel`; the ideal list has all docs by global gain.
-    """
-    sums = add_up(view, *_discounted(view, params), ks)
-    return per_query(sums, _ideal_dcg(view, params, ks), 0.0)
+
+def _gains_of(one: OneList, params: Params) -> dict[str, float]:
+    """Return the global gain of each doc that has one, for traces."""
+    shares, gain_of = shares_of(one, params), _gain_of(one, params)
+    total = {
+        doc: sum(shares.get(name, 0.0) * gain_of(grade) for name, grade in of_doc.items())
+        for doc, of_doc in one.subtopic_grades.items()
+    }
+    return {doc: gain for doc, gain in total.items() if gain > 0}
 
 
 def _discounted(view: JudgedRanks, params: Params) -> Steps:
-    ranks, offsets, amounts = _by_rank(view, global_gains(view, params))
-    return ranks, offsets, amounts * by_rank(logarithmic(view, params), ranks, view.missing)
+    """Step by the discounted global gain of each doc."""
+    return weighted_steps(LOGARITHMIC, view, params, _by_rank(view, global_gains(view, params)))
+
+
+def _terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    gain = _gains_of(one, params)
+    for rank, doc, grade in one.within(k):
+        if doc in gain:
+            weight, text = LOGARITHMIC.at(rank, params)
+            yield Term(rank, doc, grade, f"{gain[doc]:g}{text}", gain[doc] * weight)
 
 
 def _ideal_dcg(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
     """Compute the discounted sum over the ideal list down to each k: float64 [k, query]."""
     gain = global_gains(view, params)
     offsets, longest = view.offsets_of(gain > 0), longest_list(view)
-    amounts = _ideal(view, gain) * weights_at_positions(logarithmic(view, params), offsets)
+    amounts = _ideal(view, gain) * weights_at_positions(LOGARITHMIC.of_view(view, params), offsets)
     firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
     return sums_at(*running_sums(offsets, amounts), firsts)
 
 
-def events_dndcg(view: JudgedRanks, params: Params) -> Events:
-    """Step by the discounted global gain of each doc, over the ideal sum at k."""
-    return Events(*_discounted(view, params), lambda ks: _ideal_dcg(view, params, ks))
+def _ideal_of(divisor_is: str, one: OneList, params: Params, k: int | None) -> tuple[float, str]:
+    best = sorted(_gains_of(one, params).values(), reverse=True)[:k]
+    weights = (LOGARITHMIC.at(rank, params)[0] for rank in range(1, len(best) + 1))
+    return sum(map(mul, best, weights)), divisor_is
 
 
-def compute_dq(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Sum (count + beta gain) / (rank + beta ideal gain) at docs with a gain, over min(R, k).
+DNDCG = Sum(
+    """Compute the nDCG of the global gain, with the discount log2(rank + 1).
 
-    Counts and gains, those of the ideal list too, are sums down to the doc of the global gain, that
-    of `DnDCG`; R is the number of docs with a gain. As in NTCIREVAL, the divisor is min(R, k).
-    """
-    sums = add_up(view, *_blended(view, params), ks)
-    return per_query(sums, _relevant(view, params, ks), 0.0)
-
-
-def _relevant(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
-    """Return min(R, k): float64 [k, query]."""
-    relevant = np.diff(view.offsets_of(global_gains(view, params) > 0)).astype(np.float64)
-    cuts = np.array([np.inf if k is None else k for k in ks])
-    return np.minimum(relevant, cuts[:, None])
+    The global gain of a doc is the sum over the subtopics of the share of the subtopic times the
+    gain of the doc's grade for it, 0 below `rel`; the ideal list has all docs by global gain.
+    """,
+    *(_discounted, _terms),
+    Divisor(_ideal_dcg, partial(_ideal_of, "the same sum over the ideal list")),
+)
 
 
 def _blended(view: JudgedRanks, params: Params) -> Steps:
-    """Return ranks, offsets and the blended ratio at each doc with a gain."""
+    """Step by the blended ratio at each doc with a gain."""
     gain = global_gains(view, params)
     ranks, offsets, amounts = _by_rank(view, gain)
     amounts[ranks == view.missing] = 0.0
@@ -150,25 +158,41 @@ def _blended(view: JudgedRanks, params: Params) -> Steps:
     return ranks, offsets, amounts
 
 
-def events_dq(view: JudgedRanks, params: Params) -> Events:
-    """Step by the blended ratio at each doc with a gain, over min(R, k)."""
-    return Events(*_blended(view, params), lambda ks: _relevant(view, params, ks))
+def _relevant(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Return min(R, k): float64 [k, query]."""
+    relevant = np.diff(view.offsets_of(global_gains(view, params) > 0)).astype(np.float64)
+    cuts = np.array([np.inf if k is None else k for k in ks])
+    return np.minimum(relevant, cuts[:, None])
 
 
-def compute_dinndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute `DnDCG` in which a navigational subtopic gains by its first relevant doc alone.
+def _blended_terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    gain, beta = _gains_of(one, params), params["beta"]
+    best = sorted(gain.values(), reverse=True)
+    count, gained = 0, 0.0
+    for rank, doc, grade in one.within(k):
+        if doc in gain:
+            count, gained, ideal = count + 1, gained + gain[doc], sum(best[:rank])
+            text = f"({count} + {beta:g} x {gained:g}) / ({rank} + {beta:g} x {ideal:g})"
+            yield Term(rank, doc, grade, text, (count + beta * gained) / (rank + beta * ideal))
 
-    The types of subtopics, ``inf`` (informational) and ``nav`` (navigational), are those of the
-    collection's `subtopics_file`. The ideal list is that of `DnDCG`, so that a query with
-    navigational subtopics may have no list of value 1.
-    """
-    return per_query(
-        add_up(view, *_first_only(view, params), ks), _ideal_dcg(view, params, ks), 0.0
-    )
+
+def _relevant_of(one: OneList, params: Params, k: int | None) -> tuple[float, str]:
+    relevant = len(_gains_of(one, params))
+    return relevant if k is None else min(k, relevant), "min(k, docs with a gain)"
+
+
+DQ = Sum(
+    """Sum (count + beta gain) / (rank + beta ideal gain) at docs with a gain, over min(R, k).
+
+    Counts and gains, those of the ideal list too, are sums down to the doc of the global gain, that
+    of `DnDCG`; R is the number of docs with a gain. As in NTCIREVAL, the divisor is min(R, k).
+    """,
+    *(_blended, _blended_terms, Divisor(_relevant, _relevant_of)),
+)
 
 
 def _first_only(view: JudgedRanks, params: Params) -> Steps:
-    """Return ranks, offsets and discounted gains; of navigational subtopics by the first doc."""
+    """Step by the discounted gain of each doc; of a navigational subtopic by its first doc."""
     subtopics, shares = view.require("subtopics"), subtopic_shares(view, params)
     for index in np.flatnonzero(shares).tolist():
         _check_type(view, index)
@@ -176,8 +200,7 @@ def _first_only(view: JudgedRanks, params: Params) -> Steps:
     is_first = is_nav[subtopics.name_indices(view.offsets)] & (subtopics.grade >= params["rel"])
     keeps = np.where(is_first, 0.0, 1.0)
     pairs = GainPairs.of(view, _pair_gains(view, params), keeps)
-    ranks, offsets, amounts = gains_by_rank(view, pairs, shares)
-    return ranks, offsets, amounts * by_rank(logarithmic(view, params), ranks, view.missing)
+    return weighted_steps(LOGARITHMIC, view, params, gains_by_rank(view, pairs, shares))
 
 
 def _check_type(view: JudgedRanks, index: int) -> None:
@@ -197,9 +220,26 @@ def _check_type(view: JudgedRanks, index: int) -> None:
         )
 
 
-def events_dinndcg(view: JudgedRanks, params: Params) -> Events:
-    """Step by the discounted gain of each doc, over the ideal sum at k."""
-    return Events(*_first_only(view, params), lambda ks: _ideal_dcg(view, params, ks))
+def _first_terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    gain_of, kinds = _gain_of(one, params), one.subtopic_types
+
+    def gain(subtopic: str, grade: float) -> tuple[float, float]:
+        is_last = kinds[subtopic] == "nav" and grade >= params["rel"]
+        return gain_of(grade), 0.0 if is_last else 1.0
+
+    return novelty_terms(one, params, k, gain, shares_of(one, params), LOGARITHMIC)
+
+
+DINNDCG = Sum(
+    """Compute `DnDCG` in which a navigational subtopic gains by its first relevant doc alone.
+
+    The types of subtopics, ``inf`` (informational) and ``nav`` (navigational), are those of the
+    collection's `subtopics_file`. The ideal list is that of `DnDCG`, so that a query with
+    navigational subtopics may have no list of value 1.
+    """,
+    *(_first_only, _first_terms),
+    Divisor(_ideal_dcg, partial(_ideal_of, "the ideal sum of DnDCG")),
+)
 
 
 def _sharp(compute: Compute) -> Compute:
@@ -211,81 +251,11 @@ def _sharp(compute: Compute) -> Compute:
         Subtopic recall is `StRecall`, the D-measure is `DnDCG` or `DQ`, with the same parameters.
         """
         gamma = params["gamma"]
-        return gamma * compute_strecall(view, params, ks) + (1.0 - gamma) * compute(
+        return gamma * STRECALL.compute(view, params, ks) + (1.0 - gamma) * compute(
             view, params, ks
         )
 
     return compute_sharp
-
-
-def _check_dq(params: Params, cutoff: Cutoff) -> None:
-    if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
-        raise MeasureError("gmax of DQ and DSharpQ needs gain=linear or gain=exp. Omit gmax.")
-
-
-_DNDCG = (GAIN, REL, SUBTOPICS, WEIGHTS)
-_DQ = (Q_BETA, GAIN, GMAX, REL, SUBTOPICS, WEIGHTS)
-_SAKAI = "Sakai and Song 2011, doi:10.1145/2009916.2010055"
-
-
-def _gain_of(one: OneList, params: Params) -> Callable[[float], float]:
-    highest = highest_grade(one.highest_grade, params["gain"], params.get("gmax"))
-    kind, rel = params["gain"], params["rel"]
-    return lambda grade: float(gains(np.array([grade]), kind, rel, highest, least=rel)[0])
-
-
-def _gains_of(one: OneList, params: Params) -> dict[str, float]:
-    """Return the global gain of each doc that has one, for traces."""
-    shares, gain_of = shares_of(one, params), _gain_of(one, params)
-    total = {
-        doc: sum(shares.get(name, 0.0) * gain_of(grade) for name, grade in of_doc.items())
-        for doc, of_doc in one.subtopic_grades.items()
-    }
-    return {doc: gain for doc, gain in total.items() if gain > 0}
-
-
-def _ideal_of(one: OneList, params: Params, k: int | None) -> float:
-    best = sorted(_gains_of(one, params).values(), reverse=True)[:k]
-    return sum(gain * log_weight(rank)[0] for rank, gain in enumerate(best, 1))
-
-
-def trace_dndcg(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace D-nDCG as global gains over discounts, over the ideal sum."""
-    gain, terms = _gains_of(one, params), []
-    for rank, doc, grade in one.within(k):
-        if doc in gain:
-            weight, text = log_weight(rank)
-            terms.append(Term(rank, doc, grade, f"{gain[doc]:g}{text}", gain[doc] * weight))
-    ideal = _ideal_of(one, params, k)
-    return Trace(tuple(terms), ideal, "the same sum over the ideal list", None if ideal else 0.0)
-
-
-def trace_dinndcg(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace DIN-nDCG as gains over discounts, over the ideal sum of D-nDCG."""
-    gain_of, kinds = _gain_of(one, params), one.subtopic_types
-
-    def gain(subtopic: str, grade: float) -> tuple[float, float]:
-        is_found = kinds[subtopic] == "nav" and grade >= params["rel"]
-        return gain_of(grade), 0.0 if is_found else 1.0
-
-    terms = tuple(novelty_terms(one, k, gain, shares_of(one, params), log_weight))
-    ideal = _ideal_of(one, params, k)
-    return Trace(terms, ideal, "the ideal sum of DnDCG", None if ideal else 0.0)
-
-
-def trace_dq(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace D-Q as one ratio per doc with a gain, over min(R, k)."""
-    gain, beta = _gains_of(one, params), params["beta"]
-    best = sorted(gain.values(), reverse=True)
-    terms, count, gained = [], 0, 0.0
-    for rank, doc, grade in one.within(k):
-        if doc in gain:
-            count, gained, ideal = count + 1, gained + gain[doc], sum(best[:rank])
-            text = f"({count} + {beta:g} x {gained:g}) / ({rank} + {beta:g} x {ideal:g})"
-            amount = (count + beta * gained) / (rank + beta * ideal)
-            terms.append(Term(rank, doc, grade, text, amount))
-    divisor = len(gain) if k is None else min(k, len(gain))
-    return Trace(tuple(terms), divisor, "min(k, docs with a gain)", None if divisor else 0.0)
 
 
 def trace_sharp(trace: Callable[..., Trace]) -> Callable[..., Trace]:
@@ -293,7 +263,7 @@ def trace_sharp(trace: Callable[..., Trace]) -> Callable[..., Trace]:
 
     def trace_both(one: OneList, params: Params, k: int | None) -> Trace:
         """Trace gamma times each part of subtopic recall, and 1 - gamma times the D-measure."""
-        parts = ((trace_strecall, params["gamma"]), (trace, 1.0 - params["gamma"]))
+        parts = ((STRECALL.trace, params["gamma"]), (trace, 1.0 - params["gamma"]))
         terms = []
         for trace_part, weight in parts:
             part = trace_part(one, params, k)
@@ -311,45 +281,49 @@ def trace_sharp(trace: Callable[..., Trace]) -> Callable[..., Trace]:
     return trace_both
 
 
+def _check_dq(params: Params, cutoff: Cutoff) -> None:
+    if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
+        raise MeasureError("gmax of DQ and DSharpQ needs gain=linear or gain=exp. Omit gmax.")
+
+
+_DNDCG = (GAIN, REL, SUBTOPICS, WEIGHTS)
+_DQ = (Q_BETA, GAIN, GMAX, REL, SUBTOPICS, WEIGHTS)
+_SAKAI = "Sakai and Song 2011, doi:10.1145/2009916.2010055"
 _measure = partial(Measure, monotone=False, unjudged=UNJUDGED, needs=needs_subtopics)
 
 MEASURES = (
     _measure(
         name="DnDCG",
         summary="D-nDCG: nDCG of the gain over all subtopics",
-        compute=compute_dndcg,
+        **DNDCG.functions,
         revision=2,
-        trace=trace_dndcg,
         source=_SAKAI,
         parameters=_DNDCG,
-        events=events_dndcg,
     ),
     _measure(
         name="DQ",
         summary="D-Q: Q-measure of the gain over all subtopics",
-        compute=compute_dq,
+        **DQ.functions,
         revision=2,
-        trace=trace_dq,
         source=_SAKAI,
         parameters=_DQ,
-        events=events_dq,
         check=_check_dq,
     ),
     _measure(
         name="DSharpnDCG",
         summary="D#-nDCG: subtopic recall and D-nDCG, weighted by gamma",
-        compute=_sharp(compute_dndcg),
+        compute=_sharp(DNDCG.compute),
         revision=2,
-        trace=trace_sharp(trace_dndcg),
+        trace=trace_sharp(DNDCG.trace),
         source=_SAKAI,
         parameters=(GAMMA, *_DNDCG),
     ),
     _measure(
         name="DSharpQ",
         summary="D#-Q: subtopic recall and D-Q, weighted by gamma",
-        compute=_sharp(compute_dq),
+        compute=_sharp(DQ.compute),
         revision=2,
-        trace=trace_sharp(trace_dq),
+        trace=trace_sharp(DQ.trace),
         source=_SAKAI,
         parameters=(GAMMA, *_DQ),
         check=_check_dq,
@@ -357,11 +331,9 @@ MEASURES = (
     _measure(
         name="DINnDCG",
         summary="DIN-nDCG: D-nDCG where a navigational subtopic gains by its first relevant doc",
-        compute=compute_dinndcg,
+        **DINNDCG.functions,
         revision=2,
-        trace=trace_dinndcg,
         source="Sakai 2012, doi:10.1145/2187836.2187904",
         parameters=_DNDCG,
-        events=events_dinndcg,
     ),
 )

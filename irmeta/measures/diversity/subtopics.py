@@ -18,7 +18,6 @@ from irmeta.kernels.subtopic_gains import greedy_gains, novelty_gains
 from irmeta.measures.spec import (
     Cutoff,
     Cutoffs,
-    Events,
     Measure,
     OneList,
     Params,
@@ -26,7 +25,7 @@ from irmeta.measures.spec import (
     Term,
     Trace,
 )
-from irmeta.measures.sums import add_up, discounts, empty_values, per_query, positions
+from irmeta.measures.sums import Divisor, Sum, discounts, empty_values, positions
 from irmeta.naming import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judgments import Subtopics
@@ -222,9 +221,53 @@ def by_rank(weights: np.ndarray, ranks: np.ndarray, missing: int) -> np.ndarray:
     return weights[np.where(ranks == missing, 0, ranks)]
 
 
-def discount_weights(deepest: int, discount: str) -> np.ndarray:
-    """Return 1 / log2(rank + 1) or, for ``zipf``, 1 / rank: float64 [rank], 0 at rank 0."""
-    return 1.0 / discounts(deepest, discount)
+def longest_list(view: JudgedRanks) -> int:
+    """Return the deepest rank that a list or an ideal list has."""
+    return max(view.facts.deepest_rank, int(np.diff(view.offsets).max(initial=0)))
+
+
+@dataclass(frozen=True)
+class RankWeight:
+    """Weight of a gain by its rank.
+
+    Attributes
+    ----------
+    of_view
+        Function that returns the weight of each rank: float64 [rank], 0 at rank 0.
+    at
+        Function that returns the weight of one rank, and the text that applies it to a gain.
+    """
+
+    of_view: Callable[[JudgedRanks, Params], np.ndarray]
+    at: Callable[[int, Params], tuple[float, str]]
+
+
+def _powers(view: JudgedRanks, params: Params) -> np.ndarray:
+    powers = params["beta"] ** np.arange(longest_list(view), dtype=np.float64)
+    return np.concatenate([[0.0], powers])
+
+
+def _power(rank: int, params: Params) -> tuple[float, str]:
+    beta = params["beta"]
+    return beta ** (rank - 1), f" x {beta:g}^{rank - 1}"
+
+
+LOGARITHMIC = RankWeight(
+    lambda view, params: 1.0 / discounts(longest_list(view), "log2"),
+    lambda rank, params: (1.0 / math.log2(rank + 1), f" / log2({rank} + 1)"),
+)
+RECIPROCAL = RankWeight(
+    lambda view, params: 1.0 / discounts(longest_list(view), "zipf"),
+    lambda rank, params: (1.0 / rank, f" / {rank}"),
+)
+GEOMETRIC = RankWeight(_powers, _power)
+"""``beta ** (rank - 1)``."""
+
+
+def weighted_steps(weight: RankWeight, view: JudgedRanks, params: Params, steps: Steps) -> Steps:
+    """Return steps of gains with each gain times the weight of its rank."""
+    ranks, offsets, gains = steps
+    return ranks, offsets, gains * by_rank(weight.of_view(view, params), ranks, view.missing)
 
 
 def weights_at_positions(weights: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -239,7 +282,28 @@ def _new_subtopics(view: JudgedRanks, params: Params) -> Steps:
     return gains_by_rank(view, pairs, is_counted.astype(np.float64))
 
 
-def compute_strecall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+def subtopic_counts(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Return the number of subtopics as a divisor: float64 [1, query]."""
+    return count_subtopics(view, params)[None]
+
+
+SUBTOPIC_COUNT = Divisor(
+    subtopic_counts, lambda one, params, k: (len(counted_of(one, params)), "subtopics")
+)
+
+
+def _new_terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    """Yield the number of new subtopics of each doc down to k that has any."""
+    uncovered = set(counted_of(one, params))
+    for rank, doc, grade in one.within(k):
+        of_doc = one.subtopic_grades.get(doc, {})
+        new = {name for name, g in of_doc.items() if g >= params["rel"]} & uncovered
+        uncovered -= new
+        if new:
+            yield Term(rank, doc, grade, f"{len(new)} new", float(len(new)))
+
+
+STRECALL = Sum(
     """Count the subtopics with a relevant doc down to k, over the number of subtopics.
 
     Notes
@@ -247,43 +311,13 @@ def compute_strecall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     ``found`` is ndeval's number of subtopics. In the qrels of the TREC 2009 Web track the docs that
     are relevant to no subtopic have a subtopic 0 of their own: ``all`` counts it, unless the
     collection has a subtopics_file without it.
-    """
-    covered = add_up(view, *_new_subtopics(view, params), ks)
-    return per_query(covered, count_subtopics(view, params)[None], 0.0)
-
-
-def events_strecall(view: JudgedRanks, params: Params) -> Events:
-    """Step by the number of new subtopics of each doc."""
-    return Events(*_new_subtopics(view, params), lambda ks: count_subtopics(view, params)[None])
-
-
-def trace_strecall(one: OneList, params: Params, k: int | None) -> Trace:
-    """Trace subtopic recall as the new subtopics of each doc, over the number of subtopics."""
-    names = counted_of(one, params)
-    terms = tuple(
-        Term(rank, doc, grade, f"{count} new", float(count))
-        for rank, doc, grade, count in new_subtopics(one, names, params["rel"], k)
-    )
-    return Trace(terms, len(names), "subtopics", None if names else 0.0)
-
-
-def new_subtopics(
-    one: OneList, names: list[str], rel: float, k: int | None
-) -> list[tuple[int, str, float, int]]:
-    """List (rank, doc, grade, number of new subtopics) of docs down to k with any, for traces."""
-    uncovered, steps = set(names), []
-    for rank, doc, grade in one.within(k):
-        new = {s for s, g in one.subtopic_grades.get(doc, {}).items() if g >= rel} & uncovered
-        uncovered -= new
-        if new:
-            steps.append((rank, doc, grade, len(new)))
-    return steps
+    """,
+    *(_new_subtopics, _new_terms, SUBTOPIC_COUNT),
+)
 
 
 Gain = Callable[[str, float], tuple[float, float]]
 """Function from a subtopic and a grade to the gain, and the factor of the next gain."""
-RankWeight = Callable[[int], tuple[float, str]]
-"""Function from a rank to its weight, and the text that applies it to a gain."""
 
 
 def relevant_gain(rel: float, keep: float) -> Gain:
@@ -291,23 +325,9 @@ def relevant_gain(rel: float, keep: float) -> Gain:
     return lambda subtopic, grade: (float(grade >= rel), keep)
 
 
-def log_weight(rank: int) -> tuple[float, str]:
-    """Return 1 / log2(rank + 1)."""
-    return 1.0 / math.log2(rank + 1), f" / log2({rank} + 1)"
-
-
-def reciprocal_weight(rank: int) -> tuple[float, str]:
-    """Return 1 / rank."""
-    return 1.0 / rank, f" / {rank}"
-
-
-def geometric_weight(base: float) -> RankWeight:
-    """Return the weight ``base ** (rank - 1)`` as a function of the rank."""
-    return lambda rank: (base ** (rank - 1), f" x {base:g}^{rank - 1}")
-
-
 def novelty_terms(
     one: OneList,
+    params: Params,
     k: int | None,
     gain: Gain,
     shares: Mapping[str, float],
@@ -327,12 +347,12 @@ def novelty_terms(
                 parts.append((left[name], amount))
                 left[name] *= keep
         if parts:
-            by_rank, applied = weight(rank)
+            of_rank, applied = weight.at(rank, params)
             total = sum(of_subtopic * amount for of_subtopic, amount in parts)
             texts = [f"{w:g}" if amount == 1 else f"{w:g} x {amount:g}" for w, amount in parts]
             text = f"({' + '.join(texts)})" if len(texts) > 1 else texts[0]
             scaled = "" if scale == 1 else f"{scale:g} x "
-            yield Term(rank, doc, grade, f"{scaled}{text}{applied}", scale * total * by_rank)
+            yield Term(rank, doc, grade, f"{scaled}{text}{applied}", scale * total * of_rank)
 
 
 def greedy_gains_of(one: OneList, rel: float, keep: float) -> list[float]:
@@ -361,7 +381,7 @@ def perfect_sum(keep: float, weight: RankWeight, k: int | None) -> float:
     for rank in range(1, k + 1):
         if left == 0.0:
             break
-        total += left * weight(rank)[0]
+        total += left * weight.at(rank, {})[0]
         left *= keep
     return total
 
@@ -370,13 +390,11 @@ MEASURES = (
     Measure(
         name="StRecall",
         summary="subtopic recall: share of the subtopics with a relevant doc",
-        compute=compute_strecall,
-        trace=trace_strecall,
+        **STRECALL.functions,
         source="Zhai, Cohen and Lafferty 2003, doi:10.1145/860435.860440; ndeval 4.5, strec",
         parameters=(REL, SUBTOPICS),
         unjudged=UNJUDGED,
         needs=needs_subtopics,
-        events=events_strecall,
     ),
 )
 
