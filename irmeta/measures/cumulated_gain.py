@@ -23,13 +23,13 @@ from irmeta.measures.sums import (
     GAINS,
     IDEAL,
     Divisor,
+    Sum,
     Worth,
     discounted,
     discounts,
     doc_gain,
     doc_gains,
     empty_values,
-    gain_sum,
     needs_pool,
     needs_ties,
     per_query,
@@ -39,6 +39,7 @@ from irmeta.measures.sums import (
     running_sums,
     sums_at,
     valued_by_rank,
+    weighted_gains,
     weighted_terms,
 )
 from irmeta.naming import GMAX, REL, TIES, Parameter
@@ -106,14 +107,16 @@ _IDEAL_DCG = Divisor(
     *(ideal_dcg, _ideal_of),
     in_pool="the same sum over the ideal list of docs in the pool of depth {k}",
 )
-DCG = gain_sum("Sum gains times discounts.", _gains, _worth, _terms)
-NDCG = gain_sum(
+DCG = Sum("Sum gains times discounts.", **weighted_gains(_gains, _worth), terms=_terms)
+NDCG = Sum(
     """Compute DCG over the DCG of the ideal list, which has all judged docs by gain descending.
 
     Under ``ideal=pool`` docs outside the pool of depth k are unjudged, in the list and in the ideal
     list; the value is NaN where no doc in the pool has a gain.
     """,
-    *(_gains, _worth, _terms, _IDEAL_DCG),
+    **weighted_gains(_gains, _worth),
+    terms=_terms,
+    divisor=_IDEAL_DCG,
 )
 
 

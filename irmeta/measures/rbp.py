@@ -12,16 +12,17 @@ from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term
 from irmeta.measures.sums import (
     GAIN_OF,
     OF_QUERY,
+    Sum,
     Worth,
     doc_gains,
     empty_values,
-    gain_sum,
     needs_ties,
     rank_cuts,
     refuse_assumed,
     retrieved,
     weight_at,
     weighted_gain,
+    weighted_gains,
     weighted_terms,
 )
 from irmeta.naming import GMAX, REL, TIES, Parameter
@@ -56,9 +57,10 @@ def _terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
     )
 
 
-RBP = gain_sum(
+RBP = Sum(
     "Compute (1 - p) times the sum of gain times p^(rank - 1).",
-    *(gains, worth, _terms),
+    **weighted_gains(gains, worth),
+    terms=_terms,
     scale=lambda params: 1.0 - params["p"],
 )
 

@@ -607,15 +607,14 @@ LEAST_RELEVANT = Divisor(partial(_relevant, norm="min"), partial(_relevant_of, n
 """min(R, k)."""
 
 
-def gain_sum(
-    definition: str,
+def weighted_gains(
     gains: Callable[[JudgedRanks, Params], np.ndarray],
     worth: Callable[[JudgedRanks, Params], Worth],
-    terms: Callable[[OneList, Params, Any], Iterable[Term]],
-    divisor: Divisor | None = None,
-    scale: Callable[[Params], float] | None = None,
-) -> Sum:
-    """Return the sum of the worths of gains, float64 by row, which tied docs may share."""
+) -> dict[str, Any]:
+    """Return the steps of a `Sum` of worths of gains, which tied docs may share, and its kernel.
+
+    `gains` returns the gain of each row: float64.
+    """
 
     def steps(view: JudgedRanks, params: Params) -> Steps:
         return gain_events(view, gains(view, params), worth(view, params))
@@ -623,4 +622,4 @@ def gain_sum(
     def add(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
         return weighted_gain(view, gains(view, params), worth(view, params), ks, params["ties"])
 
-    return Sum(definition, steps, terms, divisor, scale, add)
+    return {"steps": steps, "add": add}
