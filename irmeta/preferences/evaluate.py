@@ -129,11 +129,6 @@ def compare_block(view: JudgedRanks, specs: Sequence[PreferenceSpec]) -> list[Bl
     ]
 
 
-def view_for(view: JudgedRanks, spec: PreferenceSpec) -> JudgedRanks:
-    """Return the block that one preference is computed on."""
-    return view.condense() if _is_condensed(spec) else view
-
-
 def _is_condensed(spec: PreferenceSpec) -> bool:
     return spec.settings["unjudged"] == "condensed"
 
@@ -250,6 +245,9 @@ def explain_preference(
     trace = spec.rule.trace(*lists, spec.settings, spec.cutoff)
     computed = float("nan") if trace.value is None else trace.value
     check_arithmetic(f"{spec.name} of {system} over {baseline} on query {query}", value, computed)
+    policies = policies_read(view, policy)
+    if "subtopics" in spec.needs:
+        policies["qrels by subtopic"] = view.by_subtopic().facts.qrels
     return PreferenceExplanation(
         preference=spec.name,
         summary=spec.rule.summary,
@@ -261,13 +259,13 @@ def explain_preference(
         value=value,
         trace=trace,
         facts=_facts(lists, spec),
-        policies=_policies(view, spec, policy),
+        policies=policies,
     )
 
 
 def list_for(view: JudgedRanks, spec: PreferenceSpec, q: int, s: int) -> OneList:
     """Return one system's list as the trace of a preference reads it."""
-    view = view_for(view, spec)
+    view = view.condense() if _is_condensed(spec) else view
     if "subtopics" not in spec.needs:
         return one_list(view, q, s)
     one = one_list(view.by_subtopic(), q, s)
@@ -282,10 +280,3 @@ def _facts(lists: tuple[OneList, OneList], spec: PreferenceSpec) -> dict[str, ob
         "relevant docs retrieved": f"{retrieved[0]} and {retrieved[1]}",
         "list lengths": f"{lists[0].length} and {lists[1].length}",
     }
-
-
-def _policies(view: JudgedRanks, spec: PreferenceSpec, policy: EvalPolicy) -> dict[str, object]:
-    record = policies_read(view, policy)
-    if "subtopics" in spec.needs:
-        record["qrels by subtopic"] = view.by_subtopic().facts.qrels
-    return record

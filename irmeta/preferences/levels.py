@@ -214,9 +214,14 @@ def _order(parts: Sequence[DocSets], ranks: np.ndarray, k: int | None) -> LevelO
 
 def compare_levels(levels: Levels) -> BlockPreferences:
     """Return the weighted preferences of all pairs of systems."""
-    return LevelPreferences(
-        levels.counts > 0, levels.ranks.shape[1], lambda query: _one(levels, query), levels
-    )
+    systems = levels.ranks.shape[1]
+
+    def difference(query: int) -> np.ndarray:
+        out = np.zeros((systems, systems))
+        _add(levels, levels.offsets[query : query + 2], out)
+        return out
+
+    return LevelPreferences(levels.counts > 0, systems, difference, levels)
 
 
 @dataclass(frozen=True)
@@ -262,13 +267,6 @@ class LevelPreferences(BlockPreferences):
         missing = np.count_nonzero(ranks == np.iinfo(ranks.dtype).max, axis=1)
         equal, absent = (int((n * (n - 1) // 2).sum()) for n in (tied, missing))
         return pairs, pairs - absent, pairs - equal
-
-
-def _one(levels: Levels, query: int) -> np.ndarray:
-    """Return the preferences of one query: float64 [systems, systems]."""
-    out = np.zeros((levels.ranks.shape[1],) * 2)
-    _add(levels, levels.offsets[query : query + 2], out)
-    return out
 
 
 def _add(levels: Levels, offsets: np.ndarray, out: np.ndarray) -> None:

@@ -76,19 +76,18 @@ def trace_by_subtopic(one: OneList, other: OneList, params: Params, k: int | Non
     rel = params["rel"]
     parts: dict[str, tuple[Docs, Docs]] = {}
     for name in one.subtopics:
-        docs = tuple(_of_subtopic(o, name, rel) for o in (one, other))
-        if docs[0]:
-            parts[f"subtopic {name}"] = docs[0], docs[1]
+        docs, others = (
+            [d for d in ranking.judged if ranking.subtopic_grades[d[1]].get(name, -math.inf) >= rel]
+            for ranking in (one, other)
+        )
+        if docs:
+            parts[f"subtopic {name}"] = docs, others
     if params["background"] == "yes":
         parts["background"] = one.relevant(rel), other.relevant(rel)
     elif params["background"] != "no":
         both = ([d for d in o.background if d[2] >= rel] for o in (one, other))
         parts["background"] = next(both), next(both)
     return _trace({name: docs for name, docs in parts.items() if docs[0]}, params, k)
-
-
-def _of_subtopic(one: OneList, name: str, rel: float) -> Docs:
-    return [d for d in one.judged if one.subtopic_grades[d[1]].get(name, -math.inf) >= rel]
 
 
 def _trace(parts: Mapping[str, tuple[Docs, Docs]], params: Params, k: int | None) -> PairTrace:

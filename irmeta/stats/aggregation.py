@@ -15,7 +15,7 @@ ties.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -183,15 +183,12 @@ def mc4(
 
 def mc4_ranks(verdicts: Sequence[Verdicts], majority: Majority, steps: int) -> np.ndarray:
     """Return the ranks by power steps of `mc4` of the same systems: int32 [verdicts, system]."""
-    scores = [power_steps(part, steps) for part in _stacked(verdicts, majority)]
-    return rank_rows(np.concatenate(scores), True)
-
-
-def _stacked(verdicts: Sequence[Verdicts], majority: Majority) -> Iterator[np.ndarray]:
-    """Yield `_worse` of some verdicts at once: bool [verdicts, system, system]."""
     step = max(1, MEANS_HELD // max(1, len(verdicts[0].systems) ** 2))
+    scores = list[np.ndarray]()
     for start in range(0, len(verdicts), step):
-        yield np.stack([_worse(v, majority) for v in verdicts[start : start + step]])
+        worse = np.stack([_worse(each, majority) for each in verdicts[start : start + step]])
+        scores.append(power_steps(worse, steps))
+    return rank_rows(np.concatenate(scores), True)
 
 
 def _worse(verdicts: Verdicts, majority: Majority) -> np.ndarray:

@@ -259,7 +259,9 @@ def one_sided_p(
     two-sided test.
     """
     if test in ("t", "t-unpaired"):
-        p = _t_p(differences, baseline, side)
+        p, mean = differences.p()[:, baseline], differences.mean[:, baseline]
+        one_sided = np.where(side * mean > 0, p / 2, 1 - p / 2)
+        p = np.where(differences.deviation[:, baseline] == 0, p, one_sided)
     elif test == "permutation":
         p = _permutation_p(values, baseline, side, resamples, rng, units)
     else:
@@ -289,12 +291,6 @@ def one_sided_limits(
     above[is_open, baseline] = side * np.inf
     below[baseline, is_open] = -side * np.inf
     return low, high
-
-
-def _t_p(differences: Differences, baseline: int, side: int) -> np.ndarray:
-    p, mean = (of[:, baseline] for of in (differences.p(), differences.mean))
-    one_sided = np.where(side * mean > 0, p / 2, 1 - p / 2)
-    return np.where(differences.deviation[:, baseline] == 0, p, one_sided)
 
 
 def _sign_p(gains: np.ndarray, within: np.ndarray, side: int) -> np.ndarray:

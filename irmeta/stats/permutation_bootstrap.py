@@ -184,27 +184,18 @@ def sign_flips(
 ) -> Iterator[np.ndarray]:
     """Yield rows of signs [flip, query]: half of all flips where these are enumerated, or random.
 
-    The other half are their negations. `systems` limits the rows that are yielded at once.
+    The other half are their negations. `systems` limits the rows that are yielded at once, of which
+    random flips are independent.
     """
+    width = max(queries, systems)
     if is_enumerated(queries, resamples):
-        return _every_flip(queries, systems)
-    return _flips(queries, systems, resamples, rng)
-
-
-def _every_flip(queries: int, systems: int) -> Iterator[np.ndarray]:
-    """Yield every row of signs [flip, query] that ends in 1; the others are their negations."""
-    for part in _slices(2 ** max(queries - 1, 0), max(queries, systems)):
-        bits = np.arange(part.start, part.stop)[:, None] >> np.arange(queries)
-        yield 1.0 - 2.0 * (bits & 1)
-
-
-def _flips(
-    queries: int, systems: int, resamples: int, rng: int | np.random.Generator
-) -> Iterator[np.ndarray]:
-    """Yield rows of random signs [flip, query], independent of the slice size."""
-    bits = np.random.default_rng(rng).integers(0, 2, (resamples, queries), np.int8)
-    for part in _slices(resamples, max(queries, systems)):
-        yield bits[part] * 2.0 - 1.0
+        for part in _slices(2 ** max(queries - 1, 0), width):
+            bits = np.arange(part.start, part.stop)[:, None] >> np.arange(queries)
+            yield 1.0 - 2.0 * (bits & 1)
+    else:
+        bits = np.random.default_rng(rng).integers(0, 2, (resamples, queries), np.int8)
+        for part in _slices(resamples, width):
+            yield bits[part] * 2.0 - 1.0
 
 
 def query_counts(draws: np.ndarray) -> np.ndarray:

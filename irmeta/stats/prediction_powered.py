@@ -462,8 +462,10 @@ def correction_gain(
         if target == "pairs":
             first, second = np.triu_indices(len(values.systems), 1)
         sides = [
-            _centred(one, first, second) for one in (values.reference, *values.judges.values())
+            values_of[:, first] if second is None else values_of[:, first] - values_of[:, second]
+            for values_of in (values.reference, *values.judges.values())
         ]
+        sides = [side - side.mean(axis=0) for side in sides]
         setting = _Setting(sides[0], dict(zip(judges, sides[1:], strict=True)), confidence)
         generator = np.random.default_rng(rng)
         tallies = _simulate(setting, chosen, kinds, drawn[target], generator, workers)
@@ -487,12 +489,6 @@ _SCHEMA = {
     "coverage": pl.Float64, "least_coverage": pl.Float64, "least_a": pl.String,
     "least_b": pl.String, "draws": pl.Int32,
 }  # fmt: skip
-
-
-def _centred(values: np.ndarray, first: np.ndarray, second: np.ndarray | None) -> np.ndarray:
-    """Return the values of targets minus their means: float64 [query, target]."""
-    chosen = values[:, first] if second is None else values[:, first] - values[:, second]
-    return chosen - chosen.mean(axis=0)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,10 @@ def cut_ends(view: View, rel: float = 1) -> View:
     """
     is_relevant = (view.grades >= rel)[:, None] & (view.ranks != view.missing)
     ranks = np.where(is_relevant, view.ranks, 0)
-    ends = np.minimum(view.lengths, np.maximum(_greatest(ranks, view.offsets), 1))
+    padded = np.concatenate([ranks, np.zeros((1, ranks.shape[1]), ranks.dtype)])
+    last = np.maximum.reduceat(padded, view.offsets[:-1], axis=0).astype(np.uint32)
+    last[np.diff(view.offsets) == 0] = 0  # reduceat takes the next row
+    ends = np.minimum(view.lengths, np.maximum(last, 1))
     end = ends[view.query_of(np.arange(len(view.grades)))]
     return _cut_below(view, end, NOT_COUNTED, lengths=ends)
 
@@ -62,11 +65,3 @@ def pad_ends(view: View, docs: int = 1) -> View:
     padded = np.minimum(view.lengths.astype(np.int64) + docs, deepest).astype(np.uint32)
     lacks = {**NOT_COUNTED, "costs": "docs that are added to lists have no costs"}
     return replace_arrays(view, lacks, lengths=np.where(view.lengths > 0, padded, view.lengths))
-
-
-def _greatest(ranks: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the greatest value of the rows of each query: uint32 [queries, systems]."""
-    padded = np.concatenate([ranks, np.zeros((1, ranks.shape[1]), ranks.dtype)])
-    greatest = np.maximum.reduceat(padded, offsets[:-1], axis=0).astype(np.uint32)
-    greatest[np.diff(offsets) == 0] = 0
-    return greatest
