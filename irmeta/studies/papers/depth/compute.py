@@ -43,7 +43,16 @@ from irmeta.studies.papers.depth.pool import (
     judged_only,
     spec_of,
 )
-from irmeta.studies.papers.depth.study import SQUARE, TABLES, DepthOptions, cut
+from irmeta.studies.papers.depth.study import (
+    HARDLY_JUDGED,
+    LEAST_COVERAGE,
+    LEAST_TAU,
+    MOST_RANKS_MOVED,
+    SQUARE,
+    TABLES,
+    DepthOptions,
+    cut,
+)
 from irmeta.trec.tie_orders import TIE_RULES
 
 POINTS = 60
@@ -149,12 +158,12 @@ def pool_budget(pool: StudiedPool) -> Iterator[Row]:
             yield {"measure": measure, "depth": depth, "judged": number, "tau_b": tau}
 
 
-def least_depths(budget: list[Row], least_tau: float) -> dict[str, int | None]:
+def least_depths(budget: list[Row]) -> dict[str, int | None]:
     """Return for each measure the least depth from which all orders agree with all judgments."""
     depths: dict[str, int | None] = {}
     for row in budget:
         measure = row["measure"]
-        if not row["tau_b"] >= least_tau:
+        if not row["tau_b"] >= LEAST_TAU:
             depths[measure] = None
         elif depths.get(measure) is None:
             depths[measure] = row["depth"]
@@ -266,7 +275,7 @@ def guidance(
             key = row["measure"], row["depth"], row["lists"]
             groups.setdefault(key, []).append(row)
     for (measure, depth, lists), group in groups.items():
-        low, high = _around(group, pool)
+        low, high = _around(group)
         yield {
             "measure": measure,
             "depth": depth,
@@ -277,9 +286,9 @@ def guidance(
         }
 
 
-def _around(rows: Sequence[Row], pool: StudiedPool) -> tuple[int | None, int | None]:
+def _around(rows: Sequence[Row]) -> tuple[int | None, int | None]:
     """Return the ends of the largest run of agreeing cutoffs around the reference's."""
-    agrees = [_agrees(row, pool) for row in rows]
+    agrees = [_agrees(row) for row in rows]
     at = next(i for i, row in enumerate(rows) if row["k"] == row["reference_k"])
     if not agrees[at]:
         return None, None
@@ -291,11 +300,10 @@ def _around(rows: Sequence[Row], pool: StudiedPool) -> tuple[int | None, int | N
     return rows[low]["k"], rows[high]["k"]
 
 
-def _agrees(row: Row, pool: StudiedPool) -> bool:
-    options = pool.options
+def _agrees(row: Row) -> bool:
     # Without a significantly different pair in the reference, there is none to cover.
-    covers = np.isnan(row["coverage"]) or row["coverage"] >= options.least_coverage
-    return bool(row["tau_b"] >= options.least_tau and row["inverted"] == 0 and covers)
+    covers = np.isnan(row["coverage"]) or row["coverage"] >= LEAST_COVERAGE
+    return bool(row["tau_b"] >= LEAST_TAU and row["inverted"] == 0 and covers)
 
 
 def condensed_lengths(pool: StudiedPool) -> Iterator[Row]:
@@ -435,7 +443,7 @@ class _Order:
         row = {
             "mean_delta_percent": _mean(delta),
             "max_delta_percent": float(known[np.abs(known).argmax()]) if len(known) else np.nan,
-            "share_moved": float(np.mean(np.array(moves) > self._options.places)) if moves else 0.0,
+            "share_moved": float(np.mean(np.array(moves) > MOST_RANKS_MOVED)) if moves else 0.0,
             "pairs_flipped": float(np.mean(self._flipped)),
             "significant_kept": _mean(np.array(self._kept)),
             "least_tau": least,
@@ -577,7 +585,7 @@ def compute(track: TrackView, options: DepthOptions) -> TableRows:
     yield from orders(curves)
     budget = list(pool_budget(pool))
     yield "pool_budget", budget
-    yield "guidance", guidance(rows, pool, least_depths(budget, options.least_tau))
+    yield "guidance", guidance(rows, pool, least_depths(budget))
     yield from left_out(track, pool)
     if pool.has_nonrelevant:
         yield from _unjudged(pool)
@@ -602,7 +610,7 @@ def _unjudged(pool: StudiedPool) -> TableRows:
     docs = unjudged_docs(pool.scores(unjudged_measures(k, rel), None), pool.facts, k, rel)
     yield "unjudged", docs.unjudged
     yield "undecided", docs.undecided
-    few = pl.col("judged_at_10") < pool.options.judged_at_least
+    few = pl.col("judged_at_10") < HARDLY_JUDGED
     yield (
         "judged_by_contribution",
         docs.unjudged.group_by("pooled")

@@ -16,7 +16,7 @@ from irmeta.report.charts.row_charts import dumbbell
 from irmeta.report.theme import axis_title
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.depth.study import PLOTTED_DEPTHS, cut
+from irmeta.studies.papers.depth.study import LEAST_TAU, PLOTTED_DEPTHS, cut
 from irmeta.studies.papers.depth.study import DepthOptions as Options
 
 MOST_NAMED = 5  # tracks in a caption
@@ -288,9 +288,9 @@ def _budget(rows: pl.DataFrame, options: Options) -> Any:
         rows.select(pane=pl.lit(""), name="measure", x="judged", y="tau_b", dashed=pl.lit(False)),
         [Pane("", "tau-b with the order by all judgments")],
         title=f"{rows['track'][0]}: judged docs and the order of contributors",
-        subtitle=f"above: depth d of the pool; dotted: tau-b of {options.least_tau:g}",
+        subtitle=f"above: depth d of the pool; dotted: tau-b of {LEAST_TAU:g}",
         x_title="judged (query, doc) pairs in the pool",
-        levels=[options.least_tau],
+        levels=[LEAST_TAU],
         labels=[(judged, f"{depth}") for judged, depth in depths.iter_rows()],
         height=240,
     )

@@ -22,7 +22,16 @@ from irmeta.studies.framework.sections import (
     show_printed,
 )
 from irmeta.studies.framework.study import Section, Show, Tables, read_notes, values_of
-from irmeta.studies.papers.depth.study import NUMBERS, PLOTTED_DEPTHS, PRINTED_CUTOFFS, TABLES
+from irmeta.studies.papers.depth.study import (
+    HARDLY_JUDGED,
+    LEAST_COVERAGE,
+    LEAST_TAU,
+    MOST_RANKS_MOVED,
+    NUMBERS,
+    PLOTTED_DEPTHS,
+    PRINTED_CUTOFFS,
+    TABLES,
+)
 from irmeta.studies.papers.depth.study import DepthOptions as Options
 
 DATA = Paper("4 collections of 21 to 42 contributing runs and 50 topics each", "Table 3")
@@ -315,7 +324,7 @@ def _reusability(tables: Tables, options: Options) -> Section:
         f"least {options.reusable_tau:g}; not for new systems if it drops by more than "
         f"{options.unusable_drop:g}% or the least tau-b is below {options.unusable_tau:g}; to be "
         f"used with care otherwise. A system that moves by more than "
-        f"{count(options.places, 'rank')} has moved. {POINTER}",
+        f"{count(MOST_RANKS_MOVED, 'rank')} has moved. {POINTER}",
     ]
     lone = name_tracks(tables["collections"].filter(pl.col("groups").is_null()))
     notes = _absent(tables, "table_5")
@@ -445,9 +454,9 @@ def _orders(tables: Tables, options: Options) -> Section:
 def _guidance(tables: Tables, options: Options) -> Section:
     text = (
         "Cutoffs around that of the reference that lead to the same conclusions as the reference: "
-        f"tau-b at least {options.least_tau:g}, coverage at least {options.least_coverage:g}, no "
+        f"tau-b at least {LEAST_TAU:g}, coverage at least {LEAST_COVERAGE:g}, no "
         "inversion. From the least depth on, every pool orders the contributors with a tau-b of at "
-        f"least {options.least_tau:g} to their order by all judgments."
+        f"least {LEAST_TAU:g} to their order by all judgments."
     )
     columns = ("track", "depth", "lists", "measure", "k_low", "k_high", "least_depth")
     return Section(
@@ -460,10 +469,10 @@ def _guidance(tables: Tables, options: Options) -> Section:
 
 def _unjudged(tables: Tables, options: Options) -> Section:
     rows, pairs = tables["unjudged"], tables["undecided"].height
-    hardly = rows.filter(pl.col("judged_at_10") < options.judged_at_least).height
+    hardly = rows.filter(pl.col("judged_at_10") < HARDLY_JUDGED).height
     text = (
         f"By all judgments, {hardly:,} of {count(rows.height, 'system')} "
-        f"{'has' if hardly == 1 else 'have'} a mean Judged@10 below {options.judged_at_least:g}. "
+        f"{'has' if hardly == 1 else 'have'} a mean Judged@10 below {HARDLY_JUDGED:g}. "
         f"{count(pairs, 'pair')} of systems {'is' if pairs == 1 else 'are'} undecided: their "
         "RBP(p=0.8) differs by less than the residual of the worse system. The tables unjudged "
         "and undecided have every system and pair."

@@ -29,6 +29,14 @@ SQUARE = tuple(range(1, 51))
 """The cutoffs of Figures 5 to 7."""
 PLOTTED_DEPTHS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 40, 70, 100, 200, 500, 1000)
 """The depths of the pool in Figure 1."""
+LEAST_TAU = 0.9
+"""Least tau-b with the reference of orders that agree with it: for safe cutoffs and pools."""
+LEAST_COVERAGE = 0.9
+"""Least coverage of the reference at a safe cutoff."""
+MOST_RANKS_MOVED = 3
+"""Ranks that a left-out run may move without counting as moved."""
+HARDLY_JUDGED = 0.9
+"""Mean Judged@10 below which a run counts as hardly judged."""
 LEAST_JUDGED = 0.95
 """Default share of judged docs at every rank down to an estimated depth of the pool."""
 DEEPEST = 1000
@@ -103,13 +111,6 @@ class DepthOptions(TrackOptions):
     alpha: float = option(
         0.05, "Significance level of the paired t-test.", least=0, most=1, exclusive=True
     )
-    least_tau: float = option(0.9, "Guidance: least tau-b with the reference.", least=-1, most=1)
-    least_coverage: float = option(
-        0.9, "Guidance: least coverage of the reference.", least=0, most=1
-    )
-    places: int = option(
-        3, "Reusability: ranks that a left-out run may move without counting as moved.", least=0
-    )
     reusable_drop: float = option(
         5.0, "Reusable: largest drop of the mean score of left-out runs, in percent.", least=0
     )
@@ -121,9 +122,6 @@ class DepthOptions(TrackOptions):
     )
     unusable_tau: float = option(
         0.8, "Not for new systems: a lower tau-b of these orders.", least=-1, most=1
-    )
-    judged_at_least: float = option(
-        0.9, "Mean Judged@10 below which a run counts as hardly judged.", least=0, most=1
     )
 
     @property
@@ -357,8 +355,8 @@ TABLES = (
                                      unit="%", label="mean change", format=".1f"),
         "max_delta_percent": Column("real", "change with the largest magnitude", unit="%",
                                     label="largest change", format=".1f"),
-        "share_moved": percent("share of left-out systems that move by more ranks than --places",
-                               "moved"),
+        "share_moved": percent("share of left-out systems that move by more than "
+                               f"{MOST_RANKS_MOVED} ranks", "moved"),
         "pairs_flipped": percent("mean share of pairs of systems whose order is reversed",
                                  "pairs flipped"),
         "significant_kept": percent("mean share of the significantly different pairs that remain "
