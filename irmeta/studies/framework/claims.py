@@ -177,7 +177,7 @@ def value(tables: Tables, table: str, column: str, /, **row: object) -> float:
     rows = tables[table].filter(**row)
     number = rows[column].item() if rows.height else None
     if number is None or math.isnan(number):
-        named = ", ".join(str(one) for one in row.values())
+        named = ", ".join(str(given) for given in row.values())
         raise CannotBeSaid(f"no {column.replace('_', ' ')}{' of ' * bool(named)}{named}")
     return float(number)
 
@@ -276,13 +276,13 @@ def _on_track(claim: Claim, studied: Row, tables: Tables) -> Verdict:
 
 def _verdict(statistic: Statistic, holds: Condition, tables: Tables) -> Verdict:
     try:
-        found = statistic(tables)
+        computed = statistic(tables)
     except CannotBeSaid as reason:
         return _open(str(reason))
-    found = found if isinstance(found, Found) else Found(found)
-    if math.isnan(found.number):
-        return _open(found.why or "the number is undefined")
-    return Verdict(HOLDS if holds(found.number) else FAILS, found)
+    computed = computed if isinstance(computed, Found) else Found(computed)
+    if math.isnan(computed.number):
+        return _open(computed.why or "the number is undefined")
+    return Verdict(HOLDS if holds(computed.number) else FAILS, computed)
 
 
 def _open(why: str) -> Verdict:
@@ -291,17 +291,19 @@ def _open(why: str) -> Verdict:
 
 def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> Row:
     """Return the row of a claim over tracks."""
-    decided = [one for one in by_track if one.verdict != OPEN]
-    holding = sum(one.verdict == HOLDS for one in decided)
+    decided = [decision for decision in by_track if decision.verdict != OPEN]
+    holding = sum(decision.verdict == HOLDS for decision in decided)
     on = f"{holding} of {count(len(decided), 'track')}"
     if not decided:
-        why, *others = dict.fromkeys(one.found.why for one in by_track) or ("there is no track",)
+        why, *others = dict.fromkeys(decision.found.why for decision in by_track) or (
+            "there is no track",
+        )
         verdict = _open("it cannot be said on any track" if others else why)
     elif claim.over in SHARES:
         share = Found(holding / len(decided), f"holds on {on}")
         verdict = _verdict(lambda _: share, SHARES[claim.over], tables)
     elif claim.over == "mean":
-        mean = math.fsum(one.found.number for one in decided) / len(decided)
+        mean = math.fsum(decision.found.number for decision in decided) / len(decided)
         verdict = _verdict(lambda _: Found(mean, f"mean; holds on {on}"), claim.condition, tables)
     else:
         assert callable(claim.over)

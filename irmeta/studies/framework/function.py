@@ -70,17 +70,17 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
 
     The function of a study without a store takes `out` alone; an optional `store` may be None.
     """
-    names = ("out",) if study.inputs == "none" else ("store", "out")
+    places = ("out",) if study.inputs == "none" else ("store", "out")
     leading = [
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any)
-        for name in names
+        for name in places
     ]
     shown = signature(leading, study.options, RunOptions)
     taken = inspect.Signature(leading)
 
     def function(*positional: Any, **given: Any) -> StudyResults:
-        where = {name: given.pop(name) for name in names if name in given}
-        if "store" in names and len(positional) + len(where) > len(names):
+        where = {name: given.pop(name) for name in places if name in given}
+        if "store" in places and len(positional) + len(where) > len(places):
             raise UsageError(f"study {study.name} takes a store and a folder. {FROM_DATA}")
         asked = taken.bind(*positional, **where).arguments
         run_options = RunOptions.of({name: given.pop(name) for name in RUN if name in given})

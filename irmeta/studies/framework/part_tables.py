@@ -30,16 +30,16 @@ def provenance(
 ) -> dict[str, Any]:
     """Return the provenance of the results of some tracks as JSON values."""
     specs = scored_specs(options)
-    made: dict[str, Any] = {"irmeta": __version__}
+    record: dict[str, Any] = {"irmeta": __version__}
     if store is not None and isinstance(options, TrackOptions):
         specs = [replace(spec, preset=True) for spec in specs]  # left out where decimals need rel
         try:
-            made = how_made(store, specs, options.policy, tracks)
+            record = how_made(store, specs, options.policy, tracks)
         except NoMeasureError:  # the track is left out
-            made = how_made(store, [], options.policy, tracks)
+            record = how_made(store, [], options.policy, tracks)
     elif specs:
-        made["measures"] = recorded_measures(specs)
-    return made | {"study": study.name, "revision": study.revision, "options": options.record()}
+        record["measures"] = recorded_measures(specs)
+    return record | {"study": study.name, "revision": study.revision, "options": options.record()}
 
 
 class TableWriter:
@@ -162,13 +162,13 @@ class PartTables(dict[str, pl.DataFrame]):
 
 def kept_tables(study: Study, files: RecordedFiles) -> dict[str, pl.DataFrame]:
     """Keep the tables of an earlier run, and return those that are not apart."""
-    kept, names = dict[str, pl.DataFrame](), set(files.recorded())
+    frames, recorded = dict[str, pl.DataFrame](), set(files.recorded())
     for table in study.by_table.values():
-        if (name := files.table_file(table)) in names:
+        if (name := files.table_file(table)) in recorded:
             files.keep(name)
             if not table.apart:
-                kept[table.name] = read_parquet(files.root / name)
-    return kept
+                frames[table.name] = read_parquet(files.root / name)
+    return frames
 
 
 def joined_parts(
@@ -186,7 +186,9 @@ def joined_parts(
         if table.apart:
             continue
         paths = [
-            root / name for one in recorded if (name := one.table_file(table)) in one.recorded()
+            root / name
+            for files in recorded
+            if (name := files.table_file(table)) in files.recorded()
         ]
         if paths:
             yield (

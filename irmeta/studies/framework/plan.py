@@ -47,12 +47,12 @@ def check_named(options: Options, store: StoreReader, tracks: Sequence[str]) -> 
     known = _Known.of(store, tracks, getattr(options, "qrels", None), added)
     if not known.records:  # each track fails later, by itself
         return
-    for one, _ in typed_fields(type(options)):
-        value = getattr(options, one.name)
-        if one.metadata["names"] and value is not None:
-            names = [value] if isinstance(value, str) else value
-            for name in names:
-                CHECKS[one.metadata["names"]](known, one.name, name)
+    for option, _ in typed_fields(type(options)):
+        value = getattr(options, option.name)
+        if option.metadata["names"] and value is not None:
+            values = [value] if isinstance(value, str) else value
+            for name in values:
+                CHECKS[option.metadata["names"]](known, option.name, name)
     if isinstance(options, TrackOptions):
         _check_included(known, options)
 
@@ -94,18 +94,18 @@ class _Known:
     def chosen_set(self, track: str) -> dict[str, Any] | None:
         """Return the record of the qrels set of the study; None if the track lacks it."""
         sets = self.records[track]["qrels"]
-        named = [one for one in sets if self.qrels in (None, one["name"])]
+        named = [qrels for qrels in sets if self.qrels in (None, qrels["name"])]
         return named[0] if named else None
 
     @cached_property
     def queries(self) -> set[str]:
         """The queries that the qrels sets of the study judge."""
-        found = set[str]()
+        judged = set[str]()
         for track in self.records:
             if (chosen := self.chosen_set(track)) is not None:
                 is_chosen = pl.col("set") == chosen["name"]
-                found.update(read_table(self.store, "qrels", track, is_chosen)["query"].unique())
-        return found
+                judged.update(read_table(self.store, "qrels", track, is_chosen)["query"].unique())
+        return judged
 
     def check_query(self, option: str, name: str) -> None:
         if name not in self.queries:
@@ -113,7 +113,7 @@ class _Known:
             raise UsageError(f"{option} = {name!r}: no such query. {hint}")
 
     def check_set(self, option: str, name: str, added: Collection[str] = ()) -> None:
-        sets = {one["name"] for record in self.records.values() for one in record["qrels"]}
+        sets = {qrels["name"] for record in self.records.values() for qrels in record["qrels"]}
         sets.update(added)
         if name not in sets:
             hint = did_you_mean(name, sets)
@@ -313,9 +313,9 @@ def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]
     remaining = [
         track for track in recorded_tracks(root) if track in in_store and track not in asked
     ]
-    made, now = RecordedFiles(root, ALL).facts.get("options"), options.record()
-    if remaining and made is not None and made != now:
-        changed = ", ".join(name for name in now if made.get(name) != now[name])
+    recorded, now = RecordedFiles(root, ALL).facts.get("options"), options.record()
+    if remaining and recorded is not None and recorded != now:
+        changed = ", ".join(name for name in now if recorded.get(name) != now[name])
         raise UsageError(
             f"{root} holds results of {len(remaining)} other tracks, made with other options "
             f"({changed}): name a new folder, or use `only=True` to remove them."

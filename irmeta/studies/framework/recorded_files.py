@@ -101,7 +101,7 @@ class RecordedFiles:
             return "is missing"
         except OSError as error:
             return f"cannot be read ({error.strerror})"
-        known = (_recordable(name, one) for one in self._known[name]["checksums"])
+        known = (_recordable(name, recorded) for recorded in self._known[name]["checksums"])
         return None if checksum in known else "was changed after it was written"
 
     def start(self, **facts: Any) -> None:
@@ -173,7 +173,10 @@ class RecordedFiles:
 
     def _expect(self, name: str, checksum: str, facts: Mapping[str, Any]) -> None:
         earlier = self._known.get(name, {}).get("checksums", [])
-        checksums = [*(one for one in earlier if one != checksum), checksum]
+        checksums = [
+            *(recorded for recorded in earlier if recorded != checksum),
+            checksum,
+        ]
         self._known[name] = {**facts, "checksums": checksums}
         self._written.add(name)
 
@@ -234,8 +237,8 @@ def _read_record(path: Location) -> dict[str, Any]:
     """Return a record of files; empty if none can be read."""
     try:
         record = parse_record(path.read_bytes(), required=True)
-        names = record["files"]
-        return record if isinstance(names, dict) and all(map(is_inside, names)) else {}
+        listed = record["files"]
+        return record if isinstance(listed, dict) and all(map(is_inside, listed)) else {}
     except (OSError, ValueError, KeyError):
         return {}
 

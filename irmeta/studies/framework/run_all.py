@@ -72,14 +72,15 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         policy = policy_of(store)
         with drawing(run_options):  # the same processes for all studies
             done = [
-                _run(one, reader, policy, root, run_options)
-                for one in studies
-                if one.inputs != "none"
+                _run(study, reader, policy, root, run_options)
+                for study in studies
+                if study.inputs != "none"
             ]
         notes = [
-            f"Study {one.name} reads no store, and is run apart: irmeta study {one.name} --out DIR"
-            for one in studies
-            if one.inputs == "none"
+            f"Study {study.name} reads no store, and is run apart: "
+            f"irmeta study {study.name} --out DIR"
+            for study in studies
+            if study.inputs == "none"
         ]
         files.write("report.html", render(_index(done, [*problems, *notes])).encode())
         files.finish("")
@@ -99,12 +100,12 @@ def _run(
 
 
 def _index(done: Sequence[Done], notes: Sequence[str]) -> Page:
-    finished = [one for one in done if one.results is not None]
+    finished = [outcome for outcome in done if outcome.results is not None]
     return Page(
         title="Studies",
         lead="All studies of one store, with a page, tables and figures for each.",
         summary={"studies": len(finished)},
-        sections=[_section(one) for one in done],
+        sections=[_section(outcome) for outcome in done],
         notes=notes,
         provenance={"irmeta": __version__},
         files=list(_files(finished)),
@@ -123,13 +124,13 @@ def _section(done: Done) -> Block:
     counts = [count(tracks, "track"), count(len(results.tables), "table")]
     if files.facts.get("figures", True):
         folders = recorded_folders(results.folder)
-        drawn = (len(svg_files(RecordedFiles(results.folder, one))) for one in folders)
+        drawn = (len(svg_files(RecordedFiles(results.folder, folder))) for folder in folders)
         counts.append(count(sum(drawn), "figure"))
     text.append(f"{', '.join(counts)}: {study.name}/report.html")
     return Block(study.title, text, figures[:2], notes=notes)
 
 
 def _files(finished: Sequence[Done]) -> Iterator[tuple[str, str]]:
-    for one in finished:
-        yield f"{one.study.name}/report.html", f"The page of {one.study.title}."
-        yield f"{one.study.name}/", "Its tables, figures and LaTeX."
+    for outcome in finished:
+        yield f"{outcome.study.name}/report.html", f"The page of {outcome.study.title}."
+        yield f"{outcome.study.name}/", "Its tables, figures and LaTeX."

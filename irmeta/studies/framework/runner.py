@@ -143,11 +143,11 @@ def _run_parts(
     """Run the parts; return the errors of failed parts by track."""
     executor, folder = run_options.executor, root
     split = [part for part in parts if _is_split(study, store, part, run_options)]
-    whole = [part for part in parts if part not in split]
-    sent = ((store, part) for part in whole)
+    alone = [part for part in parts if part not in split]
+    sent = ((store, part) for part in alone)
     if executor is not None:  # its workers may run in another folder
         folder = root.absolute()
-        sent = ((_sent(store, part), part) for part in whole)
+        sent = ((_sent(store, part), part) for part in alone)
     # Another process cannot call the function of this one.
     report = run_options.progress if executor is None else None
     work = partial(_do, study.name, folder, options, run_options.drawn, report)
@@ -155,7 +155,7 @@ def _run_parts(
     results = ordered_map(work, sent, workers=run_options.workers, executor=executor, lost=_lost)
     shared = (work((store, part), run_options.workers, executor) for part in split)
     with closing(results) as errors:
-        done = zip([*whole, *split], chain(errors, shared), strict=True)
+        done = zip([*alone, *split], chain(errors, shared), strict=True)
         for number, (part, error) in enumerate(done, 1):
             error = error or _not_received(root, part)
             if error is not None:
@@ -264,9 +264,9 @@ def _compute(
     """Compute, write and return the tables of one part; report the tables that no track has."""
     by = "all" if track is None else "track"
     tables = [t for t in study.by_table.values() if t.by == by and t is not CLAIMS]
-    made = provenance(study, store, options, [] if track is None else [track.name])
+    facts = provenance(study, store, options, [] if track is None else [track.name])
     started = set[str]()
-    with TableWriter(study, files, made, tables, part.track) as writer:
+    with TableWriter(study, files, facts, tables, part.track) as writer:
         try:
             for name, rows in study.call("compute", track, options):
                 writer.add(name, rows)
@@ -293,10 +293,10 @@ def _join(
     """Join the tables of all parts, and write tables, figures and page over all tracks."""
     tracks = [part.track for part in done if part.track is not None]
     with _unchanged(store, done):
-        made = provenance(study, store, options, tracks)
+        facts = provenance(study, store, options, tracks)
         joined = dict(joined_parts(study, files.root, [part.folder for part in done]))
         tables = [t for t in study.by_table.values() if t.name in joined or t.by == "all"]
-        with TableWriter(study, files, made, tables) as writer:
+        with TableWriter(study, files, facts, tables) as writer:
             for name, frame in joined.items():
                 writer.add(name, frame)
             used = used_only(joined)
@@ -310,7 +310,7 @@ def _join(
             written = writer.finish(tables)
         if run_options.figures:
             draw_figures(study, files, used_only(written), options)
-        write_page(study, files, written, options, tracks, made)
+        write_page(study, files, written, options, tracks, facts)
     files.finish("")
 
 

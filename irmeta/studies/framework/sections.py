@@ -121,18 +121,20 @@ def claim_table(rows: pl.DataFrame, used: Sequence[str]) -> ClaimTable:
     """
     shown = list(used) if len(used) <= MOST_TRACKS else []
     by_claim = rows.partition_by("claim", maintain_order=True)
-    made = {"paper": list[ClaimLine](), "check": list[ClaimLine]()}
+    by_kind = {"paper": list[ClaimLine](), "check": list[ClaimLine]()}
     for frame in by_claim:
         over, *tracks = frame.iter_rows(named=True)
         on = {row["track"]: row for row in tracks}
-        made[over["kind"]].append(_line(over, [on[track] for track in used if track in on], shown))
+        by_kind[over["kind"]].append(
+            _line(over, [on[track] for track in used if track in on], shown)
+        )
     details = grid(CLAIMS, rows, columns=DETAILS, caption="Verdicts on the claims.")
     return ClaimTable(
         text=[_sentence(rows, len(used)), READING],
         over="over tracks" if len(used) > 1 else "verdict",
         tracks=shown if len(used) > 1 else [],
-        claims=made["paper"],
-        checks=made["check"],
+        claims=by_kind["paper"],
+        checks=by_kind["check"],
         details=details,
     )
 

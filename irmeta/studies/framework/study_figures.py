@@ -98,28 +98,28 @@ def draw_figures(
     """Draw the figures of one part as its record says; write those whose chart has changed."""
     formats, titles = files.facts["formats"], files.facts["titles"]
 
-    def images(one: Drawn) -> tuple[Drawn, str, dict[str, bytes]]:
-        spec = spec_of(one)
+    def images(figure: Drawn) -> tuple[Drawn, str, dict[str, bytes]]:
+        spec = spec_of(figure)
         if files.facts.get("style", "paper") == "paper":
-            one, spec = _in_notation(one, spec)
+            figure, spec = _in_notation(figure, spec)
         if not titles:
-            one, spec = _untitled(one, spec)
+            figure, spec = _untitled(figure, spec)
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
-        names = [files.figure(one.name, ending) for ending in formats]
-        if all(files.has(name, chart=digest) for name in names):
-            return one, digest, {}
-        return one, digest, drawing_processes.draw(spec, formats)
+        image_names = [files.figure(figure.name, ending) for ending in formats]
+        if all(files.has(name, chart=digest) for name in image_names):
+            return figure, digest, {}
+        return figure, digest, drawing_processes.draw(spec, formats)
 
     drawable = charts(study, tables, options, track)
     # each track already has its thread
     results = ordered_map(
         images, drawable, workers=drawing_processes.threads() if track is None else 1
     )
-    for order, (one, digest, drawn) in enumerate(results):
-        words = {"caption": one.caption, "reading": one.reading}
+    for order, (figure, digest, drawn) in enumerate(results):
+        words = {"caption": figure.caption, "reading": figure.reading}
         facts = {"chart": digest, "order": order, **words}
         for ending in formats:
-            name = files.figure(one.name, ending)
+            name = files.figure(figure.name, ending)
             if ending in drawn:
                 files.write(name, drawn[ending], **facts)
             else:

@@ -171,9 +171,9 @@ def _items(
     if name in tables:
         show = Show(name) if isinstance(shown, str) else shown
         return [_grid(study, in_print, show, tables)]
-    matches = [picture for one, picture in pictures.items() if fnmatchcase(one, name)]
-    names = [figure.name for figure in study.drawn]
-    is_known = any(name.startswith(one) or fnmatchcase(one, name) for one in names)
+    matches = [picture for figure, picture in pictures.items() if fnmatchcase(figure, name)]
+    declared = [figure.name for figure in study.drawn]
+    is_known = any(name.startswith(figure) or fnmatchcase(figure, name) for figure in declared)
     if not matches and not is_known:
         raise IrmetaError(f"section {section.heading!r}: no table or figure {name!r}")
     return [*matches]
@@ -182,9 +182,9 @@ def _items(
 def _grid(study: Study, in_print: bool, show: Show, tables: Tables) -> Grid:
     table, frame = study.table(show.table), _rows(show, tables)
     if show.join is not None:
-        other = study.table(show.join.table)
-        added = {name: other.columns[name] for name in show.join.columns}
-        shared = [name for name in table.columns if name in other.columns]
+        joined_table = study.table(show.join.table)
+        added = {name: joined_table.columns[name] for name in show.join.columns}
+        shared = [name for name in table.columns if name in joined_table.columns]
         beside = _rows(show.join, tables).select(*shared, *added)
         frame = frame.join(beside, on=shared, how="left", validate="m:1", maintain_order="left")
         table = replace(table, columns={**table.columns, **added})
@@ -266,7 +266,7 @@ def _provenance(study: Study, options: Options, made: Mapping[str, Any]) -> dict
     tracks = list(made.get("tracks", {}).values())
     orders = dict.fromkeys(track["tie_order"] for track in tracks)
     reading = [track["read_policy"] for track in tracks]
-    named = (one.name for one in fields(options) if one.name in asked)
+    named = (option.name for option in fields(options) if option.name in asked)
     return {
         "irmeta": made["irmeta"],
         "study": f"{study.name}, revision {study.revision}",

@@ -49,9 +49,9 @@ class Named(Mapping[str, Item]):
         return len(self._makers)
 
     def __repr__(self) -> str:
-        names = list(self)
+        items = list(self)
         more = [f"... and {len(self) - MOST_NAMES:,} more"] if len(self) > MOST_NAMES else []
-        return f"{count(len(self), self._what)}: {', '.join([*names[:MOST_NAMES], *more])}"
+        return f"{count(len(self), self._what)}: {', '.join([*items[:MOST_NAMES], *more])}"
 
 
 class StudyResults(Summarized):
@@ -166,15 +166,18 @@ class StudyResults(Summarized):
     def figures(self) -> Mapping[str, Any]:
         """Altair charts by name, drawn when used; a chart of one track is named TRACK/NAME."""
         tables = dict(self.tables)
-        made = [(one.name, one.draw) for one in charts(self.study, used_only(tables), self.options)]
+        drawn = [
+            (figure.name, figure.draw)
+            for figure in charts(self.study, used_only(tables), self.options)
+        ]
         for track in recorded_tracks(self._root):
             of_track = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
             part = PartTables(self.study, RecordedFiles(self._root, folder_of(track)), of_track)
-            made += [
-                (f"{track}/{one.name}", one.draw)
-                for one in charts(self.study, part, self.options, track)
+            drawn += [
+                (f"{track}/{figure.name}", figure.draw)
+                for figure in charts(self.study, part, self.options, track)
             ]
-        return Named("figure", {name: partial(_offline, draw) for name, draw in made})
+        return Named("figure", {name: partial(_offline, draw) for name, draw in drawn})
 
 
 def _offline(draw: Callable[[], Any]) -> Any:
@@ -191,7 +194,7 @@ def claims(
     folders : str, Path or sequence of them
         Folders of studies, or of `run_all`: all its studies that have claims.
     per_track : bool, default False
-        Whether rows of single tracks follow the row of each claim over tracks.
+        Whether rows of result tracks follow the row of each claim over tracks.
 
     Returns
     -------
@@ -215,12 +218,12 @@ def claims(
     >>> made.filter(claim="act-irrelevance")["verdict"].item()
     'holds'
     """
-    given = [folders] if isinstance(folders, AnyLocation) else list(folders)
-    found = [one for folder in given for one in _results(folder)]
-    names = [one.study.name for one in found]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
+    places = [folders] if isinstance(folders, AnyLocation) else list(folders)
+    results = [result for folder in places for result in _results(folder)]
+    studies = [result.study.name for result in results]
+    if repeated := sorted({name for name in studies if studies.count(name) > 1}):
         raise UsageError(f"several folders hold results of study {repeated[0]}: name one of them.")
-    frames = [_claims(one) for one in found]
+    frames = [_claims(result) for result in results]
     if not frames:
         raise UsageError("name a folder of a study.")
     frame = pl.concat(frames)
@@ -231,12 +234,18 @@ def _results(folder: AnyLocation) -> list[StudyResults]:
     """Return the results in a folder: those of one study, or of all that have claims."""
     root: Location = location(folder)
     if study_in(root) != ALL_STUDIES:
-        one = StudyResults(folder)
-        if one.study.claims is None:
-            raise UsageError(f"{folder} holds results of study {one.study.name}, without claims.")
-        return [one]
-    found = [name for name in study_modules() if study_in(root / name) == name]
-    results = [one for name in found if (one := StudyResults(root / name)).study.claims is not None]
+        result = StudyResults(folder)
+        if result.study.claims is None:
+            raise UsageError(
+                f"{folder} holds results of study {result.study.name}, without claims."
+            )
+        return [result]
+    finished = [name for name in study_modules() if study_in(root / name) == name]
+    results = [
+        result
+        for name in finished
+        if (result := StudyResults(root / name)).study.claims is not None
+    ]
     if not results:
         raise UsageError(f"{folder} holds no results of a study with claims.")
     return results

@@ -30,13 +30,13 @@ def systems_of(side: str, systems: pl.DataFrame, median: str | None) -> Collecti
         The track's median system.
     """
     known = systems.filter(pl.col("skip_reason").is_null())
-    names = known["system"].drop_nulls().to_list()
+    candidates = known["system"].drop_nulls().to_list()
     column, is_group, value = side.partition("=")
     if side == "best":
-        return names
+        return candidates
     if side == "median":
         return [median] if median is not None else []
-    if side in names:
+    if side in candidates:
         return [side]
     if not is_group:
         return []

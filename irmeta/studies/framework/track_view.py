@@ -155,7 +155,7 @@ class TrackView:
         UsageError
             If the lists were cut at reading under another order.
         """
-        policies = [replace(self.policy, tie_order=one, pool_order=one) for one in needs]
+        policies = [replace(self.policy, tie_order=order, pool_order=order) for order in needs]
         asked = list(zip(policies, needs.values(), strict=True))
         for views in judged_under(self._store, self.name, asked, max_rows):
             yield dict(zip(needs, views, strict=True))
@@ -193,8 +193,8 @@ class TrackView:
         """Compute the win rates [query, system] of a preference; NaN: no relevant doc."""
         specs = parse_preferences(preference)
         chosen = replace(self.policy, **policy)
-        (found,) = evaluate_preferences(self._store, self.name, specs, chosen)
-        return found.win_rates()
+        (preferences,) = evaluate_preferences(self._store, self.name, specs, chosen)
+        return preferences.win_rates()
 
     def labels(self, qrels: str) -> pl.DataFrame:
         """Return the judgments of a qrels set without subtopics: query, doc, grade (Float64)."""
@@ -240,8 +240,8 @@ class TrackView:
     def studied(self) -> dict[str, Any]:
         """Return the track's row of the table `studied_tracks`."""
         judged = read_judged(self._store, self.facts).docs
-        own: Any = self._options.rel  # a number in studies that declare their own
-        stated = own if not isinstance(own, tuple) else self.facts.rel if own else 1
+        declared: Any = self._options.rel  # a number in studies that declare their own
+        stated = declared if not isinstance(declared, tuple) else self.facts.rel if declared else 1
         rel = stated if self.rel is None else self.rel
         relevant = judged.filter(pl.col("grade") >= rel)
         systems, least = len(self.facts.systems), self._options.min_systems

@@ -66,9 +66,9 @@ PAIR_DRAWS = 5
 
 def judges(judged: JudgedTrack) -> Iterator[Row]:
     """Yield the rows of the table `judges`, the reference first."""
-    own = judged.labels[judged.reference]
+    reference = judged.labels[judged.reference]
     for name, rows in judged.labels.items():
-        both = rows.join(own, on=["query", "doc"], how="semi").height
+        both = rows.join(reference, on=["query", "doc"], how="semi").height
         rel = judged.rels[name]
         yield {
             "judge": name,
@@ -82,7 +82,7 @@ def judges(judged: JudgedTrack) -> Iterator[Row]:
             "mean_grade": rows["grade"].mean(),
             "unjudged": judged.scores.unjudged(name, rows["query"]),
             "common": both,
-            "reference_alone": own.height - both,
+            "reference_alone": reference.height - both,
         }
 
 
@@ -92,10 +92,10 @@ def pairs_of(judged: JudgedTrack) -> dict[str, LabelPairs]:
     options = AgreementOptions(
         chosen.same_scale, chosen.raw, chosen.resamples, np.random.SeedSequence(chosen.seed)
     )
-    own = judged.labels[judged.reference]
+    reference = judged.labels[judged.reference]
     rel = judged.rels[judged.reference]
     return {
-        name: LabelPairs(own, judged.labels[name], rel, judged.rels[name], options)
+        name: LabelPairs(reference, judged.labels[name], rel, judged.rels[name], options)
         for name in judged.judges
     }
 
@@ -138,14 +138,14 @@ def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
             resampled = orders.order_correlations(
                 drawn[key], orders.means_of(sides.values[1], draws)
             )
-            found = orders.order_correlations(reference, judge)
+            correlations = orders.order_correlations(reference, judge)
             yield {
                 "judge": sides.judge,
                 "measure": scores.measure,
                 "docs": sides.docs,
                 "queries": queries,
                 "undefined": sides.undefined,
-                **_correlated(found, resampled, queries),
+                **_correlated(correlations, resampled, queries),
                 **_of_many_queries(sides, draws),
                 **_places(reference[0], judge[0], systems),
                 "mean_reference": float(reference.mean()) * sides.direction,
@@ -169,14 +169,14 @@ def _correlated(
 
 def _of_many_queries(sides: Sides, draws: np.ndarray) -> Row:
     """Return tau-b of the orders that many queries would give, with its interval."""
-    found = many_query_tau(*sides.values, draws[: max(2, len(draws) // DRAWS)])
-    return {"tau_many": found.value, "tau_many_low": found.low, "tau_many_high": found.high}
+    tau = many_query_tau(*sides.values, draws[: max(2, len(draws) // DRAWS)])
+    return {"tau_many": tau.value, "tau_many_low": tau.low, "tau_many_high": tau.high}
 
 
 def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) -> Row:
     """Return what the two orders have in common at the top, and the greatest changes of places."""
     falls = orders.places(judge) - orders.places(reference)
-    down, up = (int(np.flatnonzero(falls == one)[-1]) for one in (falls.max(), falls.min()))
+    down, up = (int(np.flatnonzero(falls == change)[-1]) for change in (falls.max(), falls.min()))
     first, second = (np.flatnonzero(means == means.max()) for means in (reference, judge))
     return {
         "best_reference": systems[first[0]],
@@ -225,10 +225,10 @@ def query_noise(judged: JudgedTrack) -> Iterator[Row]:
 def _spread(name: str, values: np.ndarray) -> Row:
     """Return the mean and the quantiles .025 and .975; NaN are left out."""
     defined = values[~np.isnan(values)]
-    found = [np.nan] * 3
+    statistics = [np.nan] * 3
     if len(defined):
-        found = [float(defined.mean()), *map(float, np.quantile(defined, (0.025, 0.975)))]
-    return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+        statistics = [float(defined.mean()), *map(float, np.quantile(defined, (0.025, 0.975)))]
+    return dict(zip((name, f"{name}_low", f"{name}_high"), statistics, strict=True))
 
 
 def queries(judged: JudgedTrack) -> Iterator[Row]:
@@ -240,15 +240,17 @@ def queries(judged: JudgedTrack) -> Iterator[Row]:
 
 def _queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
     """Yield the rows of one judge and measure."""
-    own, values = sides.values
-    without = _without_each(len(own))
-    signs = significant_signs(paired_differences(own), alpha, holm=False)
-    better, worse = _better_and_worse(signs, own.shape[1])
-    gaps = own[:, better] - own[:, worse]
-    by_query = kendall_tau_b(round_means(own), round_means(values), True)
-    left = kendall_tau_b(orders.means_of(own, without), orders.means_of(values, without), True)
+    reference, values = sides.values
+    without = _without_each(len(reference))
+    signs = significant_signs(paired_differences(reference), alpha, holm=False)
+    better, worse = _better_and_worse(signs, reference.shape[1])
+    gaps = reference[:, better] - reference[:, worse]
+    by_query = kendall_tau_b(round_means(reference), round_means(values), True)
+    left = kendall_tau_b(
+        orders.means_of(reference, without), orders.means_of(values, without), True
+    )
     turned = (gaps > TIE) & (values[:, better] - values[:, worse] < -TIE)
-    difference = (values.mean(axis=1) - own.mean(axis=1)) * sides.direction
+    difference = (values.mean(axis=1) - reference.mean(axis=1)) * sides.direction
     for i, query in enumerate(sides.queries):
         yield {
             "judge": sides.judge,
@@ -281,10 +283,10 @@ def top(judged: JudgedTrack) -> Iterator[Row]:
     for scores in judged.scores.measures:
         for sides in scores.sides:
             every = orders.whole(len(sides.queries))
-            own, means = (orders.means_of(side, every)[0] for side in sides.values)
+            reference, means = (orders.means_of(side, every)[0] for side in sides.values)
             order = np.lexsort((np.arange(len(means)), -means))
             for size in (size for size in SIZES if size <= len(systems)):
-                best, regret = orders.regret_of_best(own, means, size)
+                best, regret = orders.regret_of_best(reference, means, size)
                 chosen = np.flatnonzero(orders.shares_of_best(means, size) > 0)
                 yield {
                     "judge": sides.judge,
@@ -292,7 +294,7 @@ def top(judged: JudgedTrack) -> Iterator[Row]:
                     "size": size,
                     "best": best * sides.direction,
                     "regret": regret,
-                    "common": orders.common_best(own, means, size),
+                    "common": orders.common_best(reference, means, size),
                     "chosen": ", ".join(systems[i] for i in order[: len(chosen)]),
                 }
 
@@ -304,14 +306,14 @@ def conclusions(judged: JudgedTrack) -> Iterator[Row]:
             halves = _halves(judged, reference)
             limits = {judge: _limits(judged, reference, values) for judge, values in judges.items()}
             for test in judged.options.run_tests:
-                own = _tested(judged, reference, test)
+                tested = _tested(judged, reference, test)
                 for judge, values in judges.items():
                     yield {
                         "judge": judge,
                         "measure": scores.measure,
                         "test": test.name,
                         "queries": len(reference.queries),
-                        **_counted(judged, own, _tested(judged, values, test)),
+                        **_counted(judged, tested, _tested(judged, values, test)),
                         **(limits[judge] if test.name == INTERVAL_TEST else NO_LIMITS),
                         **halves.get(test.name, NOT_HALVED),
                     }
@@ -329,10 +331,10 @@ def _tested(judged: JudgedTrack, values: Matrix, test: Test) -> Pairs:
 
 
 def _counted(judged: JudgedTrack, own: Pairs, other: Pairs) -> Row:
-    signs, judge = (pair_signs(one.better(judged.options.alpha)) for one in (own, other))
-    found = count_conclusions(signs, judge, upper_values(own.difference) * own.direction)
-    names = ("kept", "reversed", "lost", "new", "new_agree", "neither", "survived", "false")
-    return {name: getattr(found, name) for name in names}
+    signs, judge = (pair_signs(pairs.better(judged.options.alpha)) for pairs in (own, other))
+    counts = count_conclusions(signs, judge, upper_values(own.difference) * own.direction)
+    columns = ("kept", "reversed", "lost", "new", "new_agree", "neither", "survived", "false")
+    return {name: getattr(counts, name) for name in columns}
 
 
 def _halves(judged: JudgedTrack, reference: Matrix) -> dict[str, Halves]:
@@ -341,15 +343,15 @@ def _halves(judged: JudgedTrack, reference: Matrix) -> dict[str, Halves]:
     tests = [test for test in options.run_tests if test.name in HALVED]
     if not tests or queries < 4:
         return {}
-    found = conclusions_of_halves(
+    halves = conclusions_of_halves(
         reference.oriented,
         splits_of(queries, options.splits, options.seed),
         options.alpha,
         [test.correction == "holm" for test in tests],
     )
-    shares = np.array([[(one.survived, one.false) for one in both] for both in found])
+    shares = np.array([[(counts.survived, counts.false) for counts in both] for both in halves])
     rows = zip(tests, shares.swapaxes(0, 1), strict=True)
-    return {test.name: _mean_shares(one[~np.isnan(one[:, 0])]) for test, one in rows}
+    return {test.name: _mean_shares(of_test[~np.isnan(of_test[:, 0])]) for test, of_test in rows}
 
 
 def _limits(judged: JudgedTrack, reference: Matrix, judge: Matrix) -> Halves:
@@ -382,14 +384,14 @@ def bias_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     for scores in judged.scores.measures:
         for sides in scores.sides:
             key = {"judge": pl.lit(sides.judge), "measure": pl.lit(scores.measure)}
-            found = _placed(sides.reference, sides.judged).join(facts, on="system")
-            found = found.with_columns(**key).join(
+            placed = _placed(sides.reference, sides.judged).join(facts, on="system")
+            placed = placed.with_columns(**key).join(
                 tested, on=["judge", "measure", "system"], how="left", maintain_order="left"
             )
             reals = [name for name in _TESTED if name != "flagged"]
             yield (
                 "systems",
-                found.with_columns(
+                placed.with_columns(
                     pl.col(reals).fill_null(float("nan")), pl.col("flagged").fill_null(False)
                 ),
             )
@@ -466,15 +468,15 @@ def mixture_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     for scores in judged.scores.measures:
         measure = pl.lit(scores.measure).alias("measure")
         for reference, judges in scores.by_queries:
-            found = mixtures(
+            mixed = mixtures(
                 reference,
                 judges,
                 sizes=mixture_sizes(len(reference.queries)),
                 repeats=REPEATS,
                 rng=options.seed,
             )
-            yield "mixtures", found.select("judge", measure, pl.exclude("judge"))
-            least = least_labelled(found)
+            yield "mixtures", mixed.select("judge", measure, pl.exclude("judge"))
+            least = least_labelled(mixed)
             yield "least_labelled", least.select("judge", measure, pl.exclude("judge"))
 
 
@@ -494,7 +496,7 @@ def corrected_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
             sizes = labelled_sizes(len(reference.queries))
             if not sizes:
                 continue
-            found = correction_gain(
+            corrected = correction_gain(
                 reference,
                 judges,
                 sizes,
@@ -502,7 +504,7 @@ def corrected_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
                 pair_draws=max(1, options.resamples // PAIR_DRAWS),
                 rng=options.seed,
             )
-            yield "corrected", found.select("judge", measure, pl.exclude("judge"))
+            yield "corrected", corrected.select("judge", measure, pl.exclude("judge"))
 
 
 def labelled_sizes(queries: int) -> list[int]:
@@ -523,14 +525,14 @@ def compute(track: TrackView, options: Options) -> TableRows:
         )
     yield "judges", list(judges(judged))
     yield from agreement(judged)
-    made = {
+    rows = {
         "leaderboards": list(leaderboards(judged)),
         "query_noise": list(query_noise(judged)),
         "conclusions": list(conclusions(judged)),
         "queries": list(queries(judged)),
         "top": list(top(judged)),
     }
-    yield from made.items()
+    yield from rows.items()
     frames = [*bias_tables(judged), *mixture_tables(judged), *corrected_tables(judged)]
     yield from frames
-    yield "verdicts", list(verdicts(judged, made, frames))
+    yield "verdicts", list(verdicts(judged, rows, frames))

@@ -28,8 +28,8 @@ def _taus(tables: Tables, options: Options) -> pl.DataFrame:
         .unique(["track", "measure"], maintain_order=True)
         .select("track", "measure", judge=pl.lit(OTHER_QUERIES), tau_b="tau_reference")
     )
-    found = boards.select("track", "measure", "judge", "tau_b")
-    return pl.concat([noise.select(found.columns), found]) if found.height else found
+    taus = boards.select("track", "measure", "judge", "tau_b")
+    return pl.concat([noise.select(taus.columns), taus]) if taus.height else taus
 
 
 def _tau_map(rows: pl.DataFrame, options: Options) -> Any:

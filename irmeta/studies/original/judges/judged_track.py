@@ -100,19 +100,19 @@ class JudgedTrack:
 def read_labels(track: TrackView, options: Options) -> Labels | None:
     """Read the reference and the judges of a track; exclude the track if it has no reference."""
     reference, sets = track.facts.qrels, track.record["qrels"]
-    by_subtopic = [one["name"] for one in sets if one["subtopics"]]
+    by_subtopic = [qrels["name"] for qrels in sets if qrels["subtopics"]]
     if reference in by_subtopic:
         track.leave_out(f"the qrels set {reference} judges by subtopic")
         return None
     if by_subtopic:
         track.note(f"judgments by subtopic are not compared: {listed(by_subtopic)}")
-    names = [one["name"] for one in sets]
-    plain = [name for name in names if name not in (reference, *by_subtopic)]
+    set_names = [qrels["name"] for qrels in sets]
+    plain = [name for name in set_names if name not in (reference, *by_subtopic)]
     if options.named_judges:
         plain = [name for name in options.named_judges if name in plain]
     labels = {name: track.labels(name) for name in (reference, *plain)}
     for name, path in options.judge_files.items():
-        if name in names:
+        if name in set_names:
             raise UsageError(
                 f"track {track.name!r} has a qrels set {name!r}: give the judge in the file "
                 f"{path!r} another name."
@@ -151,10 +151,10 @@ def _is_comparable(track: TrackView, labels: Labels) -> bool:
 
 def _describe_gaps(track: TrackView, labels: Labels) -> None:
     """Add notes on the judges that lack queries or docs of the reference."""
-    (_, own), *judges = labels.items()
+    (_, reference), *judges = labels.items()
     for name, rows in judges:
-        docs = own.join(rows, on=["query", "doc"], how="anti").height
-        queries = own["query"].n_unique() - rows["query"].n_unique()
+        docs = reference.join(rows, on=["query", "doc"], how="anti").height
+        queries = reference["query"].n_unique() - rows["query"].n_unique()
         lacks = [count(docs, "doc")] * (docs > 0) + [count(queries, "query")] * (queries > 0)
         if lacks:
             track.note(f"no label by {name} of {listed(lacks)} of the reference")
@@ -237,16 +237,16 @@ class MeasureScores:
     @property
     def sides(self) -> Iterator[Sides]:
         """Those of `compared` that have a query."""
-        return (one for one in self.compared.values() if one.queries)
+        return (sides for sides in self.compared.values() if sides.queries)
 
     @property
     def by_queries(self) -> Iterator[tuple[Matrix, dict[str, Matrix]]]:
         """The reference's values, and those by the judges with which it has just these queries."""
         groups = dict[int, list[Sides]]()
-        for one in self.sides:
-            groups.setdefault(id(one.reference), []).append(one)
+        for side in self.sides:
+            groups.setdefault(id(side.reference), []).append(side)
         for several in groups.values():
-            yield several[0].reference, {one.judge: one.judged for one in several}
+            yield several[0].reference, {side.judge: side.judged for side in several}
 
 
 @dataclass(frozen=True)
@@ -269,26 +269,26 @@ class TrackScores:
         pairs = {judge: (judged.reference, judge) for judge in judged.judges}
         common = {judge: common_names(judge) for judge in pairs if judged.options.common}
         sets = [*judged.labels, *chain.from_iterable(common.values())]
-        found = {name: _matrices(judged, name) for name in sets}
+        matrices = {name: _matrices(judged, name) for name in sets}
         queries = {name: frozenset(rows["query"]) for name, rows in judged.labels.items()}
-        made = dict[tuple[int, tuple[str, ...]], Matrix]()
+        shared = dict[tuple[int, tuple[str, ...]], Matrix]()
 
         def sides(measure: str, docs: str, sets: Mapping[str, tuple[str, str]]) -> dict[str, Sides]:
             return {
                 judge: _aligned(
                     (judge, docs),
-                    (found[one][measure], found[other][measure]),
+                    (matrices[reference][measure], matrices[labels][measure]),
                     queries[judge],
-                    made,
+                    shared,
                 )
-                for judge, (one, other) in sets.items()
+                for judge, (reference, labels) in sets.items()
             }
 
         measures = tuple(
-            MeasureScores(one, sides(one, "all", pairs), sides(one, "common", common))
-            for one in judged.options.measures
+            MeasureScores(name, sides(name, "all", pairs), sides(name, "common", common))
+            for name in judged.options.measures
         )
-        shares = {name: one[JUDGED] for name, one in found.items()}
+        shares = {name: by_measure[JUDGED] for name, by_measure in matrices.items()}
         return cls(shares[judged.reference].systems, measures, shares)
 
     def unjudged(self, name: str, queries: Iterable[str]) -> float:
@@ -299,32 +299,36 @@ class TrackScores:
 
 def _matrices(judged: JudgedTrack, qrels: str) -> dict[str, Matrix]:
     """Return the matrix of each measure, by its name in the options, by one set."""
-    names = judged.options.measures
-    measures = [*(one for one in names if not is_preference(one)), JUDGED]
+    asked = judged.options.measures
+    measures = [*(name for name in asked if not is_preference(name)), JUDGED]
     track = judged.track
     # each alone, since AP and AP(rel=2) may be one measure by this set
     named = {
         name: track.named_in_set(parse_measures(name), qrels=qrels)[0].name for name in measures
     }
     scores = track.scores(list(dict.fromkeys(named.values())), qrels=qrels)
-    found = {name: scores.matrix(chosen) for name, chosen in named.items()}
-    rates = {one: track.win_rates(one, qrels=qrels) for one in names if is_preference(one)}
-    return found | rates
+    matrices = {name: scores.matrix(chosen) for name, chosen in named.items()}
+    rates = {name: track.win_rates(name, qrels=qrels) for name in asked if is_preference(name)}
+    return matrices | rates
 
 
 def _aligned(
     key: tuple[str, str],
     both: tuple[Matrix, Matrix],
     labelled: frozenset[str],
-    made: dict[tuple[int, tuple[str, ...]], Matrix],
+    shared: dict[tuple[int, tuple[str, ...]], Matrix],
 ) -> Sides:
     """Return the values on the queries that both labelled; equal ones of the reference once."""
-    own = both[0].complete()
-    own = own.only_queries(np.array([i for i, q in enumerate(own.queries) if q in labelled], int))
-    own = made.setdefault((id(both[0]), own.queries), own)
-    rows = _on(both[1], own.queries)
+    of_reference = both[0].complete()
+    of_reference = of_reference.only_queries(
+        np.array([i for i, q in enumerate(of_reference.queries) if q in labelled], int)
+    )
+    of_reference = shared.setdefault((id(both[0]), of_reference.queries), of_reference)
+    rows = _on(both[1], of_reference.queries)
     undefined = int(np.isnan(rows).any(axis=1).sum())
-    return Sides(*key, own, replace(own, values=np.nan_to_num(rows, nan=0.0)), undefined)
+    return Sides(
+        *key, of_reference, replace(of_reference, values=np.nan_to_num(rows, nan=0.0)), undefined
+    )
 
 
 def _on(matrix: Matrix, queries: tuple[str, ...]) -> np.ndarray:

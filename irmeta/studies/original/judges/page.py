@@ -151,7 +151,11 @@ def _leaderboards(tables: Tables, options: Options) -> Section:
     return Section(
         "Leaderboards",
         [*text, POINTER],
-        [Show("leaderboards", [one for one in columns if options.common or one != "docs"])],
+        [
+            Show(
+                "leaderboards", [column for column in columns if options.common or column != "docs"]
+            )
+        ],
     )
 
 
@@ -187,14 +191,14 @@ def _conclusions(options: Options) -> Section:
 
 def _bias(options: Options) -> Section:
     among = "of the same query and" if options.within == "query" else "of all queries with"
-    kept = "in each query" if options.within == "query" else "in all queries together"
+    within = "in each query" if options.within == "query" else "in all queries together"
     return Section(
         "Bias",
         [
             "A judge that cannot see systems errs alike on all docs of a query that have one grade "
             f"by the reference. So the labels of the judge are permuted among docs {among} the "
             f"same grade by the reference ({count(options.draws, 'draw')}); its confusion matrix "
-            f"{kept}, and so its leniency, stays. Docs without a label by the judge have none in "
+            f"{within}, and so its leniency, stays. Docs without a label by the judge have none in "
             "any draw, and labels of docs that the reference did not judge stay. Displacement: the "
             "mean by the judge minus that by its permuted labels. Contrast: displacement of a "
             "system, group or type minus that of all other systems.",

@@ -189,13 +189,13 @@ class JudgesOptions(TrackOptions):
     @property
     def judge_files(self) -> dict[str, str]:
         """Paths of the judges in files, by name."""
-        parts = (one.partition("=") for one in self.judges)
+        parts = (judge.partition("=") for judge in self.judges)
         return {name: path for name, equals, path in parts if equals}
 
     @property
     def named_judges(self) -> tuple[str, ...]:
         """Names of the judges that are qrels sets of the store; empty: all other sets."""
-        return tuple(one for one in self.judges if "=" not in one)
+        return tuple(judge for judge in self.judges if "=" not in judge)
 
     @property
     def files(self) -> dict[str, str]:
@@ -204,24 +204,24 @@ class JudgesOptions(TrackOptions):
 
     @property
     def _rels(self) -> list[tuple[str, float]]:
-        return [_rel(one) for one in self.rels]
+        return [_rel(rel) for rel in self.rels]
 
     def rels_of(self, sets: Iterable[str]) -> dict[str, float]:
         """Return the least relevant grades that are given, by qrels set."""
-        given = dict(self._rels)
-        named = {name: given.get(name, given.get("")) for name in sets}
+        by_set = dict(self._rels)
+        named = {name: by_set.get(name, by_set.get("")) for name in sets}
         return {name: rel for name, rel in named.items() if rel is not None}
 
     @property
     def run_tests(self) -> tuple[Test, ...]:
         """The tests with their corrections."""
-        return tuple(_test(one) for one in self.tests)
+        return tuple(_test(test) for test in self.tests)
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of the measures; preferences have no revision."""
         from irmeta.preferences.registry import is_preference
 
-        return (*(one for one in self.measures if not is_preference(one)), "Judged@10")
+        return (*(measure for measure in self.measures if not is_preference(measure)), "Judged@10")
 
 
 def checked_measures(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -239,19 +239,19 @@ def checked_measures(names: tuple[str, ...]) -> tuple[str, ...]:
     from irmeta.measures.names import parse_measures
     from irmeta.preferences.registry import is_preference, parse_preference
 
-    found = list[str]()
+    measures = list[str]()
     for name in (name for text in names for name in split_names(text)):
         if is_preference(name):
             preference = parse_preference(name)
-            found.append(name.strip() if preference.states_rel else preference.name)
+            measures.append(name.strip() if preference.states_rel else preference.name)
             continue
         for spec in parse_measures(name):
             if spec.average != "arithmetic":
                 raise UsageError(f"{spec.name} has no arithmetic mean, which this study compares.")
-            found.append(spec.name_without_rel)
-    if not found:
+            measures.append(spec.name_without_rel)
+    if not measures:
         raise UsageError("no measure was given.")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(measures))
 
 
 def checked_tests(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -285,8 +285,8 @@ def checked_rels(given: tuple[str, ...]) -> tuple[str, ...]:
     UsageError
         If one is not a number.
     """
-    for one in given:
-        _rel(one)
+    for rel in given:
+        _rel(rel)
     return given
 
 

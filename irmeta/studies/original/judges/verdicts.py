@@ -46,29 +46,29 @@ def verdicts(
         facts = _facts(judged, judge)
         key = {"judge": judge, "measure": measure}
         is_known = not (facts["limits"] or "").startswith(UNKNOWN)
-        found = _found(key, test, made, frames) if is_known else NOTHING
-        yield {**key, "test": test, **facts, **found}
+        verdict = _verdict(key, test, made, frames) if is_known else NOTHING
+        yield {**key, "test": test, **facts, **verdict}
 
 
-def _found(
+def _verdict(
     key: Mapping[str, str],
     test: str,
     made: Mapping[str, Sequence[Row]],
     frames: Sequence[tuple[str, pl.DataFrame]],
 ) -> Row:
     """Return the verdict on a judge by the first measure and the first test."""
-    kept = _row(made["conclusions"], **key, test=test)
+    conclusions = _row(made["conclusions"], **key, test=test)
     holm = _row(made["conclusions"], **key, test=f"{test.partition('+')[0]}+holm")
     noise = _row(made["query_noise"], **key)
-    every = kept["kept"] + kept["lost"] + kept["reversed"]
+    every = conclusions["kept"] + conclusions["lost"] + conclusions["reversed"]
     return {
-        "pairs": every + kept["new"] + kept["neither"],
+        "pairs": every + conclusions["new"] + conclusions["neither"],
         "conclusions": every,
-        **{name: kept[name] for name in ("survived", "survived_low", "survived_high")},
+        **{name: conclusions[name] for name in ("survived", "survived_low", "survived_high")},
         "survived_holm": holm.get("survived"),
-        "survived_halves": kept["survived_halves"],
-        "reversed": kept["reversed"],
-        "unconfirmed": kept["new"],
+        "survived_halves": conclusions["survived_halves"],
+        "reversed": conclusions["reversed"],
+        "unconfirmed": conclusions["new"],
         "bias": bias_text(
             key["measure"], *(_frame(frames, name, key) for name in ("groups", "systems"))
         ),
@@ -93,15 +93,15 @@ def _facts(judged: JudgedTrack, judge: str) -> Row:
     """Return what a judge is compared on: its queries and labels, and what limits a verdict."""
     sides = judged.scores.measures[0].compared[judge]
     grades = shares_by_grade(judged, judge, sides.queries)
-    names = common_names(judge) if judged.options.common else (judged.reference, judge)
-    own, other = (judged.scores.unjudged(name, sides.queries) for name in names)
+    sets = common_names(judge) if judged.options.common else (judged.reference, judge)
+    of_reference, of_judge = (judged.scores.unjudged(name, sides.queries) for name in sets)
     return {
         "queries": len(sides.queries),
         "labels": judged.labels[judge].filter(pl.col("query").is_in(sides.queries)).height,
         "labelled": _labelled_text(grades),
-        "unjudged": other,
-        "unjudged_reference": own,
-        "limits": limits_text(len(sides.queries), grades, (own, other)),
+        "unjudged": of_judge,
+        "unjudged_reference": of_reference,
+        "limits": limits_text(len(sides.queries), grades, (of_reference, of_judge)),
     }
 
 
@@ -113,9 +113,9 @@ def shares_by_grade(judged: JudgedTrack, judge: str, queries: Sequence[str]) -> 
     DataFrame
         grade, docs, share; sorted by grade.
     """
-    own = judged.labels[judged.reference].filter(pl.col("query").is_in(queries))
+    reference = judged.labels[judged.reference].filter(pl.col("query").is_in(queries))
     labelled = judged.labels[judge].select("query", "doc", is_labelled=True)
-    both = own.join(labelled, on=["query", "doc"], how="left")
+    both = reference.join(labelled, on=["query", "doc"], how="left")
     return (
         both.group_by("grade")
         .agg(docs=pl.len(), share=pl.col("is_labelled").fill_null(False).mean())
@@ -135,9 +135,9 @@ def limits_text(queries: int, grades: pl.DataFrame, unjudged: tuple[float, float
     """
     if queries < LEAST_QUERIES:
         return f"{UNKNOWN}: only {count(queries, 'common query')}"
-    own, other = unjudged
-    if other - own > MOST_UNJUDGED:
-        return f"{UNKNOWN}: {other:.0%} of the first ten docs unjudged"
+    of_reference, of_judge = unjudged
+    if of_judge - of_reference > MOST_UNJUDGED:
+        return f"{UNKNOWN}: {of_judge:.0%} of the first ten docs unjudged"
     known = grades.filter(pl.col("docs") >= LEAST_DOCS).sort("share")
     if known.height and known["share"][-1] - known["share"][0] > MOST_APART:
         return "an upper bound, if docs were selected by the reference's grade"
@@ -157,8 +157,8 @@ def _frame(
     frames: Sequence[tuple[str, pl.DataFrame]], table: str, key: Mapping[str, str]
 ) -> pl.DataFrame:
     """Return the rows of a judge and a measure; a frame without columns if there are none."""
-    found = [frame.filter(**key) for name, frame in frames if name == table]
-    filled = [frame for frame in found if frame.height]
+    selected = (frame.filter(**key) for name, frame in frames if name == table)
+    filled = [frame for frame in selected if frame.height]
     return pl.concat(filled) if filled else pl.DataFrame()
 
 
@@ -174,9 +174,9 @@ def bias_text(measure: str, groups: pl.DataFrame, systems: pl.DataFrame) -> str:
         parts.append(f"all systems {'raised' if every['contrast'][0] > 0 else 'lowered'}")
     for word, sign in (("for", 1), ("against", -1)):
         has_sign = pl.col("contrast") * sign > 0
-        names = flagged.filter(pl.col("by") != "all", has_sign)["group"].to_list()
+        groups_flagged = flagged.filter(pl.col("by") != "all", has_sign)["group"].to_list()
         number = systems.filter("flagged", has_sign).height
-        named = [listed(names, MOST_NAMED)] if names else []
+        named = [listed(groups_flagged, MOST_NAMED)] if groups_flagged else []
         if named := named + [count(number, "system")] * (number > 0):
             parts.append(f"{word} {', '.join(named)}")
     if parts:
@@ -193,5 +193,5 @@ def _to_label(least: pl.DataFrame) -> int | None:
 
 def _row(rows: Sequence[Row], **key: str) -> Row:
     """Return the row with these values, or an empty row."""
-    found = (row for row in rows if all(row[name] == value for name, value in key.items()))
-    return next(found, {})
+    matching = (row for row in rows if all(row[name] == value for name, value in key.items()))
+    return next(matching, {})

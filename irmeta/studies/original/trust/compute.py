@@ -67,12 +67,11 @@ def separation_criteria(matrix: Matrix, options: TrustOptions) -> Row:
 
     It is detected at alpha over the number of pairs: Holm's correction starts there.
     """
-    tests = (("t", "holm"), ("hsd-randomised", "none"))
-    found = [
+    tests = [
         pairwise(matrix, test, correction=correction, resamples=options.resamples, rng=options.seed)
-        for test, correction in tests
+        for test, correction in (("t", "holm"), ("hsd-randomised", "none"))
     ]
-    shares = separation(found, alpha=options.alpha)["share"].to_list()
+    shares = separation(tests, alpha=options.alpha)["share"].to_list()
     pairs = max(len(matrix.systems) * (len(matrix.systems) - 1) // 2, 1)
     least = detectable_difference(matrix, power=POWER, alpha=options.alpha / pairs)
     return {"separated": shares[0], "separated_hsd": shares[1], "detectable": least}
@@ -83,13 +82,13 @@ def query_criteria(matrix: Matrix, options: TrustOptions) -> Row:
     complete = matrix.complete()
     study = g_study(complete)
     needed = queries_for(study, RELIABILITY)
-    one = d_study(study).row(0, named=True)
+    coefficients = d_study(study).row(0, named=True)
     row: Row = {
         "variance_system": study.system,
         "variance_query": study.query,
         "variance_interaction": study.interaction,
-        "e_rho2": one["e_rho2"],
-        "phi": one["phi"],
+        "e_rho2": coefficients["e_rho2"],
+        "phi": coefficients["phi"],
         "queries_needed": needed["queries"][0],
     }
     halves = half_orders(complete, splits=options.splits, alpha=options.alpha, rng=options.seed)
@@ -127,8 +126,8 @@ def _curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str, np.
         if spec.cutoff is not None:
             continue
         try:
-            whole = spec_without_cutoff(spec.name)
-            (curve,) = curves_of(trusted.views, [whole], ks, [None], policy)
+            uncut = spec_without_cutoff(spec.name)
+            (curve,) = curves_of(trusted.views, [uncut], ks, [None], policy)
         except MeasureError:
             continue
         yield (
@@ -143,7 +142,7 @@ def _rate_curves(trusted: TrustedTrack, ks: Sequence[int]) -> Iterator[tuple[str
         if spec.cutoff is None:
             cut = [replace(spec, cutoff=k) for k in ks]
             rates = trusted.rates(trusted.views, cut)
-            yield spec.name, np.array([round_means(one.means) for one in rates])
+            yield spec.name, np.array([round_means(rate.means) for rate in rates])
 
 
 def _of_curve(orders: np.ndarray, ks: Sequence[int], pool: int | None) -> Row:
@@ -162,56 +161,61 @@ def left_out_criteria(trusted: TrustedTrack) -> tuple[dict[str, Row], str, int]:
     """
     views, options = trusted.views, trusted.options
     facts = trusted.facts
-    parts, unit = dict[str, tuple[str, ...]](), "group"
+    members_of, unit = dict[str, tuple[str, ...]](), "group"
     if not trusted.knows_contributors:
         return {}, unit, 0
     for unit in ("group", "run"):
         try:
-            parts = parts_of(facts, unit)
+            members_of = parts_of(facts, unit)
         except UsageError:
             continue
         everyone = len(facts.contributors)
-        parts = {name: members for name, members in parts.items() if len(members) < everyone}
-        if len(parts) > 1:
+        members_of = {
+            name: members for name, members in members_of.items() if len(members) < everyone
+        }
+        if len(members_of) > 1:
             break
-    if len(parts) < 2:
-        return {}, unit, len(parts)
-    whole, *pools = reduced_pools(
+    if len(members_of) < 2:
+        return {}, unit, len(members_of)
+    every_pool, *pools = reduced_pools(
         views,
         trusted.specs,
         options.policy,
-        parts,
+        members_of,
         None,
         evaluate=trusted.scored_block,
         gained_only=all(spec.settings["unjudged"] != "condensed" for spec in trusted.preferences),
     )
-    before, after = trusted.orders(whole.scores), [trusted.orders(pool.scores) for pool in pools]
-    found = dict[str, Row]()
-    for i, measure in enumerate(whole.scores.measures):
+    before, after = (
+        trusted.orders(every_pool.scores),
+        [trusted.orders(pool.scores) for pool in pools],
+    )
+    by_measure = dict[str, Row]()
+    for i, measure in enumerate(every_pool.scores.measures):
         taus = volatility(before[i : i + 1], np.stack([orders[i] for orders in after]))[0]
         known = not np.isnan(taus).all()
-        found[measure] = {
+        by_measure[measure] = {
             "left_out_tau": float(np.nanquantile(taus, LOW)) if known else np.nan,
             "left_out_least": float(np.nanmin(taus)) if known else np.nan,
             "left_out_named": pools[int(np.nanargmin(taus))].part if known else None,
-            **_of_left_out(trusted, whole, pools, i),
+            **_of_left_out(trusted, every_pool, pools, i),
         }
-    return found, unit, len(parts)
+    return by_measure, unit, len(members_of)
 
 
 def _of_left_out(
-    trusted: TrustedTrack, whole: ReducedPool, pools: Sequence[ReducedPool], at: int
+    trusted: TrustedTrack, every_pool: ReducedPool, pools: Sequence[ReducedPool], at: int
 ) -> Row:
     """Return how the systems that are left out of the pool fare by one measure."""
-    rows, before = list[tuple[float, ...]](), whole.means[at]
-    direction = whole.scores.directions[whole.scores.measures[at]]
+    rows, before = list[tuple[float, ...]](), every_pool.means[at]
+    direction = every_pool.scores.directions[every_pool.scores.measures[at]]
     is_rate = at >= len(trusted.specs)
     for pool in pools:
-        members = [whole.scores.systems.index(system) for system in pool.left_out]
+        members = [every_pool.scores.systems.index(system) for system in pool.left_out]
         after = pool.means[at]
         delta, *ranks = leave_out_effects(before, after, members, direction=direction)
         change = after[members] - before[members] if is_rate else delta / 100
-        rows += zip(change.tolist(), *(part.tolist() for part in ranks), strict=True)
+        rows += zip(change.tolist(), *(places.tolist() for places in ranks), strict=True)
     deltas, moves = np.array([(change, abs(new - old)) for change, old, new in rows]).T
     deltas, moves = deltas[~np.isnan(deltas)], moves[~np.isnan(moves)]
     return {
@@ -223,16 +227,16 @@ def _of_left_out(
 
 def changed_judgments(trusted: TrustedTrack) -> Changes:
     """Return tau-b of the orders by changed judgments with those by all judgments."""
-    found: Changes = [
+    changes: Changes = [
         ("relevant docs kept", f"{1 - share:.0%}", _by_measure(draws.taus))
         for share, draws in trusted.dropped.items()
     ]
     for share in ALTERED:
         altered = [trusted.taus(trusted.altered(share, i)) for i in range(FEW_DRAWS)]
-        found.append(("labels altered", f"{share:.0%}", _by_measure(altered)))
+        changes.append(("labels altered", f"{share:.0%}", _by_measure(altered)))
     for name, scores in trusted.other_sets.items():
-        found.append(("qrels set", name, _by_measure([trusted.taus(scores)])))
-    return found
+        changes.append(("qrels set", name, _by_measure([trusted.taus(scores)])))
+    return changes
 
 
 def _by_measure(draws: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
@@ -261,19 +265,26 @@ def undecided_shares(trusted: TrustedTrack) -> dict[str, float]:
     if not specs:
         return {}
     bounds = trusted.evaluate(specs).mean_values()
-    own = dict(zip(trusted.scores.measures, trusted.scores.mean_values(), strict=True))
-    names = [name for name, spec in uppers.items() if spec is not None]
-    found = dict[str, float]()
-    for name, most in zip(names, bounds, strict=True):
-        known = ~np.isnan(own[name])
-        pairs = undecided_pairs(own[name][known], (most - own[name])[known])
-        found[name] = float(pairs.mean()) if len(pairs) else np.nan
-    return found
+    means = dict(zip(trusted.scores.measures, trusted.scores.mean_values(), strict=True))
+    bounded = [name for name, spec in uppers.items() if spec is not None]
+    shares = dict[str, float]()
+    for name, most in zip(bounded, bounds, strict=True):
+        known = ~np.isnan(means[name])
+        pairs = undecided_pairs(means[name][known], (most - means[name])[known])
+        shares[name] = float(pairs.mean()) if len(pairs) else np.nan
+    return shares
 
 
 def _with_upper(spec: Spec) -> Spec | None:
     """Return the measure that takes unjudged docs as relevant, if there is one."""
-    choices = next((one.choices for one in spec.measure.all_parameters if one.name == UNJUDGED), ())
+    choices = next(
+        (
+            parameter.choices
+            for parameter in spec.measure.all_parameters
+            if parameter.name == UNJUDGED
+        ),
+        (),
+    )
     if "upper" not in choices:
         return None
     params = tuple((name, "upper" if name == UNJUDGED else v) for name, v in spec.params)
@@ -282,7 +293,7 @@ def _with_upper(spec: Spec) -> Spec | None:
 
 def tie_and_end_criteria(trusted: TrustedTrack) -> dict[str, Row]:
     """Return by measure how often systems tie, and what trailing docs change."""
-    found = {name: {"tied_pairs": _tied_pairs(m)} for name, m in trusted.matrices.items()}
+    by_measure = {name: {"tied_pairs": _tied_pairs(m)} for name, m in trusted.matrices.items()}
     ends = {spec.name: _least_gaining(spec) for spec in trusted.specs}
     ends |= {spec.name: spec.rel for spec in trusted.preferences}
     orders = {
@@ -291,8 +302,8 @@ def tie_and_end_criteria(trusted: TrustedTrack) -> dict[str, Row]:
     }
     before = trusted.orders(trusted.scores)
     for i, name in enumerate(trusted.scores.measures):
-        found[name]["end_flips"] = _flipped(before[i], orders[ends[name]][i])
-    return found
+        by_measure[name]["end_flips"] = _flipped(before[i], orders[ends[name]][i])
+    return by_measure
 
 
 def _least_gaining(spec: Spec) -> float:
@@ -413,10 +424,12 @@ def _with_ranks(view: JudgedRanks, every: JudgedRanks, systems: list[int]) -> Ju
 
 def _only(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
     """Return the view of some systems, for measures of single lists, with the same deepest rank."""
-    made = take_systems(replace_arrays(view, pooled_lists=None, pool_depth=None), systems)
-    facts = replace(made.facts, deepest_rank=view.facts.deepest_rank)
+    view_of_systems = take_systems(
+        replace_arrays(view, pooled_lists=None, pool_depth=None), systems
+    )
+    facts = replace(view_of_systems.facts, deepest_rank=view.facts.deepest_rank)
     diversity = None if view.diversity is None else _only(view.diversity, systems)
-    return replace_arrays(made, facts=facts, diversity=diversity)
+    return replace_arrays(view_of_systems, facts=facts, diversity=diversity)
 
 
 def compute(track: TrackView, options: TrustOptions) -> TableRows:
@@ -450,23 +463,25 @@ def compute(track: TrackView, options: TrustOptions) -> TableRows:
 def _trust(trusted: TrustedTrack, changes: Changes) -> Iterator[Row]:
     """Yield the rows of the table `trust`."""
     depths = depth_criteria(trusted)
-    lost, unit, parts = left_out_criteria(trusted)
+    lost, unit, contributors = left_out_criteria(trusted)
     undecided, reads = undecided_shares(trusted), grade_readers(trusted)
     ends, options = tie_and_end_criteria(trusted), trusted.options
     matrices = trusted.matrices
     separated = [separation_criteria(matrix, options) for matrix in matrices.values()]
-    ties = tied_orders(trusted, [one["detectable"] for one in separated])
-    for (measure, matrix), found, tied in zip(matrices.items(), separated, ties, strict=True):
+    ties = tied_orders(trusted, [row["detectable"] for row in separated])
+    for (measure, matrix), separation_row, tied in zip(
+        matrices.items(), separated, ties, strict=True
+    ):
         row: Row = {
             "measure": measure,
             "queries": len(matrix.complete().queries),
             "reads_grades": reads[measure],
-            **found,
+            **separation_row,
             **query_criteria(matrix, options),
             **dict.fromkeys(_DEPTH),
             **depths.get(measure, {}),
             "left_out": unit if lost else None,
-            "contributors": parts,
+            "contributors": contributors,
             **dict.fromkeys(_LEFT_OUT),
             **lost.get(measure, {}),
             **_of_changes(changes, measure),
@@ -496,9 +511,9 @@ def _no_depth(trusted: TrustedTrack) -> str:
 
 def _unexamined(trusted: TrustedTrack, row: Row, changes: Changes) -> str:
     """Return why a criterion of the judgments could not be examined; empty: all were."""
-    found = []
+    reasons = []
     if row["left_out"] is None:
-        found.append(
+        reasons.append(
             "fewer than two contributors are known"
             if trusted.knows_contributors
             else f"contributors are not left out: the pool, complete to depth "
@@ -506,8 +521,8 @@ def _unexamined(trusted: TrustedTrack, row: Row, changes: Changes) -> str:
         )
     for change, name, of_measure in changes:
         if change == "qrels set" and np.isnan(of_measure[row["measure"]][0]):
-            found.append(f"qrels set {name} gives no order of systems")
-    return "; ".join(found)
+            reasons.append(f"qrels set {name} gives no order of systems")
+    return "; ".join(reasons)
 
 
 def _of_changes(changes: Changes, measure: str) -> Row:
@@ -528,8 +543,8 @@ def _of_changes(changes: Changes, measure: str) -> Row:
 def _spread(name: str, draws: list[float]) -> Row:
     """Return the mean, least and greatest value of some draws; NaN if one is."""
     values = np.array(draws)
-    found = (values.mean(), values.min(), values.max())
-    return dict(zip((name, f"{name}_low", f"{name}_high"), map(float, found), strict=True))
+    statistics = (values.mean(), values.min(), values.max())
+    return dict(zip((name, f"{name}_low", f"{name}_high"), map(float, statistics), strict=True))
 
 
 def _grades(rows: list[Row]) -> Iterator[Row]:
@@ -551,18 +566,18 @@ def _between(trusted: TrustedTrack) -> Iterator[Row]:
     taus = correlate(orders, "tau-b").values
     tested = [pairwise(matrix, "t", correction="holm") for matrix in trusted.matrices.values()]
     for i, measure in enumerate(trusted.matrices):
-        for j, other in enumerate(trusted.matrices):
+        for j, compared in enumerate(trusted.matrices):
             if i != j:
                 yield {
                     "measure": measure,
-                    "other": other,
+                    "other": compared,
                     "tau_b": float(taus[i, j]),
-                    **_found(tested[j], tested[i], trusted.options.alpha),
+                    **_shares_found(tested[j], tested[i], trusted.options.alpha),
                 }
 
 
-def _found(other: Pairs, own: Pairs, alpha: float) -> Row:
-    size, _, covered, inverted = covered_pairs(other, own, alpha)
+def _shares_found(compared: Pairs, tested: Pairs, alpha: float) -> Row:
+    size, _, covered, inverted = covered_pairs(compared, tested, alpha)
     return {
         "found": covered / size if size else np.nan,
         "reversed": inverted / size if size else np.nan,

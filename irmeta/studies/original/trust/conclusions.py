@@ -48,13 +48,13 @@ class Effect:
     @classmethod
     def of(cls, better: np.ndarray, tests: Sequence[Pairs], alpha: float) -> Effect:
         """Compare conclusions with tests under a condition, one of each draw."""
-        turned = [better & (one.difference * one.direction < -TIE) for one in tests]
-        kept = [better & one.better(alpha) for one in tests]
+        turned = [better & (test.difference * test.direction < -TIE) for test in tests]
+        keeps = [better & test.better(alpha) for test in tests]
         return cls(
-            np.mean(kept, axis=0) > 0.5,
+            np.mean(keeps, axis=0) > 0.5,
             np.mean(turned, axis=0) > 0.5,
-            [int(one.sum()) for one in kept],
-            np.median([one.p for one in tests], axis=0),
+            [int(test.sum()) for test in keeps],
+            np.median([test.p for test in tests], axis=0),
         )
 
 
@@ -94,28 +94,28 @@ def conclusion_tables(trusted: TrustedTrack, test: Test | None = None) -> TableR
     tested = test or partial(pairwise, test="t", correction="holm")
     checked = [_check(trusted, measure, tested) for measure in trusted.concluded]
     yield "conclusions", pl.concat(map(_conclusions, checked))
-    yield "conditions", [row for one in checked for row in _conditions(one)]
-    yield "best", [row for one in checked for row in _best(one, trusted.options)]
+    yield "conditions", [row for conclusions in checked for row in _conditions(conclusions)]
+    yield "best", [row for conclusions in checked for row in _best(conclusions, trusted.options)]
 
 
 def _check(trusted: TrustedTrack, measure: str, test: Test) -> Checked:
     matrix, alpha = trusted.matrices[measure], trusted.options.alpha
-    own = test(matrix)
-    better = own.better(alpha)
+    tested = test(matrix)
+    better = tested.better(alpha)
     effects = {
-        condition: Effect.of(better, [test(one) for one in changed], alpha)
+        condition: Effect.of(better, [test(changed_matrix) for changed_matrix in changed], alpha)
         for condition, changed in _changed(trusted, measure)
     }
-    kept = better & _sampled(trusted, matrix)
-    effects[RESAMPLED] = Effect(kept, np.zeros_like(kept), [int(kept.sum())], None)
-    return Checked(matrix, own, better, effects)
+    resampled = better & _sampled(trusted, matrix)
+    effects[RESAMPLED] = Effect(resampled, np.zeros_like(resampled), [int(resampled.sum())], None)
+    return Checked(matrix, tested, better, effects)
 
 
 def _changed(trusted: TrustedTrack, measure: str) -> Iterator[tuple[str, list[Matrix]]]:
     """Yield each condition except other queries, with the values of its draws."""
-    for other in trusted.checks:
-        if other != measure:
-            yield f"measure {other}", [trusted.matrices[other]]
+    for check in trusted.checks:
+        if check != measure:
+            yield f"measure {check}", [trusted.matrices[check]]
     for name, scores in trusted.other_sets.items():
         yield f"qrels set {name}", [scores.matrix(measure)]
     if trusted.shallower:
@@ -128,10 +128,10 @@ def _changed(trusted: TrustedTrack, measure: str) -> Iterator[tuple[str, list[Ma
 def _sampled(trusted: TrustedTrack, matrix: Matrix) -> np.ndarray:
     """Return whether the row is better in 97.5 % of bootstrap samples: bool [system, system]."""
     options = trusted.options
-    found = pairwise(matrix, "bootstrap", resamples=options.resamples, rng=options.seed)
-    assert found.low is not None
-    assert found.high is not None
-    return found.low > 0 if found.direction > 0 else found.high < 0
+    bootstrapped = pairwise(matrix, "bootstrap", resamples=options.resamples, rng=options.seed)
+    assert bootstrapped.low is not None
+    assert bootstrapped.high is not None
+    return bootstrapped.low > 0 if bootstrapped.direction > 0 else bootstrapped.high < 0
 
 
 def _conclusions(checked: Checked) -> pl.DataFrame:
@@ -145,12 +145,12 @@ def _conclusions(checked: Checked) -> pl.DataFrame:
             "difference": checked.own.difference[rows, columns],
             "p": checked.own.p[rows, columns],
             "undone_by": _joined(
-                [_undone(name, one, rows, columns) for name, one in checked.effects.items()]
+                [_undone(name, effect, rows, columns) for name, effect in checked.effects.items()]
             ),
             "reversed_by": _joined(
                 [
-                    _where(one.turned[rows, columns], pl.lit(name))
-                    for name, one in checked.effects.items()
+                    _where(effect.turned[rows, columns], pl.lit(name))
+                    for name, effect in checked.effects.items()
                 ]
             ),
             "safe": checked.safe[rows, columns],
@@ -181,20 +181,20 @@ def _joined(texts: Sequence[pl.Series]) -> pl.Series:
 
 def _conditions(checked: Checked) -> Iterator[dict[str, Any]]:
     number, effects = int(checked.better.sum()), list(checked.effects.values())
-    turned = np.any([one.turned for one in effects], axis=0)
+    turned = np.any([effect.turned for effect in effects], axis=0)
     together = Effect(checked.safe, turned, [int(checked.safe.sum())], None)
-    for condition, one in {**checked.effects, TOGETHER: together}.items():
-        kept = int(one.kept.sum())
+    for condition, effect in {**checked.effects, TOGETHER: together}.items():
+        number_kept = int(effect.kept.sum())
         yield {
             "measure": checked.matrix.measure,
             "condition": condition,
-            "draws": len(one.counts),
+            "draws": len(effect.counts),
             "conclusions": number,
-            "kept": kept,
-            "kept_low": min(one.counts),
-            "kept_high": max(one.counts),
-            "kept_share": kept / number if number else np.nan,
-            "reversed": int(one.turned.sum()),
+            "kept": number_kept,
+            "kept_low": min(effect.counts),
+            "kept_high": max(effect.counts),
+            "kept_share": number_kept / number if number else np.nan,
+            "reversed": int(effect.turned.sum()),
         }
 
 

@@ -42,16 +42,16 @@ def _criteria(tables: Tables, options: TrustOptions) -> pl.DataFrame:
     columns = next(table.columns for table in TABLES if table.name == "trust")
     rows = list[dict[str, str]]()
     for row in tables["trust"].iter_rows(named=True):
-        for one in CRITERIA:
-            value, label = row[one.column], columns[one.column].label
-            grade = one.grade(value)
-            text = "\u2014" if grade == UNKNOWN else one.short.format(value)
+        for criterion in CRITERIA:
+            value, label = row[criterion.column], columns[criterion.column].label
+            grade = criterion.grade(value)
+            text = "\u2014" if grade == UNKNOWN else criterion.short.format(value)
             rows.append(
                 {
                     "track": row["track"],
                     "grade": grade,
                     "column": label,
-                    "group": one.family.replace("_", " "),
+                    "group": criterion.family.replace("_", " "),
                     "row": row["measure"],
                     "text": text,
                     "name": f"{row['measure']}, {label}: {grade}, {text}",

@@ -126,17 +126,19 @@ def verdicts(
     few = _too_few(systems, queries)
     if few:
         return {family: Verdict(UNKNOWN, few) for family in FAMILIES}
-    found = dict[str, Verdict]()
+    graded = dict[str, Verdict]()
     for family in FAMILIES:
         reason = (reasons or {}).get(family, "no criterion is defined on this track")
-        worst = _worst([one for one in CRITERIA if one.family == family], row, reason)
+        worst = _worst(
+            [criterion for criterion in CRITERIA if criterion.family == family], row, reason
+        )
         lacks = (unchecked or {}).get(family, "")
         if lacks and worst.grade not in (UNSAFE, UNKNOWN):
             worst = Verdict(UNKNOWN, f"{lacks}; of what was examined the worst: {worst.why}")
         elif lacks:
             worst = replace(worst, why=f"{worst.why}; {lacks}")
-        found[family] = worst
-    return found
+        graded[family] = worst
+    return graded
 
 
 def _too_few(systems: int, queries: int) -> str:
@@ -146,17 +148,17 @@ def _too_few(systems: int, queries: int) -> str:
 
 
 def _worst(criteria: Iterable[Criterion], row: Mapping[str, Any], reason: str) -> Verdict:
-    found, decides, worst = Verdict(UNKNOWN, reason), None, 0.0
-    for one in criteria:
-        value = row.get(one.column)
-        grade = one.grade(value)
+    verdict, decides, worst = Verdict(UNKNOWN, reason), None, 0.0
+    for criterion in criteria:
+        value = row.get(criterion.column)
+        grade = criterion.grade(value)
         if grade == UNKNOWN or value is None:
             continue
-        badness = value if one.less_is_better else -value
-        is_worse = found.grade == UNKNOWN or GRADES.index(grade) > GRADES.index(found.grade)
-        if grade == found.grade and decides is not None and decides.safe == one.safe:
+        badness = value if criterion.less_is_better else -value
+        is_worse = verdict.grade == UNKNOWN or GRADES.index(grade) > GRADES.index(verdict.grade)
+        if grade == verdict.grade and decides is not None and decides.safe == criterion.safe:
             is_worse = badness > worst
         if is_worse:
-            found = Verdict(grade, one.text.format(value), one.short.format(value))
-            decides, worst = one, badness
-    return found
+            verdict = Verdict(grade, criterion.text.format(value), criterion.short.format(value))
+            decides, worst = criterion, badness
+    return verdict

@@ -41,11 +41,11 @@ def collection_of(track: str) -> str:
 def criterion_means(tables: Tables, options: TrustOptions) -> Iterator[dict[str, Any]]:
     """Yield the rows of the table `criterion_means`."""
     rows = tables["trust"]
-    names = {track: collection_of(track) for track in rows["track"].unique()}
-    rows = rows.with_columns(collection=pl.col("track").replace(names))
-    for (measure,), own in rows.group_by("measure", maintain_order=True):
+    collections = {track: collection_of(track) for track in rows["track"].unique()}
+    rows = rows.with_columns(collection=pl.col("track").replace(collections))
+    for (measure,), of_measure in rows.group_by("measure", maintain_order=True):
         for criterion in AVERAGED:
-            known = own.drop_nulls(criterion).filter(pl.col(criterion).is_not_nan())
+            known = of_measure.drop_nulls(criterion).filter(pl.col(criterion).is_not_nan())
             if known.height:
                 yield {
                     "measure": measure,
@@ -93,9 +93,9 @@ def safe_measures(tables: Tables, options: TrustOptions) -> pl.DataFrame:
 
 def measure_facts(tables: Tables, options: TrustOptions) -> Iterator[dict[str, Any]]:
     """Yield the rows of the table `measure_facts`."""
-    names = tables["trust"]["measure"].unique(maintain_order=True).to_list()
+    measures = tables["trust"]["measure"].unique(maintain_order=True).to_list()
     specs = dict[str, Spec]()
-    for name in names:
+    for name in measures:
         try:
             specs[name] = parse_measure(name)
         except MeasureError:  # a preference
@@ -127,10 +127,10 @@ def _violated(specs: Mapping[str, Spec]) -> dict[str, str]:
     """Return the properties that each measure violates, as one text."""
     if not specs:
         return {}
-    names = [spec.name for spec in specs.values()]
+    measures = [spec.name for spec in specs.values()]
     kinds = ("truncated", "ordered")
-    found = measure_properties(names, kinds, subtopics=1, length=LENGTH)
-    lost = found.filter(~pl.col("holds")).group_by("measure").agg("property")
+    tested = measure_properties(measures, kinds, subtopics=1, length=LENGTH)
+    lost = tested.filter(~pl.col("holds")).group_by("measure").agg("property")
     texts = {measure: ", ".join(properties) for measure, properties in lost.iter_rows()}
     return {name: texts.get(spec.name, "none") for name, spec in specs.items()}
 

@@ -67,7 +67,9 @@ def _most_reliable(rows: pl.DataFrame, grades: pl.DataFrame) -> tuple[list[str],
     counts = (
         grades.filter(pl.col("measure").is_in(candidates["measure"].to_list()))
         .group_by("measure", maintain_order=True)
-        .agg(*((pl.col("grade") == one).sum().alias(one) for one in (SAFE, UNSAFE)), n=pl.len())
+        .agg(
+            *((pl.col("grade") == grade).sum().alias(grade) for grade in (SAFE, UNSAFE)), n=pl.len()
+        )
         .sort(UNSAFE, pl.lit(-1) * pl.col(SAFE).cast(pl.Int64), maintain_order=True)
     )
     _, safe, unsafe, families = counts.row(0)
@@ -96,7 +98,8 @@ def _depths(rows: pl.DataFrame, named: Sequence[str]) -> str:
 def _kept(conditions: pl.DataFrame) -> Iterator[str]:
     together = conditions.filter(condition=TOGETHER).select("measure", "conclusions", "kept")
     number = [
-        f"{kept:,} of {total:,} by {measure}" for measure, total, kept in together.iter_rows()
+        f"{number_kept:,} of {total:,} by {measure}"
+        for measure, total, number_kept in together.iter_rows()
     ]
     if number:
         yield (
@@ -108,7 +111,8 @@ def _kept(conditions: pl.DataFrame) -> Iterator[str]:
 def _unsafe(grades: pl.DataFrame) -> str:
     bad = grades.filter(grade=UNSAFE).group_by("family", maintain_order=True)
     texts = [
-        f"{family} by {_numbered(own.select('measure', 'number').rows())}" for (family,), own in bad
+        f"{family} by {_numbered(of_family.select('measure', 'number').rows())}"
+        for (family,), of_family in bad
     ]
     if not texts:
         return "No family of any measure is unsafe."
@@ -246,7 +250,7 @@ def _grades(options: Options) -> Section:
 
 
 def _criteria(options: Options) -> Section:
-    own = ("track", "measure")
+    key = ("track", "measure")
     return Section(
         "Criteria",
         "Separated: pairs of systems that differ significantly by paired t-tests with Holm's "
@@ -265,13 +269,13 @@ def _criteria(options: Options) -> Section:
         "Undecided: pairs that differ by less than the worse system would gain if all of its "
         "unjudged docs were relevant.",
         [
-            Show("trust", (*own, "queries", "separated", "separated_hsd", "detectable", "half_tau",
+            Show("trust", (*key, "queries", "separated", "separated_hsd", "detectable", "half_tau",
                  "swaps", "e_rho2", "phi", "queries_needed", "queries_grade"), name="trust_queries",
                  caption="Separation of systems, and dependence on the queries."),
-            Show("trust", (*own, "least_k", "depth_tau", "depth_grade", "tied_pairs", "tie_tau",
+            Show("trust", (*key, "least_k", "depth_tau", "depth_grade", "tied_pairs", "tie_tau",
                  "tie_pairs", "tie_movers", "end_flips", "ties_and_ends_grade"), name="trust_depth",
                  caption="Depth of lists, ties, and ends of lists."),
-            Show("trust", (*own, "contributors", "left_out_tau", "left_out_named", "left_out_drop",
+            Show("trust", (*key, "contributors", "left_out_tau", "left_out_named", "left_out_drop",
                  "rank_change", "greatest_rank_change", "dropped_tau", "altered_tau",
                  "other_qrels_tau", "other_qrels_named", "undecided", "judgments_grade"),
                  name="trust_judgments", caption="Dependence on the judgments."),

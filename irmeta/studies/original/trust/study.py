@@ -100,9 +100,9 @@ def checked_measures(names: Iterable[str]) -> tuple[str, ...]:
     from irmeta.measures.names import parse_measures
     from irmeta.naming import split_names
 
-    given = [name for text in names for name in split_names(text)]
+    split = [name for text in names for name in split_names(text)]
     # each alone, since AP and AP(rel=1) differ on a qrels set that states another grade
-    specs = [spec for name in given for spec in parse_measures(name)]
+    specs = [spec for name in split for spec in parse_measures(name)]
     for spec in specs:
         if spec.average != "arithmetic":
             raise UsageError(f"{spec.name} has no arithmetic mean, which this study compares.")
@@ -121,8 +121,8 @@ def checked_preferences(names: Iterable[str]) -> tuple[str, ...]:
     from irmeta.preferences.registry import parse_preference
 
     specs = {name.strip(): parse_preference(name) for name in names}
-    found = (name if spec.states_rel else without_rel(spec.name) for name, spec in specs.items())
-    return tuple(dict.fromkeys(found))
+    checked = (name if spec.states_rel else without_rel(spec.name) for name, spec in specs.items())
+    return tuple(dict.fromkeys(checked))
 
 
 def checked_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -138,9 +138,9 @@ def checked_names(names: Iterable[str]) -> tuple[str, ...]:
     from irmeta.naming import split_names
     from irmeta.preferences.registry import is_preference
 
-    given = [name for text in names for name in split_names(text)]
-    preferences = checked_preferences(name for name in given if is_preference(name))
-    measures = checked_measures(name for name in given if not is_preference(name))
+    split = [name for text in names for name in split_names(text)]
+    preferences = checked_preferences(name for name in split if is_preference(name))
+    measures = checked_measures(name for name in split if not is_preference(name))
     if preferences and not measures:
         raise UsageError("preferences alone have no conclusions to check: name a measure too.")
     return (*measures, *preferences)

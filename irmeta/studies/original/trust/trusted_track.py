@@ -84,26 +84,26 @@ class TrustedTrack(StudiedTrack):
     @classmethod
     def of(cls, track: TrackView, options: TrustOptions) -> TrustedTrack:
         """Read the blocks of a track, with what its measures need."""
-        names, compared = list(options.scored()), options.preferred()
+        measures, preferences = list(options.scored()), options.preferred()
         if not options.measures:
             if track.is_sampled:
-                names += checked_measures(SAMPLED)
-            if any(one["subtopics"] for one in track.record["qrels"]):
-                names += checked_measures(BY_SUBTOPIC)
-                compared += checked_preferences(SUBTOPIC_PREFERENCES)
+                measures += checked_measures(SAMPLED)
+            if any(qrels["subtopics"] for qrels in track.record["qrels"]):
+                measures += checked_measures(BY_SUBTOPIC)
+                preferences += checked_preferences(SUBTOPIC_PREFERENCES)
         if not options.measures and track.facts.levels is not None:
-            names = _defined(track, names)
-        in_set, preferred = _named(track, names), _preferred(track, compared)
+            measures = _defined(track, measures)
+        in_set, preferred = _named(track, measures), _preferred(track, preferences)
         needs: set[Need] = {"pool", *needs_of([*in_set.values(), *preferred.values()])}
         views, depth = _with_depth(track, list(track.blocks(needs)))
-        concluded = options.concluded_of(names)
+        concluded = options.concluded_of(measures)
         usual = [name for name in checked_measures(CONCLUDED) if name in in_set]
-        own, checks = (
-            tuple(dict.fromkeys(in_set[name].name for name in some))
-            for some in (concluded, (*concluded, *usual))
+        named, checks = (
+            tuple(dict.fromkeys(in_set[name].name for name in chosen))
+            for chosen in (concluded, (*concluded, *usual))
         )
         facts = views[0].facts
-        return cls(facts, views, options, track, in_set, preferred, own, checks, depth)
+        return cls(facts, views, options, track, in_set, preferred, named, checks, depth)
 
     @cached_property
     def specs(self) -> list[Spec]:
@@ -129,23 +129,25 @@ class TrustedTrack(StudiedTrack):
     ) -> list[Matrix]:
         """Return the win rates of blocks by each preference, from -1 to 1."""
         blocks = [(view.queries, compare_block(view, preferences)) for view in views]
-        return [one.win_rates() for one in join_blocks(views[0].facts, preferences, blocks)]
+        return [
+            preferred.win_rates() for preferred in join_blocks(views[0].facts, preferences, blocks)
+        ]
 
     def set_scores(self, qrels: str) -> Scores:
         """Score by another qrels set with its own relevant grades, under the names of `scores`."""
         named = _named(self.track, list(self.in_set), qrels=qrels)
-        found = self.track.scores([spec.name for spec in named.values()], qrels=qrels)
-        own = {spec.name: named[name].name for name, spec in reversed(self.in_set.items())}
+        by_set = self.track.scores([spec.name for spec in named.values()], qrels=qrels)
+        as_named = {spec.name: named[name].name for name, spec in reversed(self.in_set.items())}
         rates = {
             spec.name: self.track.win_rates(name, qrels=qrels)
             for name, spec in reversed(self.preferred.items())
         }
-        at = [found.measures.index(own[spec.name]) for spec in self.specs]
+        at = [by_set.measures.index(as_named[spec.name]) for spec in self.specs]
         renamed = replace(
-            found,
+            by_set,
             measures=tuple(spec.name for spec in self.specs),
-            values=found.values[at],
-            included=found.included[at],
+            values=by_set.values[at],
+            included=by_set.included[at],
             directions={spec.name: spec.measure.direction for spec in self.specs},
         )
         preferences = [replace(rates[s.name], measure=s.name) for s in self.preferences]
@@ -165,7 +167,7 @@ class TrustedTrack(StudiedTrack):
     def dropped(self) -> dict[float, Draws]:
         """Orders and values with some of the relevant docs unjudged, by the share that is."""
         rel, seed = self.facts.rel, self.options.seed
-        found = {share: Draws([], []) for share in DROPPED}
+        draws = {share: Draws([], []) for share in DROPPED}
         for i in reported(range(DRAWS), DRAWS):
             shares = DROPPED if i < FEW_DRAWS else DROPPED[:1]
             by_view = [
@@ -173,9 +175,9 @@ class TrustedTrack(StudiedTrack):
             ]
             for share, views in zip(shares, zip(*by_view, strict=True), strict=True):
                 scores = self.scored(views)
-                found[share].taus.append(self.taus(scores))
-                found[share].matrices.append({m: scores.matrix(m) for m in self.concluded})
-        return found
+                draws[share].taus.append(self.taus(scores))
+                draws[share].matrices.append({m: scores.matrix(m) for m in self.concluded})
+        return draws
 
     def altered(self, share: float, draw: int) -> Scores:
         """Return values with a share of the labels moved by one grade."""
@@ -185,9 +187,9 @@ class TrustedTrack(StudiedTrack):
     @cached_property
     def other_sets(self) -> dict[str, Scores]:
         """Values by every other qrels set without subtopics, under the names of `scores`."""
-        own = self.facts.qrels
-        sets = [one["name"] for one in self.track.record["qrels"] if not one["subtopics"]]
-        return {name: self.set_scores(name) for name in sets if name != own}
+        reference = self.facts.qrels
+        sets = [qrels["name"] for qrels in self.track.record["qrels"] if not qrels["subtopics"]]
+        return {name: self.set_scores(name) for name in sets if name != reference}
 
     @property
     def half_depth(self) -> int:
@@ -206,10 +208,10 @@ class TrustedTrack(StudiedTrack):
     @property
     def unchecked(self) -> str:
         """What the pool is too shallow for; empty: nothing."""
-        found = [] if self.knows_contributors else ["leave contributors out"]
-        found += [] if self.half_depth else ["halve"]
+        impossible = [] if self.knows_contributors else ["leave contributors out"]
+        impossible += [] if self.half_depth else ["halve"]
         is_to = f"the pool, complete to depth {self.complete_depth}, is too shallow"
-        return f"{is_to} to {' or '.join(found)}" if found else ""
+        return f"{is_to} to {' or '.join(impossible)}" if impossible else ""
 
     @cached_property
     def shallower(self) -> tuple[int, Scores] | None:

@@ -64,7 +64,9 @@ def claims(options: Options) -> Iterator[Claim]:
         ("ap-ia-example", "A second doc of a subtopic is worth more than one of a new subtopic by "
          "AP-IA.", "AP_IA", ("axxa", "axxb"), "0.150 against 0.125"),
     ):  # fmt: skip
-        a, b = (cell("worked", "value", measure=measure, ranking=one) for one in (better, worse))
+        a, b = (
+            cell("worked", "value", measure=measure, ranking=ranking) for ranking in (better, worse)
+        )
         yield Claim(name, text, "Section 4.3", f"score of {better} minus that of {worse}",
                     minus(a, b, ".4f"), "> 0", "once", printed, ".4f")  # fmt: skip
     yield Claim("pads", "P, P-IA, nDCG and alpha-nDCG pad rankings to the cutoff.", "Section 5",

@@ -61,7 +61,7 @@ def count_properties(
     `values` are those of `score_rankings`.
     """
     scores, cutoffs = oriented(values, specs), [rank_cutoff(spec) for spec in specs]
-    return [count_violations(one, space, scores, space.weights, cutoffs) for one in properties]
+    return [count_violations(prop, space, scores, space.weights, cutoffs) for prop in properties]
 
 
 def count_rows(counts: Sequence[PropertyCounts], specs: Sequence[Spec]) -> Iterator[Row]:
@@ -127,8 +127,8 @@ def nodes(rankings: NumberedRankings) -> Iterator[Row]:
 def edges(rankings: NumberedRankings) -> Iterator[Row]:
     """Yield the pairs that each property relates; of induction, those that no other does."""
     seen = set[tuple[int, int]]()
-    for one in PAPER:
-        for _, lower, upper in one.pairs(rankings, ()):
+    for prop in PAPER:
+        for _, lower, upper in prop.pairs(rankings, ()):
             ends = (end.ravel().tolist() for end in np.broadcast_arrays(lower[:, None], upper))
             for pair in zip(*ends, strict=True):
                 if pair in seen:
@@ -136,7 +136,7 @@ def edges(rankings: NumberedRankings) -> Iterator[Row]:
                 seen.add(pair)
                 lower_name, upper_name = rankings.names(pair)
                 yield {
-                    "property": one.name,
+                    "property": prop.name,
                     "lower": lower_name,
                     "upper": upper_name,
                     "with_empty": 0 in pair,
@@ -306,7 +306,7 @@ def with_printed(rows: Iterable[Row], options: Options) -> Iterator[Row]:
     """Add what the paper prints, where measure, rankings and judgments are the paper's."""
     space = options.space
     is_papers = (space.subtopics, space.length) == SPACE and not space.weights
-    names = canonical(MEASURES) if is_papers and space.relevant_docs >= space.length else []
+    measures = canonical(MEASURES) if is_papers and space.relevant_docs >= space.length else []
     for row in rows:
         measure = row["measure"]
-        yield row | {"printed": printed(measure, row["property"]) if measure in names else None}
+        yield row | {"printed": printed(measure, row["property"]) if measure in measures else None}

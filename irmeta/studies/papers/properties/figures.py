@@ -129,8 +129,8 @@ def _by_length(rows: pl.DataFrame, options: Options) -> Any:
 def _shares(tables: Tables, options: Options) -> pl.DataFrame:
     columns = ("measure", "property", "share", "violated")
     both = pl.concat([tables["table_1"].select(columns), tables["further"].select(columns)])
-    names = [spec.name for spec in options.specs]
-    every = pl.DataFrame({"measure": names}).join(pl.DataFrame({"property": HELD}), how="cross")
+    measures = [spec.name for spec in options.specs]
+    every = pl.DataFrame({"measure": measures}).join(pl.DataFrame({"property": HELD}), how="cross")
     return every.join(both, on=["measure", "property"], how="left", maintain_order="left")
 
 

@@ -103,8 +103,8 @@ def _violations(tables: Tables, options: Options) -> Section:
     undefined = rows.filter(pl.col("undefined") > 0)["measure"].unique(maintain_order=True)
     notes = [*SLIPS["table_1"], *SLIPS["equations"]]
     if len(undefined):
-        names = listed(undefined.to_list(), MOST_NAMED)
-        notes.append(f"{names}: a pair with an undefined (NaN) score violates nothing.")
+        measures = listed(undefined.to_list(), MOST_NAMED)
+        notes.append(f"{measures}: a pair with an undefined (NaN) score violates nothing.")
     has_printed = rows["printed"].null_count() < rows.height
     columns = (*BY_PROPERTY, "printed") if has_printed else BY_PROPERTY
     marks = Show(
@@ -213,7 +213,7 @@ def _single(tables: Tables, options: Options) -> Section:
 
 def _further(tables: Tables) -> Section:
     rows = tables["further"].unique("property", maintain_order=True)
-    names = rows["property"].to_list()
+    properties = rows["property"].to_list()
     text = (
         "Swap and replacement move a relevant doc up, or substitute one; monotonicity, convergence "
         "and top-weightedness are three of Moffat's seven properties. Strict properties do not "
@@ -222,7 +222,7 @@ def _further(tables: Tables) -> Section:
         "terminal docs of Liu et al. (2016) are left out, because they need more than labels."
     )
     shown = [
-        Show("properties", rows={"property": names}),
+        Show("properties", rows={"property": properties}),
         Show("further", BY_PROPERTY, pivot="property"),
     ]
     return Section("Beyond the paper: further properties", text, shown)
