@@ -396,8 +396,8 @@ def without_rel(name: str) -> str:
 
 def joined(word: str, inside: str, cut: str) -> str:
     """Return a name of a word, which may have parameters, further parameters, and a cutoff."""
-    word, _, own = word.partition("(")
-    parameters = ",".join(filter(None, [own.rstrip(")"), inside]))
+    word, _, parameters = word.partition("(")
+    parameters = ",".join(filter(None, [parameters.rstrip(")"), inside]))
     return word + (f"({parameters})" if parameters else "") + cut
 
 
@@ -449,7 +449,7 @@ class Registry(Generic[Registered]):
     noun
         Word for one of them. Other installed packages register theirs by entry points of the group
         ``irmeta.NOUNs``, each for a registration or a sequence of them.
-    own
+    builtin
         Registrations of irmeta, in listing order.
     derive
         Function from all registrations to further ones, which come last unless the name is used.
@@ -462,14 +462,14 @@ class Registry(Generic[Registered]):
         self,
         kind: type[Registered],
         noun: str,
-        own: Iterable[Registered],
+        builtin: Iterable[Registered],
         derive: Callable[[Iterable[Registered]], Iterable[Registered]] | None = None,
         *,
         adopt: Callable[[Registered], Registered],
     ) -> None:
         self.kind = kind
         self.noun = noun
-        self._own = {one.name: one for one in own}
+        self._builtin = {registration.name: registration for registration in builtin}
         self._derive = derive
         self._adopt = adopt
         self._registered: dict[str, Registered] | None = None
@@ -483,9 +483,9 @@ class Registry(Generic[Registered]):
         """
         if self._registered is None:
             known = self._with_entry_points()
-            derived = self._derive(known.values()) if self._derive else ()
-            further = {one.name: one for one in derived if one.name not in known}
-            self._registered = known | further
+            further = self._derive(known.values()) if self._derive else ()
+            by_name = {item.name: item for item in further if item.name not in known}
+            self._registered = known | by_name
         return self._registered
 
     def cache_clear(self) -> None:
@@ -500,7 +500,7 @@ class Registry(Generic[Registered]):
         )
 
     def _with_entry_points(self) -> dict[str, Registered]:
-        registered, problems = dict(self._own), list[str]()
+        registered, problems = dict(self._builtin), list[str]()
         entries = entry_points(group=f"irmeta.{self.noun}s")
         for entry in sorted(entries, key=lambda e: (e.name, e.value)):
             try:
@@ -519,18 +519,20 @@ class Registry(Generic[Registered]):
         """Load the registrations of an entry point, all or none."""
         loaded = entry.load()
         registered: dict[str, Registered] = {}
-        for one in [loaded] if isinstance(loaded, self.kind) else loaded:
-            if not isinstance(one, self.kind):
-                raise MeasureError(f"it registers {shown(one)}, not a {self.kind.__name__}")
-            if not re.fullmatch(r"[A-Za-z]\w*[A-Za-z_]|[A-Za-z]", one.name, re.ASCII):
+        for registration in [loaded] if isinstance(loaded, self.kind) else loaded:
+            if not isinstance(registration, self.kind):
                 raise MeasureError(
-                    f"it registers {one.name!r}, not a word of letters, digits and underscores "
-                    "that begins and ends with a letter"
+                    f"it registers {shown(registration)}, not a {self.kind.__name__}"
                 )
-            if one.name in known or one.name in registered:
-                raise MeasureError(f"it registers {one.name!r}, an existing name")
-            check_defaults(one)
-            registered[one.name] = self._adopt(one)
+            if not re.fullmatch(r"[A-Za-z]\w*[A-Za-z_]|[A-Za-z]", registration.name, re.ASCII):
+                raise MeasureError(
+                    f"it registers {registration.name!r}, not a word of letters, digits and "
+                    "underscores that begins and ends with a letter"
+                )
+            if registration.name in known or registration.name in registered:
+                raise MeasureError(f"it registers {registration.name!r}, an existing name")
+            check_defaults(registration)
+            registered[registration.name] = self._adopt(registration)
         return registered
 
 

@@ -188,7 +188,7 @@ def translated(name: str) -> dict[str, str] | None:
     ours = from_ndeval(name) or from_cubetest(name) or from_tar_eval(name)
     if ours is None:
         return None
-    return {name: ours[0]} if len(ours) == 1 else {one: one for one in ours}
+    return {name: ours[0]} if len(ours) == 1 else {spelled: spelled for spelled in ours}
 
 
 def from_ndeval(name: str) -> list[str] | None:

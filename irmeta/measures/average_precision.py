@@ -50,8 +50,8 @@ def _precision_sums(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
     return out
 
 
-def _precision_terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
-    relevant = (doc for doc in one.within(k) if doc[2] >= params["rel"])
+def _precision_terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    relevant = (doc for doc in ranking.within(k) if doc[2] >= params["rel"])
     for i, (rank, doc, grade) in enumerate(relevant, 1):
         yield Term(rank, doc, grade, f"{i}/{rank}", i / rank)
 
@@ -81,12 +81,12 @@ def compute_yaap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     return np.log((1.0 + total) / (1.0 + relevant - total))
 
 
-def trace_yaap(one: OneList, params: Params, k: None) -> Trace:
+def trace_yaap(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace YAAP as its value without relevant docs retrieved, and its growth at each of them."""
-    relevant = len(one.relevant(params["rel"]))
+    relevant = len(ranking.relevant(params["rel"]))
     total, value = 0.0, math.log(1 / (1 + relevant))
     terms = [Term(None, "(no doc)", 0, f"log(1 / (1 + {relevant}))", value)]
-    retrieved = [d for d in one.within(None) if d[2] >= params["rel"]]
+    retrieved = [d for d in ranking.within(None) if d[2] >= params["rel"]]
     for i, (rank, doc, grade) in enumerate(retrieved, 1):
         total += i / rank
         grown = math.log((1 + total) / (1 + relevant - total))
@@ -155,8 +155,8 @@ def _needed(level: float, relevant: int, trec_eval: str) -> int:
     return math.floor(share) + (share - math.floor(share) >= 0.5)
 
 
-def _trace_levels(one: OneList, params: Params, levels: list[float]) -> tuple[Term, ...]:
-    relevant = one.relevant(params["rel"])
+def _trace_levels(ranking: OneList, params: Params, levels: list[float]) -> tuple[Term, ...]:
+    relevant = ranking.relevant(params["rel"])
     retrieved = [d for d in relevant if d[0] is not None]
     terms = []
     for level in levels:
@@ -175,21 +175,21 @@ def _trace_levels(one: OneList, params: Params, levels: list[float]) -> tuple[Te
     return tuple(terms)
 
 
-def trace_interpolated(one: OneList, params: Params, k: float | None) -> Trace:
+def trace_interpolated(ranking: OneList, params: Params, k: float | None) -> Trace:
     """Trace IPrec as the doc where precision is best."""
     assert k is not None
-    return Trace(_trace_levels(one, params, [k]), 1.0, "(nothing)")
+    return Trace(_trace_levels(ranking, params, [k]), 1.0, "(nothing)")
 
 
-def trace_interpolated_mean(one: OneList, params: Params, k: None) -> Trace:
+def trace_interpolated_mean(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace IPrecAvg as one term per level of recall that is reached."""
     levels = numbers(params["levels"])
-    return Trace(_trace_levels(one, params, levels), len(levels), "levels of recall")
+    return Trace(_trace_levels(ranking, params, levels), len(levels), "levels of recall")
 
 
-def trace_r_precision(one: OneList, params: Params, k: None) -> Trace:
+def trace_r_precision(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace Rprec as counts over a multiple of R."""
-    relevant = one.relevant(params["rel"])
+    relevant = ranking.relevant(params["rel"])
     cut = int(params["mult"] * len(relevant) + 0.9)
     terms = tuple(
         Term(rank, doc, grade, "1", 1.0)
@@ -251,14 +251,18 @@ def _q_gains(view: JudgedRanks, params: Params) -> np.ndarray:
     return doc_gains(view, params["gain"], rel, params["gmax"], least=rel)
 
 
-def _blended_terms(one: OneList, judged: OneList, params: Params, k: int | None) -> Iterator[Term]:
-    """Yield the ratio at each relevant doc; the ideal list has all docs of `judged`, or `one`."""
+def _blended_terms(
+    ranking: OneList, judged: OneList, params: Params, k: int | None
+) -> Iterator[Term]:
+    """Yield the ratio at each relevant doc; the ideal list is of `judged`, or of the pool."""
     rel, beta = params["rel"], params["beta"]
-    ideal_of = one if params["ideal"] == "pool" else judged
-    best = sorted((doc_gain(one, d, g, params, rel) for _, d, g in ideal_of.judged), reverse=True)
+    ideal_of = ranking if params["ideal"] == "pool" else judged
+    best = sorted(
+        (doc_gain(ranking, d, g, params, rel) for _, d, g in ideal_of.judged), reverse=True
+    )
     count, gained = 0, 0.0
-    for rank, doc, grade in one.within(k):
-        gained += doc_gain(one, doc, grade, params, rel)
+    for rank, doc, grade in ranking.within(k):
+        gained += doc_gain(ranking, doc, grade, params, rel)
         if grade >= rel:
             count += 1
             ideal = sum(best[:rank])
@@ -282,7 +286,7 @@ Q = Sum(
     parameters Q@k is monotone, because neither the ratio at a rank nor R depends on k.
     """,
     steps=lambda view, params: _blended(view, view, params),
-    terms=lambda one, params, k: _blended_terms(one, one, params, k),
+    terms=lambda ranking, params, k: _blended_terms(ranking, ranking, params, k),
     divisor=RELEVANT,
     pooled_steps=_blended,
     pooled_terms=_blended_terms,

@@ -60,31 +60,31 @@ def _amounts(view: JudgedRanks, params: Params) -> Steps:
     return ranks, offsets, amounts
 
 
-def _stop_of(one: OneList, doc: str, grade: float, params: Params) -> float:
-    highest = highest_grade(one.highest_grade, params["stop"], params["gmax"])
-    if doc == UNJUDGED_DOC and one.assumed_gain is not None:
-        if one.assumed_gain == "one":
+def _stop_of(ranking: OneList, doc: str, grade: float, params: Params) -> float:
+    highest = highest_grade(ranking.highest_grade, params["stop"], params["gmax"])
+    if doc == UNJUDGED_DOC and ranking.assumed_gain is not None:
+        if ranking.assumed_gain == "one":
             return 1.0
         grade = highest
     return float(_stops(np.array([grade]), params["stop"], highest)[0])
 
 
 def _stopping(
-    one: OneList, params: Params, k: int | None
+    ranking: OneList, params: Params, k: int | None
 ) -> list[tuple[int, str, float, float, float]]:
     """List (rank, doc, grade, P(reading the doc), P(stopping there)) of docs down to k."""
     stops, reading = [], 1.0
-    for rank, doc, grade in one.within(k):
-        if stop := _stop_of(one, doc, grade, params):
+    for rank, doc, grade in ranking.within(k):
+        if stop := _stop_of(ranking, doc, grade, params):
             stops.append((rank, doc, grade, reading, stop))
             reading *= 1 - stop
     return stops
 
 
-def _terms(one: OneList, params: Params, k: int | None) -> list[Term]:
+def _terms(ranking: OneList, params: Params, k: int | None) -> list[Term]:
     return [
         Term(rank, doc, grade, f"{reading:g} x {stop:g} / {rank}", reading * stop / rank)
-        for rank, doc, grade, reading, stop in _stopping(one, params, k)
+        for rank, doc, grade, reading, stop in _stopping(ranking, params, k)
     ]
 
 
@@ -103,8 +103,8 @@ def _ideal(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.nd
     return sums_at(sums, starts, np.array([longest if k is None else min(k, longest) for k in ks]))
 
 
-def _ideal_of(one: OneList, params: Params, k: int | None) -> tuple[float, str]:
-    best = sorted((_stop_of(one, doc, g, params) for _, doc, g in one.judged), reverse=True)
+def _ideal_of(ranking: OneList, params: Params, k: int | None) -> tuple[float, str]:
+    best = sorted((_stop_of(ranking, doc, g, params) for _, doc, g in ranking.judged), reverse=True)
     ideal, reading = 0.0, 1.0
     for rank, stop in enumerate(best[:k], 1):
         ideal += reading * stop / rank
@@ -158,31 +158,31 @@ def _residual_with_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> n
     return ERR.compute(best, params, ks) - ERR.compute(view, params, ks) + tail
 
 
-def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_residual(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace the residual as 1 minus P(stopping) of each doc down to k, over k + 1."""
     if params["form"] == "unjudged":
-        return _trace_with_unjudged(one, params, k)
-    last, divisor_is = (one.length, "list length + 1") if k is None else (k, "k + 1")
+        return _trace_with_unjudged(ranking, params, k)
+    last, divisor_is = (ranking.length, "list length + 1") if k is None else (k, "k + 1")
     terms = [Term(None, "(every reader)", 0, "1", 1.0)]
     if params["form"] == "product":
         terms += [
             Term(rank, doc, grade, f"-{reading:g} x {stop:g}", -reading * stop)
-            for rank, doc, grade, reading, stop in _stopping(one, params, k)
+            for rank, doc, grade, reading, stop in _stopping(ranking, params, k)
         ]
     return Trace(tuple(terms), last + 1, divisor_is)
 
 
-def _trace_with_unjudged(one: OneList, params: Params, k: int | None) -> Trace:
+def _trace_with_unjudged(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace the residual as ERR with unjudged docs of the highest grade, minus ERR, plus a tail."""
-    last = one.length if k is None else min(k, one.length)
-    judged = {rank: (doc, grade) for rank, doc, grade in one.within(last)
-              if one.counts_as_judged(grade)}  # fmt: skip
+    last = ranking.length if k is None else min(k, ranking.length)
+    judged = {rank: (doc, grade) for rank, doc, grade in ranking.within(last)
+              if ranking.counts_as_judged(grade)}  # fmt: skip
     best = [(rank, *judged.get(rank, (UNJUDGED_DOC, ASSUMED_GRADE))) for rank in range(1, last + 1)]
-    upper = replace(one, judged=tuple(best), assumed_gain="gmax")
+    upper = replace(ranking, judged=tuple(best), assumed_gain="gmax")
     terms = list(_terms(upper, params, k))
     terms += [
         replace(term, arithmetic=f"-{term.arithmetic}", amount=-term.amount)
-        for term in _terms(one, params, k)
+        for term in _terms(ranking, params, k)
     ]
     reading = prod(1 - stop for *_, stop in _stopping(upper, params, k))
     text = f"{reading:g} / {last + 1}"

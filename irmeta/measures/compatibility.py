@@ -105,10 +105,10 @@ def _levels(grades: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.nda
     return labels, better
 
 
-def trace_compatibility(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_compatibility(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace compatibility as one sum of weights per relevant doc of the list."""
-    relevant = one.relevant(np.nextafter(0, 1))
-    length = max(one.length, len(relevant))
+    relevant = ranking.relevant(np.nextafter(0, 1))
+    length = max(ranking.length, len(relevant))
     depth = length if params["depth"] == LISTS else params["depth"]
     p, terms = params["p"], list[Term]()
 

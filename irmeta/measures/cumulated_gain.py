@@ -73,9 +73,9 @@ def discount_at(rank: int, params: Params) -> tuple[float, str]:
     return math.log(rank, params["b"]), f" / log_{params['b']:g}({rank})"
 
 
-def _terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+def _terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
     return weighted_terms(
-        one,
+        ranking,
         params,
         k,
         lambda rank: 1.0 / discount_at(rank, params)[0],
@@ -96,8 +96,10 @@ def ideal_dcg(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np
     return sums_at(*running_sums(view.offsets, amounts), firsts)
 
 
-def _ideal_of(one: OneList, params: Params, k: int | None) -> tuple[float, str]:
-    gains = (doc_gain(one, doc, g, params, least_gained(params)) for _, doc, g in one.judged)
+def _ideal_of(ranking: OneList, params: Params, k: int | None) -> tuple[float, str]:
+    gains = (
+        doc_gain(ranking, doc, g, params, least_gained(params)) for _, doc, g in ranking.judged
+    )
     best = sorted(gains, reverse=True)[:k]
     ideal = sum(gain / discount_at(rank, params)[0] for rank, gain in enumerate(best, 1))
     return ideal, "the same sum over the ideal list"
@@ -275,15 +277,15 @@ def compute_bin_g(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     return per_query(out, view.counts(params["rel"]), 0.0)
 
 
-def _gaining_docs(one: OneList, params: Params) -> list[tuple[int, str, float, float]]:
+def _gaining_docs(ranking: OneList, params: Params) -> list[tuple[int, str, float, float]]:
     """List (rank, doc, grade, gain) of the docs of the list that have a gain."""
-    gained = [(*doc, doc_gain(one, *doc[1:], params)) for doc in one.within(None)]
+    gained = [(*doc, doc_gain(ranking, *doc[1:], params)) for doc in ranking.within(None)]
     return [doc for doc in gained if doc[3] > 0]
 
 
-def _best(one: OneList, params: Params) -> list[float]:
+def _best(ranking: OneList, params: Params) -> list[float]:
     """Return the gains of the ideal list."""
-    gains = (doc_gain(one, doc, grade, params) for _, doc, grade in one.judged)
+    gains = (doc_gain(ranking, doc, grade, params) for _, doc, grade in ranking.judged)
     return sorted((gain for gain in gains if gain > 0), reverse=True)
 
 
@@ -291,30 +293,30 @@ def _ideal_dcg(best: list[float], rank: int) -> float:
     return sum(gain / math.log2(i + 1) for i, gain in enumerate(best[:rank], 1))
 
 
-def trace_ndcg_rel(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_ndcg_rel(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace nDCGRel as nDCG at each doc with a gain, over the number of these docs."""
-    best, terms, dcg = _best(one, params), [], 0.0
-    for rank, doc, grade, gain in _gaining_docs(one, params):
+    best, terms, dcg = _best(ranking, params), [], 0.0
+    for rank, doc, grade, gain in _gaining_docs(ranking, params):
         dcg += gain / math.log2(rank + 1)
         ideal = _ideal_dcg(best, rank)
         terms.append(Term(rank, doc, grade, f"DCG {dcg:g} / ideal {ideal:g}", dcg / ideal))
     total = _ideal_dcg(best, len(best))
-    for rank, doc, grade in one.judged:
-        if rank is None and doc_gain(one, doc, grade, params) > 0:
+    for rank, doc, grade in ranking.judged:
+        if rank is None and doc_gain(ranking, doc, grade, params) > 0:
             arithmetic = f"not retrieved: DCG of the list {dcg:g} / ideal {total:g}"
             terms.append(Term(None, doc, grade, arithmetic, dcg / total))
     return Trace(tuple(terms), len(best), "docs with a gain", None if best else 0.0)
 
 
-def trace_rndcg(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_rndcg(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace RnDCG as nDCG at each rank that counts, over the number of these ranks."""
-    best, gaining = _best(one, params), _gaining_docs(one, params)
-    if not best or not one.relevant(params["rel"]):
+    best, gaining = _best(ranking, params), _gaining_docs(ranking, params)
+    if not best or not ranking.relevant(params["rel"]):
         return Trace((), 1.0, "ranks", 0.0)
     last = [i for i in range(1, len(best)) if best[i] != best[i - 1]]
     ends = [(rank, f"(the ideal gain falls after rank {rank})") for rank in [*last, len(best)]]
-    if one.length > len(best) + 1:
-        ends.append((one.length, "(the list ends)"))
+    if ranking.length > len(best) + 1:
+        ends.append((ranking.length, "(the list ends)"))
     terms = []
     for rank, what in ends:
         dcg = sum(gain / math.log2(r + 1) for r, *_, gain in gaining if r <= rank)
@@ -323,10 +325,10 @@ def trace_rndcg(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(tuple(terms), len(terms), "ranks at which nDCG is taken")
 
 
-def trace_g(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_g(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace G as gains over the logarithm of the lacking gain."""
-    best, terms, gained = _best(one, params), [], 0.0
-    for rank, doc, grade, gain in _gaining_docs(one, params):
+    best, terms, gained = _best(ranking, params), [], 0.0
+    for rank, doc, grade, gain in _gaining_docs(ranking, params):
         gained += gain
         lacking = sum(max(g, 1.0) for g in best[:rank]) + max(rank - len(best), 0) - gained
         amount = gain / math.log2(2 + lacking)
@@ -335,15 +337,15 @@ def trace_g(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(tuple(terms), sum(best), "the gain of the ideal list", undefined)
 
 
-def trace_bin_g(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_bin_g(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace BinG as `trace_g`, with gain 1 for relevant docs."""
     terms = tuple(
         Term(rank, doc, grade, f"1 / log2(2 + {rank - i})", 1 / math.log2(2 + rank - i))
         for i, (rank, doc, grade) in enumerate(
-            ((r, d, g) for r, d, g in one.within(None) if g >= params["rel"]), 1
+            ((r, d, g) for r, d, g in ranking.within(None) if g >= params["rel"]), 1
         )
     )
-    relevant = len(one.relevant(params["rel"]))
+    relevant = len(ranking.relevant(params["rel"]))
     return Trace(terms, relevant, "relevant docs of the query", None if relevant else 0.0)
 
 

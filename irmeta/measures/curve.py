@@ -344,7 +344,7 @@ def count_effects(
 ) -> np.ndarray:
     """Count the lists, then those whose score each of `EFFECTS` changes: [1 + effects, ...]."""
     out = np.zeros((1 + len(EFFECTS), len(specs), len(view.systems)), np.int64)
-    before, padded = (evaluate_block(one, specs, policy) for one in (view, pad_ends(view, docs)))
+    before, padded = (evaluate_block(v, specs, policy) for v in (view, pad_ends(view, docs)))
     signs = np.array([spec.measure.direction for spec in specs])[:, None, None]
     is_list = before.included & ~before.no_list & ~np.isnan(before.values)
     out[0] = is_list.sum(axis=1)
@@ -456,9 +456,9 @@ def paired_curves(
         counts = always + pairs.counts
         sums = (plain[0][:, None] + pairs.a, plain[1][None] + pairs.b)
         nothing = np.full(counts.shape, np.nan)
-        means = [np.divide(one, counts, out=nothing.copy(), where=counts > 0) for one in sums]
+        means = [np.divide(total, counts, out=nothing.copy(), where=counts > 0) for total in sums]
         queries = counts.min(axis=2, initial=np.iinfo(np.int64).max) if len(systems) else queries
-    first, second = (one * spec.measure.direction for one, spec in zip(means, specs, strict=True))
+    first, second = (mean * spec.measure.direction for mean, spec in zip(means, specs, strict=True))
     names = specs[0].name.rpartition("@")[0], specs[1].name.rpartition("@")[0]
     return PairedCurves(names, first, second, queries)
 
@@ -477,8 +477,8 @@ class _Pairs:
             self.added = True
             self.a, self.b = np.zeros(self._shape), np.zeros(self._shape)
             self.counts = np.zeros(self._shape, np.int64)
-        for i, own in enumerate(known_a):
-            both = own & known_b
+        for i, known in enumerate(known_a):
+            both = known & known_b
             self.a[i] += sum_over_queries(np.broadcast_to(a[i], both.shape), both)
             self.b[i] += sum_over_queries(b, both)
             self.counts[i] += both.sum(axis=1)

@@ -90,7 +90,7 @@ def drawn_means(
     """Compute the rows of `Store.pools.drawn`: means with drawn grades, and others."""
     check_drawable(specs, policy)
     others = {how: [treated(spec, how) for spec in specs] for how in ("condensed", "upper")}
-    more = [one for of_how in others.values() for one in of_how if one is not None]
+    more = [spec for of_how in others.values() for spec in of_how if spec is not None]
     compute = partial(_draw_block, list(specs), more, policy, drawing)
     needs = needs_of(specs)
     blocks = list(over_blocks(compute, store, track, policy, needs, workers=workers))
@@ -106,7 +106,7 @@ def drawn_means(
     by_measure = []
     for m, spec in enumerate(specs):
         treatments = {
-            how: means[one.name] if (one := of_how[m]) is not None else unknown
+            how: means[other_spec.name] if (other_spec := of_how[m]) is not None else unknown
             for how, of_how in others.items()
         }
         value, upper = means[spec.name], treatments["upper"]
@@ -246,25 +246,25 @@ def permuted_means(
     """
     check_choice("within", within, get_args(Within))
     check_whole("draws", draws)
-    own, seed, found = _blocks(reference), seed_of(rng), list[PermutedMeans]()
+    reference_blocks, seed, permuted = _blocks(reference), seed_of(rng), list[PermutedMeans]()
     for judge, views in judges.items():
         blocks = _blocks(views)
         facts = blocks[0].facts
-        if list(blocks[0].systems) != list(own[0].systems):
+        if list(blocks[0].systems) != list(reference_blocks[0].systems):
             raise UsageError(f"{judge} has other systems than the reference.")
-        labels = PermutedLabels.of(own, blocks, within == "query")
+        labels = PermutedLabels.of(reference_blocks, blocks, within == "query")
         specs = _specs(measures, facts.rel)
         generator = np.random.default_rng(random_number(seed, judge))
         means, queries = labels.means([*specs.values()], draws, generator)
         unjudged = 1.0 - labels.judged()
-        found += [
+        permuted += [
             PermutedMeans(
                 facts.track, judge, name, facts.systems, spec.measure.direction, queries, values,
                 unjudged,
             )
             for (name, spec), values in zip(specs.items(), means, strict=True)
         ]  # fmt: skip
-    return found
+    return permuted
 
 
 def _blocks(views: Views) -> list[JudgedRanks]:
@@ -273,7 +273,7 @@ def _blocks(views: Views) -> list[JudgedRanks]:
 
 def _specs(measures: str | Sequence[str], rel: float) -> dict[str, Spec]:
     """Return measures by their names, with the least relevant grade of a judge."""
-    specs = [one for spec in parse_measures(measures) for one in with_rel(spec, rel)]
+    specs = [spec for parsed in parse_measures(measures) for spec in with_rel(parsed, rel)]
     for spec in specs:
         if "subtopics" in spec.needs:
             raise UsageError(f"{spec.name} judges by subtopic, whose labels are not permuted.")
@@ -318,9 +318,11 @@ class PermutedLabels:
         by_query
             False: docs of one reference grade exchange labels whatever their queries.
         """
-        own = pl.concat([_labels(view) for view in reference]).filter("judged")
+        reference_labels = pl.concat([_labels(view) for view in reference]).filter("judged")
         rows = pl.concat([_labels(view) for view in judge])
-        both = rows.join(own, on=_BOTH, how="left", maintain_order="left", suffix="_reference")
+        both = rows.join(
+            reference_labels, on=_BOTH, how="left", maintain_order="left", suffix="_reference"
+        )
         can_move = both["judged"] & both["grade_reference"].is_not_null()
         keys = both.select(["query", "grade_reference"] if by_query else ["grade_reference"])
         number = keys.to_struct("key").rank("dense").cast(pl.Int64).to_numpy()
@@ -392,12 +394,12 @@ class PermutedLabels:
 
     def judged(self) -> np.ndarray:
         """Return the mean share of judged docs in the first ten ranks, by system."""
-        found = [
+        shares = [
             evaluate_block(view, parse_measures("Judged@10"), EvalPolicy()).values[0]
             for view in self.views
         ]
         common = self.is_common
-        return np.concatenate(found)[common].sum(axis=0) / max(int(common.sum()), 1)
+        return np.concatenate(shares)[common].sum(axis=0) / max(int(common.sum()), 1)
 
     def _each(self, draws: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Yield the labels of each query; of all queries at once if they exchange labels."""

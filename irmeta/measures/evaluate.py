@@ -130,7 +130,7 @@ LEAST_RELEVANT = 0.01
 
 def _decimal_set(store: StoreReader, track: str, spec: Spec, policy: EvalPolicy) -> str | None:
     """Return the set of decimal grades that a binary measure without a stated `rel` reads."""
-    if not any("levels" in one for one in store.read_record(track)["qrels"]):
+    if not any("levels" in qrels for qrels in store.read_record(track)["qrels"]):
         return None
     is_default = spec.rel == 1 and is_thresholded(spec) and set(spec.names) - set(spec.stated)
     if not is_default or stated_rel(store, track, spec, policy) is not None:
@@ -233,7 +233,7 @@ def warn_above_highest_grade(
 ) -> None:
     """Warn once about measures for which no doc of the qrels set is relevant."""
     facts = track_facts(store, track, policy.qrels)
-    has_levels = any("levels" in one for one in store.read_record(track)["qrels"])
+    has_levels = any("levels" in qrels for qrels in store.read_record(track)["qrels"])
     names = dict[str, list[str]]()
     sets = dict[str, TrackFacts]()
     for spec in specs:
@@ -422,8 +422,8 @@ class SeenViews:
             return view  # docs of the highest grade are not relevant to the measure
         if spec.unjudged == "condensed":
             # A copy of the view with other arrays shares what was cached of the view.
-            made_of, made = view.cached("condensed", lambda: (ref(view), view.condense()))
-            return made if made_of() is view else view.condense()
+            source, condensed = view.cached("condensed", lambda: (ref(view), view.condense()))
+            return condensed if source() is view else view.condense()
         deepest = view.facts.deepest_rank
         if spec.measure.cutoff_is == "rank" and None not in cutoffs:
             deepest = min(deepest, max(cutoffs))

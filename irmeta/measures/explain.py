@@ -109,7 +109,7 @@ def explain(
     s = system_index(view, track, system)
     q = view.queries.index(query)
     value = float(evaluate_block(view, [spec], policy).values[0, q, s])
-    one, trace = trace_value(view, spec, q, s, value)
+    ranking, trace = trace_value(view, spec, q, s, value)
     view = SeenViews(view).judged_for(spec)
     warn_above_highest_grade(store, track, [spec], policy)
     return Explanation(
@@ -122,7 +122,7 @@ def explain(
         value=value,
         trace=trace,
         docs=_docs(store, view.facts.track, one_list(view, q, s), spec.rel, system, query),
-        facts=_facts(one, spec),
+        facts=_facts(ranking, spec),
         policies=_policies(store, view, spec, policy),
     )
 
@@ -131,53 +131,53 @@ def trace_value(
     view: JudgedRanks, spec: Spec, q: int, s: int, value: float
 ) -> tuple[OneList, Trace]:
     """Return the list that a measure reads, and the arithmetic behind its value."""
-    one = one_list(SeenViews(view).of(spec, [spec.cutoff]), q, s)
-    trace = spec.measure.trace(one, spec.settings, spec.cutoff)
+    ranking = one_list(SeenViews(view).of(spec, [spec.cutoff]), q, s)
+    trace = spec.measure.trace(ranking, spec.settings, spec.cutoff)
     what = f"{spec.name} of {view.systems[s]} on query {view.queries[q]}"
     check_arithmetic(what, value, trace.value)
-    return one, trace
+    return ranking, trace
 
 
 def _docs(
-    store: StoreReader, track: str, one: OneList, rel: float, system: str, query: str
+    store: StoreReader, track: str, ranking: OneList, rel: float, system: str, query: str
 ) -> pl.DataFrame:
     of_list = (pl.col("query") == query) & (pl.col("system") == system)
     rows = read_table(store, "runs", track, of_list)
     compared = as_float32(rows["score"].to_numpy())
     rows = rows.select("doc", "score", "rank_given", compared=pl.Series(compared))
     rows = rows.with_columns(tied=pl.len().over("compared").cast(pl.Int32)).drop("compared")
-    is_whole = all(isinstance(grade, int) for *_, grade in one.judged)
+    is_whole = all(isinstance(grade, int) for *_, grade in ranking.judged)
     grades = pl.Int8 if is_whole else pl.Float64
     judged = pl.DataFrame(
-        [d for d in one.judged if d[0] is not None or d[2] >= rel],
+        [d for d in ranking.judged if d[0] is not None or d[2] >= rel],
         schema={"rank": pl.Int32, "doc": pl.String, "grade": grades},
         orient="row",
     )
-    if one.subtopics:
-        names = [_relevant_to(one, doc, rel) for doc in judged["doc"]]
+    if ranking.subtopics:
+        names = [_relevant_to(ranking, doc, rel) for doc in judged["doc"]]
         judged = judged.with_columns(subtopics=pl.Series(names, dtype=pl.String))
     return judged.join(rows, on="doc", how="left", maintain_order="left")
 
 
-def _relevant_to(one: OneList, doc: str, rel: float) -> str:
+def _relevant_to(ranking: OneList, doc: str, rel: float) -> str:
     """Return the names of the subtopics that a doc is relevant to, as one text."""
-    grades = one.subtopic_grades.get(doc, {})
+    grades = ranking.subtopic_grades.get(doc, {})
     return ", ".join(name for name, grade in grades.items() if grade >= rel)
 
 
-def _facts(one: OneList, spec: Spec) -> dict[str, object]:
-    relevant = [d for d in one.relevant(spec.rel) if d[1] != UNJUDGED_DOC]
+def _facts(ranking: OneList, spec: Spec) -> dict[str, object]:
+    relevant = [d for d in ranking.relevant(spec.rel) if d[1] != UNJUDGED_DOC]
     length = "list length" + (", without unjudged docs" if spec.unjudged == "condensed" else "")
     facts: dict[str, object] = {
-        length: one.length,
-        "judged docs": sum(doc != UNJUDGED_DOC for _, doc, _ in one.judged),
+        length: ranking.length,
+        "judged docs": sum(doc != UNJUDGED_DOC for _, doc, _ in ranking.judged),
         f"relevant docs (grade >= {spec.rel})": len(relevant),
         "relevant docs retrieved": sum(rank is not None for rank, *_ in relevant),
-        "deepest rank of the track": one.deepest_rank,
-        "highest grade of the track": one.highest_grade,
+        "deepest rank of the track": ranking.deepest_rank,
+        "highest grade of the track": ranking.highest_grade,
     }
-    if one.subtopics:
-        facts["subtopics of the query"] = len(one.subtopics)
+    if ranking.subtopics:
+        facts["subtopics of the query"] = len(ranking.subtopics)
     return facts
 
 

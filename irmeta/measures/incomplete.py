@@ -53,12 +53,12 @@ def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     return per_query(out[None], view.counts(params["rel"]), 0.0)
 
 
-def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_bpref(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace Bpref as one term per relevant doc retrieved."""
     rel = params["rel"]
-    lowest = -math.inf if one.negative == "nonrelevant" else 0
-    nonrelevant = [rank for rank, _, grade in one.judged if lowest <= grade < rel]
-    relevant, form = one.relevant(rel), params["form"]
+    lowest = -math.inf if ranking.negative == "nonrelevant" else 0
+    nonrelevant = [rank for rank, _, grade in ranking.judged if lowest <= grade < rel]
+    relevant, form = ranking.relevant(rel), params["form"]
     most = len(relevant) + _MORE.get(form, 0)
     bound, divisor = most, f"{most}"
     if form in _BOUND_BY:
@@ -103,12 +103,12 @@ def compute_inferred(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     return np.broadcast_to(means, (len(ks), *view.lengths.shape))
 
 
-def trace_inferred(one: OneList, params: Params, k: None) -> Trace:
+def trace_inferred(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace infAP as one expected precision per relevant doc retrieved."""
     rel = params["rel"]
     terms = []
     better = judged = 0
-    for pooled, (rank, doc, grade) in enumerate(one.within(None)):
+    for pooled, (rank, doc, grade) in enumerate(ranking.within(None)):
         if grade >= rel:
             share = (better + EPSILON) / (judged + 2 * EPSILON)
             text = "1"
@@ -116,8 +116,8 @@ def trace_inferred(one: OneList, params: Params, k: None) -> Trace:
                 text = f"1/{rank} + {pooled}/{rank} in the pool * ({better} + e)/({judged} + 2e)"
             terms.append(Term(rank, doc, grade, text, (1 + pooled * share) / rank))
         better += grade >= rel
-        judged += one.counts_as_judged(grade)
-    relevant = len(one.relevant(rel))
+        judged += ranking.counts_as_judged(grade)
+    relevant = len(ranking.relevant(rel))
     undefined = None if relevant else 0.0
     return Trace(tuple(terms), relevant, "relevant docs of the query", undefined)
 
@@ -151,38 +151,40 @@ def compute_first_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np
     return np.broadcast_to(out, (len(ks), *out.shape))
 
 
-def _judged(one: OneList, k: int | None) -> list[tuple[int, str, float]]:
-    return [d for d in one.within(k) if one.counts_as_judged(d[2])]
+def _judged(ranking: OneList, k: int | None) -> list[tuple[int, str, float]]:
+    return [d for d in ranking.within(k) if ranking.counts_as_judged(d[2])]
 
 
-def _unjudged(one: OneList, k: int | None) -> list[tuple[int, str, float]]:
+def _unjudged(ranking: OneList, k: int | None) -> list[tuple[int, str, float]]:
     """List the unjudged docs at ranks up to k, by rank; docs not in the qrels have no name."""
-    last = one.length if k is None else min(k, one.length)
-    judged = {rank for rank, *_ in _judged(one, k)}
-    known = {rank: (rank, doc, grade) for rank, doc, grade in one.within(k)}
+    last = ranking.length if k is None else min(k, ranking.length)
+    judged = {rank for rank, *_ in _judged(ranking, k)}
+    known = {rank: (rank, doc, grade) for rank, doc, grade in ranking.within(k)}
     ranks = (rank for rank in range(1, last + 1) if rank not in judged)
     return [known.get(rank, (rank, UNJUDGED_DOC, -1)) for rank in ranks]
 
 
-def trace_judged(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_judged(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace Judged as counts over the docs of the list up to k."""
-    terms = tuple(Term(*doc, "1", 1.0) for doc in _judged(one, k))
-    listed = one.length if k is None else min(k, one.length)
+    terms = tuple(Term(*doc, "1", 1.0) for doc in _judged(ranking, k))
+    listed = ranking.length if k is None else min(k, ranking.length)
     divisor_is = "docs of the list" + ("" if k is None else f", to rank {k}")
     return Trace(terms, listed, divisor_is, None if listed else 0.0)
 
 
-def trace_unjudged(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_unjudged(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace Unjudged as counts over k."""
     assert k is not None
-    return Trace(tuple(Term(*d, "1", 1.0) for d in _unjudged(one, k)), k, "the cutoff k")
+    return Trace(tuple(Term(*d, "1", 1.0) for d in _unjudged(ranking, k)), k, "the cutoff k")
 
 
-def trace_first_unjudged(one: OneList, params: Params, k: None) -> Trace:
+def trace_first_unjudged(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace FirstUnjudged as one rank."""
-    after = one.length + 1
-    term = Term(None, "(no doc)", 0, f"all {one.length} are judged: {one.length} + 1", after)
-    for rank, doc, grade in _unjudged(one, None)[:1]:
+    after = ranking.length + 1
+    term = Term(
+        None, "(no doc)", 0, f"all {ranking.length} are judged: {ranking.length} + 1", after
+    )
+    for rank, doc, grade in _unjudged(ranking, None)[:1]:
         term = Term(rank, doc, grade, f"rank {rank}", float(rank))
     return Trace((term,), 1.0, "(nothing)")
 

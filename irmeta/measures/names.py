@@ -303,8 +303,7 @@ def parse_measure(name: str) -> Spec:
 
 def measure_texts(names: object) -> list[str]:
     """Return the names of measures as a list of texts; objects of ir_measures by their names."""
-    one = text_of(names)
-    texts = [text_of(name) for name in texts_of(one, "measures")]
+    texts = [text_of(name) for name in texts_of(text_of(names), "measures")]
     for text in texts:
         if not isinstance(text, str):
             raise MeasureError(f"name a measure as a text such as 'nDCG@10', not {shown(text)}.")

@@ -225,8 +225,8 @@ class _Docs:
 
     @classmethod
     def none(cls) -> _Docs:
-        whole = np.empty(0, np.int32)
-        return cls(whole, whole, whole, whole, np.empty(0), np.empty(0))
+        empty = np.empty(0, np.int32)
+        return cls(empty, empty, empty, empty, np.empty(0), np.empty(0))
 
     @classmethod
     def concat(cls, parts: Sequence[_Docs]) -> _Docs:
@@ -247,8 +247,8 @@ class _Docs:
 
 def _docs_by_block(store: StoreReader, judged: Judged, request: Request) -> Iterator[_Docs]:
     """Yield the docs of each block of the long table."""
-    facts, other = request.facts, other_order(request.facts, request.order)
-    columns = sorted({"doc_id", *(TIE_RULES[other].keys if other else ())})
+    facts, order = request.facts, other_order(request.facts, request.order)
+    columns = sorted({"doc_id", *(TIE_RULES[order].keys if order else ())})
     for block in row_blocks(store, facts.track, judged.queries, facts.systems):
         docs = _docs_of_block(block, columns, judged, request)
         yield docs if request.with_judged else docs.only(~request.is_judged(docs.grade))
@@ -470,12 +470,12 @@ def _of_gained(
     is_gained = [view.grades > 0 for view in views]
     gained = [keep_gained(replace_arrays(view, **dict.fromkeys(POOL_ARRAYS))) for view in views]
     kept_rows = [_kept(view, depth, ()) for view in views]
-    whole_blocks = [
-        take_rows(one, np.flatnonzero(rows[gain]))
-        for one, rows, gain in zip(gained, kept_rows, is_gained, strict=True)
+    all_blocks = [
+        take_rows(view, np.flatnonzero(rows[gain]))
+        for view, rows, gain in zip(gained, kept_rows, is_gained, strict=True)
     ]
-    scores = [evaluate(one) for one in whole_blocks]
-    whole_scores = Scores.concat(scores).only(contributors)
+    scores = [evaluate(block) for block in all_blocks]
+    all_scores = Scores.concat(scores).only(contributors)
 
     def reduced(part: Part) -> ReducedPool:
         name, systems = part
@@ -490,8 +490,8 @@ def _of_gained(
             queries = np.unique(gained[i].query_of(lost))
             changes.append(_updated(scores[i], gained[i], rows[is_gained[i]], queries, evaluate))
             is_changed = is_changed or len(queries) > 0
-        found = Scores.concat(changes).only(contributors) if is_changed else whole_scores
-        return ReducedPool(name, systems, found, judged, relevant)
+        reduced_scores = Scores.concat(changes).only(contributors) if is_changed else all_scores
+        return ReducedPool(name, systems, reduced_scores, judged, relevant)
 
     return reduced
 
@@ -515,7 +515,7 @@ def _updated(
     is_asked = np.zeros(len(view.queries), bool)
     is_asked[queries] = True
     asked_rows = rows & is_asked[view.query_of(np.arange(len(rows)))]
-    found = evaluate(take_queries(take_rows(view, np.flatnonzero(asked_rows)), queries))
+    rescored = evaluate(take_queries(take_rows(view, np.flatnonzero(asked_rows)), queries))
     values, included = scores.values.copy(), scores.included.copy()
-    values[:, queries], included[:, queries] = found.values, found.included
+    values[:, queries], included[:, queries] = rescored.values, rescored.included
     return replace(scores, values=values, included=included)

@@ -56,10 +56,10 @@ def _steps(view: JudgedRanks, params: Params) -> Steps:
     return ranks, offsets, np.ones(ranks.shape)
 
 
-def _terms(one: OneList, params: Params, k: int | None) -> list[Term]:
+def _terms(ranking: OneList, params: Params, k: int | None) -> list[Term]:
     terms = []
-    for rank, doc, grade in one.within(None):
-        amount, shared = weight_at(one, rank, k, params.get("ties", "order"), lambda rank: 1.0)
+    for rank, doc, grade in ranking.within(None):
+        amount, shared = weight_at(ranking, rank, k, params.get("ties", "order"), lambda rank: 1.0)
         if amount > 0 and grade >= params["rel"]:
             terms.append(Term(rank, doc, grade, shared or "1", amount))
     return terms
@@ -71,7 +71,7 @@ def _cutoffs(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.
 
 P = Sum(
     "Divide the relevant docs at ranks up to k by k, even if the list is shorter.",
-    *(_steps, _terms, Divisor(_cutoffs, lambda one, params, k: (k, "the cutoff k"))),
+    *(_steps, _terms, Divisor(_cutoffs, lambda ranking, params, k: (k, "the cutoff k"))),
     add=relevant_within,
 )
 R = Sum(
@@ -91,14 +91,14 @@ def _f_divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> 
     return relevant + np.asarray(ks, np.float64)[:, None]
 
 
-def _f_divisor(one: OneList, params: Params, k: int) -> tuple[float, str]:
-    weight, relevant = params["beta"] ** 2, len(one.relevant(params["rel"]))
+def _f_divisor(ranking: OneList, params: Params, k: int) -> tuple[float, str]:
+    weight, relevant = params["beta"] ** 2, len(ranking.relevant(params["rel"]))
     return weight * relevant + k, f"{weight:g} times {relevant} relevant docs + the cutoff k"
 
 
-def _f_terms(one: OneList, params: Params, k: int) -> list[Term]:
+def _f_terms(ranking: OneList, params: Params, k: int) -> list[Term]:
     amount = 1.0 + params["beta"] ** 2
-    return [replace(t, arithmetic=f"{amount:g}", amount=amount) for t in _terms(one, params, k)]
+    return [replace(t, arithmetic=f"{amount:g}", amount=amount) for t in _terms(ranking, params, k)]
 
 
 F = Sum(
@@ -128,7 +128,7 @@ def _has_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 SUCCESS = Sum(
     "Return 1 where a relevant doc is at a rank up to k, else 0.",
     steps=partial(_step_once, over_rank=False),
-    terms=lambda one, params, k: _terms(one, params, k)[:1],
+    terms=lambda ranking, params, k: _terms(ranking, params, k)[:1],
     add=_has_relevant,
 )
 
@@ -140,8 +140,8 @@ def _reciprocal_ranks(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndar
     return out
 
 
-def _reciprocal_terms(one: OneList, params: Params, k: int | None) -> list[Term]:
-    relevant = [doc for doc in one.within(k) if doc[2] >= params["rel"]]
+def _reciprocal_terms(ranking: OneList, params: Params, k: int | None) -> list[Term]:
+    relevant = [doc for doc in ranking.within(k) if doc[2] >= params["rel"]]
     return [Term(rank, doc, grade, f"1/{rank}", 1 / rank) for rank, doc, grade in relevant[:1]]
 
 
@@ -172,10 +172,10 @@ def compute_best_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray
     return out
 
 
-def trace_best_f(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_best_f(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace BestF as the relevant doc where F is greatest."""
-    weight, relevant = params["beta"] ** 2, len(one.relevant(params["rel"]))
-    retrieved = [d for d in one.within(k) if d[2] >= params["rel"]]
+    weight, relevant = params["beta"] ** 2, len(ranking.relevant(params["rel"]))
+    retrieved = [d for d in ranking.within(k) if d[2] >= params["rel"]]
     terms = [
         Term(
             *(rank, doc, grade),
@@ -206,10 +206,10 @@ def compute_accuracy(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     return np.where(view.counts(params["rel"])[:, None] > 0, values, np.nan)
 
 
-def trace_accuracy(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_accuracy(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace Accuracy as the share of non-relevant docs below each relevant doc."""
-    relevant = [d for d in one.within(k) if d[2] >= params["rel"]]
-    others = min(one.length, one.length if k is None else k) - len(relevant)
+    relevant = [d for d in ranking.within(k) if d[2] >= params["rel"]]
+    others = min(ranking.length, ranking.length if k is None else k) - len(relevant)
     terms = tuple(
         Term(
             *(rank, doc, grade),
@@ -218,7 +218,7 @@ def trace_accuracy(one: OneList, params: Params, k: int | None) -> Trace:
         )
         for i, (rank, doc, grade) in enumerate(relevant, 1)
     )
-    undefined = 0.0 if one.relevant(params["rel"]) else np.nan
+    undefined = 0.0 if ranking.relevant(params["rel"]) else np.nan
     return Trace(terms, len(relevant), "relevant docs retrieved", None if relevant else undefined)
 
 

@@ -179,9 +179,9 @@ def weights_in_precisions(
     return weights
 
 
-def rare_weight(one: OneList, doc: str, params: Params, k: int | None) -> tuple[float, str]:
+def rare_weight(ranking: OneList, doc: str, params: Params, k: int | None) -> tuple[float, str]:
     """Return the weight of a doc of a list, as a number and as text, for traces."""
-    alpha, retrieved_by, total, is_retrieved = _counts(one, doc, params, k)
+    alpha, retrieved_by, total, is_retrieved = _counts(ranking, doc, params, k)
     kind = params["rarity"] or default_rarity(params)
     rarity = float(rarity_of(np.array(retrieved_by), total, kind)) if is_retrieved else 0.0
     base = 1.0 - alpha if params["mix"] == "convex" else 1.0
@@ -189,42 +189,48 @@ def rare_weight(one: OneList, doc: str, params: Params, k: int | None) -> tuple[
     return base + alpha * rarity, text
 
 
-def _counts(one: OneList, doc: str, params: Params, k: int | None) -> tuple[float, int, int, bool]:
+def _counts(
+    ranking: OneList, doc: str, params: Params, k: int | None
+) -> tuple[float, int, int, bool]:
     """Return alpha, S_d, S, and whether any system retrieves the doc within the depth."""
     depth = params["depth"] or k or math.inf
-    held = {s for s, rank in enumerate(one.all_ranks(doc)) if rank is not None and rank <= depth}
-    relevant = len(one.relevant(params.get("rel", REL.default)))
+    held = {
+        s for s, rank in enumerate(ranking.all_ranks(doc)) if rank is not None and rank <= depth
+    }
+    relevant = len(ranking.relevant(params.get("rel", REL.default)))
     alpha = params["alpha"] if params["alpha"] != "1/R" else 1.0 / relevant if relevant else 0.0
     if params["counted"] == "groups":
-        return alpha, len({one.groups[s] for s in held}), len(set(one.groups)), bool(held)
+        return alpha, len({ranking.groups[s] for s in held}), len(set(ranking.groups)), bool(held)
     if params["counted"] == "others":
-        its_group = one.groups[one.system]
-        others = {s for s, group in enumerate(one.groups) if group != its_group}
+        its_group = ranking.groups[ranking.system]
+        others = {s for s, group in enumerate(ranking.groups) if group != its_group}
         return alpha, len(held & others) + 1, len(others) + 1, bool(held)
     is_pooled = params["counted"] == "pooled"
-    counted = {*one.contributors} if is_pooled else {*range(len(one.groups))}
+    counted = {*ranking.contributors} if is_pooled else {*range(len(ranking.groups))}
     return alpha, len(held & counted), len(counted), bool(held)
 
 
-def _rows(one: OneList, params: Params, k: int | None) -> list[tuple[int, str, float, float, str]]:
+def _rows(
+    ranking: OneList, params: Params, k: int | None
+) -> list[tuple[int, str, float, float, str]]:
     return [
-        (rank, doc, grade, *rare_weight(one, doc, params, k))
-        for rank, doc, grade in one.within(k)
+        (rank, doc, grade, *rare_weight(ranking, doc, params, k))
+        for rank, doc, grade in ranking.within(k)
         if grade >= params["rel"]
     ]
 
 
-def trace_rare_precision(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_rare_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace RareP@k as weights over k."""
     assert k is not None
-    terms = [Term(r, d, g, text, weight) for r, d, g, weight, text in _rows(one, params, k)]
+    terms = [Term(r, d, g, text, weight) for r, d, g, weight, text in _rows(ranking, params, k)]
     return Trace(tuple(terms), k, "the cutoff k")
 
 
-def trace_rare_average_precision(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_rare_average_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace RareAP as RareP at relevant docs, over the relevant docs."""
-    relevant, total, terms = len(one.relevant(params["rel"])), 0.0, []
-    for rank, doc, grade, weight, text in _rows(one, params, k):
+    relevant, total, terms = len(ranking.relevant(params["rel"])), 0.0, []
+    for rank, doc, grade, weight, text in _rows(ranking, params, k):
         before, total = total, total + weight
         arithmetic = f"({before:.4g} + w) / {rank}, w = {text}"
         terms.append(Term(rank, doc, grade, arithmetic, total / rank))
@@ -311,29 +317,29 @@ def compute_rare_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     return mixed(view, params, rbp.RBP.compute(view, {**params, **_PLAIN}, ks), rare)
 
 
-def _weighed(plain: Trace, one: OneList, params: Params, k: int | None) -> Trace:
+def _weighed(plain: Trace, ranking: OneList, params: Params, k: int | None) -> Trace:
     """Return the trace of a plain measure with each term multiplied by the weight of its doc."""
     terms = []
     for term in plain.terms:
-        weight, text = rare_weight(one, term.doc, params, k)
+        weight, text = rare_weight(ranking, term.doc, params, k)
         arithmetic = f"{term.arithmetic} x {text}"
         terms.append(Term(term.rank, term.doc, term.grade, arithmetic, term.amount * weight))
     return Trace(tuple(terms), plain.divisor, plain.divisor_is, plain.undefined)
 
 
-def trace_rare_dcg(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_rare_dcg(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace RareDCG as weighted gains over discounts."""
-    return _weighed(DCG.trace(one, {**params, **_PLAIN_DCG}, k), one, params, k)
+    return _weighed(DCG.trace(ranking, {**params, **_PLAIN_DCG}, k), ranking, params, k)
 
 
-def trace_rare_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_rare_ndcg(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace RarenDCG as the terms of RareDCG over the ideal DCG."""
-    return _weighed(NDCG.trace(one, {**params, **_PLAIN_DCG}, k), one, params, k)
+    return _weighed(NDCG.trace(ranking, {**params, **_PLAIN_DCG}, k), ranking, params, k)
 
 
-def trace_rare_rbp(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_rare_rbp(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace RareRBP as weighted gains."""
-    return _weighed(rbp.RBP.trace(one, {**params, **_PLAIN}, k), one, params, k)
+    return _weighed(rbp.RBP.trace(ranking, {**params, **_PLAIN}, k), ranking, params, k)
 
 
 _NDCG = (*RARENESS, GAIN, *DISCOUNT)

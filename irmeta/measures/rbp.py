@@ -46,10 +46,10 @@ def worth(view: JudgedRanks, params: Params) -> Worth:
     return Worth(np.concatenate([[0.0], by_rank]))
 
 
-def _terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+def _terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
     p = params["p"]
     return weighted_terms(
-        one,
+        ranking,
         params,
         k,
         lambda rank: (1 - p) * p ** (rank - 1),
@@ -94,26 +94,28 @@ def _shared(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     return np.maximum(residual, 0.0)  # rounding may make the sum of weights exceed 1
 
 
-def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_residual(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace the residual as the weights of unjudged docs and of the ranks below."""
     p, terms = params["p"], []
-    by_rank = {rank: (doc, grade) for rank, doc, grade in one.within(None)}
-    unjudged = [r for r in range(1, one.length + 1) if not _is_judged(one, by_rank.get(r))]
+    by_rank = {rank: (doc, grade) for rank, doc, grade in ranking.within(None)}
+    unjudged = [r for r in range(1, ranking.length + 1) if not _is_judged(ranking, by_rank.get(r))]
     if params["tail"] == "trec_eval10" and not unjudged:
         return Trace((), 1.0, "(nothing)")
     for rank in unjudged:
-        amount, shared = weight_at(one, rank, k, params["ties"], lambda i: (1 - p) * p ** (i - 1))
+        amount, shared = weight_at(
+            ranking, rank, k, params["ties"], lambda i: (1 - p) * p ** (i - 1)
+        )
         doc, grade = by_rank.get(rank, (UNJUDGED_DOC, -1))
         if amount > 0:
             arithmetic = shared or f"(1 - {p:g}) x {p:g}^{rank - 1}"
             terms.append(Term(rank, doc, grade, arithmetic, amount))
-    last = one.length if k is None else min(k, one.length)
+    last = ranking.length if k is None else min(k, ranking.length)
     below = Term(None, f"all below rank {last}", -1, f"{p:g}^{last}", p**last)
     return Trace((*terms, below), 1.0, "(nothing)")
 
 
-def _is_judged(one: OneList, doc: tuple[str, float] | None) -> bool:
-    return doc is not None and one.counts_as_judged(doc[1])
+def _is_judged(ranking: OneList, doc: tuple[str, float] | None) -> bool:
+    return doc is not None and ranking.counts_as_judged(doc[1])
 
 
 def check_rbp(measure: str, params: Params) -> None:

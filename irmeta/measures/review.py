@@ -30,7 +30,7 @@ def docs_to_review(view: JudgedRanks, params: Params) -> np.ndarray:
     return np.diff(view.offsets_of(view.is_judged))
 
 
-def found_within(view: JudgedRanks, rel: float, cuts: np.ndarray) -> np.ndarray:
+def retrieved_within(view: JudgedRanks, rel: float, cuts: np.ndarray) -> np.ndarray:
     """Count the relevant docs at ranks up to a cutoff per query: float64 [query, system]."""
     ranks, offsets = view.sorted_ranks(rel)
     counts = np.zeros(view.lengths.shape)
@@ -75,7 +75,7 @@ def compute_effort_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.
     N is the number of docs to review, and r * N is rounded to the nearest integer, halves to even.
     """
     docs = docs_to_review(view, params)
-    retrieved = np.stack([found_within(view, params["rel"], docs_at(k, docs)) for k in ks])
+    retrieved = np.stack([retrieved_within(view, params["rel"], docs_at(k, docs)) for k in ks])
     return per_query(retrieved, view.counts(params["rel"]), math.nan)
 
 
@@ -103,7 +103,7 @@ def compute_last_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.
     as in tar_eval.py.
     """
     relevant, docs = view.counts(params["rel"])[:, None], docs_to_review(view, params)
-    retrieved = found_within(view, params["rel"], docs)
+    retrieved = retrieved_within(view, params["rel"], docs)
     last = _nth_rank(view, params["rel"], retrieved.astype(np.int64))
     if params["unretrieved"] == "all":
         last = np.where(retrieved < relevant, docs[:, None], last)
@@ -121,41 +121,41 @@ def compute_area(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     is_read = ranks <= np.minimum(np.repeat(docs, relevant), view.missing - 1)[:, None]
     totals = np.zeros((len(ranks) + 1, ranks.shape[1]), np.int64)
     np.cumsum(np.where(is_read, ranks, 0), axis=0, out=totals[1:])
-    retrieved = found_within(view, params["rel"], docs)
+    retrieved = retrieved_within(view, params["rel"], docs)
     area = retrieved * (docs[:, None] + 0.5) - (totals[offsets[1:]] - totals[offsets[:-1]])
     most = np.minimum(relevant, docs).astype(np.float64)
     value = per_query(area[None], most * docs - most * most / 2.0, math.nan)
     return np.broadcast_to(value, (len(ks), *area.shape))
 
 
-def to_review(one: OneList, params: Params) -> int:
+def to_review(ranking: OneList, params: Params) -> int:
     """Return the number of docs to review."""
     if params["N"] is not None:
         return params["N"]
-    return sum(one.counts_as_judged(grade) for *_, grade in one.judged)
+    return sum(ranking.counts_as_judged(grade) for *_, grade in ranking.judged)
 
 
-def found_by(one: OneList, params: Params, last: float) -> list[tuple[int, str, float]]:
+def relevant_to(ranking: OneList, params: Params, last: float) -> list[tuple[int, str, float]]:
     """Return the relevant docs at ranks up to `last`, by rank."""
-    return [d for d in one.within(None) if d[2] >= params["rel"] and d[0] <= last]
+    return [d for d in ranking.within(None) if d[2] >= params["rel"] and d[0] <= last]
 
 
-def trace_effort_recall(one: OneList, params: Params, k: float | None) -> Trace:
+def trace_effort_recall(ranking: OneList, params: Params, k: float | None) -> Trace:
     """Trace EffortR as counts over R."""
     assert k is not None
-    relevant = len(one.relevant(params["rel"]))
-    last = float(docs_at(k, to_review(one, params)))
-    terms = tuple(Term(*doc, "1", 1.0) for doc in found_by(one, params, last))
+    relevant = len(ranking.relevant(params["rel"]))
+    last = float(docs_at(k, to_review(ranking, params)))
+    terms = tuple(Term(*doc, "1", 1.0) for doc in relevant_to(ranking, params, last))
     divisor_is = f"relevant docs of the query; counted to rank {last:g}"
     return Trace(terms, relevant, divisor_is, None if relevant else math.nan)
 
 
-def trace_work_saved(one: OneList, params: Params, k: float | None) -> Trace:
+def trace_work_saved(ranking: OneList, params: Params, k: float | None) -> Trace:
     """Trace WSS as the level of recall less the share of docs read."""
     assert k is not None
-    relevant, docs = len(one.relevant(params["rel"])), to_review(one, params)
+    relevant, docs = len(ranking.relevant(params["rel"])), to_review(ranking, params)
     needed = int(docs_for_recall(k, relevant, params["needed"]))
-    retrieved = found_by(one, params, docs)
+    retrieved = relevant_to(ranking, params, docs)
     terms = [Term(None, "(recall)", 0, f"recall {k:g}", k)]
     if needed <= len(retrieved):
         rank, doc, grade = retrieved[needed - 1] if needed else (0, "(no doc)", 0)
@@ -168,10 +168,10 @@ def trace_work_saved(one: OneList, params: Params, k: float | None) -> Trace:
     return Trace(tuple(terms), 1.0, "(nothing)", None if relevant else math.nan)
 
 
-def trace_last_relevant(one: OneList, params: Params, k: None) -> Trace:
+def trace_last_relevant(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace LastRel as one rank."""
-    relevant, docs = len(one.relevant(params["rel"])), to_review(one, params)
-    retrieved = found_by(one, params, docs)
+    relevant, docs = len(ranking.relevant(params["rel"])), to_review(ranking, params)
+    retrieved = relevant_to(ranking, params, docs)
     terms = [Term(*doc, f"rank {doc[0]}", float(doc[0])) for doc in retrieved[-1:]]
     if len(retrieved) < relevant and params["unretrieved"] == "all":
         text = f"{relevant - len(retrieved)} relevant docs not retrieved: all {docs} docs"
@@ -179,12 +179,12 @@ def trace_last_relevant(one: OneList, params: Params, k: None) -> Trace:
     return Trace(tuple(terms), 1.0, "(nothing)", None if relevant else math.nan)
 
 
-def trace_area(one: OneList, params: Params, k: None) -> Trace:
+def trace_area(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace NormArea as the area that each relevant doc adds."""
-    relevant, docs = len(one.relevant(params["rel"])), to_review(one, params)
+    relevant, docs = len(ranking.relevant(params["rel"])), to_review(ranking, params)
     terms = tuple(
         Term(rank, doc, grade, f"{docs} - {rank} + 1/2", docs - rank + 0.5)
-        for rank, doc, grade in found_by(one, params, docs)
+        for rank, doc, grade in relevant_to(ranking, params, docs)
     )
     most = min(relevant, docs)
     divisor_is = f"area with {most} relevant docs first"
@@ -201,7 +201,7 @@ class _Review(NamedTuple):
     docs: Any
     read: Any
     relevant: Any
-    found: Any
+    retrieved: Any
 
 
 def _reviews(view: JudgedRanks, params: Params) -> _Review:
@@ -209,25 +209,28 @@ def _reviews(view: JudgedRanks, params: Params) -> _Review:
     read = np.minimum(view.lengths, docs[:, None]).astype(np.float64)
     relevant = view.counts(params["rel"]).astype(np.float64)[:, None]
     return _Review(
-        docs[:, None].astype(np.float64), read, relevant, found_within(view, params["rel"], docs)
+        docs[:, None].astype(np.float64),
+        read,
+        relevant,
+        retrieved_within(view, params["rel"], docs),
     )
 
 
-def _review(one: OneList, params: Params) -> _Review:
-    docs = to_review(one, params)
-    retrieved = len(found_by(one, params, docs))
-    return _Review(docs, min(one.length, docs), len(one.relevant(params["rel"])), retrieved)
+def _review(ranking: OneList, params: Params) -> _Review:
+    docs = to_review(ranking, params)
+    retrieved = len(relevant_to(ranking, params, docs))
+    return _Review(docs, min(ranking.length, docs), len(ranking.relevant(params["rel"])), retrieved)
 
 
 def _defined(ks: Cutoffs, review: _Review, values: np.ndarray) -> np.ndarray:
     """Return values of a query with relevant docs for each cutoff, NaN for other queries."""
     return np.broadcast_to(
-        np.where(review.relevant > 0, values, math.nan), (len(ks), *review.found.shape)
+        np.where(review.relevant > 0, values, math.nan), (len(ks), *review.retrieved.shape)
     )
 
 
 def _recall_loss(review: _Review) -> Any:
-    return (1.0 - review.found / np.maximum(review.relevant, 1.0)) ** 2
+    return (1.0 - review.retrieved / np.maximum(review.relevant, 1.0)) ** 2
 
 
 def _effort_loss(review: _Review, b: float) -> Any:
@@ -237,7 +240,7 @@ def _effort_loss(review: _Review, b: float) -> Any:
 
 
 def _penalty(review: _Review, kind: str, amount: float) -> Any:
-    missing, unread = review.relevant - review.found, review.docs - review.read
+    missing, unread = review.relevant - review.retrieved, review.docs - review.read
     if kind == "uniform":
         return amount * unread * missing / np.maximum(review.relevant, 1.0)
     share = 1.0 - 0.5 ** np.maximum(missing - 1.0, 0.0)
@@ -276,7 +279,7 @@ def compute_cost(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def _recall_term(review: _Review) -> Term:
-    text = f"(1 - {review.found}/{review.relevant})^2"
+    text = f"(1 - {review.retrieved}/{review.relevant})^2"
     return Term(None, "(recall)", 0, text, float(_recall_loss(review)))
 
 
@@ -289,29 +292,29 @@ def _trace_costs(review: _Review, *terms: Term) -> Trace:
     return Trace(terms, 1.0, "(nothing)", None if review.relevant else math.nan)
 
 
-def trace_recall_loss(one: OneList, params: Params, k: None) -> Trace:
+def trace_recall_loss(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace LossR as one term."""
-    review = _review(one, params)
+    review = _review(ranking, params)
     return _trace_costs(review, _recall_term(review))
 
 
-def trace_effort_loss(one: OneList, params: Params, k: None) -> Trace:
+def trace_effort_loss(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace LossE as one term."""
-    review = _review(one, params)
+    review = _review(ranking, params)
     return _trace_costs(review, _effort_term(review, params["b"]))
 
 
-def trace_loss(one: OneList, params: Params, k: None) -> Trace:
+def trace_loss(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace LossER as the losses of recall and of effort."""
-    review = _review(one, params)
+    review = _review(ranking, params)
     return _trace_costs(review, _recall_term(review), _effort_term(review, params["b"]))
 
 
-def trace_cost(one: OneList, params: Params, k: None) -> Trace:
+def trace_cost(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace ReviewCost as the costs of docs read and the penalty."""
-    review, cost = _review(one, params), params["doc"]
+    review, cost = _review(ranking, params), params["doc"]
     read = Term(None, "(docs read)", 0, f"{review.read} docs * {cost:g}", review.read * cost)
-    lost, unread = review.relevant - review.found, review.docs - review.read
+    lost, unread = review.relevant - review.retrieved, review.docs - review.read
     text = f"{params['penalty']} penalty: {lost} relevant docs lost, {unread} docs unread"
     amount = float(_penalty(review, params["penalty"], params["missed"]))
     return _trace_costs(review, read, Term(None, "(docs not read)", 0, text, amount))

@@ -135,86 +135,88 @@ def compute_stat_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.
     return np.broadcast_to(relevant[:, None], (len(ks), *view.lengths.shape))
 
 
-def doc_weight(one: OneList, params: Params, doc: str, grade: float) -> float:
+def doc_weight(ranking: OneList, params: Params, doc: str, grade: float) -> float:
     """Return the inverse inclusion probability of a doc, 0 for a doc to ignore."""
-    if not one.counts_as_judged(grade):
+    if not ranking.counts_as_judged(grade):
         return 0.0
-    if one.sampled is None:
+    if ranking.sampled is None:
         return 1.0
-    stratum, method, probability = one.sampled[doc]
+    stratum, method, probability = ranking.sampled[doc]
     if stratum:
-        same = [g for _, d, g in one.judged if one.sampled[d][0] == stratum]
-        return len(same) / sum(map(one.counts_as_judged, same))
+        same = [g for _, d, g in ranking.judged if ranking.sampled[d][0] == stratum]
+        return len(same) / sum(map(ranking.counts_as_judged, same))
     if math.isnan(probability) or (params["mtc"] == "excluded" and method == ONLY_MTC):
         return 0.0
     return 1.0 if params["mtc"] == "certain" and method in BY_MTC else 1 / probability
 
 
-def _weighted_relevant(one: OneList, params: Params) -> list[tuple[int | None, str, float, float]]:
+def _weighted_relevant(
+    ranking: OneList, params: Params
+) -> list[tuple[int | None, str, float, float]]:
     """List rank, doc, grade and weight of the relevant docs with a weight, by rank."""
-    relevant = one.relevant(params["rel"])
-    weighted = ((*doc, doc_weight(one, params, doc[1], doc[2])) for doc in relevant)
+    relevant = ranking.relevant(params["rel"])
+    weighted = ((*doc, doc_weight(ranking, params, doc[1], doc[2])) for doc in relevant)
     return [doc for doc in weighted if doc[3] > 0]
 
 
-def _estimated(one: OneList, params: Params) -> float:
+def _estimated(ranking: OneList, params: Params) -> float:
     """Return the estimated number of relevant docs; NaN for a query that was not sampled."""
-    sampled = one.sampled
+    sampled = ranking.sampled
     if sampled is not None and not any(
         stratum or (method != ONLY_MTC and not math.isnan(probability))
         for stratum, method, probability in sampled.values()
     ):
         return math.nan
-    return sum(weight for *_, weight in _weighted_relevant(one, params))
+    return sum(weight for *_, weight in _weighted_relevant(ranking, params))
 
 
 def _trace(terms: list[Term], relevant: float, divisor: float, divisor_is: str) -> Trace:
     return Trace(tuple(terms), divisor, divisor_is, None if relevant > 0 else math.nan)
 
 
-def trace_stat_ap(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_stat_ap(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace statAP as weighted precisions over the estimated number of relevant docs."""
     terms, above = [], 0.0
-    for rank, doc, grade, weight in _weighted_relevant(one, params):
+    for rank, doc, grade, weight in _weighted_relevant(ranking, params):
         if rank is None or (k is not None and rank > k):
             continue
         text = f"{weight:g} * (1 + {above:g})/{rank}"
         terms.append(Term(rank, doc, grade, text, weight * (1 + above) / rank))
         above += weight
-    relevant = _estimated(one, params)
+    relevant = _estimated(ranking, params)
     return _trace(terms, relevant, relevant, "estimated relevant docs of the query")
 
 
-def _within(one: OneList, params: Params, k: float) -> list[Term]:
+def _within(ranking: OneList, params: Params, k: float) -> list[Term]:
     return [
         Term(rank, doc, grade, f"{weight:g}", weight)
-        for rank, doc, grade, weight in _weighted_relevant(one, params)
+        for rank, doc, grade, weight in _weighted_relevant(ranking, params)
         if rank is not None and rank <= k
     ]
 
 
-def trace_stat_precision(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_stat_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace statP@k as weights over k."""
     assert k is not None
-    return _trace(_within(one, params, k), _estimated(one, params), k, "the cutoff k")
+    return _trace(_within(ranking, params, k), _estimated(ranking, params), k, "the cutoff k")
 
 
-def trace_stat_r_precision(one: OneList, params: Params, k: None) -> Trace:
+def trace_stat_r_precision(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace statRprec as weights over the estimated number of relevant docs."""
-    relevant = _estimated(one, params)
+    relevant = _estimated(ranking, params)
     cut = 0 if math.isnan(relevant) else math.floor(relevant + 0.5)
-    divisor = cut if one.length >= cut else relevant
+    divisor = cut if ranking.length >= cut else relevant
     divisor_is = f"estimated relevant docs of the query, counted to rank {cut}"
-    return _trace(_within(one, params, cut), relevant, divisor, divisor_is)
+    return _trace(_within(ranking, params, cut), relevant, divisor, divisor_is)
 
 
-def trace_stat_relevant(one: OneList, params: Params, k: None) -> Trace:
+def trace_stat_relevant(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace statNumRel as weights."""
     terms = tuple(
         Term(rank, doc, grade, f"{weight:g}", weight)
-        for rank, doc, grade, weight in _weighted_relevant(one, params)
+        for rank, doc, grade, weight in _weighted_relevant(ranking, params)
     )
-    undefined = math.nan if math.isnan(_estimated(one, params)) else None
+    undefined = math.nan if math.isnan(_estimated(ranking, params)) else None
     return Trace(terms, 1.0, "(nothing)", undefined)
 
 
@@ -493,40 +495,42 @@ class Seen:
         return self.docs * (self.relevant + extra) / judged if judged else 0.0
 
 
-def _stratum(one: OneList, doc: str) -> str:
-    return "" if one.sampled is None else one.sampled[doc][0]
+def _stratum(ranking: OneList, doc: str) -> str:
+    return "" if ranking.sampled is None else ranking.sampled[doc][0]
 
 
-def _count(one: OneList, rel: float, k: float | None = math.inf) -> dict[str, Seen]:
+def _count(ranking: OneList, rel: float, k: float | None = math.inf) -> dict[str, Seen]:
     """Count docs by stratum: of the list to rank k (None: all of it), or of the pool (infinity)."""
     pooled = k == math.inf
     seen: dict[str, Seen] = {}
-    for _, doc, grade in one.judged if pooled else one.within(None if k is None else int(k)):
-        is_judged = one.counts_as_judged(grade)
-        seen.setdefault(_stratum(one, doc), Seen()).add(is_judged, is_judged and grade >= rel)
+    for _, doc, grade in (
+        ranking.judged if pooled else ranking.within(None if k is None else int(k))
+    ):
+        is_judged = ranking.counts_as_judged(grade)
+        seen.setdefault(_stratum(ranking, doc), Seen()).add(is_judged, is_judged and grade >= rel)
     return seen
 
 
-def _traced_relevant(one: OneList, rel: float) -> float:
-    strata = _count(one, rel).values()
+def _traced_relevant(ranking: OneList, rel: float) -> float:
+    strata = _count(ranking, rel).values()
     return sum(s.relevant * s.docs / s.judged for s in strata if s.judged)
 
 
-def trace_xinfap(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_xinfap(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace xinfAP as one expected precision per relevant doc retrieved."""
-    rel, pool = params["rel"], _count(one, params["rel"])
+    rel, pool = params["rel"], _count(ranking, params["rel"])
     seen: dict[str, Seen] = {}
     terms = []
-    for rank, doc, grade in one.within(k):
-        is_judged = one.counts_as_judged(grade)
-        stratum = _stratum(one, doc)
+    for rank, doc, grade in ranking.within(k):
+        is_judged = ranking.counts_as_judged(grade)
+        stratum = _stratum(ranking, doc)
         if is_judged and grade >= rel:
             weight = pool[stratum].docs / pool[stratum].judged
             above = sum(s.expected(params) for s in seen.values())
             text = f"{weight:g} * (1 + {above:g} expected above)/{rank}"
             terms.append(Term(rank, doc, grade, text, weight * (1 + above) / rank))
         seen.setdefault(stratum, Seen()).add(is_judged, is_judged and grade >= rel)
-    relevant = _traced_relevant(one, rel)
+    relevant = _traced_relevant(ranking, rel)
     divisor, divisor_is = relevant, "estimated relevant docs of the query"
     if params["norm"] == "min":
         assert k is not None
@@ -534,22 +538,22 @@ def trace_xinfap(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(tuple(terms), divisor, divisor_is, None if relevant else 0.0)
 
 
-def trace_inf_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_inf_ndcg(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace infNDCG as the discounted gains of docs that stand for several, over the ideal DCG."""
-    listed, pool = _count(one, 1, k), _count(one, 1)
+    listed, pool = _count(ranking, 1, k), _count(ranking, 1)
     terms = []
-    for rank, doc, grade in one.within(k):
-        gain = doc_gain(one, doc, grade, params) if one.counts_as_judged(grade) else 0.0
+    for rank, doc, grade in ranking.within(k):
+        gain = doc_gain(ranking, doc, grade, params) if ranking.counts_as_judged(grade) else 0.0
         if gain > 0:
-            stratum = listed[_stratum(one, doc)]
+            stratum = listed[_stratum(ranking, doc)]
             text = f"{stratum.docs}/{stratum.judged} * {gain:g} / log2({rank} + 1)"
             amount = stratum.docs / stratum.judged * gain / math.log2(rank + 1)
             terms.append(Term(rank, doc, grade, text, amount))
     docs: dict[float, float] = {}
-    for _, doc, grade in one.judged:
-        if one.counts_as_judged(grade):
-            stratum = pool[_stratum(one, doc)]
-            gain = doc_gain(one, doc, grade, params)
+    for _, doc, grade in ranking.judged:
+        if ranking.counts_as_judged(grade):
+            stratum = pool[_stratum(ranking, doc)]
+            gain = doc_gain(ranking, doc, grade, params)
             docs[gain] = docs.get(gain, 0.0) + stratum.docs / stratum.judged
     ideal = start = 0.0
     for gain in sorted((gain for gain in docs if gain > 0), reverse=True):
@@ -562,7 +566,7 @@ def trace_inf_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
 
 
 def _trace_expected(
-    one: OneList, params: Params, k: int | None, divisor: float, what: str
+    ranking: OneList, params: Params, k: int | None, divisor: float, what: str
 ) -> Trace:
     terms = (
         Term(
@@ -572,23 +576,23 @@ def _trace_expected(
             f"{s.docs} docs, {s.judged} judged, {s.relevant} relevant",
             s.expected(params),
         )
-        for name, s in _count(one, params["rel"], k).items()
+        for name, s in _count(ranking, params["rel"], k).items()
     )
     return Trace(tuple(terms), divisor, what)
 
 
-def trace_inf_precision(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_inf_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace infP as the expected relevant docs of each stratum over k."""
     assert k is not None
-    return _trace_expected(one, params, k, k, "the cutoff k")
+    return _trace_expected(ranking, params, k, k, "the cutoff k")
 
 
-def trace_inf_relevant_retrieved(one: OneList, params: Params, k: None) -> Trace:
+def trace_inf_relevant_retrieved(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace infNumRelRet as the expected relevant docs of each stratum."""
-    return _trace_expected(one, params, None, 1.0, "(nothing)")
+    return _trace_expected(ranking, params, None, 1.0, "(nothing)")
 
 
-def trace_inf_relevant(one: OneList, params: Params, k: None) -> Trace:
+def trace_inf_relevant(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace infNumRel as the estimated relevant docs of each stratum."""
     terms = (
         Term(
@@ -598,7 +602,7 @@ def trace_inf_relevant(one: OneList, params: Params, k: None) -> Trace:
             f"{s.relevant} of {s.judged} judged relevant, times {s.docs} docs",
             s.relevant / s.judged * s.docs,
         )
-        for name, s in _count(one, params["rel"]).items()
+        for name, s in _count(ranking, params["rel"]).items()
         if s.judged
     )
     return Trace(tuple(terms), 1.0, "(nothing)")

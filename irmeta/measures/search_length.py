@@ -164,11 +164,11 @@ def compute_asl(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     return out
 
 
-def trace_asl(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_asl(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace ASL as one search length per relevant doc."""
-    relevant = one.relevant(params["rel"])
+    relevant = ranking.relevant(params["rel"])
     retrieved = sum(rank is not None for rank, *_ in relevant)
-    ending, missing = _unretrieved(one, retrieved, params["unretrieved"])
+    ending, missing = _unretrieved(ranking, retrieved, params["unretrieved"])
     terms = []
     for above, (rank, doc, grade) in enumerate(relevant[:k]):
         if rank is None:
@@ -181,12 +181,12 @@ def trace_asl(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(tuple(terms), len(terms), divisor_is, undefined)
 
 
-def _unretrieved(one: OneList, retrieved: int, choice: str) -> tuple[str, float]:
-    irrelevant = one.length - retrieved
-    if one.length == 0 or choice == "depth":
-        ending = f"rank {one.deepest_rank} + 1 - {retrieved} relevant retrieved"
-        reason = "no list" if one.length == 0 else "not retrieved"
-        return f"{reason}: {ending}", float(one.deepest_rank - retrieved + 1)
+def _unretrieved(ranking: OneList, retrieved: int, choice: str) -> tuple[str, float]:
+    irrelevant = ranking.length - retrieved
+    if ranking.length == 0 or choice == "depth":
+        ending = f"rank {ranking.deepest_rank} + 1 - {retrieved} relevant retrieved"
+        reason = "no list" if ranking.length == 0 else "not retrieved"
+        return f"{reason}: {ending}", float(ranking.deepest_rank - retrieved + 1)
     value = {"irrel": irrelevant, "floor": max(1, irrelevant), "irrel+1": irrelevant + 1}[choice]
     ending = {"irrel": "", "floor": ", at least 1", "irrel+1": " + 1"}[choice]
     return f"not retrieved: {irrelevant} non-relevant in the list{ending}", float(value)
@@ -259,14 +259,14 @@ def compute_average(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
     return np.broadcast_to(out, (len(ks), *view.lengths.shape))
 
 
-def _length_terms(one: OneList, params: Params) -> list[Term]:
+def _length_terms(ranking: OneList, params: Params) -> list[Term]:
     """List the search length to every relevant doc, by rank."""
-    relevant = one.relevant(params["rel"])
+    relevant = ranking.relevant(params["rel"])
     corpus = params["corpus"]
     if corpus in (None, "relevant"):
-        judged = {doc for _, doc, grade in one.judged if one.counts_as_judged(grade)}
+        judged = {doc for _, doc, grade in ranking.judged if ranking.counts_as_judged(grade)}
         counted = judged if corpus is None else {doc for _, doc, _ in relevant}
-        corpus = one.retrieved + len(one.unretrieved_by_all & counted)
+        corpus = ranking.retrieved + len(ranking.unretrieved_by_all & counted)
     terms = []
     for nth, (rank, doc, grade) in enumerate(relevant, 1):
         length, arithmetic = rank, f"rank {rank}"
@@ -284,19 +284,19 @@ def _trace_lengths(terms: list[Term], divisor_is: str) -> Trace:
     return Trace(tuple(terms), len(terms), divisor_is, None if terms else math.nan)
 
 
-def trace_initial(one: OneList, params: Params, k: None) -> Trace:
+def trace_initial(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace ISL as the first search length."""
-    return _trace_lengths(_length_terms(one, params)[:1], "(nothing)")
+    return _trace_lengths(_length_terms(ranking, params)[:1], "(nothing)")
 
 
-def trace_total(one: OneList, params: Params, k: None) -> Trace:
+def trace_total(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace TSL as the last search length."""
-    return _trace_lengths(_length_terms(one, params)[-1:], "(nothing)")
+    return _trace_lengths(_length_terms(ranking, params)[-1:], "(nothing)")
 
 
-def trace_average(one: OneList, params: Params, k: None) -> Trace:
+def trace_average(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace AvgSL as one search length per relevant doc."""
-    return _trace_lengths(_length_terms(one, params), "relevant docs of the query")
+    return _trace_lengths(_length_terms(ranking, params), "relevant docs of the query")
 
 
 def _needs_retrieved(params: Params) -> tuple[Need, ...]:

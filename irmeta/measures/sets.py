@@ -92,51 +92,51 @@ def compute_judged_nonrelevant(view: JudgedRanks, params: Params, ks: Cutoffs) -
     return _for_each(ks, retrieved(view, *view.nonrelevant(params["rel"])), view)
 
 
-def _hits(one: OneList, params: Params) -> list[tuple[int | None, str, float]]:
-    return [d for d in one.relevant(params["rel"]) if d[0] is not None]
+def _hits(ranking: OneList, params: Params) -> list[tuple[int | None, str, float]]:
+    return [d for d in ranking.relevant(params["rel"]) if d[0] is not None]
 
 
 def _per_hit(
-    one: OneList, params: Params, divisor: float, divisor_is: str, amount: float = 1.0
+    ranking: OneList, params: Params, divisor: float, divisor_is: str, amount: float = 1.0
 ) -> Trace:
     """Trace the same amount for each relevant doc retrieved; 0 for divisor 0."""
-    terms = tuple(Term(*doc, f"{amount:g}", amount) for doc in _hits(one, params))
+    terms = tuple(Term(*doc, f"{amount:g}", amount) for doc in _hits(ranking, params))
     return Trace(terms, divisor, divisor_is, None if divisor else 0.0)
 
 
-def _all_relevant(one: OneList, params: Params) -> int:
-    return len(one.relevant(params["rel"]))
+def _all_relevant(ranking: OneList, params: Params) -> int:
+    return len(ranking.relevant(params["rel"]))
 
 
-def trace_set_precision(one: OneList, params: Params, k: None) -> Trace:
+def trace_set_precision(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace SetP as counts over n."""
-    return _per_hit(one, params, one.length, "docs of the list")
+    return _per_hit(ranking, params, ranking.length, "docs of the list")
 
 
-def trace_set_recall(one: OneList, params: Params, k: None) -> Trace:
+def trace_set_recall(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace SetR as counts over R."""
-    return _per_hit(one, params, _all_relevant(one, params), "relevant docs of the query")
+    return _per_hit(ranking, params, _all_relevant(ranking, params), "relevant docs of the query")
 
 
-def trace_set_f(one: OneList, params: Params, k: None) -> Trace:
+def trace_set_f(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace SetF as (1 + beta^2) relevant docs retrieved / (beta^2 R + n), an equal ratio."""
-    weight, relevant = params["beta"] ** 2, _all_relevant(one, params)
-    divisor_is = f"{weight:g} times {relevant} relevant docs + {one.length} docs of the list"
-    return _per_hit(one, params, weight * relevant + one.length, divisor_is, 1.0 + weight)
+    weight, relevant = params["beta"] ** 2, _all_relevant(ranking, params)
+    divisor_is = f"{weight:g} times {relevant} relevant docs + {ranking.length} docs of the list"
+    return _per_hit(ranking, params, weight * relevant + ranking.length, divisor_is, 1.0 + weight)
 
 
-def trace_set_ap(one: OneList, params: Params, k: None) -> Trace:
+def trace_set_ap(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace SetAP as the precision of the list for each relevant doc retrieved, over R."""
-    precision = len(_hits(one, params)) / max(one.length, 1)
-    relevant = _all_relevant(one, params)
-    return _per_hit(one, params, relevant, "relevant docs of the query", precision)
+    precision = len(_hits(ranking, params)) / max(ranking.length, 1)
+    relevant = _all_relevant(ranking, params)
+    return _per_hit(ranking, params, relevant, "relevant docs of the query", precision)
 
 
-def trace_set_relative(one: OneList, params: Params, k: None) -> Trace:
+def trace_set_relative(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace SetRelP as counts over min(n, R)."""
-    relevant = _all_relevant(one, params)
-    divisor_is = f"min({one.length} docs of the list, {relevant} relevant docs)"
-    return _per_hit(one, params, min(one.length, relevant), divisor_is)
+    relevant = _all_relevant(ranking, params)
+    divisor_is = f"min({ranking.length} docs of the list, {relevant} relevant docs)"
+    return _per_hit(ranking, params, min(ranking.length, relevant), divisor_is)
 
 
 def _total(*terms: Term) -> Trace:
@@ -148,32 +148,32 @@ def _of_all(what: str, arithmetic: str, amount: float) -> Term:
     return Term(None, f"({what})", 0, arithmetic, amount)
 
 
-def trace_queries(one: OneList, params: Params, k: None) -> Trace:
+def trace_queries(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace NumQ as 1."""
     return _total(_of_all("the query", "1", 1.0))
 
 
-def trace_listed(one: OneList, params: Params, k: None) -> Trace:
+def trace_listed(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace NumRet as one number."""
-    return _total(_of_all("docs of the list", f"{one.length}", float(one.length)))
+    return _total(_of_all("docs of the list", f"{ranking.length}", float(ranking.length)))
 
 
-def trace_relevant(one: OneList, params: Params, k: None) -> Trace:
+def trace_relevant(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace NumRel, doc by doc."""
-    return _total(*(Term(*doc, "1", 1.0) for doc in one.relevant(params["rel"])))
+    return _total(*(Term(*doc, "1", 1.0) for doc in ranking.relevant(params["rel"])))
 
 
-def trace_relevant_retrieved(one: OneList, params: Params, k: None) -> Trace:
+def trace_relevant_retrieved(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace NumRelRet, doc by doc."""
-    return _total(*(Term(*doc, "1", 1.0) for doc in _hits(one, params)))
+    return _total(*(Term(*doc, "1", 1.0) for doc in _hits(ranking, params)))
 
 
-def trace_judged_nonrelevant(one: OneList, params: Params, k: None) -> Trace:
+def trace_judged_nonrelevant(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace NumNonrelJudgedRet, doc by doc."""
     counted = (
         Term(rank, doc, grade, "1", 1.0)
-        for rank, doc, grade in one.within(None)
-        if one.counts_as_judged(grade) and grade < params["rel"]
+        for rank, doc, grade in ranking.within(None)
+        if ranking.counts_as_judged(grade) and grade < params["rel"]
     )
     return _total(*counted)
 
@@ -228,9 +228,9 @@ def compute_scaled_utility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np
     return np.broadcast_to(scaled, (len(ks), *view.lengths.shape))
 
 
-def _kinds(one: OneList, params: Params) -> tuple[int, int]:
+def _kinds(ranking: OneList, params: Params) -> tuple[int, int]:
     """Return the number of relevant docs of the list, and of all relevant docs."""
-    relevant = one.relevant(params["rel"])
+    relevant = ranking.relevant(params["rel"])
     return sum(rank is not None for rank, *_ in relevant), len(relevant)
 
 
@@ -249,14 +249,14 @@ def _raised(terms: list[Term], low: float) -> list[Term]:
     return [*terms, raised] if total < low else terms
 
 
-def trace_utility(one: OneList, params: Params, k: None) -> Trace:
+def trace_utility(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace Utility as one term for each of its four kinds of docs."""
-    hits, relevant = _kinds(one, params)
+    hits, relevant = _kinds(ranking, params)
     kinds = {
         "a": ("relevant, in the list", hits),
-        "b": ("not relevant, in the list", one.length - hits),
+        "b": ("not relevant, in the list", ranking.length - hits),
         "c": ("relevant, not in the list", relevant - hits),
-        "d": ("neither", params["N"] + hits - one.length - relevant),
+        "d": ("neither", params["N"] + hits - ranking.length - relevant),
     }
     terms = _weighted(params, kinds)
     if params["low"] is not None:
@@ -264,14 +264,14 @@ def trace_utility(one: OneList, params: Params, k: None) -> Trace:
     return Trace(tuple(terms), 1.0, "(nothing)")
 
 
-def trace_scaled_utility(one: OneList, params: Params, k: None) -> Trace:
+def trace_scaled_utility(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace ScaledUtility as a bounded utility less the bound, over the greatest."""
-    hits, relevant = _kinds(one, params)
+    hits, relevant = _kinds(ranking, params)
     greatest = params["a"] * relevant
     least = params["least"] * (greatest if params["bound"] == "share" else 1.0)
     kinds = {
         "a": ("relevant, in the list", hits),
-        "b": ("not relevant, in the list", one.length - hits),
+        "b": ("not relevant, in the list", ranking.length - hits),
     }
     terms = _raised(_weighted(params, kinds), least)
     terms.append(Term(None, "(scale)", 0, f"- lower bound {least:g}", -least))

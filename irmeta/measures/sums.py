@@ -166,9 +166,9 @@ def without_depth(view: JudgedRanks, values: np.ndarray) -> np.ndarray:
     return np.where((view.require("complete_depth") == 0)[:, None], np.nan, values)
 
 
-def trace_without_depth(one: OneList) -> Trace | None:
+def trace_without_depth(ranking: OneList) -> Trace | None:
     """Trace the undefined value of a query whose pool is complete at no depth."""
-    if one.complete_depth > 0:
+    if ranking.complete_depth > 0:
         return None
     return Trace((), 0.0, "nothing: the pool of the query is complete at no depth", math.nan)
 
@@ -208,8 +208,8 @@ def gains(
         else:
             gain = (2.0**gain - 1.0) / 2.0**highest
     elif kind != "grade":
-        for named, given in gain_map(kind).items():
-            gain[grades == named] = given
+        for grade, of_grade in gain_map(kind).items():
+            gain[grades == grade] = of_grade
     gain[grades < least] = 0.0
     return gain
 
@@ -231,14 +231,14 @@ def doc_gains(
     return by_row
 
 
-def doc_gain(one: OneList, doc: str, grade: float, params: Params, least: float = 0) -> float:
+def doc_gain(ranking: OneList, doc: str, grade: float, params: Params, least: float = 0) -> float:
     """Compute the gain of one doc of a list, for traces, under the measure's `params`."""
     kind, rel, gmax = params["gain"], params.get("rel", 1), params.get("gmax")
-    highest = highest_grade(one.highest_grade, kind, gmax)
-    if doc == UNJUDGED_DOC and one.assumed_gain is not None:
-        return _assumed(one.assumed_gain, kind, rel, highest, least)
+    highest = highest_grade(ranking.highest_grade, kind, gmax)
+    if doc == UNJUDGED_DOC and ranking.assumed_gain is not None:
+        return _assumed(ranking.assumed_gain, kind, rel, highest, least)
     if kind == OF_QUERY:
-        return max(grade, 0) / (max(0, *(judged for _, _, judged in one.judged)) or 1)
+        return max(grade, 0) / (max(0, *(judged for _, _, judged in ranking.judged)) or 1)
     return float(gains(np.array([grade]), kind, rel, highest, least)[0])
 
 
@@ -267,8 +267,8 @@ def _assumed(gain: str, kind: str, rel: float, highest: float, least: float) -> 
         return 1.0
     # The greatest gain, because gains by grade need not be greatest at the highest grade.
     top, named = int(highest), [] if kind in GAINS else list(gain_map(kind))
-    whole = range(max(top - len(named), 0), top + 1)  # named grades may be those of less gain
-    grades = np.array([*(grade for grade in named if grade <= highest), *whole, highest])
+    nearby = range(max(top - len(named), 0), top + 1)  # named grades may be those of less gain
+    grades = np.array([*(grade for grade in named if grade <= highest), *nearby, highest])
     return float(gains(grades, kind, rel, highest, least).max())
 
 
@@ -402,14 +402,14 @@ def refuse_assumed(measure: str, params: Params) -> None:
 
 
 def weight_at(
-    one: OneList, rank: int, k: int | None, ties: str, weight: Callable[[int], float]
+    ranking: OneList, rank: int, k: int | None, ties: str, weight: Callable[[int], float]
 ) -> tuple[float, str]:
     """Return the weight of the doc at a rank, and how tied docs share the weight, in words.
 
     For traces. The weight is 0 beyond the cutoff, the words are empty for an untied doc.
     """
-    deepest = one.length if k is None else k
-    first, last = (rank, rank) if ties == "order" else one.ties.get(rank, (rank, rank))
+    deepest = ranking.length if k is None else k
+    first, last = (rank, rank) if ties == "order" else ranking.ties.get(rank, (rank, rank))
     size, inside = last - first + 1, min(last, deepest) - first + 1
     if inside <= 0:
         return 0.0, ""
@@ -420,7 +420,7 @@ def weight_at(
 
 
 def weighted_terms(
-    one: OneList,
+    ranking: OneList,
     params: Params,
     k: int | None,
     weight: Callable[[int], float],
@@ -431,9 +431,9 @@ def weighted_terms(
 
     Grades below `least` have no gain.
     """
-    for rank, doc, grade in one.within(None):
-        amount, shared = weight_at(one, rank, k, params["ties"], weight)
-        gain = doc_gain(one, doc, grade, params, least) if amount > 0 else 0.0
+    for rank, doc, grade in ranking.within(None):
+        amount, shared = weight_at(ranking, rank, k, params["ties"], weight)
+        gain = doc_gain(ranking, doc, grade, params, least) if amount > 0 else 0.0
         if gain > 0:
             arithmetic = f"gain {gain:g} x {shared}" if shared else write(rank, gain)
             yield Term(rank, doc, grade, arithmetic, gain * amount)
@@ -555,24 +555,24 @@ class Sum:
         divisors = partial(self.divisor.of_view, view, params)
         return Events(*steps, divisors, self.divisor.undefined, scale)
 
-    def trace(self, one: OneList, params: Params, k: Any) -> Trace:
+    def trace(self, ranking: OneList, params: Params, k: Any) -> Trace:
         """Trace the value as terms over the divisor."""
-        judged = one
+        judged = ranking
         if needs_pool(params):
-            if unknown := trace_without_depth(one):
+            if unknown := trace_without_depth(ranking):
                 return unknown
-            judged = one.pooled_at(k)
+            judged = ranking.pooled_at(k)
         if self.pooled_terms is not None:
-            terms = tuple(self.pooled_terms(judged, one, params, k))
+            terms = tuple(self.pooled_terms(judged, ranking, params, k))
         else:
             terms = tuple(self.terms(judged, params, k))
         if self.divisor is None:
             return Trace(terms, 1.0, "(nothing)")
-        if judged is not one and _divides_by_pool(params):
+        if judged is not ranking and _divides_by_pool(params):
             divisor, _ = self.divisor.of_list(judged, params, k)
             divisor_is, undefined = self.divisor.in_pool.format(k=k), math.nan
         else:
-            divisor, divisor_is = self.divisor.of_list(one, params, k)
+            divisor, divisor_is = self.divisor.of_list(ranking, params, k)
             undefined = self.divisor.undefined
         return Trace(terms, divisor, divisor_is, None if divisor > 0 else undefined)
 
@@ -593,9 +593,9 @@ def _relevant(
 
 
 def _relevant_of(
-    one: OneList, params: Params, k: Any, norm: str | None = None
+    ranking: OneList, params: Params, k: Any, norm: str | None = None
 ) -> tuple[float, str]:
-    relevant = len(one.relevant(params["rel"]))
+    relevant = len(ranking.relevant(params["rel"]))
     if (norm or params.get("norm")) == "min":
         return min(k, relevant), "min(k, relevant docs of the query)"
     return relevant, "relevant docs of the query"

@@ -113,7 +113,7 @@ class Line:
         elif self.stem in BY_GROUP:
             known = ("qrels_jg",)
         if form not in known and self.stem not in ("runid", "num_q"):
-            needed = " or ".join(f"-R {one}" for one in known)
+            needed = " or ".join(f"-R {name}" for name in known)
             raise TrecEvalError(f"measure {self.name!r} needs judgments {needed}", 4)
 
 
@@ -165,21 +165,23 @@ def lines_of(asked: Sequence[str], options: TrecEvalOptions) -> list[Line]:
 
     Of a measure that is named twice the first parameters, such as those of ``P.5,10``, count.
     """
-    marked, given = set[str](), dict[str, str]()
+    marked, parameters_of = set[str](), dict[str, str]()
     for text in asked:
         name, point, parameters = text.partition(".")
         if point and not parameters:
             raise TrecEvalError(f"improper measure in parameter {name!r}", 1)
         if point:
-            given.setdefault(name, parameters)
+            parameters_of.setdefault(name, parameters)
         marked.update(_members(name, options.version))
-    return [line for stem in _ORDER if stem in marked for line in _lines(stem, given, options)]
+    return [
+        line for stem in _ORDER if stem in marked for line in _lines(stem, parameters_of, options)
+    ]
 
 
 def _members(name: str, version: int) -> Sequence[str]:
     """Return the measures that a name stands for."""
     if name in _NICKNAMES:
-        return [one for one in _NICKNAMES[name] if version == 10 or one not in _NEW]
+        return [stem for stem in _NICKNAMES[name] if version == 10 or stem not in _NEW]
     if name in _ABSENT:
         raise TrecEvalError(f"measure {name!r} of trec_eval is not implemented in irmeta", 1)
     if name not in _ORDER or (version == 9 and name in _NEW):
@@ -201,7 +203,8 @@ def _lines(stem: str, given: Mapping[str, str], options: TrecEvalOptions) -> lis
         if stem != "map_avgjg":
             inner = _cut_lines(BY_GROUP[stem], text, options)
         return [
-            replace(one, name=one.name.replace(BY_GROUP[stem], stem, 1), stem=stem) for one in inner
+            replace(line, name=line.name.replace(BY_GROUP[stem], stem, 1), stem=stem)
+            for line in inner
         ]
     if stem in _RANKS or stem in _LEVELS:
         return _cut_lines(stem, text, options)
@@ -214,7 +217,7 @@ def _cut_lines(stem: str, text: str | None, options: TrecEvalOptions) -> list[Li
     """Return a line for each cutoff, ascending."""
     parts = text.split(",") if text is not None else aliases.CUT[stem][1]
     cuts = sorted(
-        real_number(str(one)) if stem in _LEVELS else whole_number(str(one)) for one in parts
+        real_number(str(cut)) if stem in _LEVELS else whole_number(str(cut)) for cut in parts
     )
     if stem in _RANKS and cuts[0] <= 0:
         raise TrecEvalError(f"negative cutoff of {stem!r}", 2)
@@ -254,7 +257,7 @@ def _spec(name: str, options: TrecEvalOptions) -> Spec:
             values["unjudged"] = "condensed"
         if spec.measure.name in ("nDCG", "RBP"):
             del values["rel"]
-        params = tuple((one, values.get(one, value)) for one, value in spec.params)
+        params = tuple((key, values.get(key, value)) for key, value in spec.params)
         return parse_measure(replace(spec, params=params).name)
     except MeasureError as error:
         raise TrecEvalError(str(error), 2) from None
@@ -418,17 +421,17 @@ def _transitive(judged: list[tuple[str, float, int]], size: int) -> np.ndarray:
 
 def _values(groups: Sequence[_Group], retrieved: int) -> dict[str, float]:
     areas = [Areas.of(group.preferred, retrieved) for group in groups]
-    fulfilled = sum(one.all_fulfilled for one in areas)
-    both_fulfilled = sum(one.fulfilled for one in areas)
-    possible = sum(one.all_possible for one in areas)
+    fulfilled = sum(area.all_fulfilled for area in areas)
+    both_fulfilled = sum(area.fulfilled for area in areas)
+    possible = sum(area.all_possible for area in areas)
     pairs = _pairs(groups, retrieved)
     values = {
         "prefs_num_prefs_poss": float(possible),
         "prefs_num_prefs_ful": float(fulfilled),
         "prefs_num_prefs_ful_ret": float(both_fulfilled),
         "prefs_simp": _ratio(fulfilled, possible),
-        "prefs_simp_ret": _ratio(both_fulfilled, sum(one.possible for one in areas)),
-        "prefs_simp_imp": _ratio(fulfilled, sum(one.with_one for one in areas)),
+        "prefs_simp_ret": _ratio(both_fulfilled, sum(area.possible for area in areas)),
+        "prefs_simp_imp": _ratio(fulfilled, sum(area.with_one for area in areas)),
         "prefs_avgjg": _mean([_ratio(a.all_fulfilled, a.all_possible) for a in areas]),
         "prefs_avgjg_ret": _mean([_ratio(a.fulfilled, a.possible) for a in areas]),
         "prefs_avgjg_imp": _mean([_ratio(a.all_fulfilled, a.with_one) for a in areas]),

@@ -147,23 +147,23 @@ class UserModel:
                 out[index] += sign * all_five[quantity]
         return out
 
-    def trace(self, one: OneList, params: Params, k: Any) -> Trace:
+    def trace(self, ranking: OneList, params: Params, k: Any) -> Trace:
         """Trace a quantity as gains or costs times the probability of reading, or of stopping."""
         if params["bound"] == "lower":
-            return self._bound(one, params, k, 0.0)
+            return self._bound(ranking, params, k, 0.0)
         terms = []
         for best, sign in _BOUNDS[params["bound"]]:
-            value = self._bound(one, params, k, best).value
+            value = self._bound(ranking, params, k, best).value
             text = f"{params['quantity']} if unjudged docs have gain {best:g}"
             terms.append(Term(None, "(all docs)", 0, text, sign * value))
         return Trace(tuple(terms), 1.0, "(nothing)")
 
-    def _bound(self, one: OneList, params: Params, k: Any, best: float) -> Trace:
+    def _bound(self, ranking: OneList, params: Params, k: Any, best: float) -> Trace:
         depth, quantity = params["depth"], params["quantity"]
-        end = min(one.length, k) if self.cuts_list and k is not None else one.length
-        docs = self._docs(one, params, end)
+        end = min(ranking.length, k) if self.cuts_list and k is not None else ranking.length
+        docs = self._docs(ranking, params, end)
         gains = [docs[rank][2] if rank in docs else best for rank in range(1, depth + 1)]
-        costs = [*one.costs[:end], *[1.0] * depth][:depth]
+        costs = [*ranking.costs[:end], *[1.0] * depth][:depth]
         reading, stopping = self._reading(gains, costs, params, k)
         read, below = sum(reading), list(accumulate(reversed(stopping)))[::-1]
         shares, what = (reading, "P(reading)") if quantity in ("EU", "EC") else (below, "P(L)")
@@ -181,13 +181,15 @@ class UserModel:
         remaining = sum(share for rank, share in enumerate(shares, 1) if rank not in docs)
         return Trace((*terms, Term(None, "(unjudged docs)", 0, what, best * remaining)), *divisor)
 
-    def _docs(self, one: OneList, params: Params, end: int) -> dict[int, tuple[str, float, float]]:
+    def _docs(
+        self, ranking: OneList, params: Params, end: int
+    ) -> dict[int, tuple[str, float, float]]:
         """Map the rank of each judged doc down to `end` to its name, grade and gain."""
-        least, most = _scale(one.highest_grade, self.name, params)
+        least, most = _scale(ranking.highest_grade, self.name, params)
         return {
             rank: (doc, grade, (min(max(grade, least), most) - least) / (most - least))
-            for rank, doc, grade in one.within(end)
-            if one.counts_as_judged(grade)
+            for rank, doc, grade in ranking.within(end)
+            if ranking.counts_as_judged(grade)
         }
 
     def _reading(

@@ -283,10 +283,10 @@ def bound_of(params: Params, k: int) -> tuple[int, int]:
     return iterations, (5 if params["per"] == "all" else params["per"]) * iterations + 1
 
 
-def _rating_of(one: OneList, params: Params) -> Callable[[float], float]:
+def _rating_of(ranking: OneList, params: Params) -> Callable[[float], float]:
     highest = 1
     if params.get("form") == "paper":
-        highest = highest_grade(one.highest_grade, "linear", params["gmax"])
+        highest = highest_grade(ranking.highest_grade, "linear", params["gmax"])
     return lambda grade: grade / highest if grade >= params["rel"] else 0.0
 
 
@@ -294,15 +294,15 @@ def _iteration(params: Params, rank: int) -> int:
     return min(rank, 1) if params["per"] == "all" else -(-rank // params["per"])
 
 
-def _gain_terms(one: OneList, params: Params, k: int | None) -> list[Term]:
+def _gain_terms(ranking: OneList, params: Params, k: int | None) -> list[Term]:
     """List the gain of each doc down to k that has one."""
-    rating_of, shares = _rating_of(one, params), shares_of(one, params)
+    rating_of, shares = _rating_of(ranking, params), shares_of(ranking, params)
     gamma, height, is_code = params["gamma"], params["height"], params.get("form") != "paper"
     seen, filled = defaultdict[str, int](int), defaultdict[str, float](float)
     terms = []
-    for rank, doc, grade in one.within(k):
+    for rank, doc, grade in ranking.within(k):
         total, texts = 0.0, []
-        for name, of_doc in one.subtopic_grades.get(doc, {}).items():
+        for name, of_doc in ranking.subtopic_grades.get(doc, {}).items():
             rating, share = rating_of(of_doc), shares.get(name, 0.0)
             if rating > 0 and filled[name] < height:
                 power = seen[name] + is_code
@@ -319,21 +319,21 @@ def _gain_terms(one: OneList, params: Params, k: int | None) -> list[Term]:
     return terms
 
 
-def _docs(one: OneList, k: int | None) -> int:
-    return one.length if k is None else min(k, one.length)
+def _docs(ranking: OneList, k: int | None) -> int:
+    return ranking.length if k is None else min(k, ranking.length)
 
 
-def trace_ct(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_ct(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace CT as gains over the height of the cube and the iterations."""
-    used, scale = _iteration(params, _docs(one, k)), scale_of(params)
+    used, scale = _iteration(params, _docs(ranking, k)), scale_of(params)
     what = "iterations" if scale == 1 else f"height {scale:g} x {used} iterations"
-    return Trace(tuple(_gain_terms(one, params, k)), scale * used, what, None if used else 0.0)
+    return Trace(tuple(_gain_terms(ranking, params, k)), scale * used, what, None if used else 0.0)
 
 
-def trace_act(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_act(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace ACT as gains, each times the sum of 1 / iteration from its rank on."""
-    docs, scale, terms = _docs(one, k), scale_of(params), []
-    for term in _gain_terms(one, params, k):
+    docs, scale, terms = _docs(ranking, k), scale_of(params), []
+    for term in _gain_terms(ranking, params, k):
         assert term.rank is not None
         times = sum(1 / _iteration(params, rank) for rank in range(term.rank, docs + 1))
         text = f"({term.arithmetic})" if "+" in term.arithmetic else term.arithmetic
@@ -344,23 +344,23 @@ def trace_act(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(tuple(terms), scale * docs, what, None if docs else 0.0)
 
 
-def trace_nct(one: OneList, params: Params, k: int | None) -> Trace:
+def trace_nct(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace nCT as gains over the greatest gain of the subtopics."""
     assert k is not None
-    rating_of, total = _rating_of(one, params), 0.0
+    rating_of, total = _rating_of(ranking, params), 0.0
     is_code = params["bound"] == "code"
     iterations, most = bound_of(params, k)
-    for name, share in shares_of(one, params).items():
-        ratings = (rating_of(of.get(name, 0)) for of in one.subtopic_grades.values())
+    for name, share in shares_of(ranking, params).items():
+        ratings = (rating_of(of.get(name, 0)) for of in ranking.subtopic_grades.values())
         best = sorted(ratings, reverse=True)[:most]
         filled = sum(params["gamma"] ** i * rating for i, rating in enumerate(best))
         total += share * min(filled, params["height"])
-    used = _iteration(params, _docs(one, k)) if is_code else 1
+    used = _iteration(params, _docs(ranking, k)) if is_code else 1
     what = f"the gain of the best docs, {total:g}"
     if is_code:
         what += f", x {used} / {iterations} iterations"
     divisor = total * used / iterations
-    terms = tuple(_gain_terms(one, params, k))
+    terms = tuple(_gain_terms(ranking, params, k))
     return Trace(terms, divisor, what, None if divisor > 0 else 0.0)
 
 

@@ -87,18 +87,18 @@ def _ideal(view: JudgedRanks, gain: np.ndarray) -> np.ndarray:
     return best[best > 0]
 
 
-def _gain_of(one: OneList, params: Params) -> Callable[[float], float]:
-    highest = highest_grade(one.highest_grade, params["gain"], params.get("gmax"))
+def _gain_of(ranking: OneList, params: Params) -> Callable[[float], float]:
+    highest = highest_grade(ranking.highest_grade, params["gain"], params.get("gmax"))
     kind, rel = params["gain"], params["rel"]
     return lambda grade: float(gains(np.array([grade]), kind, rel, highest, least=rel)[0])
 
 
-def _gains_of(one: OneList, params: Params) -> dict[str, float]:
+def _gains_of(ranking: OneList, params: Params) -> dict[str, float]:
     """Return the global gain of each doc that has one, for traces."""
-    shares, gain_of = shares_of(one, params), _gain_of(one, params)
+    shares, gain_of = shares_of(ranking, params), _gain_of(ranking, params)
     total = {
         doc: sum(shares.get(name, 0.0) * gain_of(grade) for name, grade in of_doc.items())
-        for doc, of_doc in one.subtopic_grades.items()
+        for doc, of_doc in ranking.subtopic_grades.items()
     }
     return {doc: gain for doc, gain in total.items() if gain > 0}
 
@@ -108,9 +108,9 @@ def _discounted(view: JudgedRanks, params: Params) -> Steps:
     return weighted_steps(LOGARITHMIC, view, params, _by_rank(view, global_gains(view, params)))
 
 
-def _terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
-    gain = _gains_of(one, params)
-    for rank, doc, grade in one.within(k):
+def _terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    gain = _gains_of(ranking, params)
+    for rank, doc, grade in ranking.within(k):
         if doc in gain:
             weight, text = LOGARITHMIC.at(rank, params)
             yield Term(rank, doc, grade, f"{gain[doc]:g}{text}", gain[doc] * weight)
@@ -125,8 +125,10 @@ def _ideal_dcg(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> n
     return sums_at(*running_sums(offsets, amounts), firsts)
 
 
-def _ideal_of(divisor_is: str, one: OneList, params: Params, k: int | None) -> tuple[float, str]:
-    best = sorted(_gains_of(one, params).values(), reverse=True)[:k]
+def _ideal_of(
+    divisor_is: str, ranking: OneList, params: Params, k: int | None
+) -> tuple[float, str]:
+    best = sorted(_gains_of(ranking, params).values(), reverse=True)[:k]
     weights = (LOGARITHMIC.at(rank, params)[0] for rank in range(1, len(best) + 1))
     return sum(map(mul, best, weights)), divisor_is
 
@@ -165,19 +167,19 @@ def _relevant(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np
     return np.minimum(relevant, cuts[:, None])
 
 
-def _blended_terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
-    gain, beta = _gains_of(one, params), params["beta"]
+def _blended_terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    gain, beta = _gains_of(ranking, params), params["beta"]
     best = sorted(gain.values(), reverse=True)
     count, gained = 0, 0.0
-    for rank, doc, grade in one.within(k):
+    for rank, doc, grade in ranking.within(k):
         if doc in gain:
             count, gained, ideal = count + 1, gained + gain[doc], sum(best[:rank])
             text = f"({count} + {beta:g} x {gained:g}) / ({rank} + {beta:g} x {ideal:g})"
             yield Term(rank, doc, grade, text, (count + beta * gained) / (rank + beta * ideal))
 
 
-def _relevant_of(one: OneList, params: Params, k: int | None) -> tuple[float, str]:
-    relevant = len(_gains_of(one, params))
+def _relevant_of(ranking: OneList, params: Params, k: int | None) -> tuple[float, str]:
+    relevant = len(_gains_of(ranking, params))
     return relevant if k is None else min(k, relevant), "min(k, docs with a gain)"
 
 
@@ -220,14 +222,14 @@ def _check_type(view: JudgedRanks, index: int) -> None:
         )
 
 
-def _first_terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
-    gain_of, kinds = _gain_of(one, params), one.subtopic_types
+def _first_terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    gain_of, kinds = _gain_of(ranking, params), ranking.subtopic_types
 
     def gain(subtopic: str, grade: float) -> tuple[float, float]:
         is_last = kinds[subtopic] == "nav" and grade >= params["rel"]
         return gain_of(grade), 0.0 if is_last else 1.0
 
-    return novelty_terms(one, params, k, gain, shares_of(one, params), LOGARITHMIC)
+    return novelty_terms(ranking, params, k, gain, shares_of(ranking, params), LOGARITHMIC)
 
 
 DINNDCG = Sum(
@@ -261,12 +263,12 @@ def _sharp(compute: Compute) -> Compute:
 def trace_sharp(trace: Callable[..., Trace]) -> Callable[..., Trace]:
     """Return the function that traces a D#-measure."""
 
-    def trace_both(one: OneList, params: Params, k: int | None) -> Trace:
+    def trace_both(ranking: OneList, params: Params, k: int | None) -> Trace:
         """Trace gamma times each part of subtopic recall, and 1 - gamma times the D-measure."""
         parts = ((STRECALL.trace, params["gamma"]), (trace, 1.0 - params["gamma"]))
         terms = []
         for trace_part, weight in parts:
-            part = trace_part(one, params, k)
+            part = trace_part(ranking, params, k)
             if part.undefined is None:
                 terms += [
                     replace(

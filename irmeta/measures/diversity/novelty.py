@@ -93,11 +93,11 @@ def _novelty(
 ) -> Sum:
     """Return the sum of novelty gains, each times the weight of its rank."""
 
-    def terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    def terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
         gain = relevant_gain(params["rel"], 1.0 - params["alpha"])
-        shares = dict.fromkeys(counted_of(one, params), 1.0)
+        shares = dict.fromkeys(counted_of(ranking, params), 1.0)
         factor = 1.0 if scale is None else scale(params)
-        return novelty_terms(one, params, k, gain, shares, weight, factor)
+        return novelty_terms(ranking, params, k, gain, shares, weight, factor)
 
     return Sum(definition, partial(_steps, weight), terms, divisor, scale)
 
@@ -116,12 +116,12 @@ def _perfect(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.
     return count_subtopics(view, params) * perfect_values(1.0 - params["alpha"], "log2", ks)
 
 
-def _perfect_of(one: OneList, params: Params, k: int | None) -> tuple[float, str]:
+def _perfect_of(ranking: OneList, params: Params, k: int | None) -> tuple[float, str]:
     if params["norm"] == "none":
         return 1.0, "(nothing)"
     perfect = perfect_sum(1.0 - params["alpha"], LOGARITHMIC, k)
     divisor_is = "the same sum if every doc were relevant to every subtopic"
-    return len(counted_of(one, params)) * perfect, divisor_is
+    return len(counted_of(ranking, params)) * perfect, divisor_is
 
 
 def _greedy(
@@ -136,9 +136,9 @@ def _greedy(
 
 
 def _greedy_of(
-    weight: RankWeight, one: OneList, params: Params, k: int | None
+    weight: RankWeight, ranking: OneList, params: Params, k: int | None
 ) -> tuple[float, str]:
-    best = greedy_gains_of(one, params["rel"], 1.0 - params["alpha"])[:k]
+    best = greedy_gains_of(ranking, params["rel"], 1.0 - params["alpha"])[:k]
     ideal = sum(gain * weight.at(rank, params)[0] for rank, gain in enumerate(best, 1))
     return ideal, "the same sum over the greedy ideal list"
 
@@ -234,19 +234,19 @@ def _exp_gain(highest: float) -> Gain:
     return gain
 
 
-def _err_terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+def _err_terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
     if params["gain"] == "binary":
         gain = relevant_gain(params["rel"], 1.0 - params["alpha"])
     else:
-        gain = _exp_gain(highest_grade(one.highest_grade, "exp", params["gmax"]))
-    return novelty_terms(one, params, k, gain, shares_of(one, params), RECIPROCAL)
+        gain = _exp_gain(highest_grade(ranking.highest_grade, "exp", params["gmax"]))
+    return novelty_terms(ranking, params, k, gain, shares_of(ranking, params), RECIPROCAL)
 
 
-def _err_divisor(one: OneList, params: Params, k: int | None) -> tuple[float, str]:
+def _err_divisor(ranking: OneList, params: Params, k: int | None) -> tuple[float, str]:
     if params["norm"] == "none":
         return 1.0, "(nothing)"
     binary = params["gain"] == "binary"
-    top = 1.0 if binary else _top_stop(one.highest_grade, params)
+    top = 1.0 if binary else _top_stop(ranking.highest_grade, params)
     keep = 1.0 - (params["alpha"] if binary else top)
     divisor_is = "the same sum if every doc had the highest grade for every subtopic"
     return top * perfect_sum(keep, RECIPROCAL, k), divisor_is

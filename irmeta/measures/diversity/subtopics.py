@@ -96,21 +96,23 @@ def subtopic_shares(view: JudgedRanks, params: Params) -> np.ndarray:
     return weights / np.where(total > 0, total, 1.0)[subtopics.queries]
 
 
-def counted_of(one: OneList, params: Params) -> list[str]:
+def counted_of(ranking: OneList, params: Params) -> list[str]:
     """Return the names of the subtopics that a measure counts, for traces."""
     if params.get("subtopics") == "all":
-        return [name for name in one.subtopics if name in one.subtopic_weights]
+        return [name for name in ranking.subtopics if name in ranking.subtopic_weights]
     rel = params.get("rel", 1)
-    docs = one.subtopic_grades.values()
-    return [name for name in one.subtopics if any(of.get(name, -math.inf) >= rel for of in docs)]
+    docs = ranking.subtopic_grades.values()
+    return [
+        name for name in ranking.subtopics if any(of.get(name, -math.inf) >= rel for of in docs)
+    ]
 
 
-def shares_of(one: OneList, params: Params) -> dict[str, float]:
+def shares_of(ranking: OneList, params: Params) -> dict[str, float]:
     """Return the share of each subtopic that counts, for traces."""
-    names = counted_of(one, params)
+    names = counted_of(ranking, params)
     weights = dict.fromkeys(names, 1.0)
     if params["weights"] == "given":
-        weights = {name: one.subtopic_weights[name] for name in names}
+        weights = {name: ranking.subtopic_weights[name] for name in names}
     total = math.fsum(weights.values())
     return {name: weight / total if total > 0 else 0.0 for name, weight in weights.items()}
 
@@ -288,15 +290,15 @@ def subtopic_counts(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray)
 
 
 SUBTOPIC_COUNT = Divisor(
-    subtopic_counts, lambda one, params, k: (len(counted_of(one, params)), "subtopics")
+    subtopic_counts, lambda ranking, params, k: (len(counted_of(ranking, params)), "subtopics")
 )
 
 
-def _new_terms(one: OneList, params: Params, k: int | None) -> Iterator[Term]:
+def _new_terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
     """Yield the number of new subtopics of each doc down to k that has any."""
-    uncovered = set(counted_of(one, params))
-    for rank, doc, grade in one.within(k):
-        of_doc = one.subtopic_grades.get(doc, {})
+    uncovered = set(counted_of(ranking, params))
+    for rank, doc, grade in ranking.within(k):
+        of_doc = ranking.subtopic_grades.get(doc, {})
         new = {name for name, g in of_doc.items() if g >= params["rel"]} & uncovered
         uncovered -= new
         if new:
@@ -326,7 +328,7 @@ def relevant_gain(rel: float, keep: float) -> Gain:
 
 
 def novelty_terms(
-    one: OneList,
+    ranking: OneList,
     params: Params,
     k: int | None,
     gain: Gain,
@@ -339,9 +341,9 @@ def novelty_terms(
     Every amount is multiplied by `scale`.
     """
     left = dict(shares)
-    for rank, doc, grade in one.within(k):
+    for rank, doc, grade in ranking.within(k):
         parts = []
-        for name, of_doc in one.subtopic_grades.get(doc, {}).items():
+        for name, of_doc in ranking.subtopic_grades.get(doc, {}).items():
             amount, keep = gain(name, of_doc)
             if name in left and amount > 0:
                 parts.append((left[name], amount))
@@ -355,14 +357,14 @@ def novelty_terms(
             yield Term(rank, doc, grade, f"{scaled}{text}{applied}", scale * total * of_rank)
 
 
-def greedy_gains_of(one: OneList, rel: float, keep: float) -> list[float]:
+def greedy_gains_of(ranking: OneList, rel: float, keep: float) -> list[float]:
     """Return the gain at each rank of the greedy ideal list."""
     relevant = {
         doc: [name for name, grade in of_doc.items() if grade >= rel]
-        for doc, of_doc in one.subtopic_grades.items()
+        for doc, of_doc in ranking.subtopic_grades.items()
     }
     left = {doc: names for doc, names in relevant.items() if names}
-    weights = dict.fromkeys(one.subtopics, 1.0)
+    weights = dict.fromkeys(ranking.subtopics, 1.0)
     gains = []
     while left:
         total = {doc: sum(weights[name] for name in names) for doc, names in left.items()}
@@ -475,13 +477,13 @@ class _IntentAware:
             sums[:, query] = weighted.sum(axis=1) if len(names) else self.measure.no_relevant
         return sums
 
-    def trace(self, one: OneList, params: Params, k: Cutoff) -> Trace:
+    def trace(self, ranking: OneList, params: Params, k: Cutoff) -> Trace:
         """Trace the measure by subtopic, each term times the share of its subtopic."""
-        shares = shares_of(one, params)
+        shares = shares_of(ranking, params)
         if not any(shares.values()):
             return Trace((), 0.0, "subtopics", self.measure.no_relevant)
         terms = []
-        for name, alone in zip(one.subtopics, one.alone(), strict=True):
+        for name, alone in zip(ranking.subtopics, ranking.alone(), strict=True):
             share = shares.get(name, 0.0)
             if share > 0:
                 terms += _scaled(self.measure.trace(alone, params, k), share, name)
