@@ -70,6 +70,11 @@ def pool_of_runs(
         If no run is named, a path does not exist, or a name of a system is unknown.
     DataError
         If a run cannot be read: `irmeta.validate` lists all its errors.
+
+    Examples
+    --------
+    >>> irmeta.pool_of_runs("collection/news/runs", 10).row(0)
+    ('901', 'NW19990114-0039', 7, 3, 2)
     """
     check_whole("pool_depth", pool_depth)
     check_choice("tie_order", tie_order, get_args(TieOrder))
@@ -129,7 +134,7 @@ def _read(source: TrackSource) -> dict[str, Run]:
             run = read_run(source, file, reader) if isinstance(file, InputFile) else file
             if not isinstance(run, Run):
                 reason = run.reason if isinstance(run, SkippedRun) else str(run)
-                raise UsageError(f"{reason} `irmeta validate` lists all errors of the runs.")
+                raise DataError(f"{reason} `irmeta validate` lists all errors of the runs.")
             read[run.file] = run
     return read
 

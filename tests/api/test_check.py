@@ -167,5 +167,5 @@ def test_check__covers_every_folder_of_all_studies(made: Path, tmp_path: Path, r
 
 
 def test_check__collection_is_referred_to_ingest(worked_examples: Path):
-    with pytest.raises(UsageError, match="Reading a collection checks it: `irmeta ingest`"):
+    with pytest.raises(UsageError, match="checks run files, `irmeta ingest` a collection"):
         irmeta.check(worked_examples)

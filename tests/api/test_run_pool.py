@@ -91,7 +91,7 @@ def test_options_that_need_judgments__are_refused(folder: Path, run, options, me
 
 def test_unreadable_runs__are_errors_that_name_validate(folder: Path, run):
     (folder / "bad").write_text("1 Q0 d 1 x bad\n1 Q0 e 2 1 bad\n")
-    with pytest.raises(irmeta.UsageError, match="`irmeta validate` lists all errors"):
+    with pytest.raises(irmeta.DataError, match="`irmeta validate` lists all errors"):
         irmeta.pool_of_runs(folder, 2)
     lenient = ReadPolicy(malformed="skip")
     assert "e" in irmeta.pool_of_runs(folder, 1, reading=lenient)["doc"].to_list()
