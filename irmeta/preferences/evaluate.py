@@ -237,11 +237,11 @@ def explain_preference(
     """Explain the preference of one system over another for one query."""
     of_set = replace(policy, qrels=qrels_of(store, track, spec, policy))
     view = block_with(store, track, query, of_set, spec.needs, lambda view: view.queries)
-    s, other = (system_index(view, track, name) for name in (system, baseline))
+    s, base = (system_index(view, track, name) for name in (system, baseline))
     q = view.queries.index(query)
     block = compare_block(view, [spec])[0]
-    value = float(block.difference(q)[s, other]) if block.defined[q] else float("nan")
-    lists = list_for(view, spec, q, s), list_for(view, spec, q, other)
+    value = float(block.difference(q)[s, base]) if block.defined[q] else float("nan")
+    lists = list_for(view, spec, q, s), list_for(view, spec, q, base)
     trace = spec.rule.trace(*lists, spec.settings, spec.cutoff)
     computed = float("nan") if trace.value is None else trace.value
     check_arithmetic(f"{spec.name} of {system} over {baseline} on query {query}", value, computed)

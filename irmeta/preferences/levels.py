@@ -207,9 +207,9 @@ def _order(parts: Sequence[DocSets], ranks: np.ndarray, k: int | None) -> LevelO
     """Return the order at each level; of one part, the view keeps it for other weights."""
     if len(parts) > 1 or k is not None:
         return LevelOrder(ranks)
-    (one,) = parts
-    key = "order", one.rows.tobytes(), one.offsets.tobytes()
-    return one.view.cached(key, lambda: LevelOrder(ranks))
+    (only,) = parts
+    key = "order", only.rows.tobytes(), only.offsets.tobytes()
+    return only.view.cached(key, lambda: LevelOrder(ranks))
 
 
 def compare_levels(levels: Levels) -> BlockPreferences:

@@ -402,8 +402,8 @@ def with_read_only_view(function: Function) -> Function:
 def _of_view(view: JudgedRanks) -> JudgedRanks:
     if isinstance(view, ReadOnlyRanks):
         return view
-    names = (field.name for field in fields(view) if field.name != "_cache")
-    return ReadOnlyRanks(**{name: read_only(getattr(view, name)) for name in names})
+    field_names = (field.name for field in fields(view) if field.name != "_cache")
+    return ReadOnlyRanks(**{name: read_only(getattr(view, name)) for name in field_names})
 
 
 def read_only(value: Any) -> Any:

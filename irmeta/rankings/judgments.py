@@ -259,12 +259,12 @@ def read_sample(store: StoreReader, facts: TrackFacts, docs: pl.DataFrame) -> Sa
     rows = docs.select("query", "doc_id").join(
         rows, on=["query", "doc_id"], how="left", maintain_order="left"
     )
-    names = rows["stratum"].drop_nulls().unique().sort().to_list()
-    index = pl.Series(range(len(names)), dtype=pl.Int32)
-    stratum = rows["stratum"].replace_strict(names, index, default=-1, return_dtype=pl.Int32)
+    strata = rows["stratum"].drop_nulls().unique().sort().to_list()
+    index = pl.Series(range(len(strata)), dtype=pl.Int32)
+    stratum = rows["stratum"].replace_strict(strata, index, default=-1, return_dtype=pl.Int32)
     return Sample(
         stratum=stratum.to_numpy().copy(),
-        names=tuple(names),
+        names=tuple(strata),
         method=rows["method"].fill_null(-1).to_numpy().copy(),
         probability=rows["probability"].fill_null(np.nan).to_numpy().copy(),
     )
@@ -291,11 +291,11 @@ def lay_out(
 ) -> Subtopics:
     """Arrange pairs (query, subtopic, doc_id, grade) of a block by the rows of its view."""
     order = pl.DataFrame({"query": queries, "q": np.arange(len(queries), dtype=np.int64)})
-    names = order.join(described, on="query", maintain_order="left_right")
-    counts = np.bincount(names["q"].to_numpy(), minlength=len(queries))
+    named = order.join(described, on="query", maintain_order="left_right")
+    counts = np.bincount(named["q"].to_numpy(), minlength=len(queries))
     first = np.concatenate([[0], np.cumsum(counts)])
-    number = np.arange(names.height, dtype=np.int32) - first[names["q"].to_numpy()]
-    numbers = names.with_columns(number=pl.Series(number.astype(np.int32)))
+    number = np.arange(named.height, dtype=np.int32) - first[named["q"].to_numpy()]
+    numbers = named.with_columns(number=pl.Series(number.astype(np.int32)))
     rows = pl.DataFrame(
         {
             "q": np.repeat(np.arange(len(queries)), np.diff(offsets)),
@@ -310,11 +310,11 @@ def lay_out(
     )
     sizes = np.bincount(laid["row"].to_numpy(), minlength=len(doc_ids))
     return Subtopics(
-        names=tuple(names["subtopic"]),
+        names=tuple(named["subtopic"]),
         offsets=first,
         starts=np.concatenate([[0], np.cumsum(sizes)]),
         subtopic=laid["number"].to_numpy().copy(),
         grade=laid["grade"].to_numpy().copy(),
-        weights=names["weight"].cast(pl.Float64).fill_null(np.nan).to_numpy().copy(),
-        types=tuple(names["type"]),
+        weights=named["weight"].cast(pl.Float64).fill_null(np.nan).to_numpy().copy(),
+        types=tuple(named["type"]),
     )

@@ -199,8 +199,8 @@ def judged_under(
         columns = sorted({column for request in every for column in request.columns})
         sets = _qrels_sets(store, facts, every[0].needs, asked[0][0].rel)
         for queries, block in _blocks_of(store, facts, sets, max_rows):
-            names, lists = _lists_of(block, queries, columns)
-            yield [_arranged(sets, names, request, lists) for request in every]
+            block_queries, lists = _lists_of(block, queries, columns)
+            yield [_arranged(sets, block_queries, request, lists) for request in every]
 
 
 @dataclass(frozen=True)
@@ -226,8 +226,8 @@ class _Asked:
         )
         if "pool" in needs and not facts.contributors:
             raise no_contributor(facts.track)
-        own = facts.policy["tie_order"]
-        compared = columns_compared(own, (order, pool_order), "ties" in needs)
+        store_order = facts.policy["tie_order"]
+        compared = columns_compared(store_order, (order, pool_order), "ties" in needs)
         costs = None
         if policy.costs is not None and "costs" in needs:
             costs = costs_of(store, facts.track, policy.costs)
@@ -301,8 +301,8 @@ def _block_view(
     sets: Sequence[Judged], queries: list[str], asked: _Asked, block: RowBlock
 ) -> JudgedRanks:
     """Read the lists of a block, and arrange them under each qrels set."""
-    names, lists = _lists_of(block, queries, asked.columns)
-    return _arranged(sets, names, asked, lists)
+    block_queries, lists = _lists_of(block, queries, asked.columns)
+    return _arranged(sets, block_queries, asked, lists)
 
 
 def _lists_of(
@@ -432,8 +432,8 @@ def list_docs(
             }
             rows = pl.DataFrame(part)
             parts.append(rows if depth is None else rows.filter(pl.col("rank") <= depth))
-        names = read_table(store, "docs", facts.track).select("query", "doc_id", "doc")
-        docs = pl.concat(parts).join(names, on=["query", "doc_id"], how="left")
+        doc_names = read_table(store, "docs", facts.track).select("query", "doc_id", "doc")
+        docs = pl.concat(parts).join(doc_names, on=["query", "doc_id"], how="left")
     return docs.sort("rank").group_by("system", "query").agg(docs="doc")
 
 

@@ -221,10 +221,10 @@ def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, float]]:
     """Return the grades of each doc of a query by subtopic; empty for a view without subtopics."""
     if (subtopics := view.subtopics) is None:
         return {}
-    names, pairs = subtopics.of_query(q), subtopics.starts.tolist()
+    labels, pairs = subtopics.of_query(q), subtopics.starts.tolist()
     return {
         view.docs[row]: {
-            names[subtopics.subtopic[i]]: plain(subtopics.grade[i])
+            labels[subtopics.subtopic[i]]: plain(subtopics.grade[i])
             for i in range(pairs[row], pairs[row + 1])
         }
         for row in range(int(view.offsets[q]), int(view.offsets[q + 1]))

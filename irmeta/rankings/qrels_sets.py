@@ -22,22 +22,22 @@ def has_subtopics(store: StoreReader, track: str) -> bool:
 def subtopic_set(store: StoreReader, facts: TrackFacts) -> str:
     """Return the name of the chosen qrels set, or of the first with subtopics."""
     sets = store.read_record(facts.track)["qrels"]
-    names = [qrels["name"] for qrels in sets if qrels["subtopics"]]
-    if not names:
+    with_subtopics = [qrels["name"] for qrels in sets if qrels["subtopics"]]
+    if not with_subtopics:
         raise UsageError(
             f"track {facts.track!r} has no qrels by subtopic. If the second column of its qrels "
             "names subtopics, write subtopics = true for the file in collection.toml."
         )
-    return facts.qrels if facts.qrels in names else names[0]
+    return facts.qrels if facts.qrels in with_subtopics else with_subtopics[0]
 
 
 def policies_of_sets(store: StoreReader, track: str, policy: EvalPolicy) -> list[EvalPolicy]:
     """Return a policy for each qrels set that a policy names, such as ``human,umbrela``."""
-    names = set_names(policy.qrels)
+    chosen = set_names(policy.qrels)
     sets = {record["name"] for record in store.read_record(track)["qrels"]}
-    if len(names) < 2 or policy.qrels in sets:
+    if len(chosen) < 2 or policy.qrels in sets:
         return [policy]
-    return [replace(policy, qrels=name) for name in names]
+    return [replace(policy, qrels=name) for name in chosen]
 
 
 def stated_rel(store: StoreReader, track: str, spec: Reader, policy: EvalPolicy) -> float | None:

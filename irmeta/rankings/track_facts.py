@@ -126,8 +126,8 @@ class TrackFacts:
     def _unknown(
         self, name: str, kind: str = "system", known: Sequence[str | None] | None = None
     ) -> UsageError:
-        names = sorted({n for n in (self.systems if known is None else known) if n})
-        hint = did_you_mean(name, names) if names else f"No {kind} of its systems is known."
+        existing = sorted({n for n in (self.systems if known is None else known) if n})
+        hint = did_you_mean(name, existing) if existing else f"No {kind} of its systems is known."
         return UsageError(f"track {self.track!r} has no {kind} {name!r}. {hint}")
 
 

@@ -91,7 +91,7 @@ class JudgedView(Summarized):
 
     def _summary(self) -> Summary:
         sizes = {"query": self.queries, "system": self.systems, "judged doc": self.docs}
-        return Summary(self.facts.track, [count(len(names), noun) for noun, names in sizes.items()])
+        return Summary(self.facts.track, [count(len(items), noun) for noun, items in sizes.items()])
 
     @property
     def systems(self) -> Sequence[str]:
@@ -210,7 +210,7 @@ class JudgedView(Summarized):
         """
         array = getattr(self, name)
         if array is None:
-            need = next(need for need, names in NEEDED.items() if name in names)
+            need = next(need for need, arrays in NEEDED.items() if name in arrays)
             why = self.lacks.get(name, f"ask for it by needs=({need!r},) when the view is made")
             raise UsageError(f"the view of track {self.facts.track!r} has no `{name}`: {why}.")
         return array

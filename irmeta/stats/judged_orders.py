@@ -239,8 +239,8 @@ def resampled_halves(
     place = np.argsort(np.argsort(order, axis=1), axis=1)
     half = (counts > 0).sum(axis=1, keepdims=True) // 2
     sides = (counts * (place < half), counts * ((place >= half) & (place < 2 * half)))
-    one, other = (side / side.sum(axis=1, keepdims=True) for side in sides)
-    return one, other
+    first, second = (side / side.sum(axis=1, keepdims=True) for side in sides)
+    return first, second
 
 
 class ManyQueryTau(NamedTuple):

@@ -568,9 +568,9 @@ def _against(
     side: int,
 ) -> _TestResult:
     """Run the max-t test; p and intervals of other pairs are NaN."""
-    found = max_t_test(values, baseline, resamples, rng, confidence, units, side)
+    p_and_margin = max_t_test(values, baseline, resamples, rng, confidence, units, side)
     p, margin = (
-        cross(column, baseline, here) for column, here in zip(found, (1.0, 0.0), strict=True)
+        cross(column, baseline, here) for column, here in zip(p_and_margin, (1.0, 0.0), strict=True)
     )
     return p, differences.mean - margin, differences.mean + margin, None
 

@@ -469,9 +469,9 @@ def correction_gain(
         setting = _Setting(sides[0], dict(zip(judges, sides[1:], strict=True)), confidence)
         generator = np.random.default_rng(rng)
         tallies = _simulate(setting, chosen, kinds, drawn[target], generator, workers)
-        names = values.systems, first, second
+        labels = values.systems, first, second
         width_all = setting.width_all()
-        rows += [tally.row(target, *names, width_all, confidence) for tally in tallies]
+        rows += [tally.row(target, *labels, width_all, confidence) for tally in tallies]
     order = {name: i for i, name in enumerate(judges)}
     places = {name: i for i, name in enumerate(kinds)}
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row").sort(

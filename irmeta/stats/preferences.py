@@ -418,6 +418,6 @@ def _randomised(
     table = np.empty((number, systems, systems))
     for query, values in enumerate(_defined(preference)):
         table[query] = values
-    found = permuted(permuted_preferences, table, resamples, rng, workers=workers)
-    p = reached_p(np.abs(differences.mean) - tolerance(size), found)
-    return p, range_margin(found, confidence)
+    statistics = permuted(permuted_preferences, table, resamples, rng, workers=workers)
+    p = reached_p(np.abs(differences.mean) - tolerance(size), statistics)
+    return p, range_margin(statistics, confidence)

@@ -165,10 +165,13 @@ def interval(
     ]
     draws *= len(samples) if paired else 1
     pairs = [draws] if at_once else zip(*draws, strict=True)
-    found = np.array(
-        [statistic(*(one[draw] for one, draw in zip(samples, by, strict=True))) for by in pairs]
+    resampled = np.array(
+        [
+            statistic(*(sample[draw] for sample, draw in zip(samples, by, strict=True)))
+            for by in pairs
+        ]
     )
-    if not np.isfinite(found).all():
+    if not np.isfinite(resampled).all():
         return float("nan"), float("nan")
-    low, high = np.percentile(found, LEVELS)
+    low, high = np.percentile(resampled, LEVELS)
     return float(low), float(high)

@@ -140,8 +140,8 @@ def _drop(view: View, shares: Sequence[float], seed: int | None, rel: float) -> 
     rows = view.relevant_rows(rel)
     query = view.query_of(rows)
     if seed is not None:
-        names = zip((view.queries[q] for q in query), view.docs.gather(rows), strict=True)
-        key = np.array([random_number(seed, *pair) for pair in names], np.uint64)
+        docs = zip((view.queries[q] for q in query), view.docs.gather(rows), strict=True)
+        key = np.array([random_number(seed, *pair) for pair in docs], np.uint64)
     else:
         key = np.count_nonzero(view.ranks[rows] != view.missing, axis=1)
     by_key = rows[np.lexsort((key, query))]

@@ -72,13 +72,13 @@ def _relabelled(view: View, drawn: np.ndarray, labels: np.ndarray) -> View:
 def _draw(view: JudgedView, confusion: Confusion, by_query: bool, seed: int) -> np.ndarray:
     """Return a new grade for each label: float64 [rows], or [pairs] by subtopic."""
     old, rows = view.grades, np.arange(len(view.grades))
-    names = [view.docs]
+    keyed_by = [view.docs]
     if view.subtopics is not None:
         old, rows = view.subtopics.grade, view.subtopics.rows
         subtopic = view.subtopics.name_indices(view.offsets).tolist()
-        names = [view.docs.gather(rows), (view.subtopics.names[i] for i in subtopic)]
+        keyed_by = [view.docs.gather(rows), (view.subtopics.names[i] for i in subtopic)]
     query = view.query_of(rows)
-    keys = zip((view.queries[q] for q in query), *names, strict=True)
+    keys = zip((view.queries[q] for q in query), *keyed_by, strict=True)
     # Names are hashed once for all draws of a view, which takes a microsecond each.
     hashes = view.cached("hashed names", lambda: np.array([*starmap(hash_of, keys)], np.uint64))
     share = random_numbers(seed, hashes) / 2.0**64

@@ -54,7 +54,7 @@ def _tied(view: JudgedView) -> _Tied:
         np.stack([query[starts], systems[starts]]), axis=1, return_inverse=True
     )
     queries, runs = list(view.queries), list(view.systems)
-    names = [hash_of(queries[q], runs[s]) for q, s in pairs.T.tolist()]
+    pair_hashes = [hash_of(queries[q], runs[s]) for q, s in pairs.T.tolist()]
     return _Tied(
         rows,
         systems,
@@ -64,7 +64,7 @@ def _tied(view: JudgedView) -> _Tied:
         lasts[rows[starts], systems[starts]].astype(np.int64) - first[starts] + 1,
         np.diff(starts, append=len(rows)),
         np.bincount(block, view.grades[rows] > 0, len(starts)).astype(np.int64),
-        np.array(names, np.uint64)[of_pair.ravel()] + first[starts].astype(np.uint64),
+        np.array(pair_hashes, np.uint64)[of_pair.ravel()] + first[starts].astype(np.uint64),
     )
 
 
