@@ -70,8 +70,14 @@ KEYWORDS = {
     ),
 }
 """Description of each typed dict, and the types of its keywords."""
-OPERATIONS = (arguments.CompareOptions, arguments.PowerOptions, arguments.PreferOptions)
-"""Options of functions and methods of `Store`, which take policies too."""
+OPERATIONS = {
+    arguments.CompareOptions: True,
+    arguments.PowerOptions: True,
+    arguments.PreferOptions: True,
+    arguments.AgreeOptions: False,
+    arguments.ReproduceOptions: True,
+}
+"""Options of functions and methods of `Store`, and whether these take policies too."""
 
 
 def stubs() -> str:
@@ -115,6 +121,8 @@ def _of_operation(cls: type[Options]) -> Iterator[str]:
     lines = [f"    {one.name}: {_keyword(one)}" for one, _ in typed_fields(cls)]
     head = f'class {name}Keywords(TypedDict, total=False):\n    """The fields of `{cls.__name__}`'
     yield "\n".join([f'{head}, as keywords."""\n', *lines, ""])
+    if not OPERATIONS[cls]:
+        return
     for kind, base, of in (
         ("", "EvalChoices", "`EvalPolicy`"),
         ("Data", "DataPolicies", "`DataPolicies`"),

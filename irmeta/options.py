@@ -46,7 +46,7 @@ def option(
     file: bool = False,
     names: Named | None = None,
     doc: str | None = None,
-    shown: bool = True,
+    shown: bool | str = True,
     recorded: str | None = None,
     generator: bool = False,
     share: bool = False,
@@ -80,7 +80,7 @@ def option(
     doc
         Text for the docstring, where it says more than the line for `--help`.
     shown
-        Whether `--help` shows the default; False where the line says it.
+        Whether `--help` shows the default, False where the line says it; or its text.
     recorded
         Name in records; default the field's name.
     generator

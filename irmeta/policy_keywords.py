@@ -195,3 +195,33 @@ class PreferChoices(PreferKeywords, EvalChoices, total=False):
 
 class PreferDataChoices(PreferKeywords, DataPolicies, total=False):
     """The fields of `PreferOptions` and `DataPolicies`, as keywords."""
+
+
+class AgreeKeywords(TypedDict, total=False):
+    """The fields of `AgreeOptions`, as keywords."""
+
+    reference: str | None
+    same_scale: bool
+    raw: bool
+    grade_digits: int | None
+    comments: Comments
+    resamples: int
+    rng: int | np.random.Generator
+
+
+class ReproduceKeywords(TypedDict, total=False):
+    """The fields of `ReproduceOptions`, as keywords."""
+
+    rerun_track: str | None
+    list_depth: int
+    persistence: float
+    resamples: int
+    rng: int
+
+
+class ReproduceChoices(ReproduceKeywords, EvalChoices, total=False):
+    """The fields of `ReproduceOptions` and `EvalPolicy`, as keywords."""
+
+
+class ReproduceDataChoices(ReproduceKeywords, DataPolicies, total=False):
+    """The fields of `ReproduceOptions` and `DataPolicies`, as keywords."""

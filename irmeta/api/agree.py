@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
-import numpy as np
 import polars as pl
 
+from irmeta.api.arguments import AgreeOptions, operation
 from irmeta.api.jobs import open_store
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import (
@@ -20,7 +20,6 @@ from irmeta.errors import (
     RelevanceWarning,
     UsageError,
     check_choice,
-    check_whole,
     did_you_mean,
     first_few,
     warn,
@@ -28,7 +27,8 @@ from irmeta.errors import (
 from irmeta.locations import AnyLocation, location
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import listed
-from irmeta.policies import Comments, ReadPolicy
+from irmeta.policies import ReadPolicy
+from irmeta.policy_keywords import AgreeKeywords
 from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
 from irmeta.stats.label_agreement import (
     ALPHAS,
@@ -140,19 +140,15 @@ class JudgeAgreement(Summarized):
         return offline(confusion_map(rows))
 
 
+@operation(AgreeOptions, policies=False)
 def agree(
+    options: AgreeOptions,
     source: object,
     judges: object = None,
     *,
-    reference: str | None = None,
     rel: float | Mapping[str | None, float] | None = None,
-    same_scale: bool = False,
-    raw: bool = False,
     track: Tracks = None,
-    grade_digits: int | None = None,
-    comments: Comments = "auto",
-    resamples: int = 1000,
-    rng: int | np.random.Generator = 0,
+    **_: Unpack[AgreeKeywords],
 ) -> JudgeAgreement:
     """Compare labels of judges with those of a reference; no runs are needed.
 
@@ -168,29 +164,13 @@ def agree(
     judges : object, optional
         Judges' qrels as a dict ``{name: qrels}``, or a list of files, which are named by their
         files. For a store the names of its sets; default: all but the reference.
-    reference : str, optional
-        For a store, the qrels set of the reference; default: the primary set. For other sources,
-        the reference's name.
     rel : float or dict, optional
         Least grade of a relevant doc: a number, or ``{name: grade}``, in which None stands for all
         sets that are not named. Default: the grade that the collection of a store states for the
         set, else 1.
-    same_scale : bool, default False
-        Whether all sets have one scale of grades although some never use a grade of it. By default,
-        sets with different grades have different scales.
-    raw : bool, default False
-        Whether coefficients that need one scale are computed for sets with different scales, and
-        of stray grades, too; AC1 and AC2 then count the grades of the common docs.
     track : str or iterable of str, optional
         For a store, only these tracks.
-    grade_digits : int, optional
-        Decimals that grades are rounded to; None keeps them.
-    comments : {'auto', 'rows', 'skip', 'none'}, default 'auto'
-        Meaning of lines of files that begin with #, see `ReadPolicy`.
-    resamples : int, default 1000
-        Number of resamples of the queries.
-    rng : int or Generator, default 0
-        Random seed; judges of equally many queries share their draws.
+    {options}
 
     Returns
     -------
@@ -243,26 +223,25 @@ def agree(
     check_not_forked()
     if isinstance(source, AnyLocation) and location(source).is_dir():
         source = open_store(source)
-    options = AgreementOptions(
-        same_scale, raw, check_whole("resamples", resamples), seed_sequence(rng)
+    computed = AgreementOptions(
+        options.same_scale, options.raw, options.resamples, seed_sequence(options.rng)
     )
-    reading = ReadPolicy(grade_digits=grade_digits, comments=comments)
+    reading = ReadPolicy(grade_digits=options.grade_digits, comments=options.comments)
+    sets_of_tracks = _label_sets(source, judges, options.reference, track, reading)
     parts = [
-        _of_track(name, sets, _rels(rel, sets, _recorded_rels(source, name)), options)
-        for name, sets in _label_sets(source, judges, reference, track, reading).items()
+        _of_track(name, sets, _rels(rel, sets, _recorded_rels(source, name)), computed)
+        for name, sets in sets_of_tracks.items()
     ]
     judged, by_query, confusion, common = (
         pl.concat(tables, how="diagonal_relaxed") for tables in zip(*parts, strict=True)
     )
+    record = options.record()
+    recorded = ("same_scale", "raw", *(("comments",) if "comments" in options.changed() else ()))
     settings = {
         "rel": {name or "": grade for name, grade in rel.items()}
         if isinstance(rel, Mapping)
         else rel,
-        "same_scale": same_scale,
-        "raw": raw,
-        **({} if comments == "auto" else {"comments": comments}),
-        "resamples": resamples,
-        "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
+        **{name: record[name] for name in (*recorded, "resamples", "seed")},
     }
     return JudgeAgreement(judged, by_query, confusion, common, settings)
 

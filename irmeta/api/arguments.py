@@ -17,6 +17,7 @@ from irmeta.options import Options, numpydoc, option, signature
 from irmeta.policies import (
     Alternative,
     By,
+    Comments,
     Correction,
     Majority,
     Missing,
@@ -33,28 +34,31 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def operation(
-    cls: type[OptionsT],
+    cls: type[OptionsT], *, policies: bool = True
 ) -> Callable[[Callable[Concatenate[OptionsT, P], R]], Callable[P, R]]:
     """Let a function, whose first argument is an instance of `cls`, take its fields as keywords.
 
     The line ``{options}`` of the docstring becomes the fields. A type checker knows the keywords
-    from the typed dict of ``**choices``, which .ci/stubs.py writes.
+    from the typed dict of ``**choices``, which .ci/stubs.py writes. Where the function takes no
+    fields of `EvalPolicy`, without `policies`, other keywords are errors.
     """
 
     def decorate(function: Callable[Concatenate[OptionsT, P], R]) -> Callable[P, R]:
         @wraps(function)
         def call(*arguments: P.args, **keywords: P.kwargs) -> R:
-            asked = {name: keywords.pop(name) for name in [*keywords] if name in fields}
+            taken = cls.__dataclass_fields__ if policies else keywords.keys() - declared
+            asked = {name: keywords.pop(name) for name in [*keywords] if name in taken}
             return function(cls.of(asked), *arguments, **keywords)
 
-        fields = cls.__dataclass_fields__
-        first = next(iter(inspect.signature(function).parameters))
-        return documented(cls, without=first)(call)
+        declared = inspect.signature(function).parameters.keys()
+        return documented(cls, without=next(iter(declared)), policies=policies)(call)
 
     return decorate
 
 
-def documented(cls: type[Options], without: str = "") -> Callable[[Call], Call]:
+def documented(
+    cls: type[Options], *, without: str = "", policies: bool = True
+) -> Callable[[Call], Call]:
     """Show the fields of an options class in the signature and the docstring of a function."""
 
     def decorate(function: Call) -> Call:
@@ -62,7 +66,7 @@ def documented(cls: type[Options], without: str = "") -> Callable[[Call], Call]:
             one for name, one in inspect.signature(function).parameters.items() if name != without
         ]
         *leading, choices = declared
-        shown = [*signature(leading, cls).parameters.values(), choices]
+        shown = [*signature(leading, cls).parameters.values(), *([choices] if policies else [])]
         # inspect reads the signature; type checkers know no such attribute of functions.
         function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
         function.__doc__ = re.sub(
@@ -260,5 +264,85 @@ class PreferOptions(Options):
         "Number of resamples, for randomised tests.",
         least=1,
         doc="See `irmeta.stats.preference_pairs`.",
+    )
+    rng: int = option(0, "Random seed.", least=0, flag="--seed", recorded="seed")
+
+
+@dataclass(frozen=True)
+class AgreeOptions(Options):
+    """Options of `agree`."""
+
+    reference: str | None = option(
+        None,
+        "Name of the reference; for a store, its qrels set.",
+        shown="the file's name, or the primary set",
+        doc="For a store, the qrels set of the reference; default: the primary set. For other "
+        "sources, the reference's name.",
+    )
+    same_scale: bool = option(
+        False,
+        "Treat all sets as on one scale, even if some never use one of its grades.",
+        doc="Whether all sets have one scale of grades although some never use a grade of it. By "
+        "default, sets with different grades have different scales.",
+    )
+    raw: bool = option(
+        False,
+        "Compare grades even where the scales differ.",
+        doc="Whether coefficients that need one scale are computed for sets with different "
+        "scales, and of stray grades, too; AC1 and AC2 then count the grades of the common docs.",
+    )
+    grade_digits: int | None = option(
+        None,
+        "Decimal places to which grades in files are rounded.",
+        least=0,
+        doc="Decimals that grades are rounded to; None keeps them.",
+    )
+    comments: Comments = option(
+        "auto",
+        "Meaning of lines of text that begin with #.",
+        doc="Meaning of lines of files that begin with #, see `ReadPolicy`.",
+    )
+    resamples: int = option(
+        1000,
+        "Resamples of the queries, for intervals.",
+        least=1,
+        doc="Number of resamples of the queries.",
+    )
+    rng: int = option(
+        0,
+        "Random seed.",
+        least=0,
+        flag="--seed",
+        recorded="seed",
+        generator=True,
+        doc="Random seed; judges of equally many queries share their draws.",
+    )
+
+
+@dataclass(frozen=True)
+class ReproduceOptions(Options):
+    """Options of `reproduce`."""
+
+    rerun_track: str | None = option(
+        None,
+        "Track of the reruns, where they are on other queries.",
+        shown="--track",
+        doc="The track of the reruns, where they are on other queries (a replication): only "
+        "means, p_unpaired and effects compare them with the original. Default: `track`.",
+    )
+    list_depth: int = option(
+        1000,
+        "Depth to which lists are compared.",
+        least=1,
+        doc="Ranks of the lists that `tau_union` and `rbo` compare.",
+    )
+    persistence: float = option(
+        0.95, "Persistence p of rank-biased overlap.", share=True, doc="Persistence of `rbo`."
+    )
+    resamples: int = option(
+        1000,
+        "Resamples of the queries, for 95 % intervals.",
+        least=1,
+        doc="Draws of the queries for 95 % intervals (percentiles).",
     )
     rng: int = option(0, "Random seed.", least=0, flag="--seed", recorded="seed")

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import polars as pl
 
+from irmeta.api.arguments import ReproduceOptions, operation
 from irmeta.api.matrices import matrices
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import results_or_data
-from irmeta.errors import UsageError, check_choice, check_share, check_whole, did_you_mean
+from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.locations import AnyLocation
 from irmeta.phrases import count
-from irmeta.policy_keywords import DataPolicies
+from irmeta.policy_keywords import ReproduceDataChoices
 from irmeta.rankings.load import list_docs
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.matrix import Matrix
@@ -103,7 +104,9 @@ class Reproduction(Summarized):
         return offline(rerun_intervals(rows, value, _REPRODUCED[value], name))
 
 
+@operation(ReproduceOptions)
 def reproduce(
+    options: ReproduceOptions,
     source: OpenedStore | AnyLocation | object,
     runs: object = None,
     measures: str | Iterable[str] | None = None,
@@ -111,13 +114,8 @@ def reproduce(
     original: Experiment,
     rerun: Experiment | Sequence[Experiment],
     track: str | None = None,
-    rerun_track: str | None = None,
-    list_depth: int = 1000,
-    persistence: float = 0.95,
-    resamples: int = 1000,
-    rng: int = 0,
     workers: int | None = None,
-    **choices: Unpack[DataPolicies],
+    **choices: Unpack[ReproduceDataChoices],
 ) -> Reproduction:
     """Compare reruns of an experiment with the original: lists, values and effects.
 
@@ -136,17 +134,7 @@ def reproduce(
         The rerun in the same form, or several.
     track : str, optional
         The track; optional if there is only one.
-    rerun_track : str, optional
-        The track of the reruns, where they are on other queries (a replication): only means,
-        p_unpaired and effects compare them with the original. Default: `track`.
-    list_depth : int, default 1000
-        Ranks of the lists that `tau_union` and `rbo` compare.
-    persistence : float, default 0.95
-        Persistence of `rbo`.
-    resamples : int, default 1000
-        Draws of the queries for 95 % intervals (percentiles).
-    rng : int, default 0
-        Random seed.
+    {options}
     workers, **choices
         See `irmeta.compare`.
 
@@ -180,9 +168,6 @@ def reproduce(
     >>> found.effects["effect_ratio"].round(3).to_list()
     [0.331]
     """
-    check_share("persistence", persistence)
-    check_whole("list_depth", list_depth)
-    check_whole("resamples", resamples)
     given, names, policies = results_or_data(source, runs, measures, workers, choices)
     store = OpenedStore(given) if isinstance(given, AnyLocation) else given
     if not isinstance(store, OpenedStore):
@@ -195,6 +180,7 @@ def reproduce(
                 "one each, or a baseline and an advanced run each."
             )
     name = only_track(store.reader, track)
+    rerun_track = options.rerun_track
     other = name if rerun_track is None else only_track(store.reader, rerun_track)
     read: Any = {"workers": workers, **policies}
     originals = _values(store, names, [first] if other != name else [first, *reruns], name, read)
@@ -205,9 +191,9 @@ def reproduce(
             "choose a qrels set by `qrels=`."
         )
     same, experiments = other == name, [first, *reruns]
-    lists = _lists(store, name, experiments, policies, list_depth) if same else {}
-    overlaps = _Overlaps(lists, persistence, list_depth)
-    resampled = partial(interval, resamples=resamples, rng=rng, paired=same)
+    lists = _lists(store, name, experiments, policies, options.list_depth) if same else {}
+    overlaps = _Overlaps(lists, options.persistence, options.list_depth)
+    resampled = partial(interval, resamples=options.resamples, rng=options.rng, paired=same)
     rows, effects = list[dict[str, Any]](), list[dict[str, Any]]()
     roles = _ROLES if len(first) > 1 else ("run",)
     several = len({matrix.qrels for matrix in originals}) > 1
@@ -229,11 +215,8 @@ def reproduce(
     settings = {
         "original": ",".join(first),
         "reruns": [",".join(one) for one in reruns],
+        **options.record(),
         "rerun_track": other,
-        "list_depth": list_depth,
-        "persistence": persistence,
-        "resamples": resamples,
-        "seed": rng,
     }
     return Reproduction(pl.DataFrame(rows), pl.DataFrame(effects), settings)
 

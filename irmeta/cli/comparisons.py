@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from irmeta._version import __version__
-from irmeta.api.arguments import PreferOptions
+from irmeta.api.arguments import AgreeOptions, PreferOptions, ReproduceOptions
 from irmeta.cli.app import (
     StrictOption,
     TitlesOption,
@@ -23,7 +23,7 @@ from irmeta.cli.registered import Given, command, with_options
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.locations import is_stream, location, named_file, not_a
-from irmeta.policies import Comments, EvalPolicy, ReadPolicy
+from irmeta.policies import EvalPolicy, ReadPolicy
 
 TESTED, COMPARED_ONCE = 1e-9, 1e-5
 """Measured seconds per ordered pair of systems: HSD test by query and resample, and all else."""
@@ -129,7 +129,7 @@ def preferences(
     "irmeta agree qrels.txt binary.txt --rel 2 --rel binary=1 --format markdown",
     "irmeta agree store/ --reference human --confusion",
 )
-@with_options(display=Display)
+@with_options(options=AgreeOptions, display=Display)
 def agree(
     reference_source: Annotated[
         Path,
@@ -139,6 +139,7 @@ def agree(
             help="Qrels of the reference, FILE or NAME=FILE (- is standard input); or a store.",
         ),
     ],
+    options: AgreeOptions,
     display: Display,
     judges: Annotated[
         list[str] | None,
@@ -146,13 +147,6 @@ def agree(
             metavar="[JUDGE]...",
             show_default="of a store, all other qrels sets",
             help="Qrels files of judges, FILE or NAME=FILE; for a store, names of its qrels sets.",
-        ),
-    ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of the reference; for a store, its qrels set.",
-            show_default="the file's name, or the primary set",
         ),
     ] = None,
     rel: Annotated[
@@ -163,17 +157,6 @@ def agree(
             show_default="that of the store's set, else 1",
         ),
     ] = None,
-    same_scale: Annotated[
-        bool,
-        typer.Option(
-            "--same-scale",
-            help="Treat all sets as on one scale, even if some never use one of its grades.",
-        ),
-    ] = False,
-    raw: Annotated[
-        bool,
-        typer.Option("--raw", help="Compare grades even where the scales differ."),
-    ] = False,
     per_query: Annotated[
         bool, typer.Option("-q", "--per-query", help="Report one row per query.")
     ] = False,
@@ -185,16 +168,6 @@ def agree(
         ),
     ] = False,
     track: TracksOption = None,
-    grade_digits: Annotated[
-        int | None, typer.Option(min=0, help="Decimal places to which grades in files are rounded.")
-    ] = None,
-    comments: Annotated[
-        Comments, typer.Option(help="Meaning of lines of text that begin with #.")
-    ] = "auto",
-    resamples: Annotated[
-        int, typer.Option(min=1, help="Resamples of the queries, for intervals.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
 ) -> None:
     """Compare labels of judges with a reference: kappa, alpha, AC2 and more, with intervals."""
     from irmeta.api.agree import agree as compute
@@ -220,18 +193,14 @@ def agree(
         read = {name or others[Path(file).as_posix()]: file for name, file in given[1:]}
     elif given:
         read = files[1:] or None
+    asked: dict[str, Any] = {**vars(options)}
+    asked["reference"] = options.reference or (given[0][0] if given else None)
     found = compute(
         files[0] if files else reference_source,
         read,
-        reference=reference or (given[0][0] if given else None),
         rel=grades_by_name(rel or []) or None,
-        same_scale=same_scale,
-        raw=raw,
         track=track or None,
-        grade_digits=grade_digits,
-        comments=comments,
-        resamples=resamples,
-        rng=seed,
+        **asked,
     )
     made = {
         "irmeta": __version__,
@@ -290,9 +259,10 @@ def grades_by_name(given: list[str]) -> dict[str | None, float]:
     "irmeta reproduce store/ -m AP --original bm25,rm3 --rerun mine-bm25,mine-rm3",
     "irmeta reproduce qrels.txt old.gz new.gz -m nDCG@10 --original old --rerun new",
 )
-@with_options(reading=READING, choices=EvalPolicy, display=Display)
+@with_options(reading=READING, choices=EvalPolicy, options=ReproduceOptions, display=Display)
 def reproduce(
     source: SourceArgument,
+    options: ReproduceOptions,
     display: Display,
     choices: Given,
     reading: ReadPolicy,
@@ -322,22 +292,6 @@ def reproduce(
         ),
     ] = None,
     track: TrackOption = None,
-    rerun_track: Annotated[
-        str | None,
-        typer.Option(
-            help="Track of the reruns, where they are on other queries.", show_default="--track"
-        ),
-    ] = None,
-    list_depth: Annotated[
-        int, typer.Option(min=1, help="Depth to which lists are compared.")
-    ] = 1000,
-    persistence: Annotated[
-        float, typer.Option(help="Persistence p of rank-biased overlap.")
-    ] = 0.95,
-    resamples: Annotated[
-        int, typer.Option(min=1, help="Resamples of the queries, for 95 % intervals.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     figure: Annotated[
         Path | None,
         typer.Option(
@@ -357,7 +311,7 @@ def reproduce(
 
     if figure is not None:
         check_figure_file(figure, force=display.force)
-    read = None if track is None else [track, rerun_track or track]
+    read = None if track is None else [track, options.rerun_track or track]
     with open_source(source, reading, read, workers, choices=choices, strict=strict) as store:
         found = compute(
             store,
@@ -365,13 +319,8 @@ def reproduce(
             original=original,
             rerun=rerun,
             track=track,
-            rerun_track=rerun_track,
-            list_depth=list_depth,
-            persistence=persistence,
-            resamples=resamples,
-            rng=seed,
             workers=workers,
-            **choices,
+            **{**vars(options), **choices},
         )
         tracks = list(dict.fromkeys([found.runs["track"][0], str(found.settings["rerun_track"])]))
         source_made = store.provenance(measures or "basic", track=tracks, **choices)

@@ -269,6 +269,8 @@ def _parameter(one: Field[Any], kind: Any, panel: str | None) -> inspect.Paramet
     elif item is not bool:
         more = {"metavar": f"<{item.__name__}>"} | more
         default = [default] if default is not None and rule["shown"] else None
+    if isinstance(rule["shown"], str):
+        more["show_default"] = rule["shown"]
     if item is not bool:  # also with one value, since typer would keep the last of several
         plain = list[item]
     shown_kind = plain | None if default is None else plain
