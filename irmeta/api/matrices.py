@@ -117,7 +117,7 @@ def _of_values(
         hint = did_you_mean(name, {m.track for m in found})
         raise UsageError(f"{path} has no track {name!r}. {hint}")
     kept = [m for m in found if asked is None or m.track in asked]
-    return _plain(kept, named=measures is not None)
+    return _with_arithmetic_means(kept, named=measures is not None)
 
 
 def made_from(
@@ -254,7 +254,7 @@ def _of_store(
             scores = evaluate(store.reader, name, named_in_set, of_set, workers)
             scores = _with_empty_lists(store, name, scores)
             found += map(scores.matrix, scores.measures)
-    return SummaryList(_plain(found, named=measures is not None))
+    return SummaryList(_with_arithmetic_means(found, named=measures is not None))
 
 
 def _with_empty_lists(store: OpenedStore, track: str, scores: Scores) -> Scores:
@@ -278,19 +278,19 @@ def _default_measures(store: OpenedStore) -> list[str] | str:
     return list(dict.fromkeys(name for one in made for name in one["measures"]))
 
 
-def _plain(found: list[Matrix], *, named: bool) -> list[Matrix]:
-    """Without those whose mean is another than that which systems are compared by."""
-    own = [m.measure for m in found if _own_average(m.measure)]
-    kept = [m for m in found if m.measure not in own]
-    if own and (named or not kept):
+def _with_arithmetic_means(matrices: list[Matrix], *, named: bool) -> list[Matrix]:
+    """Drop measures whose mean is not arithmetic; such a measure, if named, is an error."""
+    averaged = [m.measure for m in matrices if _has_own_average(m.measure)]
+    compared = [m for m in matrices if m.measure not in averaged]
+    if averaged and (named or not compared):
         raise UsageError(
-            f"{own[0]}: systems are compared by their values per query and the arithmetic mean of "
-            "these; name the measure without average=."
+            f"{averaged[0]}: systems are compared by their values per query and the arithmetic "
+            "mean of these; name the measure without average=."
         )
-    return kept
+    return compared
 
 
-def _own_average(name: str) -> bool:
+def _has_own_average(name: str) -> bool:
     """Whether a name says how to average: counts add up by themselves, and may be compared."""
     try:
         spec = parse_measure(name)

@@ -39,7 +39,6 @@ from irmeta.rankings.view import needs_of
 from irmeta.store.memory import MemoryStore
 from irmeta.store.ranked_track import Evaluation
 from irmeta.store.scan import lazy
-from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile
 
 
@@ -191,7 +190,9 @@ def _together(
     try:
         store, source = hold(qrels, runs, asked.options, asked.evaluation)
         systems = {row["file"]: row for row in systems_of(store)}
-        names = {str(run): _name_in(source, run) for run in runs}
+        names = {
+            str(run): Path(os.path.abspath(run)).relative_to(source.root).as_posix() for run in runs
+        }
         if decimal_grade(store) is not None or any(
             systems[name]["skip_reason"] or problem_of(name, systems[name])
             for name in names.values()
@@ -207,11 +208,6 @@ def _together(
         return asked.lines(values, source.input_file(system["file"]), system, {})
 
     return lines
-
-
-def _name_in(source: TrackSource, run: str | Path) -> str:
-    """Return the name of a run's file in a track of files."""
-    return Path(os.path.abspath(run)).relative_to(source.root).as_posix()
 
 
 def _evaluated(printed: Sequence[Line], options: TrecEvalOptions) -> tuple[list[Spec], EvalPolicy]:

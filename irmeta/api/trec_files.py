@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -35,7 +34,11 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
     _write_runs(store, track, folder / name / "runs")
     policy = {**record["config"]["policy"], "comments": _comments(store, track)}
     lines = [f"[tracks.{toml_text(track)}]", f'runs = ["{name}/runs/*"]', 'names = "tag"']
-    lines += [f"{key} = {_value(policy[key])}" for key in _POLICY if policy[key] is not None]
+    settings = {key: policy[key] for key in _POLICY if policy[key] is not None}
+    lines += [
+        f"{key} = {toml_text(value) if isinstance(value, str) else value}"
+        for key, value in settings.items()
+    ]
     facts = read_table(store, "systems", track).filter(pl.col("skip_reason").is_null())
     facts = facts.select("system", "group", "type", pl.col("pooled").cast(pl.String))
     known = [c for c in ("group", "type", "pooled") if facts[c].null_count() < facts.height]
@@ -158,7 +161,3 @@ def _check(rows: pl.DataFrame, track: str, *columns: str) -> None:
 def _unwritable(track: str, what: str, name: str) -> DataError:
     fix = "Rename it: white space separates the fields of a line, and # alone starts a comment."
     return DataError(f"the name of a {what} cannot be written", track=track, value=name, fix=fix)
-
-
-def _value(value: Any) -> str:
-    return toml_text(value) if isinstance(value, str) else str(value)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -77,10 +76,6 @@ def _show_explanation(explained: Explanation, every: bool) -> None:
     if hidden := terms[len(shown) :]:
         amount = sum(t.amount for t in hidden)
         print_text(console, f"... {len(hidden)} more terms add {amount:.6g}; --all shows them.")
-    _print_sum(console, explained)
-
-
-def _print_sum(console: Console, explained: Explanation) -> None:
     print_text(console, explained.sum_text(), "bold")
 
 

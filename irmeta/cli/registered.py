@@ -123,7 +123,10 @@ def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..
     A parameter of type `Given` gets the options on the command line instead of an instance, and one
     called ``context`` typer's context.
     """
-    classes = {name: _named(group) for name, group in groups.items()}
+    classes = {
+        name: group if isinstance(group, tuple) else (group, tuple(group.__dataclass_fields__))
+        for name, group in groups.items()
+    }
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         declared = inspect.signature(command, eval_str=True).parameters.values()
@@ -149,11 +152,6 @@ def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..
         return call
 
     return decorate
-
-
-def _named(group: Group) -> tuple[type[Options], tuple[str, ...]]:
-    """Return a class and the names of its options that a command takes."""
-    return group if isinstance(group, tuple) else (group, tuple(group.__dataclass_fields__))
 
 
 def build_options(

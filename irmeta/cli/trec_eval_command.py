@@ -95,7 +95,10 @@ def run(arguments: Sequence[str]) -> int:
         measures = [value for name, value in given if name == "m"] or ["official"]
         with ExitStack() as stack:
             qrels, *runs = (_regular(file, stack) for file in files)
-            for lines in _outputs(qrels, runs, measures, flags, chosen):
+            from irmeta.api.trec_eval import trec_eval_each
+
+            shown = {"per_query": "q" in flags, "summary": "n" not in flags}
+            for lines in trec_eval_each(qrels, runs, measures, **shown, options=chosen):
                 _write(lines)
     except IrmetaError as error:
         return _fail(str(error), getattr(error, "status", FILES))
@@ -105,19 +108,6 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         return _fail(str(error), FILES)
     return 0
-
-
-def _outputs(
-    qrels: Path,
-    runs: Sequence[Path],
-    measures: Sequence[str],
-    flags: set[str],
-    chosen: TrecEvalOptions,
-) -> Iterator[Iterator[str]]:
-    from irmeta.api.trec_eval import trec_eval_each
-
-    shown = {"per_query": "q" in flags, "summary": "n" not in flags}
-    return trec_eval_each(qrels, runs, measures, **shown, options=chosen)
 
 
 def _chosen(given: Sequence[tuple[str, str]]) -> TrecEvalOptions:
