@@ -251,7 +251,7 @@ def _of_track(
 ) -> tuple[pl.DataFrame, ...]:
     """Return the tables of `JudgeAgreement` for one track."""
     (reference, labels), *judges = sets.items()
-    docs = pl.concat([one.select("query", "doc") for one in sets.values()])
+    docs = pl.concat([labelled.select("query", "doc") for labelled in sets.values()])
     if not docs.is_duplicated().any():
         raise UsageError(
             f"{track}{': ' if track else ''}{listed([name for name, _ in judges])} and {reference} "
@@ -287,9 +287,11 @@ def _of_track(
 
 def _warn_without_relevant(track: str, sets: LabelSets, rels: Mapping[str, float]) -> None:
     """Warn about sets in which no doc is relevant."""
-    names = [name for name, one in sets.items() if not (one["grade"] >= rels[name]).any()]
-    if names:
-        listed = first_few(names, "their recall is 0 or undefined")
+    without_relevant = [
+        name for name, labelled in sets.items() if not (labelled["grade"] >= rels[name]).any()
+    ]
+    if without_relevant:
+        listed = first_few(without_relevant, "their recall is 0 or undefined")
         warn(
             f"{track}: no doc is relevant in {listed}. Name the least relevant grade of each set "
             "by `rel=`.",
@@ -303,16 +305,16 @@ def _rels(
     recorded: Mapping[str, float],
 ) -> dict[str, float]:
     """Return the least relevant grade of each set."""
-    names = list(sets)
-    given = dict[str | None, float]()
+    set_names = list(sets)
+    asked = dict[str | None, float]()
     if isinstance(rel, Mapping):
-        given |= rel
+        asked |= rel
     elif rel is not None:
-        given[None] = rel
-    for name in given:
-        if name is not None and name not in names:
-            raise UsageError(f"rel: no set {name!r}. {did_you_mean(name, names)}")
-    return {name: given.get(name, given.get(None, recorded.get(name, 1))) for name in names}
+        asked[None] = rel
+    for name in asked:
+        if name is not None and name not in set_names:
+            raise UsageError(f"rel: no set {name!r}. {did_you_mean(name, set_names)}")
+    return {name: asked.get(name, asked.get(None, recorded.get(name, 1))) for name in set_names}
 
 
 def _recorded_rels(source: object, track: str) -> dict[str, float]:
@@ -332,23 +334,23 @@ def _label_sets(
 ) -> dict[str, LabelSets]:
     """Return the sets of labels by track, the reference first."""
     if isinstance(source, OpenedStore):
-        if given := reading.changed():
-            name = next(iter(given))
+        if changed := reading.changed():
+            name = next(iter(changed))
             raise UsageError(f"`{name}=` is for files and data; a store has read its qrels.")
         return _stored(source, judges, reference, track)
     if track is not None:
         raise UsageError("`track=` is for a store.")
     if judges is None:
         raise UsageError("no judge: name qrels to compare with the reference.")
-    own, *others = given_qrels(source)
+    reference_qrels, *others = given_qrels(source)
     if others:
-        names = ", ".join(one.name for one in (own, *others))
-        raise UsageError(f"several references: {names}. Pass one, and the others as judges.")
+        listed_sets = ", ".join(one.name for one in (reference_qrels, *others))
+        raise UsageError(f"several references: {listed_sets}. Pass one, and the others as judges.")
     judges, file_name = _with_names(source, judges, is_named=reference is not None)
     name = reference or file_name or "reference"
     read = partial(_labels, reading=reading)
     sets = {one.name: read(one) for one in _given(judges, name)}
-    return {"data": {name: read(replace(own, name=name)), **sets}}
+    return {"data": {name: read(replace(reference_qrels, name=name)), **sets}}
 
 
 def _with_names(source: object, judges: object, *, is_named: bool) -> tuple[object, str | None]:
@@ -357,14 +359,14 @@ def _with_names(source: object, judges: object, *, is_named: bool) -> tuple[obje
     Files of equal names are named with their folders.
     """
     several = cast("Sequence[object]", judges) if isinstance(judges, list | tuple) else [judges]
-    own = name_of(source)
+    own_name = name_of(source)
     if isinstance(judges, Mapping) or not all(map(_is_file, several)):
-        return judges, own
+        return judges, own_name
     files = [cast("str | os.PathLike[str]", one) for one in several]
     compared = files if is_named or not _is_file(source) else [cast("Any", source), *files]
     names = [name_of(one) for one in compared]
     if len(set(names)) == len(names):
-        return judges, own
+        return judges, own_name
     places = [Path(one).as_posix() for one in compared]
     if len(set(places)) < len(places):
         again = next(one for one in places if places.count(one) > 1)
@@ -372,7 +374,8 @@ def _with_names(source: object, judges: object, *, is_named: bool) -> tuple[obje
     longer = file_names(places)
     found = [longer[place] for place in places]
     judged = found[len(found) - len(files) :]
-    return dict(zip(judged, files, strict=True)), own if len(found) == len(judged) else found[0]
+    reference = own_name if len(found) == len(judged) else found[0]
+    return dict(zip(judged, files, strict=True)), reference
 
 
 def _is_file(one: object) -> bool:
@@ -420,7 +423,7 @@ def _stored(
 ) -> dict[str, LabelSets]:
     """Return the qrels sets of each track with the reference and a judge."""
     asked = [judges] if isinstance(judges, str) else list(cast("Iterable[str]", judges or ()))
-    found = dict[str, LabelSets]()
+    sets_by_track = dict[str, LabelSets]()
     known = dict[str, None]()
     for name in tracks_of(store.reader, track):
         is_label = pl.col("subtopic").is_null() & (pl.col("grade") >= 0)
@@ -433,13 +436,15 @@ def _stored(
         first = reference or next(iter(sets), None)
         if first not in sets:
             continue
-        chosen = [one for one in sets if one != first and (not asked or one in asked)]
+        chosen = [
+            set_name for set_name in sets if set_name != first and (not asked or set_name in asked)
+        ]
         if chosen:
-            found[name] = {one: sets[one] for one in (first, *chosen)}
+            sets_by_track[name] = {set_name: sets[set_name] for set_name in (first, *chosen)}
     wanted = [*([] if reference is None else [reference]), *asked]
-    for one in wanted:
-        if one not in known:
-            raise UsageError(f"no qrels set {one!r}. {did_you_mean(one, list(known))}")
-    if not found:
+    for set_name in wanted:
+        if set_name not in known:
+            raise UsageError(f"no qrels set {set_name!r}. {did_you_mean(set_name, list(known))}")
+    if not sets_by_track:
         raise UsageError("no track has two qrels sets without subtopics to compare.")
-    return found
+    return sets_by_track

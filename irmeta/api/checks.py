@@ -68,31 +68,31 @@ def check_files(path: AnyLocation, *, workers: int | None = None) -> Checked:
     """Check like `check`, and return the number of files read, too."""
     place = location(path)
     if is_store(place):
-        found = list(_of_store(Layout(place), workers))
+        files = list(_of_store(Layout(place), workers))
     elif (place / PARTS).is_dir():
-        found = list(_of_results(place, workers))
+        files = list(_of_results(place, workers))
     elif place.is_file() and is_ours(place):
-        found = [_of_file(place)]
+        files = [_of_file(place)]
     else:
         fix = " `irmeta validate` checks run files, `irmeta ingest` a collection."
         problem = "is not a store, a folder of results or a Parquet file that irmeta wrote."
         raise UsageError(f"{path} {problem}{fix}")
-    wrong = [(str(file), problem) for file, problem in found if problem is not None]
+    wrong = [(str(file), problem) for file, problem in files if problem is not None]
     schema = {"file": pl.String, "problem": pl.String}
-    return Checked(len(found), pl.DataFrame(wrong, schema, orient="row"))
+    return Checked(len(files), pl.DataFrame(wrong, schema, orient="row"))
 
 
 def _of_store(layout: Layout, workers: int | None) -> Iterator[Found]:
     yield check_manifest(layout)
-    for found in ordered_map(partial(check_track, layout), layout.tracks(), workers=workers):
-        yield from found
+    for files in ordered_map(partial(check_track, layout), layout.tracks(), workers=workers):
+        yield from files
 
 
 def _of_results(root: Location, workers: int | None) -> Iterator[Found]:
     listed: set[Location] = set()
-    for found in ordered_map(partial(_of_part, root), recorded_folders(root), workers=workers):
-        listed |= {file for file, _ in found}
-        yield from found
+    for files in ordered_map(partial(_of_part, root), recorded_folders(root), workers=workers):
+        listed |= {file for file, _ in files}
+        yield from files
     others = [*root.glob("*.parquet"), *root.glob("compare/**/*.parquet")]
     for file in sorted([*others, *root.glob("power/**/*.parquet")], key=str):
         if file not in listed and is_ours(file):

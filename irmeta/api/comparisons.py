@@ -137,12 +137,12 @@ class Comparison(Summarized):
             return None
         order = self.systems["system"].to_list()
         places = [self.pairs.systems.index(system) for system in order]
-        found = indistinguishable_groups(self.pairs.separated(self.alpha)[np.ix_(places, places)])
-        if found is None:
+        groups = indistinguishable_groups(self.pairs.separated(self.alpha)[np.ix_(places, places)])
+        if groups is None:
             return None
-        labels, between = _labels(len(found)), "" if len(found) <= len(ascii_lowercase) else ","
+        labels, between = _labels(len(groups)), "" if len(groups) <= len(ascii_lowercase) else ","
         texts = [
-            between.join(label for label, group in zip(labels, found, strict=True) if i in group)
+            between.join(label for label, group in zip(labels, groups, strict=True) if i in group)
             for i in range(len(order))
         ]
         return pl.DataFrame(
@@ -208,7 +208,7 @@ class Comparisons(SummaryList[Comparison]):
             Decimal places.
         """
         by_track = groupby(self, key=lambda one: one.pairs.track)
-        parts = [_track_table(list(found)) for _, found in by_track]
+        parts = [_track_table(list(of_track)) for _, of_track in by_track]
         frame = pl.concat([part.frame for part in parts], how="diagonal")
         if len(parts) == 1:
             frame = frame.drop("track")
@@ -240,12 +240,12 @@ class Comparisons(SummaryList[Comparison]):
         follows measure.
         """
         return pl.concat(
-            one.systems.select(
-                *(pl.lit(text).alias(name) for name, text in one.pairs.names().items()),
-                pl.lit(one.pairs.test).alias("test"),
+            compared.systems.select(
+                *(pl.lit(text).alias(name) for name, text in compared.pairs.names().items()),
+                pl.lit(compared.pairs.test).alias("test"),
                 pl.all(),
             )
-            for one in self
+            for compared in self
         )
 
     def pair_frame(self) -> pl.DataFrame:
@@ -257,7 +257,7 @@ class Comparisons(SummaryList[Comparison]):
         >>> compared.pair_frame().select("measure", "system_a", "system_b").row(-1)
         ('RR', 'doumMan2', 'elmBase')
         """
-        return pl.concat(one.pairs.frame() for one in self)
+        return pl.concat(compared.pairs.frame() for compared in self)
 
     def to_latex(self, digits: int = 4, *, siunitx: bool = False) -> str:
         """Return `table` as LaTeX with booktabs, as wide as a column of a paper if it fits.
@@ -279,7 +279,7 @@ class Comparisons(SummaryList[Comparison]):
 
     def made_text(self) -> str:
         """Return what the table is made from, for a comment in LaTeX."""
-        tracks = dict.fromkeys(one.pairs.track for one in self)
+        tracks = dict.fromkeys(compared.pairs.track for compared in self)
         return f"irmeta {__version__}; tracks: {', '.join(tracks)}; {self._legend()}"
 
     def to_markdown(self, digits: int = 4) -> str:
@@ -335,7 +335,7 @@ class Comparisons(SummaryList[Comparison]):
         >>> checked.passed, checked.rows.filter(system="aldDFR")["drop"].round(4).item()
         (False, 0.0271)
         """
-        tested = (Tested(one.pairs, one.matrix, one.alpha) for one in self)
+        tested = (Tested(compared.pairs, compared.matrix, compared.alpha) for compared in self)
         return gate(tested, max_drop, significant=significant, lost=lost, non_inferior=non_inferior)
 
     def _legend(self) -> str:
@@ -347,12 +347,12 @@ class Comparisons(SummaryList[Comparison]):
             both = f"{DAGGER} significantly better and {DOUBLE_DAGGER} worse than"
             marks = {None: both, "better": f"{DAGGER} significantly better than"}
             better = marks.get(pairs.shown, f"{DOUBLE_DAGGER} significantly worse than")
-            names = list(dict.fromkeys(str(one.pairs.baseline) for one in self))
-            several = ", ".join(f"{name} ({i})" for i, name in enumerate(names, 1))
+            baselines = list(dict.fromkeys(str(compared.pairs.baseline) for compared in self))
+            several = ", ".join(f"{name} ({i})" for i, name in enumerate(baselines, 1))
             text = f"{better} {several if pairs.beside else pairs.baseline} {test}."
             family = pairs.family_text.partition(";")[0]
             text += f" {family[0].upper()}{family[1:]}." if family else ""
-        untested = [(one.pairs.label, one.pairs.untested_text) for one in self]
+        untested = [(compared.pairs.label, compared.pairs.untested_text) for compared in self]
         return " ".join([text, *(f"{name}: {why}." for name, why in untested if why)])
 
 
@@ -364,23 +364,25 @@ class _TrackTable(NamedTuple):
     marks: dict[tuple[str, str, str], str]
 
 
-def _track_table(found: list[Comparison]) -> _TrackTable:
-    track = found[0].pairs.track
-    order = found[0].systems["system"]
+def _track_table(comparisons: list[Comparison]) -> _TrackTable:
+    track = comparisons[0].pairs.track
+    order = comparisons[0].systems["system"]
     frame = pl.DataFrame(
         {"track": pl.Series([track] * len(order), dtype=pl.String), "system": order}
     )
     labels = _labels(len(order))
     label_of = dict(zip(order, range(len(order)), strict=True))
     marks: dict[tuple[str, str, str], str] = {}
-    baselines = list(dict.fromkeys(one.pairs.baseline for one in found))
-    for one in found:
-        pairs = one.pairs
+    baselines = list(dict.fromkeys(compared.pairs.baseline for compared in comparisons))
+    for compared in comparisons:
+        pairs = compared.pairs
         if pairs.label not in frame.columns:
-            means = one.own_means if pairs.beside else one.systems.select("system", "mean")
+            means = (
+                compared.own_means if pairs.beside else compared.systems.select("system", "mean")
+            )
             means = means.rename({"mean": pairs.label})
             frame = frame.join(means, on="system", how="left", maintain_order="left")
-        better = pairs.better(one.alpha)
+        better = pairs.better(compared.alpha)
         for place, system in enumerate(pairs.systems):
             key = (track, system, pairs.label)
             if pairs.baseline is None:
@@ -410,9 +412,9 @@ def _ranges(places: list[int], labels: list[str]) -> str:
     ]
     is_compact = labels[0] == "a" and all(len(run) < 3 for run in runs)
     parts = [
-        f"{labels[run[0]]}-{labels[run[-1]]}" if len(run) > 2 else one
+        f"{labels[run[0]]}-{labels[run[-1]]}" if len(run) > 2 else label
         for run in runs
-        for one in (labels[place] for place in (run[:1] if len(run) > 2 else run))
+        for label in (labels[place] for place in (run[:1] if len(run) > 2 else run))
     ]
     return ("" if is_compact else ",").join(parts)
 
@@ -506,15 +508,15 @@ def _against(pairs: Pairs, alpha: float) -> dict[str, np.ndarray | pl.Series]:
     )
     columns = {"difference": pairs.difference, "effect": pairs.effect, "low": low, "high": high}
     columns |= {"p": pairs.p}
-    found = {
+    columns = {
         name: np.where(verdict == "baseline", np.nan, a[:, base]) for name, a in columns.items()
     }
-    p = found.pop("p")
+    p = columns.pop("p")
     kinds = [None if one == "baseline" else pairs.interval for one in verdict]
     side = pl.Series([pairs.alternative] * len(kinds), dtype=pl.String)
     sides = {} if pairs.shown is None else {"alternative": side}
     return {
-        **found,
+        **columns,
         "interval": pl.Series(kinds, dtype=pl.String),
         **sides,
         "p": p,

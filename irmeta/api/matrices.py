@@ -98,26 +98,26 @@ def _of_values(
 ) -> list[Matrix]:
     """Return the matrices of a folder, of files, or of a frame."""
     if workers is not None or (choices and not _is_made_with(path, choices)):
-        given = ", ".join([*choices, *(["workers"] if workers is not None else [])])
-        raise UsageError(f"{path} holds values without a store: {given} apply only to stores.")
+        refused = ", ".join([*choices, *(["workers"] if workers is not None else [])])
+        raise UsageError(f"{path} holds values without a store: {refused} apply only to stores.")
     if isinstance(path, Location):
         read = [m for file in _files(path) for m in read_matrices(file, is_measure=is_measure)]
     elif isinstance(path, list):
-        read = read_several([one.path for one in path], is_measure, [one.name for one in path])
-        path = " ".join(str(one.path) for one in path)
+        read = read_several([file.path for file in path], is_measure, [file.name for file in path])
+        path = " ".join(str(file.path) for file in path)
     else:
         read, path = matrices_of_frame(path), "the table"
-    found = [directed(m) for m in read]
-    if not found:
+    directed_matrices = [directed(m) for m in read]
+    if not directed_matrices:
         raise UsageError(f"{path} holds no values.")
     if measures is not None:
-        found = _named(found, measures, path)
+        directed_matrices = _named(directed_matrices, measures, path)
     asked = {track} if isinstance(track, str) else None if track is None else set(track)
-    for name in sorted((asked or set()) - {m.track for m in found}):
-        hint = did_you_mean(name, {m.track for m in found})
+    for name in sorted((asked or set()) - {m.track for m in directed_matrices}):
+        hint = did_you_mean(name, {m.track for m in directed_matrices})
         raise UsageError(f"{path} has no track {name!r}. {hint}")
-    kept = [m for m in found if asked is None or m.track in asked]
-    return _with_arithmetic_means(kept, named=measures is not None)
+    of_tracks = [m for m in directed_matrices if asked is None or m.track in asked]
+    return _with_arithmetic_means(of_tracks, named=measures is not None)
 
 
 def made_from(
@@ -135,8 +135,10 @@ def made_from(
         return {"files": [file.path.name for file in path]}
     if path.is_file() or is_stream(path):
         return (None if is_stream(path) else provenance(path)) or {"file": path.name}
-    made = {file.stem: provenance(file) or {} for file in _files(path)}
-    return {name: own for name, own in made.items() if named & own.get("tracks", {}).keys()}
+    records = {file.stem: provenance(file) or {} for file in _files(path)}
+    return {
+        name: record for name, record in records.items() if named & record.get("tracks", {}).keys()
+    }
 
 
 def unjudged_of(
@@ -158,11 +160,11 @@ def unjudged_of(
         fix = "name the store, or a folder of reanalyze with one"
         raise UsageError(f"{path} holds values without lists, so unjudged docs are unknown: {fix}.")
     pools = StorePools(OpenedStore(folder))
-    found: list[UnjudgedDocs] = []
-    for name, made in made_from(path, (), tracks).items():
-        of_file: Any = EvalPolicy.from_record(made["eval_policy"]).record()
-        found += pools.unjudged(name, **of_file)
-    return found
+    unjudged: list[UnjudgedDocs] = []
+    for name, record in made_from(path, (), tracks).items():
+        of_file: Any = EvalPolicy.from_record(record["eval_policy"]).record()
+        unjudged += pools.unjudged(name, **of_file)
+    return unjudged
 
 
 def opened(results: Any, choices: Mapping[str, Any] | None = None) -> Any:
@@ -177,7 +179,7 @@ def opened(results: Any, choices: Mapping[str, Any] | None = None) -> Any:
         results = [NamedFile(str(name), file) for name, file in cast("Any", results).items()]
     if isinstance(results, list | tuple):
         files = cast("Sequence[object]", results)
-        pairs = [one if isinstance(one, NamedFile) else (None, one) for one in files]
+        pairs = [file if isinstance(file, NamedFile) else (None, file) for file in files]
         paths = [path for _, path in pairs if isinstance(path, AnyLocation)]
         if len(paths) < len(pairs):
             raise UsageError(NO_RESULTS)
@@ -196,8 +198,8 @@ def _is_made_with(path: Location, choices: Mapping[str, Any]) -> bool:
     """Check whether the values in a folder of results were made with these policies."""
     if not path.is_dir():
         return False
-    made = recorded_policy(path)
-    return EvalPolicy(**{**made.changed(), **choices}) == made
+    recorded = recorded_policy(path)
+    return EvalPolicy(**{**recorded.changed(), **choices}) == recorded
 
 
 @contextmanager
@@ -222,20 +224,20 @@ def _files(path: Location) -> list[Location]:
     return files
 
 
-def _named(found: list[Matrix], measures: str | Iterable[str], path: object) -> list[Matrix]:
+def _named(matrices: list[Matrix], measures: str | Iterable[str], path: object) -> list[Matrix]:
     """Those of the measures asked for: by the very name in the file, or by another spelling."""
-    names = [name for text in measure_texts(measures) for name in split_names(text)]
-    if not names:
+    wanted_names = [name for text in measure_texts(measures) for name in split_names(text)]
+    if not wanted_names:
         raise UsageError("no measure was given")
-    kept: dict[int, Matrix] = {}
-    for name in names:
-        wanted = {name} if name in {m.measure for m in found} else set(spellings(name))
-        places = [i for i, m in enumerate(found) if wanted & {m.measure, *spellings(m.measure)}]
+    chosen: dict[int, Matrix] = {}
+    for name in wanted_names:
+        wanted = {name} if name in {m.measure for m in matrices} else set(spellings(name))
+        places = [i for i, m in enumerate(matrices) if wanted & {m.measure, *spellings(m.measure)}]
         if not places:
-            hint = did_you_mean(name, {m.measure for m in found})
+            hint = did_you_mean(name, {m.measure for m in matrices})
             raise UsageError(f"{path} has no measure {name!r}. {hint}")
-        kept |= {i: found[i] for i in places}
-    return [kept[i] for i in sorted(kept)]
+        chosen |= {i: matrices[i] for i in places}
+    return [chosen[i] for i in sorted(chosen)]
 
 
 def _of_store(
@@ -247,14 +249,14 @@ def _of_store(
 ) -> list[Matrix]:
     names = measure_texts(_default_measures(store) if measures is None else measures)
     specs, policy = parse_call(names, store.merged(choices))  # before anything is read for them
-    found = []
+    matrices = []
     for name in tracks_of(store.reader, track):
         for of_set in policies_of_sets(store.reader, name, policy):
             named_in_set = relevant_in_set(store.reader, name, specs, of_set)
             scores = evaluate(store.reader, name, named_in_set, of_set, workers)
             scores = _with_empty_lists(store, name, scores)
-            found += map(scores.matrix, scores.measures)
-    return SummaryList(_with_arithmetic_means(found, named=measures is not None))
+            matrices += map(scores.matrix, scores.measures)
+    return SummaryList(_with_arithmetic_means(matrices, named=measures is not None))
 
 
 def _with_empty_lists(store: OpenedStore, track: str, scores: Scores) -> Scores:
@@ -274,8 +276,8 @@ def _default_measures(store: OpenedStore) -> list[str] | str:
     """Return the measures of the results by which a store was opened, or the preset default."""
     if store.results is None or not (store.results / "scores").is_dir():
         return "default"
-    made = (provenance(file) or {} for file in _files(store.results))
-    return list(dict.fromkeys(name for one in made for name in one["measures"]))
+    provenances = (provenance(file) or {} for file in _files(store.results))
+    return list(dict.fromkeys(name for record in provenances for name in record["measures"]))
 
 
 def _with_arithmetic_means(matrices: list[Matrix], *, named: bool) -> list[Matrix]:

@@ -201,9 +201,9 @@ class StorePairs:
         [0.575, 0.563]
         """
         frames = [
-            one.per_query() if per_query else one.frame()
-            for found in self._compared(preferences, track, workers, choices)
-            for one in found
+            preferred.per_query() if per_query else preferred.frame()
+            for of_track in self._compared(preferences, track, workers, choices)
+            for preferred in of_track
         ]
         return pl.concat(frames)
 
@@ -257,14 +257,14 @@ class StorePairs:
         """
         check_opponents(opponents)
         frames: list[pl.DataFrame] = []
-        for found in self._compared(preferences, track, workers, choices):
-            for one in found:
-                rates = rates_of(one, opponents)
+        for of_track in self._compared(preferences, track, workers, choices):
+            for preferred in of_track:
+                rates = rates_of(preferred, opponents)
                 ranked = rank_sets(rates, resamples=resamples, confidence=confidence, rng=rng)
                 rows = ranked.systems.rename({"mean": "value"}).drop("tier", "queries_to_next")
-                number = pl.lit(int(one.defined.sum()), pl.Int32).alias("queries")
-                named = rows.with_columns(number, preference=pl.lit(one.name))
-                frames.append(WIN_RATES.frame(named, one.track))
+                number = pl.lit(int(preferred.defined.sum()), pl.Int32).alias("queries")
+                named = rows.with_columns(number, preference=pl.lit(preferred.name))
+                frames.append(WIN_RATES.frame(named, preferred.track))
         return pl.concat(frames)
 
     def ties(
@@ -321,8 +321,10 @@ class StorePairs:
         """Yield the rows of `ties` of one preference or measure."""
         sources: list[tuple[Preference, tuple[int, int, int] | None]] = []
         if is_preference(text):
-            found = self.compare(text, track=track, workers=workers, **choices)
-            sources += [(one.preference(), one.level_counts()) for one in found]
+            preferences = self.compare(text, track=track, workers=workers, **choices)
+            sources += [
+                (preference.preference(), preference.level_counts()) for preference in preferences
+            ]
         else:
             specs, policy = parse_call(text, self._store.merged(choices))
             of_set = relevant_in_set(self._reader, track, specs, policy)
@@ -429,8 +431,10 @@ class StorePairs:
         spec, policy = parse_preference(preference), self._compared_by(choices)
         name = only_track(self._reader, track)
         (spec,) = relevant_preferences(self._reader, name, [spec], policy)
-        found = explain_preference(self._reader, name, spec, system, baseline, str(query), policy)
-        return PairExplanation(**vars(found))
+        explained = explain_preference(
+            self._reader, name, spec, system, baseline, str(query), policy
+        )
+        return PairExplanation(**vars(explained))
 
     def provenance(
         self,

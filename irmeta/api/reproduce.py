@@ -168,29 +168,33 @@ def reproduce(
     >>> found.effects["effect_ratio"].round(3).to_list()
     [0.331]
     """
-    given, names, policies = results_or_data(source, runs, measures, workers, choices)
-    store = OpenedStore(given) if isinstance(given, AnyLocation) else given
+    results, named, policies = results_or_data(source, runs, measures, workers, choices)
+    store = OpenedStore(results) if isinstance(results, AnyLocation) else results
     if not isinstance(store, OpenedStore):
         raise UsageError("reproduce compares the lists of runs: pass a store, or qrels and runs.")
     first, reruns = _experiment(original), _experiments(rerun)
-    for one in reruns:
-        if len(one) != len(first):
+    for experiment in reruns:
+        if len(experiment) != len(first):
             raise UsageError(
-                f"{','.join(one)} is no rerun of {','.join(first)}: name as many runs, "
+                f"{','.join(experiment)} is no rerun of {','.join(first)}: name as many runs, "
                 "one each, or a baseline and an advanced run each."
             )
     name = only_track(store.reader, track)
     rerun_track = options.rerun_track
-    other = name if rerun_track is None else only_track(store.reader, rerun_track)
+    other_track = name if rerun_track is None else only_track(store.reader, rerun_track)
     read: Any = {"workers": workers, **policies}
-    originals = _values(store, names, [first] if other != name else [first, *reruns], name, read)
-    repeated = originals if other == name else _values(store, names, reruns, other, read)
+    originals = _values(
+        store, named, [first] if other_track != name else [first, *reruns], name, read
+    )
+    repeated = (
+        originals if other_track == name else _values(store, named, reruns, other_track, read)
+    )
     if len(originals) != len(repeated):
         raise UsageError(
-            f"tracks {name!r} and {other!r} have different numbers of qrels sets or measures: "
-            "choose a qrels set by `qrels=`."
+            f"tracks {name!r} and {other_track!r} have different numbers of qrels sets or "
+            "measures: choose a qrels set by `qrels=`."
         )
-    same, experiments = other == name, [first, *reruns]
+    same, experiments = other_track == name, [first, *reruns]
     lists = _lists(store, name, experiments, policies, options.list_depth) if same else {}
     overlaps = _Overlaps(lists, options.persistence, options.list_depth)
     resampled = partial(interval, resamples=options.resamples, rng=options.rng, paired=same)
@@ -200,37 +204,39 @@ def reproduce(
     for before, after in zip(originals, repeated, strict=True):
         key = {"track": name, "measure": before.measure}
         key |= {"qrels": before.qrels} if several else {}
-        for one in reruns:
-            for role, mine, theirs in zip(roles, first, one, strict=True):
+        for experiment in reruns:
+            for role, mine, theirs in zip(roles, first, experiment, strict=True):
                 row = {**key, "role": role, "original": mine, "rerun": theirs}
                 values = _of(before, [mine])[:, 0], _of(after, [theirs])[:, 0]
                 row |= _closeness(*values, resampled, same)
                 agreed = overlaps.of(mine, theirs, before.queries if same else ())
-                for column, found in agreed.items():
-                    row |= _with_interval(column, _mean, [found], resampled)
+                for column, overlap in agreed.items():
+                    row |= _with_interval(column, _mean, [overlap], resampled)
                 rows.append(row | {"queries": len(before.queries)})
             if len(first) > 1:
-                named = {**key, "baseline": one[0], "advanced": one[1]}
-                effects.append(named | _effects(_of(before, first), _of(after, one), resampled))
+                pair = {**key, "baseline": experiment[0], "advanced": experiment[1]}
+                effects.append(
+                    pair | _effects(_of(before, first), _of(after, experiment), resampled)
+                )
     settings = {
         "original": ",".join(first),
-        "reruns": [",".join(one) for one in reruns],
+        "reruns": [",".join(experiment) for experiment in reruns],
         **options.record(),
-        "rerun_track": other,
+        "rerun_track": other_track,
     }
     return Reproduction(pl.DataFrame(rows), pl.DataFrame(effects), settings)
 
 
 def _experiment(given: Experiment) -> tuple[str, ...]:
     """Return the names of one experiment: of a run, or of a baseline and an advanced run."""
-    names = given.split(",") if isinstance(given, str) else list(given)
-    names = [name.strip() for name in names]
-    if len(names) not in (1, 2) or not all(names) or len(set(names)) < len(names):
+    runs = given.split(",") if isinstance(given, str) else list(given)
+    runs = [name.strip() for name in runs]
+    if len(runs) not in (1, 2) or not all(runs) or len(set(runs)) < len(runs):
         raise UsageError(
-            f"{','.join(names)!r} is neither a run nor a baseline and another run: "
+            f"{','.join(runs)!r} is neither a run nor a baseline and another run: "
             "write RUN, or BASELINE,ADVANCED."
         )
-    return tuple(names)
+    return tuple(runs)
 
 
 def _experiments(given: Experiment | Sequence[Experiment]) -> list[tuple[str, ...]]:
@@ -241,7 +247,7 @@ def _experiments(given: Experiment | Sequence[Experiment]) -> list[tuple[str, ..
         return [_experiment([str(name) for name in given])]
     if not given:
         raise UsageError("no rerun is named: name one or more by `rerun=`.")
-    return [_experiment(one) for one in given]
+    return [_experiment(experiment) for experiment in given]
 
 
 _Lists = Mapping[tuple[str, str], list[str]]
@@ -250,7 +256,7 @@ _Lists = Mapping[tuple[str, str], list[str]]
 
 def _systems(experiments: Iterable[tuple[str, ...]]) -> list[str]:
     """Return the systems of some experiments, each once."""
-    return list(dict.fromkeys(system for one in experiments for system in one))
+    return list(dict.fromkeys(system for experiment in experiments for system in experiment))
 
 
 def _values(
@@ -332,8 +338,8 @@ def _lists(
     policy = store.merged(choices)
     facts = track_facts(store.reader, track, policy.get("qrels"))
     facts = facts.select(facts.indices(_systems(experiments)))
-    found = list_docs(store.reader, facts, policy.get("tie_order"), depth)
-    return {(system, query): docs for system, query, docs in found.iter_rows()}
+    lists = list_docs(store.reader, facts, policy.get("tie_order"), depth)
+    return {(system, query): docs for system, query, docs in lists.iter_rows()}
 
 
 class _Overlaps:
@@ -348,9 +354,9 @@ class _Overlaps:
         for query in queries:
             key = (original, rerun, query)
             if key not in self._found:
-                mine, theirs = (self._lists.get((one, query), []) for one in (original, rerun))
+                mine, theirs = (self._lists.get((run, query), []) for run in (original, rerun))
                 overlap = overlap_to(mine, theirs, self._persistence, self._depth)
                 self._found[key] = tau_union(mine, theirs), overlap
-        found = [self._found[original, rerun, query] for query in queries]
-        taus, overlaps = np.array(found, np.float64).reshape(-1, 2).T
+        values = [self._found[original, rerun, query] for query in queries]
+        taus, overlaps = np.array(values, np.float64).reshape(-1, 2).T
         return {"tau_union": taus, "rbo": overlaps}

@@ -64,11 +64,11 @@ class Power(Summarized, _Counts):
         levels = self.counts["level"].unique(maintain_order=True).to_list()
         several = self.curves["test"].n_unique() > 1
         charts = {}
-        for (track, test), own in self.curves.group_by("track", "test", maintain_order=True):
+        for (track, test), rows in self.curves.group_by("track", "test", maintain_order=True):
             name = str(track) or "power"
             title = f"Achieved significance levels{f' on {track}' if track else ''}: {test}"
-            text = correction_text(str(test), own["correction"][0])
-            chart = achieved_significance(own, levels, title, text)
+            text = correction_text(str(test), rows["correction"][0])
+            chart = achieved_significance(rows, levels, title, text)
             charts[f"{name}.{test}" if several else name] = offline(chart)
         return charts
 
@@ -199,18 +199,18 @@ def _given(
     if isinstance(results, Results | Mapping):
         return matrices(results, measures, track=track, workers=workers, **choices)
     if isinstance(results, Matrix):
-        found: list[Any] = [results]
+        listed: list[Any] = [results]
     else:
         is_list = isinstance(results, Iterable) and as_frame(results, "the table") is None
-        found = list(cast("Iterable[Any]", results)) if is_list else []
-        if not is_list or not all(isinstance(one, Matrix) for one in found):
-            table = found if is_list else results
+        listed = list(cast("Iterable[Any]", results)) if is_list else []
+        if not is_list or not all(isinstance(matrix, Matrix) for matrix in listed):
+            table = listed if is_list else results
             return matrices(table, measures, track=track, workers=workers, **choices)
     if measures is not None or track is not None or workers is not None or choices:
         raise UsageError("a matrix has its measure and track: omit measures, track and policies.")
-    if not found:
+    if not listed:
         raise UsageError("no matrix was given.")
-    return found
+    return listed
 
 
 def _are_matrices(source: object) -> bool:
@@ -298,17 +298,25 @@ def default_folder(results: Results | ValueFiles, *names: str) -> Path | None:
     return folder.joinpath(*map(folder_name, names))
 
 
-def comparison_record(found: Sequence[Comparison], source: Mapping[str, Any]) -> dict[str, Any]:
+def comparison_record(
+    comparisons: Sequence[Comparison], source: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the provenance of comparisons, whose values have the provenance `source`."""
-    baselines = list(dict.fromkeys(one.pairs.baseline for one in found))
+    baselines = list(dict.fromkeys(compared.pairs.baseline for compared in comparisons))
     asked = {
-        "test": found[0].pairs.test,
-        "correction": found[0].pairs.correction,
-        "alpha": found[0].alpha,
+        "test": comparisons[0].pairs.test,
+        "correction": comparisons[0].pairs.correction,
+        "alpha": comparisons[0].alpha,
         "baseline": baselines[0] if len(baselines) == 1 else baselines,
-        "tolerance": max(one.pairs.tolerance for one in found),
-        "rank_sets": sorted({one.rank_sets.method for one in found if one.rank_sets is not None}),
-        **found[0].settings,
+        "tolerance": max(compared.pairs.tolerance for compared in comparisons),
+        "rank_sets": sorted(
+            {
+                compared.rank_sets.method
+                for compared in comparisons
+                if compared.rank_sets is not None
+            }
+        ),
+        **comparisons[0].settings,
     }
     return {"irmeta": __version__, "compare": {"source": source, **asked}}
 
@@ -319,7 +327,7 @@ def power_record(source: Mapping[str, Any], settings: Mapping[str, object]) -> d
 
 
 def write_comparisons(
-    found: Comparisons,
+    comparisons: Comparisons,
     out: Path,
     source: Mapping[str, Any],
     *,
@@ -337,15 +345,15 @@ def write_comparisons(
     write is a `UsageError`, unless `force`. Without `titles`, figures have no titles; `formats` are
     those of `irmeta.report`.
     """
-    made = comparison_record(found, source)
+    record = comparison_record(comparisons, source)
     tables = {
-        "pairs": found.pair_frame(),
-        "systems": found.frame().drop("test"),
-        **found.robust_tables(),
+        "pairs": comparisons.pair_frame(),
+        "systems": comparisons.frame().drop("test"),
+        **comparisons.robust_tables(),
     }
-    several = len({c.pairs.label for c in found}) > 1
+    several = len({c.pairs.label for c in comparisons}) > 1
     figures = {}
-    for c in found:
+    for c in comparisons:
         name = c.pairs.track or c.pairs.label
         name = f"{name}.{c.pairs.label}" if several and c.pairs.track else name
         name = f"{name}.{c.pairs.baseline}" if c.pairs.beside else name
@@ -356,7 +364,7 @@ def write_comparisons(
         file = out / f"{name}.parquet"
         if name not in tables and file.is_file() and "compare" in (provenance(file) or {}):
             file.unlink()
-    return _put(out, tables, figures, made, force, titles, formats)
+    return _put(out, tables, figures, record, force, titles, formats)
 
 
 def write_power(
@@ -409,7 +417,7 @@ def _put(
     for name, frame in tables.items():
         write_out(frame, out / f"{name}.parquet", made, force=force)
         written.append(out / f"{name}.parquet")
-    for file in (one for form in FORMATS for one in out.glob(f"*.{form}")):
+    for file in (path for form in FORMATS for path in out.glob(f"*.{form}")):
         if file not in targets and mark in _end_of(file):
             file.unlink()
     for name, chart in figures.items():

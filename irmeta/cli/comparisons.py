@@ -78,7 +78,7 @@ def prefer(
     opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
     with opened as store:
         with consistent_read(store, track or None) as tracks:
-            made = store.pairs.provenance(asked, track=tracks, **choices)
+            provenance = store.pairs.provenance(asked, track=tracks, **choices)
             for name in tracks or ():
                 record = store.reader.read_record(name)
                 systems, queries = len(record["systems"]), record["queries_in_runs"]
@@ -94,12 +94,12 @@ def prefer(
                     workers=workers,
                     **{**vars(options), **choices},
                 )
-        for name, facts in made["tracks"].items():
+        for name, facts in provenance["tracks"].items():
             if "qrels_by_subtopic" in facts:
                 set_name = facts["qrels_by_subtopic"]
                 note(f"irmeta: {name}: subtopics of the qrels set {set_name!r}")
         of_segments = {} if segments is None else {"segments_sha256": segments.sha256}
-        print_boards(boards, made | {"prefer": options.record() | of_segments}, display)
+        print_boards(boards, provenance | {"prefer": options.record() | of_segments}, display)
 
 
 @command(
@@ -179,43 +179,45 @@ def agree(
     if per_query and confusion:
         raise UsageError("--per-query and --confusion exclude each other.")
     is_store = location(reference_source).is_dir()
-    given = (
-        [] if is_store else [named_file(one) for one in (str(reference_source), *(judges or []))]
+    named_files = (
+        []
+        if is_store
+        else [named_file(named) for named in (str(reference_source), *(judges or []))]
     )
-    files = [file for _, file in given]
+    files = [file for _, file in named_files]
     for file in files:
         place = location(file)
         if not (place.is_file() or is_stream(place)):
             raise UsageError(f"{not_a('file', place)}.")
     read: object = judges or None
-    if any(name is not None for name, _ in given[1:]):
+    if any(name is not None for name, _ in named_files[1:]):
         others = file_names(Path(file).as_posix() for file in files[1:])
-        read = {name or others[Path(file).as_posix()]: file for name, file in given[1:]}
-    elif given:
+        read = {name or others[Path(file).as_posix()]: file for name, file in named_files[1:]}
+    elif named_files:
         read = files[1:] or None
     asked: dict[str, Any] = {**vars(options)}
-    asked["reference"] = options.reference or (given[0][0] if given else None)
-    found = compute(
+    asked["reference"] = options.reference or (named_files[0][0] if named_files else None)
+    agreement = compute(
         files[0] if files else reference_source,
         read,
         rel=grades_by_name(rel or []) or None,
         track=track or None,
         **asked,
     )
-    made = {
+    provenance = {
         "irmeta": __version__,
-        "agree": dict(found.settings),
+        "agree": dict(agreement.settings),
         "files": {file: file_sha256(Path(file)) for file in files},
     }
     if is_store:
         from irmeta.api import open_store
 
-        made["store"] = open_store(reference_source).fingerprint
+        provenance["store"] = open_store(reference_source).fingerprint
     tables = {
-        "judges": found.judges,
-        "by_query": found.by_query,
-        "confusion": found.confusion,
-        "common": found.common,
+        "judges": agreement.judges,
+        "by_query": agreement.by_query,
+        "confusion": agreement.confusion,
+        "common": agreement.common,
     }
     first = "by_query" if per_query else "confusion" if confusion else "judges"
     ordered = {first: tables.pop(first), **tables}
@@ -225,15 +227,17 @@ def agree(
     # Six digits of a value and its interval would be too wide for a terminal.
     places = 3 if display.digits is None else display.digits
 
-    ask_about_scales(found.judges)
+    ask_about_scales(agreement.judges)
 
     def show(digits: int) -> None:
-        print_agreement(found, min(digits, places))
+        print_agreement(agreement, min(digits, places))
 
-    display.write(Result("agree", ordered, caption, made, show=show if first == "judges" else None))
+    display.write(
+        Result("agree", ordered, caption, provenance, show=show if first == "judges" else None)
+    )
 
 
-def grades_by_name(given: list[str]) -> dict[str | None, float]:
+def grades_by_name(texts: list[str]) -> dict[str | None, float]:
     """Parse --rel: one grade for all sets, and ``NAME=GRADE`` for single ones.
 
     Raises
@@ -242,15 +246,17 @@ def grades_by_name(given: list[str]) -> dict[str | None, float]:
         If a grade is not a number, or is given twice.
     """
     named = dict[str | None, float]()
-    for one in given:
-        name, equals, grade = one.rpartition("=")
+    for grade_text in texts:
+        name, equals, grade = grade_text.rpartition("=")
         try:
             number = float(grade)
         except ValueError:
-            raise UsageError(f"--rel {one}: {grade!r} is not a grade.") from None
+            raise UsageError(f"--rel {grade_text}: {grade!r} is not a grade.") from None
         key = name if equals else None
         if key in named:
-            raise UsageError(f"--rel {one}: another grade is given for {name or 'all sets'}.")
+            raise UsageError(
+                f"--rel {grade_text}: another grade is given for {name or 'all sets'}."
+            )
         named[key] = number
     return named
 
@@ -313,7 +319,7 @@ def reproduce(
         check_figure_file(figure, force=display.force)
     read = None if track is None else [track, options.rerun_track or track]
     with open_source(source, reading, read, workers, choices=choices, strict=strict) as store:
-        found = compute(
+        reproduction = compute(
             store,
             measures or "basic",
             original=original,
@@ -322,15 +328,21 @@ def reproduce(
             workers=workers,
             **{**vars(options), **choices},
         )
-        tracks = list(dict.fromkeys([found.runs["track"][0], str(found.settings["rerun_track"])]))
+        tracks = list(
+            dict.fromkeys(
+                [reproduction.runs["track"][0], str(reproduction.settings["rerun_track"])]
+            )
+        )
         source_made = store.provenance(measures or "basic", track=tracks, **choices)
-        made = {
+        provenance = {
             "irmeta": __version__,
-            "reproduce": {"source": source_made, **found.settings},
+            "reproduce": {"source": source_made, **reproduction.settings},
         }
-        tables = {"effects": found.effects} if found.effects.height else {}
+        tables = {"effects": reproduction.effects} if reproduction.effects.height else {}
         caption = "Reruns beside the original experiment, with 95 % intervals over queries."
-        display.write(Result("reproduce", {**tables, "runs": found.runs}, caption, made))
+        display.write(
+            Result("reproduce", {**tables, "runs": reproduction.runs}, caption, provenance)
+        )
         if figure is not None:
-            write_figure(found.show(), figure, force=display.force, titles=titles)
+            write_figure(reproduction.show(), figure, force=display.force, titles=titles)
             note(f"figure in {figure}")

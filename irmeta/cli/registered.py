@@ -80,15 +80,17 @@ def arrange(declared: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
     An option that has a panel keeps it.
     """
     placed = list[tuple[int, inspect.Parameter]]()
-    for one in declared:
+    for parameter in declared:
         infos = [
-            i for i in getattr(one.annotation, "__metadata__", ()) if isinstance(i, OptionInfo)
+            i
+            for i in getattr(parameter.annotation, "__metadata__", ())
+            if isinstance(i, OptionInfo)
         ]
         panel = None
         for info in infos:
-            info.rich_help_panel = panel = info.rich_help_panel or _PANEL_OF.get(one.name)
-        placed.append((PANELS.index(panel), one))
-    return [one for _, one in sorted(placed, key=lambda pair: pair[0])]
+            info.rich_help_panel = panel = info.rich_help_panel or _PANEL_OF.get(parameter.name)
+        placed.append((PANELS.index(panel), parameter))
+    return [parameter for _, parameter in sorted(placed, key=lambda pair: pair[0])]
 
 
 Group = type[Options] | tuple[type[Options], tuple[str, ...]]
@@ -130,8 +132,8 @@ def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         declared = inspect.signature(command, eval_str=True).parameters.values()
-        partial = {one.name for one in declared if one.annotation is Given}
-        takes = {one.name for one in declared}
+        partial = {parameter.name for parameter in declared if parameter.annotation is Given}
+        takes = {parameter.name for parameter in declared}
 
         @wraps(command)
         def call(context: typer.Context, **given: Any) -> None:
@@ -143,10 +145,18 @@ def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..
             command(**arguments)
 
         replaced = {"context", *classes}
-        remaining = [one.replace(kind=KEYWORD) for one in declared if one.name not in replaced]
+        remaining = [
+            parameter.replace(kind=KEYWORD)
+            for parameter in declared
+            if parameter.name not in replaced
+        ]
         added: dict[str, inspect.Parameter] = {}
-        for cls, names in classes.values():  # the first class wins where two share a name
-            added = {one.name: one for one in parameters(cls) if one.name in names} | added
+        for cls, selected in classes.values():  # the first class wins where two share a name
+            added = {
+                parameter.name: parameter
+                for parameter in parameters(cls)
+                if parameter.name in selected
+            } | added
         # typer reads the signature; type checkers know no such attribute of functions.
         call.__signature__ = inspect.Signature([CONTEXT, *remaining, *added.values()])  # type: ignore[attr-defined]
         return call
@@ -168,15 +178,15 @@ def build_options(
     dict
         For each group an instance of its class, and the values on the command line.
     """
-    made = dict[str, tuple[Options, dict[str, Any]]]()
+    built = dict[str, tuple[Options, dict[str, Any]]]()
     shared: dict[str, Any] = {}
-    for name, (cls, names) in groups.items():
-        line = {n: v for n, v in shared.items() if n in names}
-        line |= pop_options(cls, context, given, names)
-        made[name] = cls.of(line), line
-        plain = {one.name: one.default for one in fields(cls)}
+    for name, (cls, selected) in groups.items():
+        line = {n: v for n, v in shared.items() if n in selected}
+        line |= pop_options(cls, context, given, selected)
+        built[name] = cls.of(line), line
+        plain = {field.name: field.default for field in fields(cls)}
         shared |= {n: v for n, v in line.items() if v != plain[n]}
-    return made
+    return built
 
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -197,15 +207,15 @@ def pop_options(
         If an option with one value is there repeatedly.
     """
     line = dict[str, Any]()
-    for one, kind in typed_fields(cls):
-        name = one.name
+    for field, kind in typed_fields(cls):
+        name = field.name
         if name not in given or (names is not None and name not in names):
             continue
         value, source = given.pop(name), context.get_parameter_source(name)
         if source is None or source.name == "DEFAULT":
             continue
         if not _is_list(kind):
-            value = _only(flags(one)[-1], value)
+            value = _only(flags(field)[-1], value)
         line[name] = value
     return line
 
@@ -229,9 +239,9 @@ def flags(one: Field[Any]) -> list[str]:
 def parameters(cls: type[Options], without: Collection[str] = ()) -> list[inspect.Parameter]:
     """Return the parameters of a command for the options of a class."""
     return [
-        _parameter(one, kind, panel_of(cls, one.name))
-        for one, kind in typed_fields(cls)
-        if one.metadata["flag"] != "" and one.name not in without
+        _parameter(field, kind, panel_of(cls, field.name))
+        for field, kind in typed_fields(cls)
+        if field.metadata["flag"] != "" and field.name not in without
     ]
 
 
@@ -331,7 +341,7 @@ def detailed(function: Callable[..., None]) -> Callable[..., None]:
         function(**given)
 
     declared = inspect.signature(function, eval_str=True).parameters.values()
-    arguments = [one.replace(kind=KEYWORD) for one in declared]
+    arguments = [parameter.replace(kind=KEYWORD) for parameter in declared]
     shown = arrange([*arguments, *parameters(Detail)])
     known = dict(named_options(shown))
     # typer reads the signature; type checkers know no such attribute of functions.
@@ -341,17 +351,21 @@ def detailed(function: Callable[..., None]) -> Callable[..., None]:
 
 def named_options(declared: Iterable[inspect.Parameter]) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the options of a command by keyword, each with its long name and its negation."""
-    for one in declared:
-        for info in getattr(one.annotation, "__metadata__", ()):
+    for parameter in declared:
+        for info in getattr(parameter.annotation, "__metadata__", ()):
             if isinstance(info, OptionInfo):
-                names = [
+                flags_of_option = [
                     info.default,
                     *(info.param_decls or ()),
                 ]  # in Annotated, the first is there
-                long = [name for name in names if isinstance(name, str) and name.startswith("--")]
-                plain = f"--{one.name.replace('_', '-')}"
+                long = [
+                    name
+                    for name in flags_of_option
+                    if isinstance(name, str) and name.startswith("--")
+                ]
+                plain = f"--{parameter.name.replace('_', '-')}"
                 option, _, negation = (long or [plain])[0].partition("/")
-                yield one.name, (option, negation or option.replace("--", "--no-", 1))
+                yield parameter.name, (option, negation or option.replace("--", "--no-", 1))
 
 
 def epilog_of(examples: tuple[str, ...]) -> str:

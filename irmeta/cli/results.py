@@ -70,9 +70,9 @@ class Gating(Options):
 
     def check_gate(self) -> None:
         """Raise `UsageError` for an option of a gate without one."""
-        given = [name for name, value in self.rule.items() if value not in ("0", False)]
-        if self.max_drop is None and given:
-            flag = given[0].replace("_", "-")
+        unused = [name for name, value in self.rule.items() if value not in ("0", False)]
+        if self.max_drop is None and unused:
+            flag = unused[0].replace("_", "-")
             raise UsageError(f"--{flag} belongs to a gate: give --max-drop too.")
 
 
@@ -110,8 +110,8 @@ def first_system(source: Store | Location | list[NamedFile], named: Sequence[Pat
         from irmeta.results.matrix import first_systems
         from irmeta.stats.tables import is_measure
 
-        names, paths = [one.name for one in source], [one.path for one in source]
-        systems = first_systems(paths, is_measure, names)
+        file_names, paths = [file.name for file in source], [file.path for file in source]
+        systems = first_systems(paths, is_measure, file_names)
     elif not isinstance(source, Location) and len(named) > 1 and not is_stream(location(named[1])):
         first = Path(named_file(str(named[1]))[1]).absolute().as_posix()
         files = source.systems().select("system", "file").iter_rows()
@@ -259,11 +259,13 @@ def compare(
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
     out = None if display.folder is None else local(display.folder)
     if asked.relative and (table == "pairs" or display.is_paper):
-        other = "--table pairs" if table == "pairs" else display.form
-        raise UsageError(f"--relative adds columns to the table of systems: omit it or {other}.")
+        conflicting = "--table pairs" if table == "pairs" else display.form
+        raise UsageError(
+            f"--relative adds columns to the table of systems: omit it or {conflicting}."
+        )
     if asked.robust and (asked.baseline or max_drop is not None):
-        other = "--baseline" if asked.baseline else "--max-drop"
-        problem = f"{other} compares with one system, and --robust tests all pairs"
+        conflicting = "--baseline" if asked.baseline else "--max-drop"
+        problem = f"{conflicting} compares with one system, and --robust tests all pairs"
         raise UsageError(f"{problem}: use one of them.")
     if differences_file is not None and len(asked.baseline or ()) > 1:
         raise UsageError("--differences has one baseline: name one by --baseline.")
@@ -297,14 +299,17 @@ def compare(
                     **testing,
                 )
             notes = run_notes(source, tracks, choices)
-            names = list(dict.fromkeys(one.pairs.measure for one in comparisons))
-            compared = list(dict.fromkeys(one.pairs.track for one in comparisons))
-            made = made_from(source, measures or names, compared, **choices)
-            found = unjudged_of(source, compared, **choices) if unjudged else []
+            tested = [comparison.pairs for comparison in comparisons]
+            measures_compared = list(dict.fromkeys(pairs.measure for pairs in tested))
+            tracks_compared = list(dict.fromkeys(pairs.track for pairs in tested))
+            source_record = made_from(
+                source, measures or measures_compared, tracks_compared, **choices
+            )
+            unjudged_docs = unjudged_of(source, tracks_compared, **choices) if unjudged else []
             if differences_file is not None:
                 by_query = differences(
                     source,
-                    measures or names,
+                    measures or measures_compared,
                     None,
                     baselines[0] if baselines else None,
                     tracks,
@@ -312,25 +317,25 @@ def compare(
                     less_is_better=asked.less_is_better,
                 )
                 write_differences(
-                    by_query, differences_file, made, force=display.force, titles=titles
+                    by_query, differences_file, source_record, force=display.force, titles=titles
                 )
                 note(f"differences by query in {differences_file}")
-        record = significance.comparison_record(comparisons, made)
+        record = significance.comparison_record(comparisons, source_record)
         gate = None
         if max_drop is not None:
             is_level = "alpha" in options and not gating.non_inferior
             gate = comparisons.gate(max_drop, significant=is_level, **gating.rule)
         print_comparisons(comparisons, record, display, gate, notes, table)
-        print_unjudged(found, at_least)
+        print_unjudged(unjudged_docs, at_least)
         against = "".join(f".{name}" for name in baselines)
         checked = ".robust" if asked.robust else ""
         side = "" if asked.alternative == "two-sided" else f".{asked.alternative}"
-        name = f"{','.join(names)}.{asked.test}{side}{against}{checked}"
+        name = f"{','.join(measures_compared)}.{asked.test}{side}{against}{checked}"
         if out is None and display.file is None:
             out = significance.default_folder(source, "compare", name)
         if out is not None:
             write = significance.write_comparisons
-            for path in write(comparisons, out, made, force=display.force, **drawn):
+            for path in write(comparisons, out, source_record, force=display.force, **drawn):
                 note(str(path))
     if gate is not None:
         finish_gate(gate)
@@ -383,20 +388,20 @@ def power(
                 **options,
                 **choices,
             )
-            names, compared = shares["measure"].unique(), shares["track"].unique()
-            made = made_from(source, names, compared, **choices)
+            measures_counted, compared = shares["measure"].unique(), shares["track"].unique()
+            source_record = made_from(source, measures_counted, compared, **choices)
         asked = PowerOptions.of(options).record()
         display.write(
             Result(
                 "power",
                 {"power": shares},
                 "Significantly different pairs of systems.",
-                significance.power_record(made, asked),
+                significance.power_record(source_record, asked),
             )
         )
         if out is None and display.file is None:
             out = significance.default_folder(source, "power")
         if out is not None:
             write, force = significance.write_power, display.force
-            for path in write(shares, curves, out, made, asked, force=force, **drawn):
+            for path in write(shares, curves, out, source_record, asked, force=force, **drawn):
                 note(str(path))

@@ -43,7 +43,7 @@ class Studies(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the subcommands and the names of all studies that can be loaded."""
-        return [*super().list_commands(ctx), *(one.name for one in find_all()[0])]
+        return [*super().list_commands(ctx), *(known_study.name for known_study in find_all()[0])]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help text, and the problems of studies that are not in it."""
@@ -92,11 +92,11 @@ def list_all(context: typer.Context, display: Display) -> None:
 
 def _refuse_options(context: typer.Context, name: str) -> None:
     """Reject options of the list of studies before the name of a study."""
-    for one in context.command.params:
-        source = context.get_parameter_source(one.name or "")
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
         if source is not None and source.name != "DEFAULT":
             raise UsageError(
-                f"{one.opts[0]} before {name} is for the list of studies: "
+                f"{parameter.opts[0]} before {name} is for the list of studies: "
                 f"write options of study {name} after its name."
             )
 
@@ -115,17 +115,17 @@ def run_every(
     from irmeta.cli.batches import print_studies
     from irmeta.studies.framework.run_all import run_all
 
-    given = {one.name: getattr(run_options, one.name) for one in fields(run_options)}
+    running = {outcome.name: getattr(run_options, outcome.name) for outcome in fields(run_options)}
     with open_source(
         source, reading, run_options.track, run_options.workers, strict=strict
     ) as store:
         with cluster(dask, run_options.workers) as executor, progress_bar("Studying") as progress:
-            done = run_all(store, out, **given | {"executor": executor, "progress": progress})
-        for one in done:
-            if one.problem:
-                error_line(f"irmeta: {one.study.name}: {one.problem}")
+            done = run_all(store, out, **running | {"executor": executor, "progress": progress})
+        for outcome in done:
+            if outcome.problem:
+                error_line(f"irmeta: {outcome.study.name}: {outcome.problem}")
         print_studies(out, done)
-    if any(one.problem for one in done):
+    if any(outcome.problem for outcome in done):
         raise typer.Exit(FAILED)
 
 
