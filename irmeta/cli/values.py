@@ -470,7 +470,7 @@ def pool(
     if display.file is not None and display.form == "lines":
         check_pool_file(display.file, force=display.force)
     if holds_runs_alone(source):
-        needing = {"--track": track, "--budget": budget} | choices
+        needing: dict[str, Any] = {"--track": track, "--budget": budget} | choices
         tie_order = needing.pop("tie_order", "score-file")
         _check_without_qrels(needing, reading, pool_depth)
         docs = pool_of_runs(
