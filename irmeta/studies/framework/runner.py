@@ -220,7 +220,10 @@ def _do(
             tables = kept_tables(study, files)
         else:
             with _unchanged(store, [part]):
-                track = _view(store, part, options, workers, executor)
+                track = None
+                if store is not None and part.track is not None:
+                    assert isinstance(options, TrackOptions)
+                    track = TrackView(store, part.track, options, workers, executor)
                 tables = _compute(study, store, part, files, options, track, progress)
         if part.track is not None and drawn["figures"]:
             of_track = PartTables(study, files, tables)
@@ -236,20 +239,6 @@ def _do(
         release_freed()  # each thread's heap would keep what its largest track took
     files.finish(part.key)
     return None
-
-
-def _view(
-    store: StoreReader | None,
-    part: Part,
-    options: Options,
-    workers: int | None,
-    executor: Executor | None,
-) -> TrackView | None:
-    """Return the track of a part; None for the part that reads no store."""
-    if store is None or part.track is None:
-        return None
-    assert isinstance(options, TrackOptions)
-    return TrackView(store, part.track, options, workers, executor)
 
 
 def _compute(

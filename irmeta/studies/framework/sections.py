@@ -149,10 +149,10 @@ def _sentence(rows: pl.DataFrame, tracks: int) -> str:
     """Return how many claims hold, e.g. "Of 9 claims, 5 hold and 4 do not hold on 3 tracks."""
     over = rows.filter(pl.col("track").is_null(), kind="paper")
     held, failed, open_ones = (over.filter(verdict=verdict).height for verdict in SIGNS)
-    parts = [f"{held} {'holds' if held == 1 else 'hold'}"]
-    parts += [f"{failed} {'does' if failed == 1 else 'do'} not hold"] if failed else []
-    parts += [f"{open_ones} cannot be said"] if open_ones else []
-    text = listed(parts)
+    counts = [f"{held} {'holds' if held == 1 else 'hold'}"]
+    counts += [f"{failed} {'does' if failed == 1 else 'do'} not hold"] if failed else []
+    counts += [f"{open_ones} cannot be said"] if open_ones else []
+    text = listed(counts)
     where = f" over {count(tracks, 'track')}" if tracks else ""
     return f"Of {count(over.height, 'claim')} of the paper, {text}{where}."
 
@@ -170,11 +170,11 @@ def _line(over: Row, tracks: Sequence[Row], shown: Sequence[str]) -> ClaimLine:
 
 
 def _mark(row: Row) -> Mark:
-    parts = [f"{row['statistic']}: {row['shown'] or row['verdict']}"]
-    parts += [f"holds for {row['condition']}"]
-    parts += [row["why"]] if row["why"] else []
-    parts += [f"the paper: {row['printed']}"] if row["printed"] and row["track"] else []
-    title = "; ".join(parts)
+    facts = [f"{row['statistic']}: {row['shown'] or row['verdict']}"]
+    facts += [f"holds for {row['condition']}"]
+    facts += [row["why"]] if row["why"] else []
+    facts += [f"the paper: {row['printed']}"] if row["printed"] and row["track"] else []
+    title = "; ".join(facts)
     return Mark(SIGNS[row["verdict"]], row["verdict"], row["shown"] or "", f"{title}.")
 
 

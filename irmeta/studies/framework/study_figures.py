@@ -43,15 +43,15 @@ def charts(
 def _charts_of(study: Study, figure: Figure, tables: Tables, options: Options) -> Iterator[Drawn]:
     source = figure.rows
     rows = tables[source] if isinstance(source, str) else source(tables, options)
-    for name, part in _parts(figure, rows):
-        if part.height:
+    for name, drawn in _rows_by_figure(figure, rows):
+        if drawn.height:
             caption = figure.caption
-            text = caption if isinstance(caption, str) else caption(part, options)
-            draw = partial(figure.draw, part, options)
-            yield Drawn(name, draw, text, figure.reading, study.notations(part))
+            text = caption if isinstance(caption, str) else caption(drawn, options)
+            draw = partial(figure.draw, drawn, options)
+            yield Drawn(name, draw, text, figure.reading, study.notations(drawn))
 
 
-def _parts(figure: Figure, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+def _rows_by_figure(figure: Figure, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     if not figure.each:
         yield figure.name, rows
         return

@@ -54,8 +54,8 @@ def write_page(
     8 MiB: a page over 76 tracks would have 55 MB.
     """
     used = used_only(tables)
-    parts = [RecordedFiles(files.root, folder_of(track)) for track in tracks]
-    refers_to_files = sum(map(_svg_bytes, parts)) > MOST_EMBEDDED
+    by_track = [RecordedFiles(files.root, folder_of(track)) for track in tracks]
+    refers_to_files = sum(map(_svg_bytes, by_track)) > MOST_EMBEDDED
     pictures = pictures_in(files)
     in_print = files.facts.get("style", "paper") == "paper"
     typeset = partial(_block, study, in_print)
@@ -77,9 +77,9 @@ def write_page(
     files.write_all(
         {
             f"latex/{name}.tex": to_latex(
-                part, label=f"{study.name}-{name}", made=comments
+                cells, label=f"{study.name}-{name}", made=comments
             ).encode()
-            for name, part in _parts(latex)
+            for name, cells in _latex_files(latex)
         }
     )
     page = Page(
@@ -99,16 +99,16 @@ def write_page(
     files.write("report.html", render(page).encode())
 
 
-def _parts(tables: Mapping[str, Grid]) -> Iterator[tuple[str, Grid]]:
+def _latex_files(tables: Mapping[str, Grid]) -> Iterator[tuple[str, Grid]]:
     """Yield the tables of LaTeX by the names of their files; one for each track of a long table."""
     taken = set(tables)
     for name, item in tables.items():
-        for track, part in split_tracks(item):
+        for track, cells in split_tracks(item):
             stem = f"{name}_{_file_name(track)}" if track else name
             again = (f"{stem}_{n}" for n in count_up(2))
             file = stem if not track else next(n for n in chain([stem], again) if n not in taken)
             taken.add(file)
-            yield file, part
+            yield file, cells
 
 
 def _file_name(track: str) -> str:

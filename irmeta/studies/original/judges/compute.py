@@ -139,6 +139,7 @@ def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
                 drawn[key], orders.means_of(sides.values[1], draws)
             )
             correlations = orders.order_correlations(reference, judge)
+            many = many_query_tau(*sides.values, draws[: max(2, len(draws) // DRAWS)])
             yield {
                 "judge": sides.judge,
                 "measure": scores.measure,
@@ -146,7 +147,9 @@ def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
                 "queries": queries,
                 "undefined": sides.undefined,
                 **_correlated(correlations, resampled, queries),
-                **_of_many_queries(sides, draws),
+                "tau_many": many.value,
+                "tau_many_low": many.low,
+                "tau_many_high": many.high,
                 **_places(reference[0], judge[0], systems),
                 "mean_reference": float(reference.mean()) * sides.direction,
                 "mean_judge": float(judge.mean()) * sides.direction,
@@ -165,12 +168,6 @@ def _correlated(
         if name == "tau_b":
             row |= {"sd": interval.sd, "drawn": interval.drawn}
     return row
-
-
-def _of_many_queries(sides: Sides, draws: np.ndarray) -> Row:
-    """Return tau-b of the orders that many queries would give, with its interval."""
-    tau = many_query_tau(*sides.values, draws[: max(2, len(draws) // DRAWS)])
-    return {"tau_many": tau.value, "tau_many_low": tau.low, "tau_many_high": tau.high}
 
 
 def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) -> Row:

@@ -294,7 +294,8 @@ def _with_upper(spec: Spec) -> Spec | None:
 def tie_and_end_criteria(trusted: TrustedTrack) -> dict[str, Row]:
     """Return by measure how often systems tie, and what trailing docs change."""
     by_measure = {name: {"tied_pairs": _tied_pairs(m)} for name, m in trusted.matrices.items()}
-    ends = {spec.name: _least_gaining(spec) for spec in trusted.specs}
+    # the least grade that counts: a measure of grades gains from any above 0
+    ends = {spec.name: spec.rel if is_thresholded(spec) else 1e-9 for spec in trusted.specs}
     ends |= {spec.name: spec.rel for spec in trusted.preferences}
     orders = {
         rel: trusted.orders(trusted.scored([cut_ends(view, rel) for view in trusted.views]))
@@ -304,11 +305,6 @@ def tie_and_end_criteria(trusted: TrustedTrack) -> dict[str, Row]:
     for i, name in enumerate(trusted.scores.measures):
         by_measure[name]["end_flips"] = _flipped(before[i], orders[ends[name]][i])
     return by_measure
-
-
-def _least_gaining(spec: Spec) -> float:
-    """Return the least grade that counts for a measure: its `rel`, if graded any above 0."""
-    return spec.rel if is_thresholded(spec) else 1e-9
 
 
 def _tied_pairs(matrix: Matrix) -> float:

@@ -123,9 +123,12 @@ def verdicts(
     unchecked
         Why a criterion of a family could not be examined, by family; empty: all were.
     """
-    few = _too_few(systems, queries)
-    if few:
-        return {family: Verdict(UNKNOWN, few) for family in FAMILIES}
+    for number, least, what in (
+        (systems, LEAST_SYSTEMS, "systems"),
+        (queries, LEAST_QUERIES, "queries"),
+    ):
+        if number < least:
+            return {family: Verdict(UNKNOWN, f"{number} {what} are too few") for family in FAMILIES}
     graded = dict[str, Verdict]()
     for family in FAMILIES:
         reason = (reasons or {}).get(family, "no criterion is defined on this track")
@@ -139,12 +142,6 @@ def verdicts(
             worst = replace(worst, why=f"{worst.why}; {lacks}")
         graded[family] = worst
     return graded
-
-
-def _too_few(systems: int, queries: int) -> str:
-    if systems < LEAST_SYSTEMS:
-        return f"{systems} systems are too few"
-    return f"{queries} queries are too few" if queries < LEAST_QUERIES else ""
 
 
 def _worst(criteria: Iterable[Criterion], row: Mapping[str, Any], reason: str) -> Verdict:

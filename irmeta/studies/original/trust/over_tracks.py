@@ -103,18 +103,15 @@ def measure_facts(tables: Tables, options: TrustOptions) -> Iterator[dict[str, A
     alone = {name: _of_binary(spec) for name, spec in specs.items() if dependence(spec) is None}
     violated, steps = _violated(alone), unequal_steps(alone)
     for name, spec in specs.items():
+        is_rank = spec.measure.cutoff_is == "rank" and not spec.measure.cutoff_prefix
         yield {
             "measure": name,
             "user": USERS[spec.measure.family],
-            "stops_at": int(spec.cutoff) if _is_rank(spec) and spec.cutoff else None,
+            "stops_at": int(spec.cutoff) if is_rank and spec.cutoff else None,
             "persistence": spec.settings.get("p"),
             "violated": violated.get(name),
             "unequal_steps": steps.get(name),
         }
-
-
-def _is_rank(spec: Spec) -> bool:
-    return spec.measure.cutoff_is == "rank" and not spec.measure.cutoff_prefix
 
 
 def _of_binary(spec: Spec) -> Spec:

@@ -110,17 +110,13 @@ def _kept(conditions: pl.DataFrame) -> Iterator[str]:
 
 def _unsafe(grades: pl.DataFrame) -> str:
     bad = grades.filter(grade=UNSAFE).group_by("family", maintain_order=True)
-    texts = [
-        f"{family} by {_numbered(of_family.select('measure', 'number').rows())}"
-        for (family,), of_family in bad
-    ]
+    texts = list[str]()
+    for (family,), rows in bad:
+        numbered = pl.format("{} ({})", "measure", "number")
+        texts.append(f"{family} by {listed(rows.select(numbered).to_series().to_list(), FEW)}")
     if not texts:
         return "No family of any measure is unsafe."
     return f"Unsafe, with the number that decides: {'; '.join(texts)}."
-
-
-def _numbered(measures: Sequence[tuple[str, str]]) -> str:
-    return listed([f"{measure} ({number})" for measure, number in measures], FEW)
 
 
 def advice_over_tracks(tables: Tables, options: Options) -> Iterator[str]:
