@@ -1,4 +1,4 @@
-"""Atomic writes of files, locks of folders, names of files, and removal of temporary files."""
+"""Atomic writes of files, which files may be replaced, locks of folders, and names of files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
@@ -88,6 +88,47 @@ def write_bytes(path: Location, data: bytes) -> None:
 def write_text(path: Location, text: str) -> None:
     """Write a text file atomically, in UTF-8 and with unchanged line ends."""
     write_bytes(path, text.encode())
+
+
+MARKS = (b'"irmeta": ', b"% irmeta ", b"<!-- irmeta ", b"Software\0irmeta ")
+"""How irmeta marks its files: JSON, LaTeX and PDF, Markdown and SVG, PNG."""
+
+
+def has_mark(path: Path) -> bool:
+    """Check whether a file of text or an image has a mark near its beginning or its end."""
+    with path.open("rb") as file:
+        ends = file.read(500)
+        file.seek(max(0, path.stat().st_size - 200))
+        ends += file.read()
+    return any(mark in ends for mark in MARKS)
+
+
+def check_target(path: Path, endings: Sequence[str] = (), what: str = "an output file") -> None:
+    """Reject a folder, and an ending that is not among `endings`, unless these are empty."""
+    if endings and path.suffix not in endings:
+        listed = f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise UsageError(f"{path}: the ending of {what} is {listed}.")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file.")
+
+
+def check_ours(
+    path: Path,
+    is_ours: Callable[[Path], bool] = has_mark,
+    *,
+    force: bool,
+    problem: str = " and irmeta did not write it",
+) -> None:
+    """Reject an existing file that irmeta did not write, unless `force`."""
+    if path.exists() and not force and not is_ours(path):
+        raise UsageError(f"{path} exists{problem}: use `force=True` to replace it.")
+
+
+def is_free(folder: Path) -> bool:
+    """Check whether a new folder may be there: a path without a file, or without visible files."""
+    if not folder.exists():
+        return True
+    return folder.is_dir() and all(path.name.startswith(".") for path in folder.iterdir())
 
 
 def is_inside(path: str) -> bool:

@@ -36,6 +36,7 @@ FLOORS = (  # from the top layer down; subpackages of a layer do not import each
     {"options", "policies", "schema", "errors", "escapes", "checksums", "files", "locations"}
     | {
         "clusters",
+        "delimited",
         "equality",
         "policy_keywords",
         "naming",

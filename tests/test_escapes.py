@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from irmeta.delimited import to_csv
 from irmeta.errors import DataError, IrmetaError, SkippedRunWarning, warn
 from irmeta.escapes import drop_unsafe, escape_json, escape_name, escape_text
 from irmeta.report.latex import escape_latex
-from irmeta.results.text_files import to_csv
 from support.undrawn import draw_nothing
 
 TITLE, COLOUR, BIDI, C1 = "\x1b]0;owned\x07", "\x1b[31m", "\u202e", "\x9b2J"

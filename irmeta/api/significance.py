@@ -23,7 +23,7 @@ from irmeta.api.comparisons import (
 from irmeta.api.matrices import Results, ValueFiles, matrices
 from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import MeasureError, UsageError
-from irmeta.files import folder_name, remove_temporaries, write_bytes
+from irmeta.files import check_ours, folder_name, remove_temporaries, write_bytes
 from irmeta.locations import AnyLocation, RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
@@ -33,7 +33,7 @@ from irmeta.report.figure_file import add_mark, images_of, offline
 from irmeta.report.figures import achieved_significance
 from irmeta.report.theme import to_spec, without_titles
 from irmeta.results.matrix import Matrix, qrels_of
-from irmeta.results.tidy_files import check_ours, provenance, write_out
+from irmeta.results.tidy_files import has_written, provenance, write_out
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import against_baselines, default_correction, pairwise
 from irmeta.store.scan import Tracks
@@ -411,7 +411,7 @@ def _put(
         if file.exists() and not force and "irmeta " not in _end_of(file):
             raise UsageError(f"{file} exists and irmeta did not write it: use `force=True`.")
     for name in tables:
-        check_ours(out / f"{name}.parquet", force=force)
+        check_ours(out / f"{name}.parquet", has_written, force=force)
     remove_temporaries(out)
     written = []
     for name, frame in tables.items():

@@ -7,8 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from irmeta.errors import DataError, UsageError
-from irmeta.files import file_names, folder_name, write_text
-from irmeta.store.layout import has_content
+from irmeta.files import file_names, folder_name, is_free, write_text
 from irmeta.store.scan import StoreReader, lazy, read_table
 from irmeta.trec.collection import CONFIG, toml_text
 from irmeta.trec.qrels import FIELDS, SAMPLED
@@ -19,7 +18,7 @@ _POLICY = ("tie_order", "depth", "comments")
 
 def write_collection(store: StoreReader, tracks: list[str], folder: Path) -> None:
     """Write tracks as files, with a collection.toml that names them: see `Store.to_trec`."""
-    if folder.exists() and (not folder.is_dir() or has_content(folder)):
+    if not is_free(folder):
         raise UsageError(f"{folder} is not an empty folder: name a new one.")
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[str] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from irmeta.archive.catalog import all_choices, published, runs
+from irmeta.delimited import longer_row, read_cells, rows_of
 from irmeta.errors import DataError, MeasureError, UsageError, did_you_mean
 from irmeta.measures.names import Spec, parse_measure
 from irmeta.results.value_tables import SUMMARIES
@@ -243,15 +243,17 @@ def read_published(path: Path) -> pl.DataFrame:
         If it cannot be read, or a line has more fields than the header.
     """
     try:
-        rows = pl.read_csv(path, infer_schema_length=0)
+        rows = read_cells(path, str(path))
     except FileNotFoundError:
         problem = "is a folder" if path.is_dir() else "is not there"
         raise UsageError(f"{path} {problem}") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
-        line = _ragged_line(path)
+    except (DataError, OSError) as error:
+        if (line := _ragged_line(path)) is not None:
+            raise DataError("more fields than the header", file=str(path), line=line) from None
+        if isinstance(error, DataError):
+            raise
         problem = f"cannot be read as CSV ({str(error).strip().partition(chr(10))[0]})"
-        problem = problem if line is None else "more fields than the header"
-        raise DataError(problem, file=str(path), line=line) from error
+        raise DataError(problem, file=str(path)) from error
     lines = rows.select(pl.exclude("line")).with_row_index("line", 2)
     return lines.filter(~pl.all_horizontal(pl.exclude("line").is_null()))
 
@@ -259,12 +261,12 @@ def read_published(path: Path) -> pl.DataFrame:
 def _ragged_line(path: Path) -> int | None:
     """Return the first line with more fields than the header."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = csv.reader(file)
-            fields = len(next(lines, []))
-            return next((lines.line_num for line in lines if len(line) > fields), None)
-    except (OSError, ValueError, csv.Error):
+        rows = rows_of(path.read_bytes().decode(), str(path))
+        _, header = next(rows, (1, []))
+        longer = longer_row(rows, len(header))
+    except (OSError, ValueError, DataError):
         return None
+    return longer and longer[0]
 
 
 def published_rows(

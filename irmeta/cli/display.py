@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from irmeta.errors import UsageError
+from irmeta.files import check_target
 from irmeta.locations import local
 from irmeta.options import Options, option
 
@@ -102,10 +103,7 @@ class Display(Options):
 
     def _check_file(self, file: Path) -> None:
         file = local(file)
-        if file.suffix not in ENDINGS:
-            raise UsageError(f"{file}: the ending of an output file is {LISTED}.")
-        if file.is_dir():
-            raise UsageError(f"{file} is a folder: name a file.")
+        check_target(file, [*ENDINGS])
         if self.format not in (None, self.form):
             raise UsageError(f"--format {self.format}: the ending of {file} is its format.")
 

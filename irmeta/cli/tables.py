@@ -17,10 +17,10 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.cli.display import Display
 from irmeta.cli.notes import in_options, note
+from irmeta.delimited import to_csv
 from irmeta.escapes import escape_json, escape_name, escape_text
 from irmeta.files import discard_output
 from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
-from irmeta.results.text_files import to_csv
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -175,8 +175,8 @@ def write_result(result: Result, display: Display) -> None:
 
 
 def _write_file(result: Result, display: Display, path: Path) -> None:
-    from irmeta.files import remove_temporaries, write_text
-    from irmeta.results.tidy_files import check_ours, write_out
+    from irmeta.files import check_ours, remove_temporaries, write_text
+    from irmeta.results.tidy_files import write_out
 
     made = dict(result.made)
     if display.form in ("csv", "parquet"):

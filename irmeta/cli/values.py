@@ -462,13 +462,17 @@ def pool(
     of a file systems.csv beside or above them.
     """
     from irmeta.api.run_pool import holds_runs_alone, pool_of_runs
+    from irmeta.delimited import is_pool
+    from irmeta.files import check_ours, check_target
+    from irmeta.locations import local
     from irmeta.measures.evaluate import how_made
     from irmeta.rankings.pool import pool_of
-    from irmeta.results.text_files import check_pool_file
     from irmeta.store.scan import only_track, undisturbed
 
     if display.file is not None and display.form == "lines":
-        check_pool_file(display.file, force=display.force)
+        file = local(display.file)
+        check_target(file)
+        check_ours(file, is_pool, force=display.force, problem=" and is not a pool file")
     if holds_runs_alone(source):
         needing: dict[str, Any] = {"--track": track, "--budget": budget} | choices
         tie_order = needing.pop("tie_order", "score-file")
@@ -521,12 +525,14 @@ def _check_without_qrels(
 def _print_pool(docs: pl.DataFrame, made: dict[str, Any], display: PoolDisplay) -> None:
     """Print docs as lines or a table, or write them to a file."""
     from irmeta.cli.tables import Result, write_to_pipe
-    from irmeta.results.text_files import pool_lines, write_pool
+    from irmeta.delimited import pool_lines
+    from irmeta.files import remove_temporaries, write_text
 
     if display.form != "lines":
         display.write(Result("pool", {"docs": docs}, "Docs for assessors.", made))
     elif display.file is not None:
-        write_pool(docs, display.file, force=display.force)
+        remove_temporaries(display.file.parent)
+        write_text(display.file, pool_lines(docs))
         note(f"{docs.height:,} docs in {display.file}")
     else:
         lines = pool_lines(docs)

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
-from irmeta.errors import UsageError, check_choice
-from irmeta.files import remove_temporaries, write_bytes
+from irmeta.errors import check_choice
+from irmeta.files import check_ours, check_target, remove_temporaries, write_bytes
 from irmeta.report import FORMATS
 from irmeta.report.theme import (
     PPI,
@@ -37,12 +37,8 @@ ENDINGS = tuple(f".{name}" for name in FORMATS)
 
 def check_figure_file(path: Path, *, force: bool) -> None:
     """Reject an unsupported extension, a folder, and, unless `force`, an existing file."""
-    if path.suffix not in ENDINGS:
-        raise UsageError(f"{path}: the ending of a figure is .svg, .pdf or .png.")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder: name a file.")
-    if path.exists() and not force:
-        raise UsageError(f"{path} exists: use `force=True` to replace it.")
+    check_target(path, ENDINGS, "a figure")
+    check_ours(path, lambda _: False, force=force, problem="")
 
 
 def write_figure(

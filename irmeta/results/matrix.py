@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
+from irmeta.delimited import read_cells
 from irmeta.equality import tolerances
 from irmeta.errors import DataError, UsageError, check_choice, did_you_mean, shown
 from irmeta.locations import Location, is_stream, not_a
@@ -547,7 +548,7 @@ def _read_csv(content: bytes) -> pl.DataFrame:
     comments = sum(1 for _ in takewhile(lambda line: line.startswith(b"# "), lines))
     header = lines[comments] if comments < len(lines) else b""
     separator = "\t" if b"\t" in header and b"," not in header else ","
-    frame = pl.read_csv(content, infer_schema=False, skip_lines=comments, separator=separator)
+    frame = read_cells(content, separator=separator, comments=comments)
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     for column in frame.columns[1:]:
         # Polars renames a column with a duplicate name.

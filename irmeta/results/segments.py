@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from irmeta.delimited import to_csv
 from irmeta.errors import (
     DataError,
     SegmentWarning,
@@ -19,7 +20,6 @@ from irmeta.errors import (
     warn,
 )
 from irmeta.locations import not_a
-from irmeta.results.text_files import to_csv
 from irmeta.trec.streams import InputFile, file_sha256
 from irmeta.trec.text import read_csv_rows, refuse_rows
 

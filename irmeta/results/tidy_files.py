@@ -12,10 +12,17 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.checksums import BLANK, EMBEDDED, check_embedded, embed_checksum, load_json
-from irmeta.errors import DataError, UsageError
-from irmeta.files import remove_temporaries, replacing, write_text
+from irmeta.delimited import to_csv
+from irmeta.errors import DataError
+from irmeta.files import (
+    check_ours,
+    check_target,
+    has_mark,
+    remove_temporaries,
+    replacing,
+    write_text,
+)
 from irmeta.locations import Location, RemotePath, local, source_of
-from irmeta.results.text_files import to_csv
 from irmeta.schema.arrow import DAMAGED, with_grades
 from irmeta.schema.columns import Table
 
@@ -27,8 +34,6 @@ KEY = b"irmeta"
 
 AGAIN = "Make it again (reanalyze and studies do so by themselves), or restore it from a copy."
 """Advice for a damaged result file."""
-
-_MARKS = (b'"irmeta": ', b"% irmeta ", b"<!-- irmeta ")
 
 Rows = pl.DataFrame | pa.Table
 """Rows of a table; a `pa.Table` has the table's schema, with dictionaries of strings."""
@@ -265,7 +270,7 @@ def write_out(
         For an existing file that irmeta wrote and that is damaged, unless `force`.
     """
     check_ending(path)
-    check_ours(path, force=force, columns=frame.columns)
+    check_ours(path, lambda file: has_written(file, frame.columns), force=force)
     remove_temporaries(path.parent)
     if path.suffix == ".parquet":
         write_parquet(frame, path, None, record)
@@ -273,21 +278,9 @@ def write_out(
         write_text(path, to_csv(frame, safe=csv_safe))
 
 
-def check_ours(path: Path, *, force: bool, columns: Sequence[str] = ()) -> None:
-    """Reject a file that irmeta did not write, unless `force`."""
-    if path.exists() and not force and not _ours(path, list(columns)):
-        raise UsageError(
-            f"{path} exists and irmeta did not write it: use `force=True` to replace it."
-        )
-
-
 def check_ending(path: Path) -> None:
     """Reject an output file with an unsupported extension, before anything is computed."""
-    path = local(path)
-    if path.suffix not in (".parquet", ".csv"):
-        raise UsageError(f"{path}: the ending of an output file is .parquet or .csv.")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder: name a file.")
+    check_target(local(path), (".parquet", ".csv"))
 
 
 def is_ours(path: Location) -> bool:
@@ -298,21 +291,20 @@ def is_ours(path: Location) -> bool:
         return True
 
 
-def _ours(path: Path, columns: list[str]) -> bool:
-    """Check whether irmeta wrote a file: by its provenance, a CSV by the same columns.
+def has_written(path: Path, columns: Sequence[str] = ()) -> bool:
+    """Check whether irmeta wrote a file: by its provenance or mark, a CSV by the same columns.
 
-    JSON, LaTeX and Markdown name irmeta in their first or last lines.
+    Raises
+    ------
+    DataError
+        If it is a damaged Parquet file.
     """
     if path.suffix == ".csv":
-        header = pl.DataFrame(schema=columns).write_csv().encode()
+        header = pl.DataFrame(schema=list(columns)).write_csv().encode()
         with path.open("rb") as file:
             return file.read(len(header)) == header
     if path.suffix != ".parquet":
-        with path.open("rb") as file:
-            ends = file.read(500)
-            file.seek(max(0, path.stat().st_size - 100))
-            ends += file.read()
-        return any(mark in ends for mark in _MARKS)
+        return has_mark(path)
     try:
         return provenance(path) is not None
     except DataError as error:

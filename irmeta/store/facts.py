@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from irmeta.delimited import read_cells
 from irmeta.errors import DataError, did_you_mean
 from irmeta.policies import Comments
 from irmeta.trec.qrels import QrelsText
@@ -50,11 +51,7 @@ def read_facts(source: TrackSource) -> dict[str, Facts]:
 
 
 def _parse_facts(given: FactsSource, data: bytes) -> dict[str, Facts]:
-    try:
-        frame = pl.read_csv(data, infer_schema=False).rename(str.strip)
-    except pl.exceptions.PolarsError as error:
-        reason = {"why": str(error).splitlines()[0]}
-        raise DataError("cannot be read as CSV ({why})", file=given.file, ids=reason) from None
+    frame = read_cells(data, given.file, trim=True)
     for column in (given.name, given.group, given.type, given.pooled):
         if column is not None and column not in frame.columns:
             hint = did_you_mean(column, frame.columns)

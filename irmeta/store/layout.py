@@ -33,7 +33,7 @@ from irmeta.checksums import (
     to_json,
 )
 from irmeta.errors import DataError, IrmetaError, UsageError, did_you_mean
-from irmeta.files import folder_name, write_bytes
+from irmeta.files import folder_name, is_free, write_bytes
 from irmeta.locations import (
     AnyLocation,
     Location,
@@ -133,11 +133,6 @@ EARLIER_NAMES = {"set_aside": "skipped_runs"}
 """Maps earlier names of record fields, in stores of format 1, to present names."""
 
 
-def has_content(folder: Location) -> bool:
-    """Check whether a folder holds any file or folder that is not hidden."""
-    return any(not path.name.startswith(".") for path in folder.iterdir())
-
-
 def is_store(folder: AnyLocation) -> bool:
     """Check whether a folder is a store."""
     return Layout(location(folder)).manifest.is_file()
@@ -225,7 +220,7 @@ class Layout:
                     f"{self.root} was made with {current}, not {policy}: use another folder."
                 )
             return
-        if root.exists() and (not root.is_dir() or has_content(root)):
+        if not is_free(root):
             raise UsageError(f"{self.root} exists and is not an irmeta store: use another folder.")
         write_bytes(self.manifest, add_checksum(to_json(manifest(policy))))
 

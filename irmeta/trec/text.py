@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from irmeta.delimited import rows_of
 from irmeta.errors import DataError, did_you_mean
 from irmeta.phrases import count
 from irmeta.policies import Comments
@@ -383,12 +383,8 @@ def read_csv_rows(file: InputFile, columns: Sequence[str]) -> pl.DataFrame:
     name = file.name
     text = read_text(file)[0].decode()
     delimiter = "\t" if "\t" in text.lstrip("\r\n ").split("\n", 1)[0] else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        rows = [(reader.line_num, [cell.strip() or None for cell in row]) for row in reader]
-    except csv.Error as error:
-        line, why = reader.line_num, {"why": str(error)}
-        raise DataError("cannot be read as CSV ({why})", file=name, line=line, ids=why) from None
+    cells = rows_of(text, name, delimiter)
+    rows = [(line, [cell.strip() or None for cell in row]) for line, row in cells]
     rows = [(line, row) for line, row in rows if any(row)]
     header = [str(cell) for cell in rows[0][1]] if rows else []
     for i, column in enumerate(header):

@@ -15,12 +15,12 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.checksums import content_checksum
 from irmeta.errors import DataError, IrmetaError, UsageError, did_you_mean, first_few, of_track
+from irmeta.files import is_free
 from irmeta.locations import AnyLocation, Location, local
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.options import Options, typed_fields
 from irmeta.phrases import count
 from irmeta.policies import TrackOptions
-from irmeta.store.layout import has_content
 from irmeta.store.scan import StoreReader, read_table, tracks_of
 from irmeta.studies.framework.recorded_files import (
     ALL,
@@ -243,7 +243,7 @@ def check_folder(root: AnyLocation, study: str, force: bool) -> None:
         raise UsageError(f"{root} is a file: name a folder for the results.")
     if force or not root.exists():
         return
-    if not (root / PARTS).is_dir() and has_content(root):
+    if not (root / PARTS).is_dir() and not is_free(root):
         raise UsageError(f"{root} holds other files: name a new folder, or use `force=True`.")
     if any((root / PARTS).glob("*/done.json")):
         fix = "name a new folder; a store in it can be read."

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -16,6 +14,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from irmeta.delimited import longer_row, read_cells, rows_of
 from irmeta.errors import DataError
 from irmeta.policies import Comments
 from irmeta.schema.arrow import DAMAGED, as_frame
@@ -27,6 +26,7 @@ from irmeta.trec.room import Room, check_room, cost, count_rest, half_of_memory
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import WHOLE, HashLines, is_number, is_utf8, lines, read_columns
 
+_TOO_LONG = "Shorten the field, or write the file without quotes."
 MOST_READ = 2 << 30  # bytes of text of one file, which takes several times as much memory
 MOST_COLUMNS = 1000  # of a CSV or Parquet file
 _BARE_RETURN = re.compile(r"\r(?!\n)")
@@ -153,21 +153,17 @@ def table_of_csv(content: bytes, file: str) -> FileTable:
     first = text.count("\n", 0, skipped) + 1
     text = text[skipped:]
     header = csv_header(text, separator, file, first)
-    rows = partial(_csv_rows, text, separator, file, first)
+    rows = partial(rows_of, text, file, separator, first=first, fix=_TOO_LONG)
     try:
-        frame = pl.read_csv(
-            io.BytesIO(text.encode()), separator=separator, infer_schema=False
-        ).rename(str.strip)
-    except pl.exceptions.PolarsError as error:
-        for line, row in rows():
-            if len(row) > len(header):
-                problem = f"{len(row)} fields where the first line has {len(header)}"
-                value = separator.join(row)
-                raise DataError(problem, file=file, line=line, value=value) from None
+        frame = read_cells(text.encode(), file, separator=separator, trim=True)
+    except DataError:
+        if (longer := longer_row(rows(), len(header))) is not None:
+            problem = f"{len(longer[1])} fields where the first line has {len(header)}"
+            value = separator.join(longer[1])
+            raise DataError(problem, file=file, line=longer[0], value=value) from None
         if (match := _BARE_RETURN.search(text)) is not None:
             raise _bare_return(file, first + text.count("\n", 0, match.start())) from None
-        why = {"why": str(error).splitlines()[0]}
-        raise DataError("cannot be read as CSV ({why})", file=file, ids=why) from None
+        raise
     lines = np.arange(frame.height) + first + 1
     if '"' in text:  # a quoted cell may have several lines
         lines = np.array([line for line, _ in rows()][1:])
@@ -187,7 +183,7 @@ def csv_header(text: str, separator: str, file: str, line: int) -> list[str]:
     written = text[: end if end >= 0 else None].removesuffix("\r")
     if "\r" in written:
         raise _bare_return(file, line)
-    ((_, header),) = _csv_rows(written, separator, file, line)
+    ((_, header),) = rows_of(written, file, separator, first=line, fix=_TOO_LONG)
     if len(header) > MOST_COLUMNS:
         raise _many_columns(len(header), file)
     if (name := first_repeated(header)) is not None:
@@ -215,20 +211,6 @@ def first_repeated(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
-
-
-def _csv_rows(text: str, separator: str, file: str, first: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line at which each row ends, and its cells; `first` is the first line."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        for row in reader:
-            yield first + reader.line_num - 1, row
-    except csv.Error as error:
-        line, why = first + max(0, reader.line_num - 1), {"why": str(error)}
-        fix = "Shorten the field, or write the file without quotes."
-        raise DataError(
-            "cannot be read as CSV ({why})", file=file, line=line, ids=why, fix=fix
-        ) from None
 
 
 def numeric(table: FileTable) -> FileTable:

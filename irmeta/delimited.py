@@ -1,0 +1,102 @@
+"""Delimited text: the reader of CSV and TSV, the writer of CSV, and the lines of pools."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from irmeta.errors import DataError
+
+_FORMULA = r"^[=+\-@\t\r]"
+_POOL_LINE = re.compile(rb"[^ ]+ 0 [^ \n]+\n")
+
+
+def read_cells(
+    content: bytes | Path,
+    file: str = "",
+    *,
+    separator: str = ",",
+    comments: int = 0,
+    trim: bool = False,
+) -> pl.DataFrame:
+    """Read a table whose first line names its columns, all cells as text, empty ones as null.
+
+    Parameters
+    ----------
+    content
+        The text, or the path of a file of it.
+    file
+        Name of the file in errors.
+    comments
+        Number of lines before the names.
+    trim
+        Whether to drop white space around the names.
+
+    Raises
+    ------
+    DataError
+        If polars cannot read the text, or two names are equal when trimmed.
+    """
+    try:
+        cells = pl.read_csv(content, infer_schema=False, skip_lines=comments, separator=separator)
+        return cells.rename(str.strip) if trim else cells
+    except pl.exceptions.PolarsError as error:
+        why = {"why": str(error).strip().partition("\n")[0]}
+        raise DataError("cannot be read as CSV ({why})", file=file, ids=why) from None
+
+
+def rows_of(
+    text: str, file: str, separator: str = ",", *, first: int = 1, fix: str | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line at which each row ends, and its cells as they are; `first` is the first line.
+
+    Raises
+    ------
+    DataError
+        At a field that is too long, with `fix`.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        for row in reader:
+            yield first + reader.line_num - 1, row
+    except csv.Error as error:
+        line, why = first + max(0, reader.line_num - 1), {"why": str(error)}
+        problem = "cannot be read as CSV ({why})"
+        raise DataError(problem, file=file, line=line, ids=why, fix=fix) from None
+
+
+def longer_row(rows: Iterator[tuple[int, list[str]]], fields: int) -> tuple[int, list[str]] | None:
+    """Return the first row with more cells than `fields`, and its line."""
+    return next(((line, row) for line, row in rows if len(row) > fields), None)
+
+
+def to_csv(frame: pl.DataFrame, *, safe: bool = False) -> str:
+    """Return a frame as CSV, numbers with full precision and -0.0 as 0.0.
+
+    Parameters
+    ----------
+    safe
+        Whether to prefix an apostrophe to texts that a spreadsheet would run as a formula (texts
+        that begin with =, +, -, @, a tab or a carriage return). Numbers are unchanged.
+    """
+    if safe:
+        marked = pl.selectors.string().str.replace(_FORMULA, "'$0")
+        frame = frame.with_columns(marked)
+    return frame.with_columns(pl.selectors.float() + 0.0).write_csv()
+
+
+def pool_lines(docs: pl.DataFrame) -> str:
+    """Return one line ``query 0 doc`` per row."""
+    return "".join(docs.select(pl.format("{} 0 {}\n", "query", "doc")).to_series())
+
+
+def is_pool(path: Path) -> bool:
+    """Check whether a file is empty or begins with a line of a pool."""
+    with path.open("rb") as file:
+        line = file.readline(1 << 16)
+    return not line or _POOL_LINE.fullmatch(line) is not None
