@@ -29,9 +29,8 @@ from irmeta.parallel import check_not_forked
 from irmeta.phrases import listed
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import AgreeKeywords
-from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
+from irmeta.schema.result_tables import COMMON_ALPHA, SAME_SCALE, SCALE_FREE
 from irmeta.stats.label_agreement import (
-    ALPHAS,
     AgreementOptions,
     LabelPairs,
     common_alpha,
@@ -49,12 +48,6 @@ from irmeta.trec.system_names import file_names
 if TYPE_CHECKING:
     import altair as alt
 
-_COMMON = {
-    **dict.fromkeys(("track", "sets"), pl.String),
-    **dict.fromkeys(("judges", "docs"), pl.Int64),
-    "interval": pl.String,
-    **{f"{name}{end}": pl.Float64 for name in ALPHAS for end in ("", "_low", "_high")},
-}
 LabelSets = dict[str, pl.DataFrame]
 """query, doc, grade (Float64) of each set of labels; the first is the reference."""
 
@@ -281,7 +274,7 @@ def _of_track(
         pl.DataFrame(rows),
         pl.concat(by_query),
         pl.concat(confusion),
-        pl.DataFrame(common, _COMMON),
+        COMMON_ALPHA.frame(common),
     )
 
 

@@ -15,30 +15,12 @@ from irmeta.equality import TIE
 from irmeta.errors import UsageError
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
+from irmeta.schema.result_tables import GATE
 from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
 from irmeta.summaries import Summarized, Summary
 
 MOST_NAMED = 10
 """Number of lost queries that a reason names."""
-_SCHEMA = {
-    "track": pl.String,
-    "qrels": pl.String,
-    "measure": pl.String,
-    "baseline": pl.String,
-    "system": pl.String,
-    "baseline_mean": pl.Float64,
-    "mean": pl.Float64,
-    "drop": pl.Float64,
-    "max_drop": pl.Float64,
-    "p": pl.Float64,
-    "lower": pl.Float64,
-    "queries": pl.Int64,
-    "lost": pl.Int64,
-    "lost_queries": pl.List(pl.String),
-    "rule": pl.String,
-    "passed": pl.Boolean,
-    "reason": pl.String,
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,7 +95,7 @@ def gate(
     rows = [row for one in tested for row in _rows(one, rule)]
     if not rows:
         raise UsageError("no system is compared with the baseline: a gate needs two systems.")
-    found = pl.DataFrame(rows, _SCHEMA, orient="row")
+    found = GATE.frame(rows)
     return Gate(found if (found["qrels"] != "").any() else found.drop("qrels"))
 
 

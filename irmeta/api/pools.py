@@ -32,19 +32,12 @@ from irmeta.rankings.pool import check_pool_depth, pool_of
 from irmeta.rankings.qrels_sets import policies_of_sets
 from irmeta.rankings.track_facts import track_facts
 from irmeta.rankings.view import Need, needs_of
+from irmeta.schema import result_tables
 from irmeta.stats.contributors import left_out_rows
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 from irmeta.summaries import SummaryList
 
-LEAVE_OUT: dict[str, type[pl.DataType]] = {
-    "track": pl.String, "level": pl.String, "left_out": pl.String, "system": pl.String,
-    "measure": pl.String, "judgments": pl.String, "depth": pl.Int64, "k": pl.Int64,
-    "judged_lost": pl.Int64, "relevant_lost": pl.Int64, "value": pl.Float64,
-    "value_left_out": pl.Float64, "delta_percent": pl.Float64, "rank": pl.Int64,
-    "rank_left_out": pl.Int64,
-}  # fmt: skip
-
-ABOUT = ("track", "level", "judgments", "depth")
+LEAVE_OUT = result_tables.LEAVE_OUT.wide()
 
 
 class StorePools:
@@ -377,7 +370,7 @@ class StorePools:
         check_choice("judgments", judgments, ("pool", "all"))
         check_choice("others", others, ("rescored", "original"))
         specs, policy = parse_call(measures, self._store.merged(choices))
-        frames = [pl.DataFrame(schema=LEAVE_OUT)]
+        frames = [LEAVE_OUT.empty()]
         for name in tracks_of(self._reader, track):
             facts = track_facts(self._reader, name, policy.qrels)
             parts = parts_of(facts, unit)
@@ -395,11 +388,7 @@ class StorePools:
             pools = reduced_pools(views, specs, policy, parts, deep, workers)
             whole = next(pools)
             warn_above_highest_grade(self._reader, name, specs, policy)
-            rows = pl.DataFrame(
-                [row for pool in pools for row in left_out_rows(whole, pool, others)],
-                schema={n: LEAVE_OUT[n] for n in LEAVE_OUT if n not in ABOUT},
-            )
             about = {"track": name, "level": unit, "judgments": judgments, "depth": deep}
-            constant = {n: pl.lit(value, LEAVE_OUT[n]) for n, value in about.items()}
-            frames.append(rows.with_columns(**constant).select(*LEAVE_OUT))
+            rows = (row | about for pool in pools for row in left_out_rows(whole, pool, others))
+            frames.append(LEAVE_OUT.frame(rows))
         return pl.concat(frames)

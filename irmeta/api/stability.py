@@ -15,15 +15,12 @@ from irmeta.measures.evaluate import relevant_in_set
 from irmeta.measures.names import parse_call
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
+from irmeta.schema import result_tables
 from irmeta.stats.correlation import Method
 from irmeta.stats.correlation import volatility as stats_volatility
 from irmeta.store.scan import Tracks, tracks_of
 
-VOLATILITY: dict[str, type[pl.DataType]] = {
-    "track": pl.String, "depth": pl.Int64, "measure_a": pl.String, "measure_b": pl.String,
-    "k_a": pl.Int64, "k_b": pl.Int64, "method": pl.String, "value": pl.Float64,
-    "queries": pl.Int64,
-}  # fmt: skip
+VOLATILITY = result_tables.VOLATILITY.wide()
 
 
 class StoreStability:
@@ -96,7 +93,7 @@ class StoreStability:
         check_choice("systems", systems, ("contributors", "all"))
         cutoffs, policy = list(ks), EvalPolicy(**self._store.merged(choices))
         names = [measure] if other is None else [measure, other]
-        frames = [pl.DataFrame(schema=VOLATILITY)]
+        frames = [VOLATILITY.empty()]
         for name in tracks_of(self._reader, track):
             found = stored_paired_curves(
                 self._reader, name, names, cutoffs, policy, systems == "all", workers
@@ -105,7 +102,7 @@ class StoreStability:
             values = stats_volatility(found.a, None if same else found.b, method)
             first, second = (axis.ravel() for axis in np.indices(values.shape))
             frames.append(
-                pl.DataFrame(
+                VOLATILITY.frame(
                     {
                         "track": name,
                         "depth": policy.pool_depth,
@@ -116,8 +113,7 @@ class StoreStability:
                         "method": method,
                         "value": values.ravel(),
                         "queries": found.queries.ravel(),
-                    },
-                    schema=VOLATILITY,
+                    }
                 )
             )
         return pl.concat(frames)

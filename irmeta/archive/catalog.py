@@ -16,6 +16,7 @@ import polars as pl
 from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
+from irmeta.schema.result_tables import CATALOG_LEFT_OUT, CATALOG_SETS
 from irmeta.summaries import Summarized, Summary
 
 FOLDER = Path(__file__).parent
@@ -392,21 +393,6 @@ def _years(given: str) -> set[int]:
     return years
 
 
-_TEXT, _TEXTS = pl.String(), pl.List(pl.String)
-_SETS: dict[str, pl.DataType] = {
-    "id": _TEXT,
-    "track": _TEXT,
-    "run_tasks": _TEXTS,
-    "set": _TEXT,
-    "format": _TEXT,
-    "members": _TEXTS,
-    "queries": _TEXT,
-    "address": _TEXT,
-    "note": _TEXT,
-}
-_LEFT_OUT: dict[str, pl.DataType] = {"id": _TEXT, "task": _TEXT, "reason": _TEXT}
-
-
 @dataclass(frozen=True, repr=False)
 class Catalog(Summarized):
     """Facts about some of TREC's tracks.
@@ -480,14 +466,14 @@ class Catalog(Summarized):
             for one in task.sets
             for address in one.addresses
         ]
-        return pl.DataFrame(rows, schema=_SETS, orient="row")
+        return CATALOG_SETS.frame(rows)
 
     @property
     def left_out(self) -> pl.DataFrame:
         """Runs of ``ready`` tracks that are not evaluated: id, task, runs, reason."""
         rows = [(key, *one) for key in self.ids for one in choices(key).left_out]
         counted = self.runs.group_by("id", "task").agg(pl.len().alias("runs"))
-        joined = pl.DataFrame(rows, schema=_LEFT_OUT, orient="row").join(
+        joined = CATALOG_LEFT_OUT.frame(rows).join(
             counted, on=["id", "task"], how="left", maintain_order="left"
         )
         return joined.select("id", "task", "runs", "reason")

@@ -13,12 +13,11 @@ import polars as pl
 from irmeta.archive.catalog import QrelsChoice, TaskChoice, choices, runs
 from irmeta.files import folder_name
 from irmeta.phrases import count
+from irmeta.schema.result_tables import FETCHED_FILES, NOT_FETCHED
 from irmeta.summaries import Summarized, Summary
 
 _SUFFIX = re.compile(r"\.(?:gz|bz2|xz|zst|Z)$")
 _ARCHIVE = re.compile(r"\.(?:tgz|tar|zip)(?:\.(?:gz|bz2|xz|zst))?$", re.IGNORECASE)
-LEFT_OUT = {"id": pl.String, "task": pl.String, "state": pl.String, "reason": pl.String}
-"""Schema of what a selection names and fetch does not."""
 NO_ADDRESS = "no address"
 
 
@@ -85,7 +84,7 @@ class WantedTrack:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to fetch, and what the selection names besides: a frame of `LEFT_OUT`."""
+    """What to fetch, and what the selection names besides: the table `NOT_FETCHED`."""
 
     tracks: tuple[WantedTrack, ...]
     left_out: pl.DataFrame
@@ -117,7 +116,7 @@ def plan(ids: Iterable[str]) -> Plan:
                 runs_without = f"{count(len(no_address), 'run')}: {', '.join(no_address)}"
                 reason = f"the catalogue has no address of {runs_without}"
                 left.append((track_id, task.name, NO_ADDRESS, reason))
-    return Plan(tuple(tracks), pl.DataFrame(left, schema=LEFT_OUT, orient="row"))
+    return Plan(tuple(tracks), NOT_FETCHED.frame(left))
 
 
 def _track(track_id: str, task: TaskChoice) -> tuple[WantedTrack, list[str]]:
@@ -193,19 +192,6 @@ def _set(track_id: str, folder: str, choice: QrelsChoice) -> WantedSet:
     return WantedSet(choice, f"{folder}/{stem}.txt", parts)
 
 
-FILES: dict[str, type[pl.DataType]] = {
-    "id": pl.String,
-    "track": pl.String,
-    "kind": pl.String,
-    "name": pl.String,
-    "path": pl.String,
-    "status": pl.String,
-    "bytes": pl.Int64,
-    "sha256": pl.String,
-    "address": pl.String,
-    "reason": pl.String,
-}
-"""Schema of the files of a fetch."""
 _OF_OUTCOME = ("status", "bytes", "sha256", "reason")
 LOST = ("missing", "refused", "failed")
 """Statuses of files that are not there in the end."""
@@ -283,8 +269,11 @@ def report_of(
 ) -> FetchReport:
     """Return the report of a fetch, its files sorted by track, kind and path."""
     rows = [
-        {name: getattr(o if name in _OF_OUTCOME else o.wanted, name) for name in FILES}
+        {
+            name: getattr(o if name in _OF_OUTCOME else o.wanted, name)
+            for name in FETCHED_FILES.columns
+        }
         for o in outcomes
     ]
-    files = pl.DataFrame(rows, schema=FILES).sort("track", "kind", "path")
+    files = FETCHED_FILES.frame(rows).sort("track", "kind", "path")
     return FetchReport(folder, files, left_out, tuple(notes))

@@ -15,6 +15,7 @@ from irmeta.delimited import longer_row, read_cells, rows_of
 from irmeta.errors import DataError, MeasureError, UsageError, did_you_mean
 from irmeta.measures.names import Spec, parse_measure
 from irmeta.results.value_tables import SUMMARIES
+from irmeta.schema.result_tables import PUBLISHED
 from irmeta.stats.tables import is_measure
 
 
@@ -194,16 +195,6 @@ def given_rule(measure: str) -> Rule:
     return Rule(measure)
 
 
-SCHEMA = {
-    "track": pl.String,
-    "system": pl.String,
-    "query": pl.String,  # null: a mean
-    "evaluator": pl.String,
-    "measure": pl.String,
-    "printed": pl.String,
-    "problem": pl.String,  # why it cannot be compared
-}
-"""Columns of published values."""
 LEAST_SHARED = 0.5
 """Share of a track's systems that a track of the catalogue must list to be taken for it."""
 MEANS = (*SUMMARIES, "")
@@ -272,7 +263,7 @@ def _ragged_line(path: Path) -> int | None:
 def published_rows(
     rows: pl.DataFrame, name: str, tracks: Sequence[str], known: Sequence[str]
 ) -> pl.DataFrame:
-    """Check a table of published values, and bring it into the form of `SCHEMA`.
+    """Check a table of published values, and bring it into the form of `PUBLISHED`.
 
     Parameters
     ----------
@@ -311,7 +302,7 @@ def published_rows(
                 "`track=`."
             )
         rows = rows.with_columns(track=pl.lit(tracks[0]))
-    texts = {one: pl.col(one).cast(pl.String) for one in SCHEMA if one in rows.columns}
+    texts = {one: pl.col(one).cast(pl.String) for one in PUBLISHED.columns if one in rows.columns}
     absent = {one: pl.lit(None, pl.String) for one in ("query", "evaluator")}
     found = rows.with_columns(
         **(absent | texts), printed=pl.col("value").cast(pl.String).str.strip_chars()
@@ -322,16 +313,19 @@ def published_rows(
         track = unknown["track"][0]
         raise UsageError(f"{name}: no track {track!r} here. {did_you_mean(track, known)}")
     is_mean = pl.col("query").str.to_lowercase().is_in(MEANS)
-    return found.with_columns(
+    published_values = found.with_columns(
         query=pl.when(is_mean).then(None).otherwise("query"),
         evaluator=pl.col("evaluator").fill_null(""),
         problem=pl.lit(None, pl.String),
-    ).select(list(SCHEMA))
+    )
+    return PUBLISHED.frame(published_values.select(*PUBLISHED.columns))
 
 
 def _tidied(rows: pl.DataFrame) -> pl.DataFrame:
     """Return a row per value of a table with a column per measure; other tables unchanged."""
-    measures = [one for one in rows.columns if one not in ("line", *SCHEMA) and is_measure(one)]
+    measures = [
+        one for one in rows.columns if one not in ("line", *PUBLISHED.columns) and is_measure(one)
+    ]
     if {"measure", "value"} & set(rows.columns) or not measures:
         return rows
     keys = [one for one in rows.columns if one not in measures]
@@ -443,7 +437,7 @@ def catalog_values(tracks: Mapping[str, CatalogTrack]) -> pl.DataFrame:
         )
         for track, one in tracks.items()
     ]
-    return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
+    return pl.concat([PUBLISHED.empty(), *parts])
 
 
 def _later_values(track: CatalogTrack, repeated: pl.Expr) -> pl.Expr:
@@ -492,7 +486,7 @@ def add_meanings(
     Parameters
     ----------
     rows
-        Published values in the form of `published_values.SCHEMA`.
+        Published values in the form of `PUBLISHED`.
     catalog
         Track of the catalogue that the values are from; None: a table of the user.
     sets

@@ -35,6 +35,7 @@ from irmeta.policies import Averaged, EvalPolicy, TieOrder
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.scores import Scores
+from irmeta.schema.result_tables import UNMATCHED
 from irmeta.store.scan import StoreReader, Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary
 
@@ -457,9 +458,6 @@ def _equals(rows: pl.DataFrame) -> pl.Series:
     return pl.Series(is_equal & rows["value"].is_not_null().to_numpy())
 
 
-_UNMATCHED = {"track": pl.String, "system": pl.String, "absent_from": pl.String}
-
-
 @dataclass(frozen=True, repr=False)
 class Verification(Summarized):
     """Published values beside recomputed ones.
@@ -579,7 +577,7 @@ def _nothing(rows: pl.DataFrame, systems: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class _Track:
-    """Track with its published values, a frame of schema `published_values.SCHEMA`."""
+    """Track with its published values, a frame of schema `PUBLISHED`."""
 
     verifier: TrackVerifier
     catalog: CatalogTrack | None
@@ -610,5 +608,5 @@ def _verify(track: _Track) -> Verification:
     have = {*names.values()}
     without = [one for one in systems if one not in have] if names else []
     unmatched = [(one, "store") for one in others] + [(one, "published") for one in without]
-    frame = pl.DataFrame([(name, *one) for one in unmatched], _UNMATCHED, orient="row")
+    frame = UNMATCHED.frame((name, *one) for one in unmatched)
     return Verification(values, counts, frame, {})

@@ -7,7 +7,7 @@ only in methods.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-Kind = Literal["text", "name", "grade", "count", "big", "real", "yes"]
+Kind = Literal["text", "name", "grade", "count", "big", "real", "yes", "texts"]
 Shown = Literal["all", "page", "none"]
 Rows = Any
-"""Rows of a table: a polars frame or dicts, or an Arrow table in the table's schema."""
+"""Rows of a table: a polars frame, dicts, tuples, or columns by name; or an Arrow table."""
 
 
 class Display(NamedTuple):
@@ -54,7 +54,7 @@ class Column:
     kind
         ``text``; ``name``, repeated text; ``grade``, int8, or float64 if some grades are not whole
         numbers of -128 to 127; ``count``, int32; ``big``, int64;
-        ``real``, float64; ``yes``, bool.
+        ``real``, float64; ``yes``, bool; ``texts``, a list of text.
     null
         Whether the column may be null.
     unit
@@ -186,9 +186,18 @@ class Table:
             "big": pa.int64(),
             "real": pa.float64(),
             "yes": pa.bool_(),
+            "texts": pa.list_(pa.string()),
         }
         columns = self.columns.items()
         return pa.schema([pa.field(n, types[c.kind], nullable=c.null) for n, c in columns])
+
+    def wide(self) -> Table:
+        """Return the table as functions return it: int64 for int32, and any column may be null."""
+        columns = {
+            name: replace(column, kind="big" if column.kind == "count" else column.kind, null=True)
+            for name, column in self.columns.items()
+        }
+        return replace(self, columns=columns)
 
     def empty(self) -> pl.DataFrame:
         """Return the table without rows."""
@@ -216,8 +225,13 @@ class Table:
         if isinstance(rows, pl.DataFrame):
             frame = rows
         else:
-            rows = list(rows)
-            frame = pl.DataFrame(rows, infer_schema_length=None) if rows else self.empty()
+            rows = rows if isinstance(rows, Mapping) else list(rows)
+            if not rows:
+                frame = self.empty()
+            elif isinstance(rows, Mapping) or type(rows[0]) is tuple:
+                frame = pl.DataFrame(rows, self._types, orient="row")
+            else:
+                frame = pl.DataFrame(rows, infer_schema_length=None)
         if track is not None and "track" in self.columns and "track" not in frame.columns:
             frame = frame.with_columns(track=pl.lit(track))
         frame = self._with_paper(frame)

@@ -1,4 +1,4 @@
-"""Tables that commands and studies share: scores, means, search lengths, rarity, agreement."""
+"""Tables that functions return, and that commands and studies write."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from irmeta.schema.columns import (
     TRACK,
     Column,
     Table,
+    measured,
     percent,
+    stored,
 )
 
 SCALE_FREE = ("spearman", "precision", "recall", "kappa_binary")
 """Coefficients that need no common scale of grades."""
+ALPHAS = ("alpha_nominal", "alpha_ordinal", "alpha_interval")
+"""Forms of Krippendorff's alpha."""
 SAME_SCALE = (
     "exact",
     "kappa",
     "kappa_linear",
     "kappa_quadratic",
-    "alpha_nominal",
-    "alpha_ordinal",
-    "alpha_interval",
+    *ALPHAS,
     "ac1",
     "ac2",
     "mean_reference",
@@ -32,6 +34,8 @@ SAME_SCALE = (
 )
 """Coefficients of grades on one scale."""
 
+
+CATALOG_ID = Column("name", "id of the track in the catalogue")
 
 SCORES = Table(
     "scores",
@@ -223,4 +227,197 @@ TIES = Table(
         ),
     },
     caption="Ties between systems, and the recall levels that tell systems apart.",
+)
+LEVEL = Column("name", "what is left out at once: run, group or type")
+JUDGMENTS = Column("name", "pool: cut to the depth; all: also docs judged deeper")
+DEPTH_OR_ALL = Column(
+    "count", "depth of the pool; null: all judgments", null=True, label="d", absent="all"
+)
+CUTOFF = Column("count", "cutoff", label="k")
+LEAVE_OUT = Table(
+    "leave_out",
+    ("track", "level", "left_out", "system", "measure", "judgments", "depth"),
+    {
+        "track": TRACK,
+        "level": LEVEL,
+        "left_out": Column("name", "run, group or type that is left out"),
+        "system": SYSTEM,
+        "measure": Column("name", "canonical name of the measure, with its cutoff"),
+        "judgments": JUDGMENTS,
+        "depth": DEPTH_OR_ALL,
+        "k": CUTOFF,
+        "judged_lost": Column("big", "judged pairs that leave the pool"),
+        "relevant_lost": Column("big", "relevant pairs that leave the pool"),
+        "value": measured("mean by the pool of all contributors"),
+        "value_left_out": measured("mean by the pool without the left-out systems"),
+        "delta_percent": Column(
+            "real", "100 (value_left_out - value) / value; NaN: value is 0", unit="%"
+        ),
+        "rank": Column("count", "rank among the contributors; null: no mean", null=True),
+        "rank_left_out": Column("count", "rank by the pool without the left-out systems", True),
+    },
+    caption="Scores and ranks of systems that are left out of the pool.",
+)
+VOLATILITY = Table(
+    "volatility",
+    ("track", "depth", "measure_a", "measure_b", "k_a", "k_b"),
+    {
+        "track": TRACK,
+        "depth": Column("count", "depth of the pool that judgments are cut to", label="d"),
+        "measure_a": MEASURE,
+        "measure_b": MEASURE,
+        "k_a": Column("count", "cutoff of measure_a"),
+        "k_b": Column("count", "cutoff of measure_b"),
+        "method": stored("name", "rank correlation"),
+        "value": Column("real", "correlation of the two orders of systems; NaN: undefined"),
+        "queries": Column("count", "queries in the means: those where both are defined"),
+    },
+    caption="Correlation of the orders of systems at all pairs of cutoffs.",
+    apart=True,
+    latex=False,
+)
+GATE = Table(
+    "gate",
+    ("track", "qrels", "measure", "baseline", "system"),
+    {
+        "track": TRACK,
+        "qrels": Column("name", "qrels set; empty where one is compared"),
+        "measure": MEASURE,
+        "baseline": Column("name", "system that others are compared with"),
+        "system": SYSTEM,
+        "baseline_mean": Column("real", "mean of the baseline over the queries that both have"),
+        "mean": Column("real", "mean of the system over these queries"),
+        "drop": Column("real", "by how much the system is worse; below 0: it is better"),
+        "max_drop": Column("real", "largest drop that passes"),
+        "p": Column("real", "p-value of the test"),
+        "lower": Column("real", "one-sided lower limit of the gain; null: not asked for", True),
+        "queries": Column("big", "queries that both have"),
+        "lost": Column("big", "queries of the baseline without a value of the system"),
+        "lost_queries": Column("texts", "their names"),
+        "rule": Column("text", "what was checked"),
+        "passed": Column("yes", "whether the system passes"),
+        "reason": Column("text", "the outcome in one line"),
+    },
+    caption="Systems against a baseline.",
+)
+COMMON_ALPHA = Table(
+    "common",
+    ("track", "sets"),
+    {
+        "track": TRACK,
+        "sets": Column("text", "judges, or judges and reference"),
+        "judges": Column("big", "number of sets of labels"),
+        "docs": Column("big", "docs with two labels or more"),
+        "interval": Column("text", "kind of the interval; null: one query", null=True),
+        **{
+            f"{name}{end}": Column("real", meaning)
+            for name in ALPHAS
+            for end, meaning in (
+                ("", "Krippendorff's alpha; NaN: undefined"),
+                ("_low", "lower bound of its interval"),
+                ("_high", "upper bound"),
+            )
+        },
+    },
+    caption="Agreement of all sets of labels together.",
+)
+CORRECTION_GAIN = Table(
+    "correction_gain",
+    ("judge", "target", "labelled", "method"),
+    {
+        "judge": Column("name", "judge"),
+        "target": Column("name", "systems or pairs"),
+        "labelled": Column("count", "queries labelled by the reference"),
+        "queries": Column("count", "queries in all"),
+        "method": Column("name", "kind of interval"),
+        "width_reference": Column("real", "width of the interval of the labelled queries alone"),
+        "width": Column("real", "width of the interval"),
+        "width_all": Column("real", "width of the interval of the reference on all queries"),
+        "equivalent": Column("real", "labelled queries that give the same width alone"),
+        "coverage_reference": Column("real", "coverage by the labelled queries alone"),
+        "coverage": Column("real", "share of draws in which the interval covers the truth"),
+        "least_coverage": Column("real", "least share of a system or pair"),
+        "least_a": Column("name", "that system, or the first of that pair", null=True),
+        "least_b": Column("name", "second system of that pair", null=True),
+        "draws": Column("count", "number of draws"),
+    },
+    caption="Widths and coverage of corrected intervals.",
+)
+PUBLISHED = Table(
+    "published",
+    ("track", "system", "query", "evaluator", "measure"),
+    {
+        "track": TRACK,
+        "system": Column("name", "system as published"),
+        "query": Column("name", "query; null: a mean", null=True),
+        "evaluator": Column("name", "program that computed the value"),
+        "measure": Column("name", "measure as published"),
+        "printed": Column("text", "value as printed"),
+        "problem": Column("text", "why it cannot be compared; null: it can", null=True),
+    },
+    caption="Published values.",
+)
+UNMATCHED = Table(
+    "unmatched",
+    ("track", "system", "absent_from"),
+    {
+        "track": TRACK,
+        "system": SYSTEM,
+        "absent_from": Column("name", "store, or published"),
+    },
+    caption="Systems that only the store or only the published values have.",
+)
+CATALOG_SETS = Table(
+    "sets",
+    ("id", "track", "set", "address"),
+    {
+        "id": CATALOG_ID,
+        "track": Column("name", "name of the track in a collection"),
+        "run_tasks": Column("texts", "tasks of its runs"),
+        "set": Column("name", "qrels set"),
+        "format": Column("name", "format of its files"),
+        "members": Column("texts", "patterns of files in an archive"),
+        "queries": Column("text", "range of the queries that count; null: all", null=True),
+        "address": Column("text", "address of a file"),
+        "note": Column("text", "note on the runs or qrels"),
+    },
+    caption="Qrels sets that irmeta uses.",
+)
+CATALOG_LEFT_OUT = Table(
+    "left_out",
+    ("id", "task"),
+    {
+        "id": CATALOG_ID,
+        "task": Column("name", "task of runs"),
+        "reason": Column("text", "why they are not evaluated"),
+    },
+    caption="Runs that are not evaluated.",
+)
+FETCHED_FILES = Table(
+    "files",
+    ("track", "kind", "path"),
+    {
+        "id": CATALOG_ID,
+        "track": Column("name", "name of the track in the collection"),
+        "kind": Column("name", "run or qrels"),
+        "name": Column("text", "name of the run or qrels set"),
+        "path": Column("text", "path in the collection"),
+        "status": Column("name", "outcome"),
+        "bytes": Column("big", "size; null: unknown", null=True),
+        "sha256": Column("text", "SHA-256; null: not there", null=True),
+        "address": Column("text", "address", null=True),
+        "reason": Column("text", "why it is not there; null: it is", null=True),
+    },
+    caption="Files of a fetch.",
+)
+NOT_FETCHED = Table(
+    "left_out",
+    ("id", "task"),
+    {
+        "id": CATALOG_ID,
+        "task": Column("name", "task of runs"),
+        "state": Column("name", "state of the track, or what the runs lack"),
+        "reason": Column("text", "why nothing is fetched"),
+    },
+    caption="What a selection names and fetch does not fetch.",
 )

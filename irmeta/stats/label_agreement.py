@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 from irmeta.equality import TIE
 from irmeta.errors import UsageError
 from irmeta.phrases import count
-from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
+from irmeta.schema.result_tables import ALPHAS, SAME_SCALE, SCALE_FREE
 from irmeta.stats.resampling import draw_counts
 
 CELLS_HELD = 1 << 21  # of resampled tables at once
@@ -31,7 +31,6 @@ MEANS = ("mean_reference", "mean_judge", "leniency")
 """Coefficients without a greatest value of 1."""
 SHARES = ("exact", "precision", "recall")
 """Coefficients of at least 0."""
-ALPHAS = ("alpha_nominal", "alpha_ordinal", "alpha_interval")
 
 
 def count_labels(

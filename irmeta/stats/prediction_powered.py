@@ -19,6 +19,7 @@ from irmeta.errors import UsageError, check_choice, check_share, check_whole, fi
 from irmeta.kernels.prediction_powered import estimates, tally_intervals
 from irmeta.parallel import ordered_map
 from irmeta.results.matrix import Matrix
+from irmeta.schema.result_tables import CORRECTION_GAIN
 from irmeta.stats.paired import ROUNDING
 
 Method = Literal["ppi++", "ppi", "difference"]
@@ -474,21 +475,12 @@ def correction_gain(
         rows += [tally.row(target, *labels, width_all, confidence) for tally in tallies]
     order = {name: i for i, name in enumerate(judges)}
     places = {name: i for i, name in enumerate(kinds)}
-    return pl.DataFrame(rows, schema=_SCHEMA, orient="row").sort(
+    return CORRECTION_GAIN.frame(rows).sort(
         pl.col("judge").replace_strict(order),
         pl.col("target") != "systems",
         "labelled",
         pl.col("method").replace_strict(places),
     )
-
-
-_SCHEMA = {
-    "judge": pl.String, "target": pl.String, "labelled": pl.Int32, "queries": pl.Int32,
-    "method": pl.String, "width_reference": pl.Float64, "width": pl.Float64,
-    "width_all": pl.Float64, "equivalent": pl.Float64, "coverage_reference": pl.Float64,
-    "coverage": pl.Float64, "least_coverage": pl.Float64, "least_a": pl.String,
-    "least_b": pl.String, "draws": pl.Int32,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,14 @@ from typing import Any, Literal
 from irmeta.options import option
 from irmeta.policies import TieOrder, TrackOptions
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Table, measured, percent, stored
+from irmeta.schema.result_tables import (
+    CUTOFF,
+    DEPTH_OR_ALL,
+    JUDGMENTS,
+    LEAVE_OUT,
+    LEVEL,
+    VOLATILITY,
+)
 from irmeta.studies.framework.study import Study, printed_numbers, read_printed
 
 SOURCE = (
@@ -231,12 +239,7 @@ def cut(measure: str, k: int | None, condensed: bool = False) -> str:
 HOME = "irmeta.studies.papers.depth"
 
 DEPTH = Column("count", "depth of the pool that judgments are cut to", label="d")
-DEPTH_OR_ALL = Column("count", "depth of the pool; null: all judgments", True, label="d",
-                      absent="all")  # fmt: skip
-K = Column("count", "cutoff", label="k")
 LISTS = Column("name", "full, or condensed: without unjudged docs")
-JUDGMENTS = Column("name", "pool: cut to the depth; all: also docs judged deeper")
-LEVEL = Column("name", "what is left out at once: run, group or type")
 _COMPLETE = "greatest depth to which every contributing list is judged on every query"
 _TIED = "of the top 20 docs of its lists whose score another of them has"
 
@@ -310,31 +313,14 @@ TABLES = (
         "sd": stored("real", "sample standard deviation; NaN: one value"),
         "sd_population": stored("real", "population standard deviation"),
     }, caption="Outcomes of pooling (Table 4).", rows=f"{HOME}.pool:table_4"),
-    Table("leave_out", ("track", "level", "left_out", "system", "measure", "judgments", "depth"), {
-        "track": TRACK,
-        "level": LEVEL,
-        "left_out": Column("name", "run, group or type that is left out"),
-        "system": SYSTEM,
-        "measure": Column("name", "canonical name of the measure, with its cutoff"),
-        "judgments": JUDGMENTS,
-        "depth": DEPTH_OR_ALL,
-        "k": K,
-        "judged_lost": Column("big", "judged pairs that leave the pool"),
-        "relevant_lost": Column("big", "relevant pairs that leave the pool"),
-        "value": measured("mean by the pool of all contributors"),
-        "value_left_out": measured("mean by the pool without the left-out systems"),
-        "delta_percent": Column("real", "100 (value_left_out - value) / value; NaN: value is 0",
-                                unit="%"),
-        "rank": Column("count", "rank among the contributors; null: no mean", null=True),
-        "rank_left_out": Column("count", "rank by the pool without the left-out systems", True),
-    }, caption="Scores and ranks of systems that are left out of the pool."),
+    LEAVE_OUT,
     Table("table_5", ("track", "level", "measure", "judgments", "depth"), {
         "track": TRACK,
         "level": LEVEL,
         "measure": Column("name", "canonical name of the measure, with its cutoff"),
         "judgments": JUDGMENTS,
         "depth": DEPTH_OR_ALL,
-        "k": K,
+        "k": CUTOFF,
         "systems": Column("count", "left-out systems", show="page"),
         "delta_percent": Column("real", "mean change of their scores; NaN: undefined", unit="%",
                                 label="change", format=".2f"),
@@ -396,7 +382,7 @@ TABLES = (
         "lists": LISTS,
         "depth": DEPTH,
         "system": SYSTEM,
-        "k": K,
+        "k": CUTOFF,
         "value": measured("mean over queries; NaN: undefined"),
     }, caption="Scores of every system by the cutoff (Figures 2 and 3).", apart=True, latex=False),
     Table("table_7", ("track", "measure", "depth", "lists", "k"), {
@@ -430,23 +416,12 @@ TABLES = (
         "track": TRACK,
         "measure": MEASURE,
         "depth": DEPTH,
-        "k": K,
+        "k": CUTOFF,
         "score": Column("real", "mean over systems and queries", format=".3f",
                         joined=("+", "residual")),
         "residual": stored("real", "mean residual: possible increase of the score"),
     }, caption="Scores and residuals (Table 9).", rows=f"{HOME}.compute:table_9"),
-    Table("volatility", ("track", "depth", "measure_a", "measure_b", "k_a", "k_b"), {
-        "track": TRACK,
-        "depth": DEPTH,
-        "measure_a": MEASURE,
-        "measure_b": MEASURE,
-        "k_a": Column("count", "cutoff of measure_a"),
-        "k_b": Column("count", "cutoff of measure_b"),
-        "method": stored("name", "rank correlation"),
-        "value": Column("real", "correlation of the two orders of systems; NaN: undefined"),
-        "queries": Column("count", "queries in the means: those where both are defined"),
-    }, caption="Correlation of the orders of systems at all pairs of cutoffs.", apart=True,
-       latex=False),
+    VOLATILITY,
     Table("stability", ("track", "depth", "measure_a", "measure_b"), {
         "track": TRACK,
         "depth": DEPTH,
