@@ -172,7 +172,7 @@ def executor_failure(error: BaseException) -> IrmetaError | None:
 
 def _class_names(error: BaseException) -> set[str]:
     """Return the names of an error's classes: Dask's own need no import."""
-    return {one.__name__ for one in type(error).__mro__}
+    return {kind.__name__ for kind in type(error).__mro__}
 
 
 def worker_memory() -> tuple[int, int] | None:

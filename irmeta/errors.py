@@ -231,10 +231,10 @@ def printable(name: str) -> str:
 
 def nearest(given: object, known: Iterable[str]) -> str | None:
     """Return the known name that is nearest to another, None if none is near."""
-    name, names = _as_text(given), sorted(set(known))
-    lower = {n.lower(): n for n in reversed(names)}
+    name, candidates = _as_text(given), sorted(set(known))
+    lower = {n.lower(): n for n in reversed(candidates)}
     matches = [lower[name.lower()]] if name.lower() in lower else []
-    matches += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    matches += difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
     matches += [lower[m] for m in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)]
     return matches[0] if matches else None
 
@@ -249,15 +249,15 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
     >>> did_you_mean("robust04,web-2012", ["robust04", "web-2012"])
     "Give one name at a time: 'robust04', 'web-2012'."
     """
-    names = sorted(set(known))
+    candidates = sorted(set(known))
     several = _as_text(given).split(",")
-    if len(several) > 1 and names and set(several) <= set(names):
+    if len(several) > 1 and candidates and set(several) <= set(candidates):
         return f"Give one name at a time: {', '.join(map(repr, several))}."
-    if (match := nearest(given, names)) is not None:
+    if (match := nearest(given, candidates)) is not None:
         return f"Did you mean {match!r}?"
-    some = ", ".join(names[:_LISTED])
-    ellipsis = f", ... ({len(names):,} in all)" if len(names) > _LISTED else ""
-    return f"Known: {some}{ellipsis}." if names else ""
+    some = ", ".join(candidates[:_LISTED])
+    ellipsis = f", ... ({len(candidates):,} in all)" if len(candidates) > _LISTED else ""
+    return f"Known: {some}{ellipsis}." if candidates else ""
 
 
 def first_few(items: Sequence[str], hint: str, joined_by: str = ", ") -> str:

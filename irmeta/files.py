@@ -227,12 +227,12 @@ def check_case(tracks: Iterable[str]) -> None:
     UsageError
         If two names differ only in the case of ASCII letters; other letters are encoded.
     """
-    names: dict[bytes, str] = {}
+    folders: dict[bytes, str] = {}
     for track in sorted(set(tracks)):
-        other = names.setdefault(track.encode().lower(), track)
-        if other != track:
+        first = folders.setdefault(track.encode().lower(), track)
+        if first != track:
             raise UsageError(
-                f"the tracks {shown(other)} and {shown(track)} differ only in case, and file "
+                f"the tracks {shown(first)} and {shown(track)} differ only in case, and file "
                 "systems of Windows and macOS keep one of them: rename one."
             )
 

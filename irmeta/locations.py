@@ -72,12 +72,12 @@ def local(path: AnyLocation, doing: str | None = None) -> Path:
     UsageError
         If the path is a URL, or one to write to that is not UTF-8, which pyarrow cannot open.
     """
-    found = location(path)
-    if isinstance(found, Path):
+    place = location(path)
+    if isinstance(place, Path):
         if doing is None:
-            check_utf8(found)
-        return found
-    raise UsageError(f"{found}: {doing or _WRITING}")
+            check_utf8(place)
+        return place
+    raise UsageError(f"{place}: {doing or _WRITING}")
 
 
 def check_utf8(path: Location) -> None:
@@ -170,9 +170,9 @@ class RemotePath:
 
     def glob(self, pattern: str) -> Iterator[RemotePath]:
         """Yield the files and folders whose relative names match a pattern with `*` and `**/`."""
-        first, slash, rest = pattern.partition("/")
+        first, slash, below = pattern.partition("/")
         if slash and "*" not in first:
-            yield from (self / first).glob(rest)
+            yield from (self / first).glob(below)
             return
         parts = (re.escape(part).replace(r"\*", "[^/]*") for part in pattern.split("**/"))
         matches = re.compile("(?:.*/)?".join(parts), re.DOTALL).fullmatch
@@ -222,10 +222,10 @@ class RemotePath:
         scheme = self.url.partition("://")[0]
         try:
             with reading(self):
-                found = self._system.get_file_info(FileSelector(self._key, recursive=recursive))
+                listed = self._system.get_file_info(FileSelector(self._key, recursive=recursive))
         except (FileNotFoundError, NotADirectoryError):
             return
-        for info in sorted(found, key=lambda info: info.path):
+        for info in sorted(listed, key=lambda info: info.path):
             path = info.path.strip("/")
             yield RemotePath(f"{scheme}://{path}", info.type == FileType.Directory)
 
@@ -328,11 +328,11 @@ def _s3(settings: tuple[tuple[str, str], ...]) -> Any:
     """Return the S3 of some environment variables; pyarrow reads most of them by itself."""
     from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem
 
-    given = dict(settings)
+    options = dict(settings)
     return S3FileSystem(
         # pyarrow ignores these variables.
-        endpoint_override=given.get("AWS_ENDPOINT_URL_S3") or given.get("AWS_ENDPOINT_URL"),
-        anonymous=given.get("AWS_SKIP_SIGNATURE", "").lower() in ("1", "true", "yes"),
+        endpoint_override=options.get("AWS_ENDPOINT_URL_S3") or options.get("AWS_ENDPOINT_URL"),
+        anonymous=options.get("AWS_SKIP_SIGNATURE", "").lower() in ("1", "true", "yes"),
         connect_timeout=4,
         request_timeout=60,
         retry_strategy=AwsStandardS3RetryStrategy(max_attempts=3),

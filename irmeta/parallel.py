@@ -61,10 +61,10 @@ class _Fork:
         """Note in the parent whether polars has started its threads."""
         tasks = Path("/proc/self/task")  # of Linux; elsewhere processes are spawned by default
         try:
-            names = [(task / "comm").read_text() for task in tasks.iterdir()]
+            threads = [(task / "comm").read_text() for task in tasks.iterdir()]
         except OSError:
-            names = []
-        self.may_hang = any(name.startswith("polars-") for name in names)
+            threads = []
+        self.may_hang = any(name.startswith("polars-") for name in threads)
 
     def in_child(self) -> None:
         """Remember in the child that the threads of the parent are gone."""
@@ -329,7 +329,7 @@ def ordered_map(
             if worker_failure(error) is None:
                 raise
         # Other items of the worker may be the cause: when they are done, try this one alone.
-        _wait([other for _, other in waiting])
+        _wait([future for _, future in waiting])
         again = send(item)
         try:
             _wait([again])

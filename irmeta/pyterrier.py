@@ -94,7 +94,7 @@ class _Evaluator(ir_measures.Evaluator):
 
     def __init__(self, measures: list[Any], qrels: Any) -> None:
         self._qrels = given_qrels(qrels)
-        parts = [part for one in self._qrels for part in one.parts]
+        parts = [part for frame in self._qrels for part in frame.parts]
         judged = [part.frame["query"] for part in parts if isinstance(part, QrelsColumns)]
         super().__init__(measures, {query for queries in judged for query in queries.unique()})
         self._groups: dict[bool, list[tuple[Any, Spec]]] = {}

@@ -242,23 +242,25 @@ def _ready(
         TaskChoice(
             name=name,
             folder="-".join(filter(None, [*track_id.split("/"), name])),
-            run_tasks=tuple(one.get("runs", usable_tasks)),
-            sets=tuple(_set(given, files, i == 0) for i, given in enumerate(one["qrels"])),
-            note=one.get("note", ""),
+            run_tasks=tuple(task.get("runs", usable_tasks)),
+            sets=tuple(
+                _set(qrels_table, files, i == 0) for i, qrels_table in enumerate(task["qrels"])
+            ),
+            note=task.get("note", ""),
         )
-        for name, one in tables.items()
+        for name, task in tables.items()
     )
     return TrackChoices(track_id, "ready", tasks=tasks, left_out=tuple(left_out.items()))
 
 
-def _set(given: dict[str, Any], files: tuple[str, ...], first: bool) -> QrelsChoice:
+def _set(table: dict[str, Any], files: tuple[str, ...], first: bool) -> QrelsChoice:
     return QrelsChoice(
-        name=given.get("name", "qrels"),
-        addresses=(_address(given["file"], files),),
-        members=tuple(given.get("members", ())),
-        format=given.get("format", "trec"),
+        name=table.get("name", "qrels"),
+        addresses=(_address(table["file"], files),),
+        members=tuple(table.get("members", ())),
+        format=table.get("format", "trec"),
         primary=first,
-        queries=tuple(given["queries"]) if "queries" in given else None,
+        queries=tuple(table["queries"]) if "queries" in table else None,
     )
 
 
@@ -266,7 +268,7 @@ def _address(file: str, files: tuple[str, ...]) -> str:
     """Return the address in the catalogue that ends with a file name; keep a whole address."""
     if "://" in file:
         return file
-    (address,) = (one for one in files if one.endswith(f"/{file.removeprefix('/')}"))
+    (address,) = (address for address in files if address.endswith(f"/{file.removeprefix('/')}"))
     return address
 
 
@@ -303,13 +305,13 @@ def tracks() -> pl.DataFrame:
         .agg(pl.len().alias("published"), pl.col("evaluator").unique().sort().alias("evaluators"))
     )
     states = pl.DataFrame(
-        [(key, one.state, one.reason) for key, one in all_choices().items()],
+        [(key, choice.state, choice.reason) for key, choice in all_choices().items()],
         schema={"id": pl.String, "state": pl.String, "reason": pl.String},
         orient="row",
     )
     joined = counted
-    for other in (files, scores, states):
-        joined = joined.join(other, on="id", how="left")
+    for frame in (files, scores, states):
+        joined = joined.join(frame, on="id", how="left")
     no_names = pl.lit([], pl.List(pl.String))
     return joined.with_columns(
         pl.col("qrels", "published").fill_null(0), pl.col("evaluators").fill_null(no_names)
@@ -356,7 +358,7 @@ def find(
     if state is not None:
         check_choice("state", state, STATES)
     years = None if year is None else _years(str(year))
-    named = None if not patterns else {key for one in patterns for key in _matching(one)}
+    named = None if not patterns else {key for pattern in patterns for key in _matching(pattern)}
     return [
         row["id"]
         for row in tracks().iter_rows(named=True)
@@ -454,24 +456,26 @@ class Catalog(Summarized):
                 key,
                 task.folder,
                 task.run_tasks,
-                one.name,
-                one.format,
-                one.members,
-                "-".join(map(str, one.queries)) if one.queries else None,
+                qrels.name,
+                qrels.format,
+                qrels.members,
+                "-".join(map(str, qrels.queries)) if qrels.queries else None,
                 address,
                 task.note,
             )
             for key in self.ids
             for task in choices(key).tasks
-            for one in task.sets
-            for address in one.addresses
+            for qrels in task.sets
+            for address in qrels.addresses
         ]
         return CATALOG_SETS.frame(rows)
 
     @property
     def left_out(self) -> pl.DataFrame:
         """Runs of ``ready`` tracks that are not evaluated: id, task, runs, reason."""
-        rows = [(key, *one) for key in self.ids for one in choices(key).left_out]
+        rows = [
+            (key, *task_and_reason) for key in self.ids for task_and_reason in choices(key).left_out
+        ]
         counted = self.runs.group_by("id", "task").agg(pl.len().alias("runs"))
         joined = CATALOG_LEFT_OUT.frame(rows).join(
             counted, on=["id", "task"], how="left", maintain_order="left"
@@ -559,6 +563,6 @@ def catalog(
     """
     check_not_forked()
     patterns = [tracks] if isinstance(tracks, str) else list(tracks)
-    wanted = [one.strip() for one in has.split(",")] if isinstance(has, str) else has
+    wanted = [fact.strip() for fact in has.split(",")] if isinstance(has, str) else has
     selected = find(patterns, year=year, track=track, task=task, has=wanted, state=state)
     return Catalog(tuple(selected))

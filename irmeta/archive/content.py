@@ -197,7 +197,9 @@ def _select_queries(file: Path, first: int, last: int) -> None:
     """Keep the lines of the queries from `first` to `last`, in their order."""
     lines = file.read_bytes().splitlines(keepends=True)
     numbers = ((line, line.split(None, 1)[0]) for line in lines if line.strip())
-    selected = [line for line, one in numbers if one.isdigit() and first <= int(one) <= last]
+    selected = [
+        line for line, number in numbers if number.isdigit() and first <= int(number) <= last
+    ]
     file.write_bytes(b"".join(selected))
 
 
@@ -208,8 +210,8 @@ def _append_members(
     if kind is None:
         raise DataError("is not a tar or zip archive", file=file.name)
     for pattern in patterns:
-        names = _select(source, kind, pattern)
-        for name in names:  # a tar archive is read from its start for each: parts are few
+        matched = _select(source, kind, pattern)
+        for name in matched:  # a tar archive is read from its start for each: parts are few
             for member in _readable(source, kind):
                 if member.name == name:
                     _append(member, file.stat().st_size, output)
@@ -217,7 +219,7 @@ def _append_members(
 
 def _select(source: InputFile, kind: str, pattern: str) -> list[str]:
     """Return the names of the members that match a pattern, sorted."""
-    names: list[str] = []
+    paths: list[str] = []
     matched: list[str] = []
     for member in members(source, kind):
         name = str(member.file) if isinstance(member, DataError) else member.name
@@ -226,9 +228,9 @@ def _select(source: InputFile, kind: str, pattern: str) -> list[str]:
             if isinstance(member, DataError):
                 raise member
             matched.append(name)
-        names.append(path)
+        paths.append(path)
     if not matched:
-        hint = did_you_mean(pattern, names)
+        hint = did_you_mean(pattern, paths)
         raise DataError("has no such member", file=source.name, value=pattern, fix=hint)
     return sorted(matched)
 

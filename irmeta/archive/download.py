@@ -391,9 +391,9 @@ class _Part:
         known = json.loads(self._version.read_bytes())
         total = headers.get("Content-Range", "").rpartition("/")[2]
         is_as_long = known.get("length") is None or total in ("*", str(known["length"]))
-        version, other = known["version"], _version(headers)
+        version, answered = known["version"], _version(headers)
         is_tag = version[:1] == '"'
-        return is_as_long and (other == version or (other is None and not is_tag))
+        return is_as_long and (answered == version or (answered is None and not is_tag))
 
     @contextmanager
     def receiving(self, address: str, headers: Any, start: int) -> Generator[None]:
@@ -461,11 +461,11 @@ def _text(error: Exception) -> str:
 
 def _retry_after(response: httpx.Response) -> float | None:
     """Return the seconds of a ``Retry-After``, given as seconds or as a date."""
-    given = response.headers.get("Retry-After", "").strip()
-    if given.isdecimal():
-        return float(given)
+    seconds = response.headers.get("Retry-After", "").strip()
+    if seconds.isdecimal():
+        return float(seconds)
     try:
-        date = email.utils.parsedate_to_datetime(given)
+        date = email.utils.parsedate_to_datetime(seconds)
         return max(0.0, date.timestamp() - time.time())
     except (TypeError, ValueError, OverflowError):
         return None

@@ -175,13 +175,18 @@ def fetch_plan(
                     outcomes.append(outcome)
                     if len(outcomes) % FILES_BETWEEN_RECORDS == 0:
                         lock.write()
-                there = {one.wanted.path for one in outcomes if one.is_there}
-                sets = [one for track in planned.tracks for one in track.sets if one.is_joined]
+                there = {outcome.wanted.path for outcome in outcomes if outcome.is_there}
+                sets = [
+                    qrels_set
+                    for track in planned.tracks
+                    for qrels_set in track.sets
+                    if qrels_set.is_joined
+                ]
                 complete = [s for s in sets if all(part.path in there for part in s.parts)]
                 outcomes += map(fetcher.join, complete)
             finally:
                 lock.write()
-            there = {one.wanted.path for one in outcomes if one.is_there}
+            there = {outcome.wanted.path for outcome in outcomes if outcome.is_there}
             tracks, notes = _in_place(planned.tracks, there)
             notes += merge_collection(folder, tracks)
     return report_of(folder, outcomes, planned.left_out, notes)
@@ -264,7 +269,11 @@ def _in_place(
     complete: list[FetchedTrack] = []
     notes: list[str] = []
     for track in tracks:
-        sets = tuple((one.choice, one.path) for one in track.sets if one.path in there)
+        sets = tuple(
+            (qrels_set.choice, qrels_set.path)
+            for qrels_set in track.sets
+            if qrels_set.path in there
+        )
         folders = {run.path.rpartition("/")[0] for run in track.runs if run.path in there}
         if not folders or track.sets[0].path not in there:
             lacking = "its primary qrels" if folders else "its runs"
@@ -460,11 +469,11 @@ class FolderMirror:
     def find(self, address: str) -> Path | None:
         """Return the mirror's file of an address, or None if it has none."""
         parts = urlsplit(address)
-        names = [parts.netloc, *filter(None, unquote(parts.path).split("/"))]
-        if ".." in names:
+        parts_of_path = [parts.netloc, *filter(None, unquote(parts.path).split("/"))]
+        if ".." in parts_of_path:
             return None
-        for start in range(max(1, len(names) - _LEAST_PARTS + 1)):
-            file = self._folder.joinpath(*names[start:])
+        for start in range(max(1, len(parts_of_path) - _LEAST_PARTS + 1)):
+            file = self._folder.joinpath(*parts_of_path[start:])
             if file.is_file():
                 return file
         return None

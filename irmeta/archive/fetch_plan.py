@@ -91,7 +91,9 @@ class Plan:
 
     def files(self) -> list[Wanted]:
         """Return all files to fetch, each once; the qrels of a track before its runs."""
-        parts = ([*(p for one in t.sets for p in one.parts), *t.runs] for t in self.tracks)
+        parts = (
+            [*(p for qrels_set in t.sets for p in qrels_set.parts), *t.runs] for t in self.tracks
+        )
         return list({file.path: file for files in parts for file in files}.values())
 
 
@@ -129,13 +131,13 @@ def _track(track_id: str, task: TaskChoice) -> tuple[WantedTrack, list[str]]:
     )
     place = _single_files if is_single else _shared_files
     files = tuple(place(track_id, task.folder, with_address))
-    names = _pattern(files) if is_single else None
+    pattern = _pattern(files) if is_single else None
     system = pl.col("run")
     if is_single:
         system = system.map_elements(folder_name, return_dtype=pl.String)
     systems = rows.select(system.alias("system"), "group", "type")
-    sets = tuple(_set(track_id, task.folder, one) for one in task.sets)
-    track = WantedTrack(track_id, task.folder, files, sets, systems, names)
+    sets = tuple(_set(track_id, task.folder, choice) for choice in task.sets)
+    track = WantedTrack(track_id, task.folder, files, sets, systems, pattern)
     return track, rows.filter(pl.col("address").is_null())["run"].to_list()
 
 
@@ -172,7 +174,7 @@ def _pattern(files: Iterable[Wanted]) -> str:
     endings = sorted(suffixes - {""})
     if not endings:
         return "(.+)"
-    ending = "|".join(re.escape(one) for one in endings)
+    ending = "|".join(re.escape(suffix) for suffix in endings)
     return f"(.+?)(?:{ending})?" if "" in suffixes else f"(.+)(?:{ending})"
 
 
@@ -186,8 +188,10 @@ def _set(track_id: str, folder: str, choice: QrelsChoice) -> WantedSet:
         path = f"{folder}/{stem}{suffix[0] if suffix else '.txt'}"
         return WantedSet(choice, path, (wanted(choice.addresses[0], path),))
     parts = tuple(
-        wanted(one, f"{folder}/sources/{folder_name(urlsplit(one).path.rpartition('/')[2])}")
-        for one in choice.addresses
+        wanted(
+            address, f"{folder}/sources/{folder_name(urlsplit(address).path.rpartition('/')[2])}"
+        )
+        for address in choice.addresses
     )
     return WantedSet(choice, f"{folder}/{stem}.txt", parts)
 

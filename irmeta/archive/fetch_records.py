@@ -102,7 +102,7 @@ class FetchLock:
     def write(self) -> None:
         """Write the lock file, sorted by path, if there is any record."""
         with self._lock:
-            files = {path: _plain(one) for path, one in self._files.items()}
+            files = {path: _plain(record) for path, record in self._files.items()}
         if files:
             write_bytes(self._file, to_json({"format": _FORMAT, "files": files}))
 
@@ -118,7 +118,7 @@ def _read(file: Path) -> dict[str, Fetched]:
         record = load_json(file.read_bytes())
         if record["format"] != _FORMAT:
             raise ValueError(f"format {record['format']}")
-        return {path: _parsed(one) for path, one in record["files"].items()}
+        return {path: _parsed(fields) for path, fields in record["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         fix = "Restore it, or remove it: then files are fetched again."
         why = error if isinstance(error, OSError | ValueError) else "its fields are others"
@@ -265,7 +265,11 @@ def _added(track: FetchedTrack, given: Any) -> list[str]:
         qrels = table.get("qrels", [])
         if not isinstance(qrels, list):  # a single file that the user chose
             return lines
-        known = {one.get("name") for one in cast(list[Any], qrels) if isinstance(one, dict)}
+        known = {
+            qrels_set.get("name")
+            for qrels_set in cast(list[Any], qrels)
+            if isinstance(qrels_set, dict)
+        }
     for choice, file in track.sets:
         if choice.name not in known:
             lines += [

@@ -286,9 +286,9 @@ def published_rows(
         If a name is missing, or a value is not a number.
     """
     rows = _tidied(rows)
-    missing = [one for one in ("system", "measure", "value") if one not in rows.columns]
+    missing = [column for column in ("system", "measure", "value") if column not in rows.columns]
     if missing:
-        listed = ", ".join(one for one in rows.columns if one != "line")
+        listed = ", ".join(column for column in rows.columns if column != "line")
         raise UsageError(
             f"{name} lacks the columns {', '.join(missing)}; it has {listed}. "
             "Needed: system, measure, value; optional: track, query, evaluator."
@@ -302,18 +302,22 @@ def published_rows(
                 "`track=`."
             )
         rows = rows.with_columns(track=pl.lit(tracks[0]))
-    texts = {one: pl.col(one).cast(pl.String) for one in PUBLISHED.columns if one in rows.columns}
-    absent = {one: pl.lit(None, pl.String) for one in ("query", "evaluator")}
-    found = rows.with_columns(
+    texts = {
+        column: pl.col(column).cast(pl.String)
+        for column in PUBLISHED.columns
+        if column in rows.columns
+    }
+    absent = {column: pl.lit(None, pl.String) for column in ("query", "evaluator")}
+    cleaned = rows.with_columns(
         **(absent | texts), printed=pl.col("value").cast(pl.String).str.strip_chars()
     )
-    _check_rows(found, name)
-    unknown = found.filter(~pl.col("track").is_in(list(known)))
+    _check_rows(cleaned, name)
+    unknown = cleaned.filter(~pl.col("track").is_in(list(known)))
     if unknown.height:
         track = unknown["track"][0]
         raise UsageError(f"{name}: no track {track!r} here. {did_you_mean(track, known)}")
     is_mean = pl.col("query").str.to_lowercase().is_in(MEANS)
-    published_values = found.with_columns(
+    published_values = cleaned.with_columns(
         query=pl.when(is_mean).then(None).otherwise("query"),
         evaluator=pl.col("evaluator").fill_null(""),
         problem=pl.lit(None, pl.String),
@@ -324,23 +328,25 @@ def published_rows(
 def _tidied(rows: pl.DataFrame) -> pl.DataFrame:
     """Return a row per value of a table with a column per measure; other tables unchanged."""
     measures = [
-        one for one in rows.columns if one not in ("line", *PUBLISHED.columns) and is_measure(one)
+        column
+        for column in rows.columns
+        if column not in ("line", *PUBLISHED.columns) and is_measure(column)
     ]
     if {"measure", "value"} & set(rows.columns) or not measures:
         return rows
-    keys = [one for one in rows.columns if one not in measures]
+    keys = [column for column in rows.columns if column not in measures]
     texts = rows.with_columns(pl.col(measures).cast(pl.String))
     return texts.unpivot(measures, index=keys, variable_name="measure").drop_nulls("value")
 
 
 def _check_rows(rows: pl.DataFrame, name: str) -> None:
     number = pl.col("printed").cast(pl.Float64, strict=False)
-    names = ("track", "system", "measure")
-    is_wrong = pl.any_horizontal(number.is_null(), pl.col(names).is_null())
+    keys = ("track", "system", "measure")
+    is_wrong = pl.any_horizontal(number.is_null(), pl.col(keys).is_null())
     unit = "line" if "line" in rows.columns else "row"
     lines = rows if unit == "line" else rows.with_row_index("row")
     for row in lines.filter(is_wrong).head(1).iter_rows(named=True):
-        empty = [one for one in names if row[one] is None]
+        empty = [key for key in keys if row[key] is None]
         raise DataError(
             f"the {empty[0]} is missing" if empty else "the value is not a number",
             file=name,
@@ -379,18 +385,18 @@ def catalog_tracks(
         if name not in known:
             raise UsageError(f"no published values of {name!r}. {did_you_mean(name, known)}")
     listed = published().select("id", system=plain_name("run")).unique()
-    found = dict[str, CatalogTrack]()
+    matched = dict[str, CatalogTrack]()
     for track, of_track in systems.items():
         plain = pl.DataFrame({"system": list(of_track)}, {"system": pl.String})
         plain = plain.select(plain_name("system")).unique()
         if (name := names.get(track, track)) in known:
-            found[track] = _with_task(known[name], plain["system"])
+            matched[track] = _with_task(known[name], plain["system"])
             continue
         counts = listed.join(plain, on="system").group_by("id").len()
         fits = counts.filter(pl.col("len") >= max(1, LEAST_SHARED * len(of_track)))["id"].to_list()
         if len(fits) == 1:
-            found[track] = _with_task(CatalogTrack(fits[0]), plain["system"])
-    return found
+            matched[track] = _with_task(CatalogTrack(fits[0]), plain["system"])
+    return matched
 
 
 def _with_task(track: CatalogTrack, systems: pl.Series) -> CatalogTrack:
@@ -401,18 +407,22 @@ def _with_task(track: CatalogTrack, systems: pl.Series) -> CatalogTrack:
     listed = runs().filter(id=track.id).select("task", system=plain_name("run"))
     here = listed.filter(pl.col("system").is_in(systems.to_list()))
     number = here["system"].n_unique()
-    of_task = [(one, here.filter(pl.col("task").is_in(one.run_tasks))) for one in tasks]
-    fits = [one.run_tasks for one, rows in of_task if rows["system"].n_unique() == number > 0]
+    of_task = [(task, here.filter(pl.col("task").is_in(task.run_tasks))) for task in tasks]
+    fits = [task.run_tasks for task, rows in of_task if rows["system"].n_unique() == number > 0]
     return CatalogTrack(track.id, fits[0]) if len(fits) == 1 else track
 
 
 def _known_tracks() -> dict[str, CatalogTrack]:
     """Map ids, and names of folders, to tracks with published values."""
     ids = published()["id"].unique().sort().to_list()
-    known = {name: CatalogTrack(one) for one in ids for name in (one, one.replace("/", "-"))}
-    for one in ids:
-        for task in all_choices()[one].tasks:
-            known[task.folder] = CatalogTrack(one, task.run_tasks)
+    known = {
+        name: CatalogTrack(track_id)
+        for track_id in ids
+        for name in (track_id, track_id.replace("/", "-"))
+    }
+    for track_id in ids:
+        for task in all_choices()[track_id].tasks:
+            known[task.folder] = CatalogTrack(track_id, task.run_tasks)
     return known
 
 
@@ -426,16 +436,16 @@ def catalog_values(tracks: Mapping[str, CatalogTrack]) -> pl.DataFrame:
     is_repeated = pl.col("occurrence").max().over("id", "run", "evaluator", "measure") > 0
     repeated = pl.when(is_repeated).then(pl.lit(REPEATED))
     parts = [
-        _of_task(published(), one).select(
+        _of_task(published(), catalog_track).select(
             pl.lit(track).alias("track"),
-            _run_names(one.id).alias("system"),
+            _run_names(catalog_track.id).alias("system"),
             pl.lit(None, pl.String).alias("query"),
             "evaluator",
             "measure",
             pl.col("value").alias("printed"),
-            _later_values(one, repeated).alias("problem"),
+            _later_values(catalog_track, repeated).alias("problem"),
         )
-        for track, one in tracks.items()
+        for track, catalog_track in tracks.items()
     ]
     return pl.concat([PUBLISHED.empty(), *parts])
 
@@ -468,13 +478,15 @@ def _of_task(scores: pl.DataFrame, track: CatalogTrack) -> pl.DataFrame:
 def match_names(published: Sequence[str], systems: Sequence[str]) -> dict[str, str]:
     """Map published names to systems: equal, or else alone in having the same plain name."""
     equal = {name: name for name in set(published) & set(systems)}
-    rest = [
-        pl.DataFrame({column: [one for one in names if one not in equal]}, {column: pl.String})
+    unequal = [
+        pl.DataFrame(
+            {column: [label for label in labels if label not in equal]}, {column: pl.String}
+        )
         .with_columns(plain=plain_name(column))
         .filter(pl.col("plain").is_unique())
-        for column, names in (("published", published), ("system", systems))
+        for column, labels in (("published", published), ("system", systems))
     ]
-    alike = rest[0].join(rest[1], on="plain").select("published", "system")
+    alike = unequal[0].join(unequal[1], on="plain").select("published", "system")
     return equal | dict(alike.iter_rows())
 
 
@@ -533,7 +545,7 @@ def _meaning(
         rule = catalog_rule(catalog.id, evaluator, measure, catalog.run_tasks)
     if rule.measure is None:
         return None, None, rule.reason
-    qrels = next((one for one in rule.sets if one in sets), None)
+    qrels = next((set_name for set_name in rule.sets if set_name in sets), None)
     if rule.sets and qrels is None:
         return None, None, f"the track has no qrels set {' or '.join(dict.fromkeys(rule.sets))}"
     try:

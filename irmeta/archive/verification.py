@@ -91,15 +91,15 @@ class Reading:
 
     def names(self, measures: Iterable[str]) -> dict[str, str]:
         """Map the measures that this reading concerns to those that are computed."""
-        found = dict[str, str]()
+        computed = dict[str, str]()
         for name in measures:
             try:
                 spec = self.other(parse_measure(name))
             except MeasureError:  # the measure does not take the parameter or the cutoff
                 continue
             if spec is not None:
-                found[name] = spec.name
-        return found
+                computed[name] = spec.name
+        return computed
 
 
 def other_readings(
@@ -252,10 +252,10 @@ class TrackVerifier:
         """
         rows = rows.with_row_index("row")
         is_ours = pl.col("canonical").is_not_null()
-        found = [_not_ours(rows.filter(~is_ours), pl.col("reason"))]
+        frames = [_not_ours(rows.filter(~is_ours), pl.col("reason"))]
         for of_set in rows.filter(is_ours).partition_by("qrels", maintain_order=True):
-            found += self._of_set(of_set)
-        sorted_rows = pl.concat([one.select("row", *COLUMNS) for one in found]).sort("row")
+            frames += self._of_set(of_set)
+        sorted_rows = pl.concat([frame.select("row", *COLUMNS) for frame in frames]).sort("row")
         return sorted_rows.select(COLUMNS)
 
     def _of_set(self, rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -270,8 +270,8 @@ class TrackVerifier:
         rows = rows.filter(of_problem.is_null())
         if rows.is_empty():
             return
-        names = {name: name for name in rows["canonical"].unique()}
-        rows = self._values.of_rows(rows, names, policy)
+        computed = {name: name for name in rows["canonical"].unique()}
+        rows = self._values.of_rows(rows, computed, policy)
         is_there = pl.col("value").is_not_null()
         yield _not_ours(rows.filter(~is_there), pl.format("no value for query {}", "query"))
         rows = rows.filter(is_there).with_columns(difference=pl.col("value") - pl.col("published"))
@@ -297,8 +297,12 @@ class TrackVerifier:
                 return {names[0]: str(error)}
             middle = len(names) // 2
             halves = (names[:middle], names[middle:])
-            found = [self._problems(half, policy) for half in halves]
-            return {name: problem for one in found for name, problem in one.items()}
+            problems = [self._problems(half, policy) for half in halves]
+            return {
+                name: problem
+                for half_problems in problems
+                for name, problem in half_problems.items()
+            }
         return {}
 
     def _reasons(self, rows: pl.DataFrame, every: pl.DataFrame, policy: EvalPolicy) -> pl.DataFrame:
@@ -309,24 +313,29 @@ class TrackVerifier:
         rows = rows.with_columns(differing=pl.len().over(_COLUMN))
         reason = pl.format("equal to its {} digits, of {} in the column", "own_digits", "digits")
         is_own = _equals(rows.with_columns(digits="own_digits"))
-        own = rows.filter(is_own).with_columns(reason=reason)
-        rows, found = rows.drop("value"), list[pl.DataFrame]()
+        equal_to_own_digits = rows.filter(is_own).with_columns(reason=reason)
+        rows, explained_frames = rows.drop("value"), list[pl.DataFrame]()
         readings = list(self._readings(policy)) if rows.height else []
-        of_measures = [one for one in readings if not one.choices]
+        of_measures = [reading for reading in readings if not reading.choices]
         for _, family in groupby(readings, key=lambda one: one.family or one.reason):
             alternatives = list(family)
             if alternatives[0] in of_measures[:1]:
                 self._compute_ahead(rows, of_measures, policy)
-            tried = [(one.reason, self._accepted(rows, every, one, policy)) for one in alternatives]
+            tried = [
+                (reading.reason, self._accepted(rows, every, reading, policy))
+                for reading in alternatives
+            ]
             tried.sort(key=lambda one: one[1].height, reverse=True)
             for reason, explained in tried:
                 left = explained.join(rows, on="row", how="semi", maintain_order="left")
-                found.append(left.with_columns(reason=pl.lit(reason)))
+                explained_frames.append(left.with_columns(reason=pl.lit(reason)))
                 rows = rows.join(left, on="row", how="anti", maintain_order="left")
         means = rows.filter(pl.col("query").is_null())
         for of_column in means.partition_by("evaluator", "measure", maintain_order=True):
-            found += self._by_arithmetic(of_column, policy)
-        parts = [one.select("row", "reason") for one in [*found, own]]
+            explained_frames += self._by_arithmetic(of_column, policy)
+        parts = [
+            frame.select("row", "reason") for frame in [*explained_frames, equal_to_own_digits]
+        ]
         return pl.concat(parts).unique("row", keep="first", maintain_order=True)
 
     def _compute_ahead(
@@ -334,9 +343,9 @@ class TrackVerifier:
     ) -> None:
         """Compute the measures of several readings in one pass, since reading lists is slow."""
         measures = rows["canonical"].unique().sort().to_list()
-        names = [name for one in readings for name in one.names(measures).values()]
+        computed = [name for reading in readings for name in reading.names(measures).values()]
         with suppress(IrmetaError):  # then each reading computes its own
-            self._values.scores(names, policy)
+            self._values.scores(computed, policy)
 
     def _accepted(
         self, rows: pl.DataFrame, every: pl.DataFrame, reading: Reading, policy: EvalPolicy
@@ -355,19 +364,19 @@ class TrackVerifier:
 
     def _readings(self, policy: EvalPolicy) -> Iterator[Reading]:
         facts = track_facts(self.store, self.track, policy.qrels)
-        names = [one["name"] for one in self.store.read_record(self.track)["qrels"]]
-        others = [name for name in names if name != facts.qrels]
+        sets = [qrels_set["name"] for qrels_set in self.store.read_record(self.track)["qrels"]]
+        others = [name for name in sets if name != facts.qrels]
         order = policy.tie_order or facts.policy["tie_order"]
         return other_readings(policy, order, others, facts.highest_grade)
 
     def _explained(self, rows: pl.DataFrame, reading: Reading, policy: EvalPolicy) -> pl.DataFrame:
         """Return the rows whose published value equals that of a reading."""
-        names = reading.names(rows["canonical"].unique().sort().to_list())
-        concerned = rows.filter(pl.col("canonical").is_in(list(names)))
+        computed = reading.names(rows["canonical"].unique().sort().to_list())
+        concerned = rows.filter(pl.col("canonical").is_in(list(computed)))
         if concerned.is_empty():
             return concerned
         try:
-            values = self._values.of_rows(concerned, names, replace(policy, **reading.choices))
+            values = self._values.of_rows(concerned, computed, replace(policy, **reading.choices))
         except IrmetaError:  # e.g. tie order rank of lists without ranks
             return concerned.clear()
         return concerned.filter(_equals(values))
@@ -398,13 +407,13 @@ class _Values:
 
     def scores(self, names: Iterable[str], policy: EvalPolicy) -> list[Scores]:
         """Return scores with the given measures; those that are not cached take one pass."""
-        kept = self._kept.setdefault(policy, {})
-        names = dict.fromkeys(names)
-        if new := [name for name in names if name not in kept]:
+        cached = self._kept.setdefault(policy, {})
+        asked = dict.fromkeys(names)
+        if new := [name for name in asked if name not in cached]:
             specs = parse_measures(new)
-            found = evaluate(self._store, self._track, specs, policy, self._workers)
-            kept |= dict.fromkeys(new, found)
-        return list({id(kept[name]): kept[name] for name in names}.values())
+            scores = evaluate(self._store, self._track, specs, policy, self._workers)
+            cached |= dict.fromkeys(new, scores)
+        return list({id(cached[name]): cached[name] for name in asked}.values())
 
     def of_rows(
         self, rows: pl.DataFrame, names: Mapping[str, str], policy: EvalPolicy
@@ -434,8 +443,8 @@ class _Values:
 def _positions(texts: pl.Series, known: Sequence[str]) -> np.ndarray:
     """Return the index of each text in the known texts; -1 if absent."""
     numbers = pl.Series(np.arange(len(known)))
-    found = texts.replace_strict(list(known), numbers, default=-1, return_dtype=pl.Int64)
-    return found.fill_null(-1).to_numpy()
+    positions = texts.replace_strict(list(known), numbers, default=-1, return_dtype=pl.Int64)
+    return positions.fill_null(-1).to_numpy()
 
 
 def _is_told(alike: pl.Expr) -> pl.Expr:
@@ -527,11 +536,11 @@ def verify_tracks(
     """Verify published values of a store's tracks; see `irmeta.verify`."""
     tracks, known = tracks_of(store, track), store.tracks()
     systems = {name: track_facts(store, name).systems for name in tracks}
-    found = dict[str, CatalogTrack]()
+    of_catalog = dict[str, CatalogTrack]()
     source = {"name": "catalogue"}
     if published is None:
-        found = catalog_tracks(systems, catalog)
-        rows = catalog_values(found)
+        of_catalog = catalog_tracks(systems, catalog)
+        rows = catalog_values(of_catalog)
     elif catalog:
         raise UsageError("`catalog=` is for the values of the catalogue, without `published=`.")
     elif isinstance(published, pl.DataFrame):
@@ -543,20 +552,24 @@ def verify_tracks(
         source = {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     inside = workers if len(tracks) == 1 else 1
     jobs = [
-        _Track(TrackVerifier(store, name, policy, inside), found.get(name), rows.filter(track=name))
+        _Track(
+            TrackVerifier(store, name, policy, inside),
+            of_catalog.get(name),
+            rows.filter(track=name),
+        )
         for name in tracks
     ]
     verified = list(ordered_map(_verify, jobs, workers=workers))
-    values = pl.concat([one.values for one in verified])
+    values = pl.concat([verification.values for verification in verified])
     if values.is_empty():
         raise UsageError(_nothing(rows, systems))
     measures = values["canonical"].drop_nulls().unique().sort().to_list() or ["AP"]
-    made = how_made(store, parse_measures(measures), policy, tracks)
+    provenance = how_made(store, parse_measures(measures), policy, tracks)
     return Verification(
         values,
-        pl.concat([one.tracks for one in verified]),
-        pl.concat([one.unmatched for one in verified]),
-        made | {"published": source},
+        pl.concat([verification.tracks for verification in verified]),
+        pl.concat([verification.unmatched for verification in verified]),
+        provenance | {"published": source},
     )
 
 
@@ -588,10 +601,10 @@ def _verify(track: _Track) -> Verification:
     """Verify one track, without provenance."""
     store, name = track.verifier.store, track.verifier.track
     systems = track_facts(store, name).systems
-    names = match_names(track.rows["system"].unique().sort().to_list(), systems)
-    is_here = pl.col("system").is_in(list(names))
-    rows = track.rows.filter(is_here).with_columns(pl.col("system").replace(names))
-    sets = [one["name"] for one in store.read_record(name)["qrels"]]
+    matches = match_names(track.rows["system"].unique().sort().to_list(), systems)
+    is_here = pl.col("system").is_in(list(matches))
+    rows = track.rows.filter(is_here).with_columns(pl.col("system").replace(matches))
+    sets = [qrels_set["name"] for qrels_set in store.read_record(name)["qrels"]]
     values = track.verifier.verify(add_meanings(rows, track.catalog, sets))
     differs = pl.col("verdict") == DIFFER
     counts = values.select(
@@ -605,8 +618,10 @@ def _verify(track: _Track) -> Verification:
         unmatched=pl.lit(track.rows.filter(~is_here)["system"].n_unique(), pl.UInt32),
     )
     others = track.rows.filter(~is_here)["system"].unique().sort().to_list()
-    have = {*names.values()}
-    without = [one for one in systems if one not in have] if names else []
-    unmatched = [(one, "store") for one in others] + [(one, "published") for one in without]
-    frame = UNMATCHED.frame((name, *one) for one in unmatched)
+    have = {*matches.values()}
+    without = [system for system in systems if system not in have] if matches else []
+    unmatched = [(system, "store") for system in others] + [
+        (system, "published") for system in without
+    ]
+    frame = UNMATCHED.frame((name, *unmatched_system) for unmatched_system in unmatched)
     return Verification(values, counts, frame, {})

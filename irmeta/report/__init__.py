@@ -12,9 +12,9 @@ FORMATS = ("svg", "pdf", "png")
 def parse_formats(given: Iterable[str]) -> tuple[str, ...]:
     """Return formats in the order of `FORMATS`; a text may name several, separated by commas."""
     texts = [given] if isinstance(given, str) else given
-    names = {name.strip() for text in texts for name in text.split(",")}
-    for name in sorted(names):
+    formats = {form.strip() for text in texts for form in text.split(",")}
+    for name in sorted(formats):
         check_choice("formats", name, FORMATS)
-    if not names:
+    if not formats:
         raise UsageError(f"formats is empty: name one or several of {', '.join(FORMATS)}.")
-    return tuple(name for name in FORMATS if name in names)
+    return tuple(name for name in FORMATS if name in formats)

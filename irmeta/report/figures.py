@@ -89,7 +89,7 @@ def length_histogram(frame: pl.DataFrame, title: str) -> alt.LayerChart:
     `frame` has a row a bucket: low, high (both inside; null: docs that are not retrieved), docs.
     """
     bars = frame.sort(pl.col("low").is_null(), "low")
-    names = [
+    labels = [
         "not|retrieved" if low is None else bucket_name(low, high, "d")
         for low, high in bars.select("low", "high").iter_rows()
     ]
@@ -99,7 +99,7 @@ def length_histogram(frame: pl.DataFrame, title: str) -> alt.LayerChart:
     fullest = [*retrieved.sort(descending=True).head(2), 0, 0]
     kind = pl.when(pl.col("low").is_null()).then(pl.lit("missed")).otherwise(pl.lit("plain"))
     return histogram(
-        bars.select(pl.Series("bucket", names), pl.col("docs").alias("count"), kind.alias("kind")),
+        bars.select(pl.Series("bucket", labels), pl.col("docs").alias("count"), kind.alias("kind")),
         title=title,
         subtitle=f"{total:,} relevant docs; {missed:,} ({share(missed, total)}) not retrieved"
         + _widening(bars),
@@ -119,7 +119,7 @@ def length_differences(
     retrieves the docs, or ``neither``, whose docs are drawn but are no wins or ties.
     """
     bars = frame.sort("low")
-    names = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
+    buckets = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
     retrieved = bars.filter(pl.col("retrieved") != "neither")
     total, compared, tied = (
         int(f["docs"].sum()) for f in (bars, retrieved, retrieved.filter(low=0))
@@ -141,7 +141,7 @@ def length_differences(
 
     return histogram(
         bars.select(
-            pl.Series("bucket", names, dtype=pl.String),
+            pl.Series("bucket", buckets, dtype=pl.String),
             pl.col("docs").alias("count"),
             pl.col("retrieved").alias("kind"),
         ),
@@ -181,13 +181,13 @@ def rarity_histogram(frame: pl.DataFrame, counted: str = "systems") -> alt.Layer
         .group_by(low.alias("low"), maintain_order=True)
         .agg(number.max().alias("high"), pl.col("docs").sum())
     )
-    names = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
+    buckets = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
     kind = pl.when(pl.col("high") == 0).then(pl.lit("missed")).otherwise(pl.lit("plain"))
     total = int(counts["docs"].sum())
     lost, unique = (int(counts.filter(number == n)["docs"].sum()) for n in (0, 1))
     return histogram(
         bars.select(
-            pl.Series("bucket", names, dtype=pl.String),
+            pl.Series("bucket", buckets, dtype=pl.String),
             pl.col("docs").alias("count"),
             kind.alias("kind"),
         ),

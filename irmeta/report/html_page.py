@@ -192,11 +192,11 @@ def render(page: Page) -> str:
     anchors = anchors_of([block.heading for block in (*page.sections, *page.tracks)])
     blocks = list(zip(anchors, (*page.sections, *page.tracks), strict=True))
     sections, tracks = blocks[: len(page.sections)], blocks[len(page.sections) :]
-    before = [one for one in (sections if len(tracks) > 1 else blocks) if one[1].is_first]
+    before = [block for block in (sections if len(tracks) > 1 else blocks) if block[1].is_first]
     return _template("page.html.j2").render(
         page=page,
         first=before,
-        blocks=[one for one in blocks if one not in before],
+        blocks=[block for block in blocks if block not in before],
         contents=[("Contents", sections), ("Tracks", tracks)],
         links={block.heading: anchor for anchor, block in tracks},
         files=[(path, quote(path), holds) for path, holds in page.files],

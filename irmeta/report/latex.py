@@ -220,7 +220,9 @@ def _shares(cells: np.ndarray, least: Mapping[int, float], room: float) -> dict[
     while step >= 1:
         moves = np.eye(len(low))[:, None] - np.eye(len(low))  # to one column from another
         tried = [widths + step * move for move in moves.reshape(-1, len(low)) if move.any()]
-        candidates = [(_lines(cells, one), [*one]) for one in tried if (one >= low).all()]
+        candidates = [
+            (_lines(cells, widths), [*widths]) for widths in tried if (widths >= low).all()
+        ]
         if candidates and min(candidates)[0] < best:
             best, widths = min(candidates)
             widths = np.array(widths)
@@ -387,7 +389,7 @@ def split_tracks(grid: Grid) -> Iterator[tuple[str, Grid]]:
         return
     for track in tracks:
         rows = tuple(row[1:] for row in grid.rows if row[0].text == track)
-        notes = [one for one in grid.notes if not one.startswith(DAGGER) or _has_dagger(rows)]
+        notes = [note for note in grid.notes if not note.startswith(DAGGER) or _has_dagger(rows)]
         words = f" Track: {track}{', ' * (track in grid.about)}{grid.about.get(track, '')}."
         caption = grid.caption.removesuffix(grid.about.get("", "")).rstrip() + words
         head = tuple(without_blanks(grid.head[1:], rows))
@@ -476,14 +478,14 @@ class _Tabular:
         groups = spans([self.grid.head[i] for i in self.panel.columns])
         if not groups:
             return [_begin(labels)]
-        names = (rf"\multicolumn{{{n}}}{{c}}{{{escape_latex(name)}}}" for name, n in groups)
+        headings = (rf"\multicolumn{{{n}}}{{c}}{{{escape_latex(name)}}}" for name, n in groups)
         ends = [sum(n for _, n in groups[: at + 1]) for at in range(len(groups))]
         rules = "".join(
             rf"\cmidrule(lr){{{end - n + 1}-{end}}}"
             for (name, n), end in zip(groups, ends, strict=True)
             if name and n > 1
         )
-        return [" & ".join(names) + r" \\", *[rules] * bool(rules), _begin(labels)]
+        return [" & ".join(headings) + r" \\", *[rules] * bool(rules), _begin(labels)]
 
     def _label(self, i: int) -> str:
         """Return a heading above the numbers, on several lines if it is wider than its column."""
@@ -532,7 +534,7 @@ def _format(cells: Sequence[Cell]) -> str:
     numbers = [_PLAIN.fullmatch(cell.text) for cell in cells if cell.text != ABSENT]
     if not numbers or None in numbers:
         return ""
-    signs, wholes, parts = zip(*(one.groups("") for one in numbers if one), strict=True)
+    signs, wholes, parts = zip(*(match.groups("") for match in numbers if match), strict=True)
     digits_before = max(len(digits.replace(",", "")) for digits in wholes)
     part = max(map(len, parts))
     digits = f"{'-' if any(signs) else ''}{digits_before}{f'.{part}' if part else ''}"

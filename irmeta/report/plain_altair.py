@@ -76,7 +76,7 @@ def _unique(remove: Callable[[Charts], Charts], undefined: object) -> Callable[[
 def _are_plain(charts: Sequence[Any], undefined: object) -> bool:
     """Check whether charts, and the layers in them, have neither parameters nor names."""
     return all(
-        all(getattr(one, name, undefined) is undefined for name in ("params", "name"))
-        and _are_plain(getattr(one, "layer", ()) or (), undefined)
-        for one in charts
+        all(getattr(chart, name, undefined) is undefined for name in ("params", "name"))
+        and _are_plain(getattr(chart, "layer", ()) or (), undefined)
+        for chart in charts
     )

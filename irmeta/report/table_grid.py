@@ -155,25 +155,25 @@ def grid(
     LaTeX leaves columns out that have no value.
     """
     shown = list(columns) or [n for n, c in table.columns.items() if c.show != "none"]
-    made = _Cells(table, display)
+    maker = _Cells(table, display)
     pivots = [pivot] if isinstance(pivot, str) and pivot else [*pivot]
-    shown = [each for name in shown for each in made.beside(name)]
+    shown = [each for name in shown for each in maker.beside(name)]
     if pivots:
-        head, rows = _pivoted(made, frame, shown, pivots)
+        head, rows = _pivoted(maker, frame, shown, pivots)
         rows = _marked_best(head, rows, shown[shown.index(pivots[-1]) + 1], best)
     else:
-        head = [*map(made.head, shown)]
-        rows = [made.row(row, shown) for row in frame.iter_rows(named=True)]
-    head, rows = made.without_papers(head, rows)
+        head = [*map(maker.head, shown)]
+        rows = [maker.row(row, shown) for row in frame.iter_rows(named=True)]
+    head, rows = maker.without_papers(head, rows)
     head = _named_by_group(without_blanks(head, rows), is_nested=len(pivots) > 1)
     has_dagger = any(cell.text.endswith(DAGGER) for row in rows for cell in row)
     notes = (f"{DAGGER} {table.note}",) if has_dagger and table.note else ()
-    given = name or table.name, caption or table.caption
+    texts = name or table.name, caption or table.caption
     cells = tuple(map(tuple, rows))
     is_best = any(cell.is_best for row in cells for cell in row)
-    hints = (*made.scales, *[BEST] * is_best)
-    notes = (*notes, *[PERCENT] * made.in_percent)
-    return Grid(*given, tuple(head), cells, notes, hints, table.folded, table.latex)
+    hints = (*maker.scales, *[BEST] * is_best)
+    notes = (*notes, *[PERCENT] * maker.in_percent)
+    return Grid(*texts, tuple(head), cells, notes, hints, table.folded, table.latex)
 
 
 class _Cells:
@@ -202,8 +202,8 @@ class _Cells:
         """Drop the columns of the paper's numbers that are empty; long texts are no numbers."""
         at = [
             i
-            for i, one in enumerate(head)
-            if not self.is_paper(one.column) or any(row[i].text != ABSENT for row in rows)
+            for i, column in enumerate(head)
+            if not self.is_paper(column.column) or any(row[i].text != ABSENT for row in rows)
         ]
         heads = [
             replace(head[i], is_text=any(len(row[i].text) > LONGEST_NUMBER for row in rows))
@@ -282,10 +282,10 @@ class _Cells:
 def without_blanks(head: Sequence[Head], rows: Sequence[Sequence[Cell]]) -> list[Head]:
     """Leave columns without a value out of LaTeX, unless no other would remain."""
     blank = {i for i in range(len(head)) if all(row[i].text == ABSENT for row in rows)}
-    if not rows or all(i in blank or one.is_key for i, one in enumerate(head)):
+    if not rows or all(i in blank or column.is_key for i, column in enumerate(head)):
         return list(head)
-    return [replace(one, on_page_only=one.on_page_only or i in blank)
-            for i, one in enumerate(head)]  # fmt: skip
+    return [replace(column, on_page_only=column.on_page_only or i in blank)
+            for i, column in enumerate(head)]  # fmt: skip
 
 
 def _pivoted(
@@ -328,10 +328,10 @@ def _named_by_group(head: Sequence[Head], is_nested: bool) -> list[Head]:
     """Let the heading of a group name its only column, if that holds no inner value."""
     sizes = dict(spans(head))
     return [
-        replace(one, label=one.group, group="")
-        if one.group and sizes.get(one.group) == 1 and not is_nested
-        else one
-        for one in head
+        replace(column, label=column.group, group="")
+        if column.group and sizes.get(column.group) == 1 and not is_nested
+        else column
+        for column in head
     ]
 
 
@@ -341,7 +341,7 @@ def _marked_best(
     """Mark the greatest values of a column in each row, or in each of its columns."""
     if not best:
         return rows
-    at = [i for i, one in enumerate(head) if one.column == name]
+    at = [i for i, column in enumerate(head) if column.column == name]
     places = [[(r, i) for i in at] for r in range(len(rows))]
     if best == "column":
         places = [[(r, i) for r in range(len(rows))] for i in at]
@@ -367,11 +367,11 @@ def _arrow(row: Mapping[str, Any]) -> str:
 def in_notation(grid: Grid, notations: Notations) -> Grid:
     """Return a table whose measures and terms are in notation, with their names in a note."""
     heads = tuple(
-        replace(one, label=notations(one.label), group=notations(one.group),
-                title=one.label if notations(one.label) != one.label else "")
-        for one in grid.head
+        replace(column, label=notations(column.label), group=notations(column.group),
+                title=column.label if notations(column.label) != column.label else "")
+        for column in grid.head
     )  # fmt: skip
-    named = [i for i, one in enumerate(grid.head) if one.column.startswith(MEASURES)]
+    named = [i for i, column in enumerate(grid.head) if column.column.startswith(MEASURES)]
     rows = []
     for row in grid.rows:
         cells = list(row)
@@ -380,7 +380,7 @@ def in_notation(grid: Grid, notations: Notations) -> Grid:
                 cells[i] = cells[i]._replace(text=text, title=cells[i].text)
         rows.append(tuple(cells))
     caption, notes = notations(grid.caption), grid.notes
-    typeset = [caption, *(t for one in heads for t in (one.label, one.group))]
+    typeset = [caption, *(t for column in heads for t in (column.label, column.group))]
     typeset += [row[i].text for row in rows for i in named]
     if words := notations.legend("\n".join(typeset)):
         notes = (*notes, f"{words}.")
@@ -468,8 +468,8 @@ _SPECIAL = str.maketrans({mark: f"\\{mark}" for mark in r"\`*_|<>[]"})
 
 def to_markdown(grid: Grid) -> str:
     """Return a table of GitHub's Markdown with its caption, ending in a newline."""
-    head = [_escape(" ".join(filter(None, (one.group, one.label)))) for one in grid.head]
-    rule = [":--" if one.is_text else "--:" for one in grid.head]
+    head = [_escape(" ".join(filter(None, (column.group, column.label)))) for column in grid.head]
+    rule = [":--" if column.is_text else "--:" for column in grid.head]
     rows = [[_markdown_cell(cell) for cell in row] for row in grid.rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
     legend = _legend(grid, BEST)
@@ -481,12 +481,14 @@ def to_text(grid: Grid) -> str:
 
     The best value of a column is marked with a star.
     """
-    head = [escape_name(" ".join(filter(None, (one.group, one.label)))) for one in grid.head]
+    head = [
+        escape_name(" ".join(filter(None, (column.group, column.label)))) for column in grid.head
+    ]
     values = [[escape_name(cell.text) for cell in row] for row in grid.rows]
     marks = [[_text_marks(cell) for cell in row] for row in grid.rows]
     columns = [
-        _column(head[i], [row[i] for row in values], [row[i] for row in marks], one.is_text)
-        for i, one in enumerate(grid.head)
+        _column(head[i], [row[i] for row in values], [row[i] for row in marks], column.is_text)
+        for i, column in enumerate(grid.head)
     ]
     lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
     legend = _legend(grid, "* best values.")

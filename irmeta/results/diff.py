@@ -90,12 +90,14 @@ def compare_files(
     first, second = _opened(location(a)), _opened(location(b))
     keys, others = _keys(*first), _keys(*second)
     if ("qrels" in keys) != ("qrels" in others):
-        several, one = (a, b) if "qrels" in keys else (b, a)
-        raise UsageError(f"{several} has values by several qrels sets (a column qrels), {one} not.")
+        several, single = (a, b) if "qrels" in keys else (b, a)
+        raise UsageError(
+            f"{several} has values by several qrels sets (a column qrels), {single} not."
+        )
     if keys != others:
         means, values = (a, b) if "query" not in keys else (b, a)
         raise UsageError(f"{means} holds means, {values} values per query: compare two of a kind.")
-    made = pl.DataFrame(
+    origins = pl.DataFrame(
         list(_made_otherwise(provenance(first[0]), provenance(second[0]))),
         schema=dict.fromkeys(("about", "field", "a", "b"), pl.String),
         orient="row",
@@ -107,7 +109,7 @@ def compare_files(
         by_measure = _by_measure(rows, keys, tolerance, directions, missing)
     except pl.exceptions.PolarsError as error:
         raise UsageError(f"{a} and {b} cannot be compared: {error}") from error
-    return Difference(made, by_measure, tolerance, directions is not None, missing)
+    return Difference(origins, by_measure, tolerance, directions is not None, missing)
 
 
 _Opened = tuple[Location, Callable[..., pl.LazyFrame]]
@@ -176,17 +178,17 @@ def _paired(
 ) -> list[pl.LazyFrame]:
     """Select the systems of pairs, which are those of the first file by those of the second."""
     selected = []
-    for frame, file, names in zip(rows, files, (pairs.keys(), pairs.values()), strict=True):
+    for frame, file, systems in zip(rows, files, (pairs.keys(), pairs.values()), strict=True):
         known = frame.select(pl.col("system").unique()).collect()["system"].to_list()
-        for name in names:
+        for name in systems:
             if name not in known:
                 raise UsageError(f"{file} has no system {name!r}. {did_you_mean(name, known)}")
         labels = pl.DataFrame(
-            {"system": list(names), "pair": [f"{old}={new}" for old, new in pairs.items()]},
+            {"system": list(systems), "pair": [f"{old}={new}" for old, new in pairs.items()]},
             {"system": pl.String, "pair": pl.String},
         )
-        found = frame.join(labels.lazy(), on="system", maintain_order="left")
-        selected.append(found.drop("system").rename({"pair": "system"}))
+        paired_rows = frame.join(labels.lazy(), on="system", maintain_order="left")
+        selected.append(paired_rows.drop("system").rename({"pair": "system"}))
     return selected
 
 

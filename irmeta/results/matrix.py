@@ -53,9 +53,9 @@ def decimals(column: pl.Series) -> np.ndarray:
     text = column.cast(pl.String).str.strip_chars()
     digits = text.str.extract(r"\.(\d*)").str.len_chars().fill_null(0).cast(pl.Int64)
     exponent = text.str.extract(r"[eE]([+-]?\d+)$").cast(pl.Int64, strict=False).fill_null(0)
-    found = (digits - exponent).clip(0).to_numpy()
+    numbers = (digits - exponent).clip(0).to_numpy()
     is_number = text.str.contains(r"^[-+]?\.?\d").fill_null(value=False).to_numpy()
-    return np.where(is_number, found, -1)
+    return np.where(is_number, numbers, -1)
 
 
 def units_of(numbers: np.ndarray, system: np.ndarray, systems: int) -> tuple[float, ...]:
@@ -141,9 +141,9 @@ class Matrix(Summarized):
             )
         if self.units and len(self.units) != len(self.systems):
             raise UsageError(f"units = {self.units!r} are not one for each system.")
-        for what, names in (("query", self.queries), ("system", self.systems)):
-            if len(set(names)) != len(names):
-                again = next(n for n in names if names.count(n) > 1)
+        for what, labels in (("query", self.queries), ("system", self.systems)):
+            if len(set(labels)) != len(labels):
+                again = next(n for n in labels if labels.count(n) > 1)
                 raise UsageError(f"{what} {again!r} occurs twice.")
 
     def _summary(self) -> Summary:
@@ -222,24 +222,24 @@ class Matrix(Summarized):
 
     def only_queries(self, places: np.ndarray) -> Matrix:
         """Select queries by index, in the order given."""
-        names = tuple(self.queries[i] for i in places)
+        queries = tuple(self.queries[i] for i in places)
         no_list = None if self.no_list is None else self.no_list[places]
-        return replace(self, values=self.values[places], queries=names, no_list=no_list)
+        return replace(self, values=self.values[places], queries=queries, no_list=no_list)
 
     def only_systems(self, places: np.ndarray) -> Matrix:
         """Select systems by index, in the order given."""
-        names = tuple(self.systems[i] for i in places)
+        systems = tuple(self.systems[i] for i in places)
         no_list = None if self.no_list is None else self.no_list[:, places]
         units = tuple(self.units[i] for i in places) if self.units else ()
         values = self.values[:, places]
-        return replace(self, values=values, systems=names, no_list=no_list, units=units)
+        return replace(self, values=values, systems=systems, no_list=no_list, units=units)
 
 
 def qrels_of(matrices: Sequence[Matrix]) -> list[str]:
     """Return the qrels set of each matrix if a track has several sets, else empty texts."""
-    sets = {(one.track, one.qrels) for one in matrices}
-    is_several = len(sets) > len({one.track for one in matrices})
-    return [one.qrels if is_several else "" for one in matrices]
+    sets = {(matrix.track, matrix.qrels) for matrix in matrices}
+    is_several = len(sets) > len({matrix.track for matrix in matrices})
+    return [matrix.qrels if is_several else "" for matrix in matrices]
 
 
 def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
@@ -274,21 +274,21 @@ def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
     [0.75, 0.25]
     """
     check_not_forked()
-    names = None
+    queries = None
     if (index := _query_column(frame)) is not None:
-        names = tuple(frame.to_series(index).cast(pl.String).fill_null("").to_list())
+        queries = tuple(frame.to_series(index).cast(pl.String).fill_null("").to_list())
         frame = frame.drop(frame.columns[index])
-        is_query = [name.lower() not in SUMMARIES for name in names]
+        is_query = [name.lower() not in SUMMARIES for name in queries]
         if not all(is_query) and any(is_query):
-            frame, names = frame.filter(is_query), tuple(compress(names, is_query))
+            frame, queries = frame.filter(is_query), tuple(compress(queries, is_query))
     if not frame.width:
         fix = "A table has a column for each system, with commas between them."
         raise DataError("no column of numbers", fix=fix)
     values = np.column_stack([_numbers(column) for column in frame.iter_columns()])
     numbers = np.concatenate([decimals(column) for column in frame.iter_columns()])
     units = units_of(numbers, np.repeat(np.arange(frame.width), frame.height), frame.width)
-    names = tuple(str(i) for i in range(1, frame.height + 1)) if names is None else names
-    return Matrix(values, names, tuple(frame.columns), measure, units=units)
+    queries = tuple(str(i) for i in range(1, frame.height + 1)) if queries is None else queries
+    return Matrix(values, queries, tuple(frame.columns), measure, units=units)
 
 
 def _query_column(frame: pl.DataFrame) -> int | None:
@@ -389,17 +389,17 @@ def read_several(
     DataError
         As `read_matrices`, or if a file has one column per system.
     """
-    given = names or [None] * len(paths)
+    systems = names or [None] * len(paths)
     frames = [
-        _tidy_of(path, is_measure, name or own, is_given=name is not None)
-        for path, own, name in zip(paths, _names_of_files(paths), given, strict=True)
+        _tidy_of(path, is_measure, name or stem, is_given=name is not None)
+        for path, stem, name in zip(paths, _names_of_files(paths), systems, strict=True)
     ]
     for path, frame in zip(paths, frames, strict=True):
         if frame is None:
             fix = "Name one such table alone, or write the columns system,query,measure,value."
             raise DataError("no column of measures beside other files", file=str(path), fix=fix)
-    found = [frame for frame in frames if frame is not None]
-    return tidy_matrices(pl.concat(found, how="diagonal"), f"{len(paths)} files")
+    tables = [frame for frame in frames if frame is not None]
+    return tidy_matrices(pl.concat(tables, how="diagonal"), f"{len(paths)} files")
 
 
 def first_systems(
@@ -426,7 +426,7 @@ def _names_of_files(paths: Sequence[Location]) -> list[str]:
     stems = [_stem(path) for path in paths]
     places = [path.as_posix() if isinstance(path, Path) else str(path) for path in paths]
     if len(set(places)) < len(places):
-        again = next(one for one in places if places.count(one) > 1)
+        again = next(place for place in places if places.count(place) > 1)
         raise UsageError(f"{again} is given twice.")
     longer = file_names(places)
     return [
@@ -485,8 +485,8 @@ def _read_frame(path: Location, is_measure: IsMeasure) -> pl.DataFrame:
     if path.suffix == ".parquet":
         return read_parquet(path)
     content = read_stream(path) if is_stream(path) else path.read_bytes()
-    found = values_of_text(content, _stem(path), str(path), is_measure)
-    return _read_csv(content) if found is None else found
+    values = values_of_text(content, _stem(path), str(path), is_measure)
+    return _read_csv(content) if values is None else values
 
 
 def tidy_matrices(
@@ -581,8 +581,12 @@ def query_differences(matrix: Matrix, system: str, baseline: str) -> pl.DataFram
     for name in (system, baseline):
         if name not in matrix.systems:
             raise UsageError(f"no system {name!r}. {did_you_mean(name, matrix.systems)}")
-    value, other = (matrix.values[:, matrix.systems.index(one)] for one in (system, baseline))
-    within = tolerances(np.concatenate([value, other])[:, None], max(matrix.units, default=0.0))[0]
+    value, baseline_value = (
+        matrix.values[:, matrix.systems.index(name)] for name in (system, baseline)
+    )
+    within = tolerances(
+        np.concatenate([value, baseline_value])[:, None], max(matrix.units, default=0.0)
+    )[0]
     labels = {"track": matrix.track, "measure": matrix.measure}
     frame = pl.DataFrame({"query": pl.Series(list(matrix.queries), dtype=pl.String)}).select(
         *(pl.lit(text).alias(name) for name, text in labels.items()),
@@ -590,8 +594,8 @@ def query_differences(matrix: Matrix, system: str, baseline: str) -> pl.DataFram
         pl.lit(system).alias("system"),
         pl.lit(baseline).alias("baseline"),
         pl.Series("value", value),
-        pl.Series("baseline_value", other),
-        pl.Series("difference", value - other),
+        pl.Series("baseline_value", baseline_value),
+        pl.Series("difference", value - baseline_value),
     )
     gain = matrix.direction * pl.col("difference")
     better = pl.when(gain.is_nan()).then(None).when(gain > within).then(pl.lit(system))

@@ -59,24 +59,24 @@ def count_contributions(view: JudgedRanks, depth: int, rel: float) -> Contributi
 
 def contributions_frame(facts: TrackFacts, blocks: Sequence[Contributions]) -> pl.DataFrame:
     """Return one row per system with the numbers of all blocks of a track, sorted by system."""
-    found, unique, unique_to_group, holders = (
+    retrieved, unique, unique_to_group, holders = (
         sum((getattr(b, name) for b in blocks), np.zeros(len(facts.systems), np.int64))
         for name in ("found", "unique", "unique_to_group", "holders")
     )
     union = sum(block.union for block in blocks)
     # The mean of 1 - S_d / S, from sums of integers: no order of queries changes it.
-    mean_holders = np.where(found > 0, holders / np.maximum(found, 1), np.nan)
+    mean_holders = np.where(retrieved > 0, holders / np.maximum(retrieved, 1), np.nan)
     groups = pl.Series(unique_to_group, dtype=pl.Int64)
     return pl.DataFrame(
         {
-            "track": pl.repeat(facts.track, len(found), eager=True, dtype=pl.String),
+            "track": pl.repeat(facts.track, len(retrieved), eager=True, dtype=pl.String),
             "system": pl.Series(list(facts.systems), dtype=pl.String),
-            "found": found,
+            "found": retrieved,
             "unique": unique,
             "unique_to_group": groups
             if any(facts.groups)
-            else pl.repeat(None, len(found), eager=True, dtype=pl.Int64),
-            "share": found / union if union else np.full(len(found), np.nan),
+            else pl.repeat(None, len(retrieved), eager=True, dtype=pl.Int64),
+            "share": retrieved / union if union else np.full(len(retrieved), np.nan),
             "mean_rarity": 1.0 - mean_holders / len(facts.systems),
         }
     )

@@ -78,7 +78,7 @@ class Scores(Summarized):
 
     def _summary(self) -> Summary:
         sizes = {"measure": self.measures, "query": self.queries, "system": self.systems}
-        facts = [count(len(names), noun) for noun, names in sizes.items()]
+        facts = [count(len(labels), noun) for noun, labels in sizes.items()]
         return Summary(self.track, facts, lambda: wide(self.means()))
 
     def only(self, systems: Sequence[str]) -> Scores:
@@ -108,8 +108,8 @@ class Scores(Summarized):
         index = self.measures.index(measure)
         values = np.where(self.included[index], self.values[index], np.nan)
         direction = -1 if self.directions.get(measure, 1) < 0 else 1
-        names = self.queries, tuple(self.systems), measure, self.track
-        return Matrix(values, *names, direction, self.qrels, self.no_list)
+        labels = self.queries, tuple(self.systems), measure, self.track
+        return Matrix(values, *labels, direction, self.qrels, self.no_list)
 
     def per_query(self) -> pl.DataFrame:
         """Return one row per included cell: track, system, query, measure, value.
@@ -154,9 +154,9 @@ class Scores(Summarized):
         ('aldBM25', 'AP', 'map', 0.2844052544141275, 25)
         """
         check_not_forked()
-        found = _with_asked(self.per_query() if per_query else self.means(), self.asked)
+        frame = _with_asked(self.per_query() if per_query else self.means(), self.asked)
         keys = ("system", "query") if per_query else ("system",)
-        return found.select(
+        return frame.select(
             *keys, "measure", "asked", "value", *(() if per_query else ("queries",))
         )
 
@@ -199,18 +199,20 @@ class Scores(Summarized):
         named = [self.asked.get(measure, (measure,)) for measure in self.measures]
         if not per_query:
             means = self.mean_values()[:, index].tolist()
-            return {name: mean for names, mean in zip(named, means, strict=True) for name in names}
+            return {
+                name: mean for labels, mean in zip(named, means, strict=True) for name in labels
+            }
         values, included = self.values[..., index].T.tolist(), self.included[..., index].T.tolist()
         rows = zip(self.queries, values, included, strict=True)
         return {
             query: {
                 name: value
-                for names, value, there in zip(named, row, own, strict=True)
-                if there
-                for name in names
+                for labels, value, is_included in zip(named, row, is_counted, strict=True)
+                if is_included
+                for name in labels
             }
-            for query, row, own in rows
-            if any(own)
+            for query, row, is_counted in rows
+            if any(is_counted)
         }
 
     def mean_of(self, measure: str, system: str) -> float:
@@ -278,11 +280,11 @@ def _named(names: Sequence[str], column: str) -> pl.Expr:
 def concat_scores(scores: Sequence[Scores], frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Concatenate a frame of each scores; with a column `qrels` if a track has several sets."""
     parts = list(frames)
-    if len({one.track for one in scores}) < len(scores):
+    if len({score.track for score in scores}) < len(scores):
         place = int("track" in parts[0].columns)
-        for part, one in zip(parts, scores, strict=True):
-            names = pl.Series("qrels", [one.qrels], pl.String).new_from_index(0, part.height)
-            part.insert_column(place, names)
+        for part, score in zip(parts, scores, strict=True):
+            column = pl.Series("qrels", [score.qrels], pl.String).new_from_index(0, part.height)
+            part.insert_column(place, column)
     return pl.concat(parts)
 
 
@@ -294,10 +296,12 @@ def show_asked(frame: pl.DataFrame, asked: Mapping[str, tuple[str, ...]]) -> pl.
     relevant grade, keep their own.
     """
     if "measure" not in frame.columns:
-        named = [(one, name) for one in frame.columns for name in asked.get(one, (one,))]
-        names = [name for _, name in named]
-        chosen = [(one, name if names.count(name) == 1 else one) for one, name in named]
-        return frame.select(pl.col(one).alias(name) for one, name in dict.fromkeys(chosen))
+        named = [
+            (column, name) for column in frame.columns for name in asked.get(column, (column,))
+        ]
+        labels = [name for _, name in named]
+        chosen = [(column, name if labels.count(name) == 1 else column) for column, name in named]
+        return frame.select(pl.col(column).alias(name) for column, name in dict.fromkeys(chosen))
     if not asked:
         return frame
     place = frame.columns.index("measure") + 1
@@ -307,11 +311,11 @@ def show_asked(frame: pl.DataFrame, asked: Mapping[str, tuple[str, ...]]) -> pl.
 
 def _with_asked(frame: pl.DataFrame, asked: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
     """Add the names of measures as written, with a row for each."""
-    rows = [(measure, name) for measure, names in asked.items() for name in names]
+    rows = [(measure, name) for measure, labels in asked.items() for name in labels]
     schema = {"measure": pl.String, "asked": pl.String}
     named = pl.DataFrame(rows, schema, orient="row")
-    found = frame.join(named, on="measure", how="left", maintain_order="left_right")
-    return found.with_columns(pl.col("asked").fill_null(pl.col("measure")))
+    joined = frame.join(named, on="measure", how="left", maintain_order="left_right")
+    return joined.with_columns(pl.col("asked").fill_null(pl.col("measure")))
 
 
 def wide(frame: pl.DataFrame) -> pl.DataFrame:

@@ -107,7 +107,9 @@ class Segments:
         """
         known = [set(queries) for queries in judged.values()]
         is_known = [
-            query in judged.get(track, ()) if track else any(query in one for one in known)
+            query in judged.get(track, ())
+            if track
+            else any(query in judged_queries for judged_queries in known)
             for track, query in self.rows.select("track", "query").iter_rows()
         ]
         if not any(is_known):
@@ -157,7 +159,7 @@ def usable_segments(
     queries
         The queries with a value, that is, with a relevant doc.
     """
-    counts = {name: len(set(queries).intersection(own)) for name, own in segments.items()}
+    counts = {name: len(set(queries).intersection(members)) for name, members in segments.items()}
     small = [f"{name!r} ({n})" for name, n in counts.items() if n < LEAST_QUERIES]
     in_any = set[str]().union(*segments.values())
     without = [query for query in queries if query not in in_any]

@@ -94,7 +94,9 @@ def tidy_values(
 def _refuse_several(tidy: pl.DataFrame) -> None:
     """Refuse values of several systems without a column that names them."""
     keys = [key for key in KEYS if key in tidy.columns]
-    others = [one for one in tidy.columns if one.strip() and one not in (*keys, "value")]
+    others = [
+        column for column in tidy.columns if column.strip() and column not in (*keys, "value")
+    ]
     if others and tidy.select(keys).is_duplicated().any():
         listed = ", ".join(map(short, others))
         raise DataError(NO_SYSTEM, fix=f"Rename one of {listed} to system.")
@@ -108,8 +110,8 @@ def _holds_means(renamed: pl.DataFrame, is_measure: IsMeasure) -> bool:
     if _are(is_measure, others):
         return True
     rows = renamed["measure"] if "measure" in renamed.columns else renamed.to_series(0)
-    names = set(rows.cast(pl.String).drop_nulls()) if rows.dtype == pl.String else set[str]()
-    return "measure" in renamed.columns or _are(is_measure, names)
+    cells = set(rows.cast(pl.String).drop_nulls()) if rows.dtype == pl.String else set[str]()
+    return "measure" in renamed.columns or _are(is_measure, cells)
 
 
 def without_summaries(frame: pl.DataFrame) -> pl.DataFrame:
@@ -129,18 +131,20 @@ def without_summaries(frame: pl.DataFrame) -> pl.DataFrame:
 def _renamed(frame: pl.DataFrame) -> pl.DataFrame:
     """Rename columns to `KEYS` and value; the first name that a frame has counts."""
     known = {name.strip().lower().replace("-", "_"): name for name in reversed(frame.columns)}
-    names: dict[str, str] = {}
+    keys: dict[str, str] = {}
     for key, aliases in _ALIASES.items():
         if key in frame.columns:
             continue
-        found = next((known[one] for one in aliases if one in known), None)
-        if key == "system" and found is not None and _is_numeric(frame[found]):
-            found = None  # values of a system called run or model
-        if found is not None and found not in names:
-            names[found] = key
-    if "measure" not in {*frame.columns, *names.values()}:
-        names = {name: key for name, key in names.items() if key != "value"}  # a name of a system
-    return frame.rename(names)
+        column = next((known[alias] for alias in aliases if alias in known), None)
+        if key == "system" and column is not None and _is_numeric(frame[column]):
+            column = None  # values of a system called run or model
+        if column is not None and column not in keys:
+            keys[column] = key
+    if "measure" not in {*frame.columns, *keys.values()}:
+        keys = {
+            column_name: key for column_name, key in keys.items() if key != "value"
+        }  # a name of a system
+    return frame.rename(keys)
 
 
 def _is_numeric(column: pl.Series) -> bool:
@@ -166,8 +170,8 @@ def values_of_text(
     """
     start = content.lstrip()[:1]
     if start in (b"{", b"["):
-        found = _json_values(as_text(content, file), name, file, is_measure)
-        return found.with_columns(pl.col("value").cast(pl.String))  # which shows its decimals
+        values = _json_values(as_text(content, file), name, file, is_measure)
+        return values.with_columns(pl.col("value").cast(pl.String))  # which shows its decimals
     refuse_trec_eval(content, file, values=True)
     fields = first_fields(content)
     if len(fields) == 4 and (NUMBER.match(fields[3]) or fields[1] == b"runid"):
@@ -186,14 +190,14 @@ def _values_of_four(content: bytes, file: str, is_measure: IsMeasure) -> pl.Data
     if any(len(row) != 4 for row in rows):
         return None
     measures = [{row[place] for row in rows} - {"runid"} for place in (1, 2)]
-    of_tot, of_ir_measures = (_are(is_measure, one) for one in measures)
+    of_tot, of_ir_measures = (_are(is_measure, column) for column in measures)
     if of_tot == of_ir_measures:
         return None
-    names = ["system", "measure", "query", "value"]
+    columns = ["system", "measure", "query", "value"]
     if of_ir_measures:
-        names = ["system", "query", "measure", "value"]
-    kept = [row for row in rows if row[1] != "runid"]
-    return without_summaries(pl.DataFrame(kept, dict.fromkeys(names, pl.String), orient="row"))
+        columns = ["system", "query", "measure", "value"]
+    printed = [row for row in rows if row[1] != "runid"]
+    return without_summaries(pl.DataFrame(printed, dict.fromkeys(columns, pl.String), orient="row"))
 
 
 def _is_line(fields: list[bytes]) -> bool:
@@ -212,22 +216,22 @@ def _line_values(text: str, name: str, file: str, is_measure: IsMeasure) -> pl.D
         problem = "neither of two columns has only names of measures"
         raise DataError(problem, file=file, line=1, value=text.split("\n", 1)[0], fix=_FIX)
     measure, query = order
-    found: list[tuple[str, str, str, str]] = []
+    values: list[tuple[str, str, str, str]] = []
     block: list[tuple[str, str, str]] = []
     system, in_summary = name, False
     for _, fields in rows:
         is_all = fields[query] == "all"
         if in_summary and not is_all:
-            found += [(system, *row) for row in block]
+            values += [(system, *row) for row in block]
             block, system, in_summary = [], name, False
         in_summary = is_all
         if fields[measure] == "runid":
             system = fields[2]
         else:
             block.append((fields[query], fields[measure], fields[2]))
-    found += [(system, *row) for row in block]
+    values += [(system, *row) for row in block]
     schema = dict.fromkeys([*KEYS[2:], "value"], pl.String)
-    return without_summaries(pl.DataFrame(found, schema=schema, orient="row"))
+    return without_summaries(pl.DataFrame(values, schema=schema, orient="row"))
 
 
 def _fields(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
@@ -255,13 +259,13 @@ def _order(rows: list[tuple[int, list[str]]], is_measure: IsMeasure) -> tuple[in
 def _json_values(text: str, name: str, file: str, is_measure: IsMeasure) -> pl.DataFrame:
     first = text.lstrip().split("\n", 1)[0]
     if re.match(r"\{.*\}\s*\Z", first) and text.count("\n") > 1:
-        lines = [(n, one) for n, one in enumerate(text.split("\n"), 1) if one.strip()]
-        content: Any = [parse_json(one, file, n) for n, one in lines]
+        lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+        content: Any = [parse_json(line, file, n) for n, line in lines]
     else:
         content = parse_json(text, file, 1)
     if isinstance(content, dict):
         by_name = cast(dict[str, Any], content)
-        if by_name and all(isinstance(one, list) for one in by_name.values()):
+        if by_name and all(isinstance(docs, list) for docs in by_name.values()):
             content = rows_of_columns(by_name, file)
     if isinstance(content, dict):
         by_name = cast(dict[str, Any], content)
@@ -271,7 +275,7 @@ def _json_values(text: str, name: str, file: str, is_measure: IsMeasure) -> pl.D
             return without_summaries(pl.concat(found))
     elif isinstance(content, list):
         records = cast(list[Any], content)
-        if all(isinstance(one, dict) for one in records):
+        if all(isinstance(record, dict) for record in records):
             tidy = tidy_values(pl.DataFrame(records, infer_schema_length=None), name, is_measure)
             if tidy is not None:
                 return tidy
@@ -287,10 +291,12 @@ def _nested(
     Forms are {system: {query: value}}, {measure: {query: value}}, {query: {measure: value}}, and
     {system: ...} of the latter two.
     """
-    inner = [cast(Mapping[str, Any], one) for one in content.values() if isinstance(one, dict)]
+    inner = [
+        cast(Mapping[str, Any], value) for value in content.values() if isinstance(value, dict)
+    ]
     if not inner or len(inner) < len(content):
         return
-    if any(isinstance(value, dict) for one in inner for value in one.values()):
+    if any(isinstance(value, dict) for inner_values in inner for value in inner_values.values()):
         for system, values in content.items():
             of_system = list(_nested(values, system, file, is_measure))
             if not of_system:
@@ -298,13 +304,13 @@ def _nested(
             yield from of_system
         return
     outer_are = _are(is_measure, set(content))
-    inner_are = _are(is_measure, {key for one in inner for key in one})
+    inner_are = _are(is_measure, {key for inner_values in inner for key in inner_values})
     if outer_are == inner_are:
         return
     rows = [
         (name, *((b, a) if outer_are else (a, b)), value)
-        for a, one in content.items()
-        for b, value in one.items()
+        for a, inner_values in content.items()
+        for b, value in inner_values.items()
     ]
     schema = {"system": pl.String, "query": pl.String, "measure": pl.String, "value": pl.Float64}
     try:

@@ -56,8 +56,8 @@ class Verdicts:
             with np.errstate(invalid="ignore"):  # of two infinities
                 return equality.signs(values[query][:, None] - values[query], within)
 
-        names = (matrix.measure, matrix.track)
-        return cls(matrix.queries, matrix.systems, sign, *names, values, matrix.tolerances)
+        labels = (matrix.measure, matrix.track)
+        return cls(matrix.queries, matrix.systems, sign, *labels, values, matrix.tolerances)
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ class Preference:
 
         def difference(query: int) -> np.ndarray:
             with np.errstate(invalid="ignore"):  # infinity minus infinity is undefined too
-                found = values[query][:, None] - values[query]
-            found[np.abs(found) <= within] = 0.0
-            return found
+                difference = values[query][:, None] - values[query]
+            difference[np.abs(difference) <= within] = 0.0
+            return difference
 
         return cls(source.measure, source.queries, source.systems, difference)
 
@@ -232,7 +232,7 @@ class TrackPreferences(Summarized):
     @cached_property
     def defined(self) -> np.ndarray:
         """Whether each query has a preference: bool [queries]."""
-        return np.concatenate([np.empty(0, bool), *(one.defined for _, one in self.blocks)])
+        return np.concatenate([np.empty(0, bool), *(block.defined for _, block in self.blocks)])
 
     @property
     def compared_queries(self) -> tuple[str, ...]:
@@ -242,10 +242,10 @@ class TrackPreferences(Summarized):
     def only_queries(self, queries: Collection[str]) -> TrackPreferences:
         """Return the preferences on some queries by name; all others become undefined."""
         blocks: list[tuple[tuple[str, ...], BlockPreferences]] = []
-        for names, block in self.blocks:
-            is_kept = block.defined & np.array([name in queries for name in names], bool)
-            kept = SomeQueries(is_kept, block.systems, block.difference, block)
-            blocks.append((names, kept))
+        for block_queries, block in self.blocks:
+            is_selected = block.defined & np.array([q in queries for q in block_queries], bool)
+            selected = SomeQueries(is_selected, block.systems, block.difference, block)
+            blocks.append((block_queries, selected))
         return replace(self, blocks=tuple(blocks))
 
     def differences(self) -> Iterator[tuple[str, np.ndarray]]:
@@ -293,17 +293,17 @@ class TrackPreferences(Summarized):
         opponents = self.opponents(by_group)
         most = opponents.sum() - opponents
         empty = np.empty((0, len(self.systems)))
-        rates = np.concatenate([empty, *(one.win_rates(opponents) for _, one in self.blocks)])
+        rates = np.concatenate([empty, *(block.win_rates(opponents) for _, block in self.blocks)])
         values = np.divide(rates, most, out=np.full_like(rates, np.nan), where=most > 0)
         return Matrix(values, self.queries, tuple(self.systems), self.name, self.track)
 
     def level_counts(self) -> tuple[int, int, int] | None:
         """Sum `BlockPreferences.level_counts` over the queries."""
         counts = [block.level_counts() for _, block in self.blocks]
-        known = [one for one in counts if one is not None]
+        known = [numbers for numbers in counts if numbers is not None]
         if len(known) < len(counts):
             return None
-        every, retrieved, decided = (sum(one[i] for one in known) for i in range(3))
+        every, retrieved, decided = (sum(numbers[i] for numbers in known) for i in range(3))
         return every, retrieved, decided
 
     def preference(self) -> Preference:
@@ -313,10 +313,10 @@ class TrackPreferences(Summarized):
 
         def difference(query: int) -> np.ndarray:
             block = int(np.searchsorted(starts, query, side="right")) - 1
-            found, index = self.blocks[block][1], query - int(starts[block])
-            if not found.defined[index]:
+            verdicts, index = self.blocks[block][1], query - int(starts[block])
+            if not verdicts.defined[index]:
                 return np.full((len(systems),) * 2, np.nan)
-            return found.difference(index)
+            return verdicts.difference(index)
 
         return Preference(self.name, self.queries, systems, difference)
 
@@ -335,18 +335,20 @@ class TrackPreferences(Summarized):
         ]
         if not frames:
             return PREFERENCES_BY_QUERY.empty()
-        found = PREFERENCES_BY_QUERY.frame(pl.concat(frames))
-        return found.sort("system", "query", "other", maintain_order=True)
+        rows = PREFERENCES_BY_QUERY.frame(pl.concat(frames))
+        return rows.sort("system", "query", "other", maintain_order=True)
 
     def _pairs(self, values: np.ndarray) -> pl.DataFrame:
         size = len(values)
         others = ~np.eye(size, dtype=bool)
-        index, names = np.arange(size, dtype=np.uint32), pl.Series(self.systems, dtype=pl.String)
-        system = names.gather(np.repeat(index, max(0, size - 1))) if size > 1 else names.clear()
-        other = names.gather(np.broadcast_to(index, others.shape)[others]) if size > 1 else system
+        index, systems = np.arange(size, dtype=np.uint32), pl.Series(self.systems, dtype=pl.String)
+        system = systems.gather(np.repeat(index, max(0, size - 1))) if size > 1 else systems.clear()
+        opponents = (
+            systems.gather(np.broadcast_to(index, others.shape)[others]) if size > 1 else system
+        )
         # Literals last: polars holds them as one value, not as millions.
         return pl.DataFrame(
-            {"value": values[others], "system": system, "other": other}
+            {"value": values[others], "system": system, "other": opponents}
         ).with_columns(track=pl.lit(self.track), preference=pl.lit(self.name))
 
 

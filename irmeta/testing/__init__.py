@@ -59,13 +59,13 @@ def check_measure(
     AssertionError
         At the first failed check, with the canonical name and the values.
     """
-    given = [measures] if isinstance(measures, Measure) else list(measures)
+    checked = [measures] if isinstance(measures, Measure) else list(measures)
     skip = skip or {}
     if unknown := sorted(skip.keys() - CHECKS.keys()):
         raise ValueError(f"no check is named {unknown[0]!r}; there are: {', '.join(CHECKS)}")
-    if twin is not None and len(given) != 1:
+    if twin is not None and len(checked) != 1:
         raise ValueError("a twin goes with one measure")
-    for measure in given:
+    for measure in checked:
         with registered(measure):
             subject = Subject(measure)
             for name, check in CHECKS.items():

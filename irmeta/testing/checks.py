@@ -54,7 +54,7 @@ def require(holds: object, of: str, message: str) -> None:
 
 def check_registration(subject: Subject) -> None:
     """Check that the registration is complete and consistent."""
-    m, names = subject.measure, [p.name for p in subject.measure.parameters]
+    m, parameters = subject.measure, [p.name for p in subject.measure.parameters]
     facts = {
         "its name is one word": re.fullmatch(r"\w+", m.name),
         "it has a summary and a source": m.summary.strip() and m.source.strip(),
@@ -67,8 +67,9 @@ def check_registration(subject: Subject) -> None:
         "empty_list is not empty": m.empty_list.strip(),
         "its average is a known one": m.average in AVERAGES,
         "its revision is a whole number from 1": type(m.revision) is int and m.revision >= 1,
-        "its parameters have different names": len(set(names)) == len(names),
-        "unjudged and average are not among its parameters": not {"unjudged", "average"} & {*names},
+        "its parameters have different names": len(set(parameters)) == len(parameters),
+        "unjudged and average are not among its parameters": not {"unjudged", "average"}
+        & {*parameters},
     }
     for fact, holds in facts.items():
         require(holds, m.name, f"it does not hold that {fact}")

@@ -73,13 +73,13 @@ class PreferenceSubject:
 
 def check_rule(subject: PreferenceSubject) -> None:
     """Check that the registration is complete, and that canonical names are read as themselves."""
-    rule, names = subject.rule, [p.name for p in subject.rule.parameters]
+    rule, parameters = subject.rule, [p.name for p in subject.rule.parameters]
     facts = {
         "its name is one word": re.fullmatch(r"\w+", rule.name),
         "it has a summary and a source": rule.summary.strip() and rule.source.strip(),
         "its revision is a whole number from 1": type(rule.revision) is int and rule.revision >= 1,
-        "its parameters have different names": len(set(names)) == len(names),
-        "unjudged is not among its parameters": "unjudged" not in names,
+        "its parameters have different names": len(set(parameters)) == len(parameters),
+        "unjudged is not among its parameters": "unjudged" not in parameters,
         "some name can be computed": subject.cases,
     }
     for fact, holds in facts.items():
@@ -92,21 +92,21 @@ def check_rule(subject: PreferenceSubject) -> None:
 
 def check_defined(subject: PreferenceSubject) -> None:
     """Check that a preference is defined exactly where a query has a relevant doc."""
-    for spec, found in subject.cases:
+    for spec, preferences in subject.cases:
         view = subject.view.by_subtopic() if "subtopics" in spec.needs else subject.view
         relevant = view.counts(spec.rel) > 0
         if spec.background is not None:
             relevant |= subject.view.counts(spec.rel) > 0
-        same = np.array_equal(found.defined, relevant)
+        same = np.array_equal(preferences.defined, relevant)
         require(same, spec.name, "`defined` differs from the queries with a relevant doc")
 
 
 def check_antisymmetry(subject: PreferenceSubject) -> None:
     """Check that preferences are antisymmetric, between -1 and 1, and 0 for equal lists."""
     ranks, offsets = subject.view.ranks, subject.view.offsets
-    for spec, found in subject.cases:
-        for q in np.flatnonzero(found.defined).tolist():
-            value, of_query = found.difference(q), ranks[offsets[q] : offsets[q + 1]]
+    for spec, preferences in subject.cases:
+        for q in np.flatnonzero(preferences.defined).tolist():
+            value, of_query = preferences.difference(q), ranks[offsets[q] : offsets[q + 1]]
             reverse = np.array_equal(value, -value.T)
             require(
                 reverse, spec.name, "the preference of b over a is not that of a over b, negated"
@@ -121,10 +121,10 @@ def check_antisymmetry(subject: PreferenceSubject) -> None:
 def check_dominance(subject: PreferenceSubject) -> None:
     """Check that a list with every relevant doc as high, at every grade, never loses."""
     view = subject.view
-    for spec, found in subject.cases:
+    for spec, preferences in subject.cases:
         if spec.settings["unjudged"] != "nonrelevant":
             continue
-        for q in np.flatnonzero(found.defined).tolist():
+        for q in np.flatnonzero(preferences.defined).tolist():
             rows = slice(int(view.offsets[q]), int(view.offsets[q + 1]))
             ranks, grades = view.ranks[rows], view.grades[rows]
             levels = [np.sort(ranks[grades >= g], axis=0) for g in range(1, int(grades.max()) + 1)]
@@ -132,23 +132,25 @@ def check_dominance(subject: PreferenceSubject) -> None:
             if spec.cutoff is not None:
                 stacked = np.where(stacked > spec.cutoff, view.missing, stacked)
             no_worse = (stacked[:, :, None] <= stacked[:, None, :]).all(axis=0)
-            loses = found.difference(q)[no_worse].min() < 0
+            loses = preferences.difference(q)[no_worse].min() < 0
             require(not loses, spec.name, "a list loses that is no worse at any recall level")
 
 
 def check_sums(subject: PreferenceSubject) -> None:
     """Check that sums over queries and over opponents equal those of the single preferences."""
     weights = np.array([1.0, 0.5, 0.25, 2.0, 0.0, 1.0, 1 / 3, 1.0])
-    for spec, found in subject.cases:
-        matrices = {q: found.difference(q) for q in np.flatnonzero(found.defined).tolist()}
-        total = np.zeros((found.systems, found.systems))
-        found.add_to(total)
+    for spec, preferences in subject.cases:
+        matrices = {
+            q: preferences.difference(q) for q in np.flatnonzero(preferences.defined).tolist()
+        }
+        total = np.zeros((preferences.systems, preferences.systems))
+        preferences.add_to(total)
         expected = np.sum(list(matrices.values()), axis=0)
         near = np.allclose(total, expected, rtol=0, atol=1e-9)
         require(near, spec.name, "`add_to` differs from the sum over queries")
-        for opponents in (np.ones(found.systems), weights):
-            rates = found.win_rates(opponents)
-            undefined = np.array_equal(np.isnan(rates).any(axis=1), ~found.defined)
+        for opponents in (np.ones(preferences.systems), weights):
+            rates = preferences.win_rates(opponents)
+            undefined = np.array_equal(np.isnan(rates).any(axis=1), ~preferences.defined)
             require(undefined, spec.name, "`win_rates` is not NaN where no preference is defined")
             for q, matrix in matrices.items():
                 near = np.allclose(rates[q], matrix @ opponents, rtol=0, atol=1e-12)
@@ -160,15 +162,15 @@ def check_independence(subject: PreferenceSubject) -> None:
     view = subject.view
     systems = list(view.systems)
     some, queries = ["plain", "swapped", "longer"], ("q3", "q7", "only")
-    kept = [systems.index(name) for name in some]
+    places = [systems.index(name) for name in some]
     fewer = view.only_systems(sorted(some)).only_queries(sorted(queries))
     order = [list(fewer.systems).index(name) for name in some]
-    for spec, found in subject.cases:
+    for spec, preferences in subject.cases:
         again = subject.compare(spec, fewer)
         for q in queries:
             i, j = view.queries.index(q), fewer.queries.index(q)
-            if found.defined[i]:
-                expected = found.difference(i)[np.ix_(kept, kept)]
+            if preferences.defined[i]:
+                expected = preferences.difference(i)[np.ix_(places, places)]
                 same = np.array_equal(again.difference(j)[np.ix_(order, order)], expected)
                 require(same, spec.name, "a preference changes with other systems or queries")
 
@@ -176,14 +178,14 @@ def check_independence(subject: PreferenceSubject) -> None:
 def check_pair_trace(subject: PreferenceSubject) -> None:
     """Check that the trace of `irmeta explain` adds up to the preference."""
     view = subject.view
-    for number, (spec, found) in enumerate(subject.cases):
+    for number, (spec, preferences) in enumerate(subject.cases):
         for query in (QUERIES[number % len(QUERIES)], "only", "none"):
             q = view.queries.index(query)
             lists = [list_for(view, spec, q, s) for s in range(len(view.systems))]
-            value = found.difference(q) if found.defined[q] else None
-            for a, one in enumerate(lists):
-                for b, other in enumerate(lists):
-                    traced = spec.rule.trace(one, other, spec.settings, spec.cutoff).value
+            value = preferences.difference(q) if preferences.defined[q] else None
+            for a, first in enumerate(lists):
+                for b, second in enumerate(lists):
+                    traced = spec.rule.trace(first, second, spec.settings, spec.cutoff).value
                     expected = None if value is None else float(value[a, b])
                     message = f"the trace adds up to {traced!r}, not to {expected!r}"
                     same = traced == expected if None in (traced, expected) else None
@@ -259,13 +261,13 @@ def _agrees(track: Track, specs: list[PreferenceSpec], twin: PairTwin) -> None:
     store = track.read()
     rankings = rankings_of(store)
     compared = evaluate_preferences(store.reader, track.name, specs, EvalPolicy())
-    for spec, found in zip(specs, compared, strict=True):
-        preference = found.preference()
-        for q, query in enumerate(found.queries):
-            lists = [list(rankings.get((system, query), [])) for system in found.systems]
+    for spec, preferences in zip(specs, compared, strict=True):
+        preference = preferences.preference()
+        for q, query in enumerate(preferences.queries):
+            lists = [list(rankings.get((system, query), [])) for system in preferences.systems]
             values, grades = preference.difference(q), dict(track.qrels[query])
-            for (a, one), (b, other) in product(enumerate(lists), repeat=2):
-                expected = twin(one, other, grades, spec.cutoff)
+            for (a, first), (b, second) in product(enumerate(lists), repeat=2):
+                expected = twin(first, second, grades, spec.cutoff)
                 message = f"{values[a, b]!r}, but the twin says {expected!r}"
-                where = f"of {one} over {other} with grades {grades}"
+                where = f"of {first} over {second} with grades {grades}"
                 require(equal(expected, values[a, b], 1e-9), spec.name, f"{message}, {where}")

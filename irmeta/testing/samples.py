@@ -154,18 +154,20 @@ def tracks(draw: st.DrawFn, systems: int = 4, queries: int = 4) -> Track:
 
     Some queries are judged but not in any run, or in runs but not judged.
     """
-    names = [f"q{i}" for i in range(draw(st.integers(1, queries)))]
+    queries_drawn = [f"q{i}" for i in range(draw(st.integers(1, queries)))]
     grades = st.dictionaries(st.sampled_from(DOCS), st.integers(-2, 4), max_size=8)
-    qrels = {query: draw(grades) for query in names}
-    qrels[names[0]].setdefault("a", draw(st.integers(-2, 4)))
+    qrels = {query: draw(grades) for query in queries_drawn}
+    qrels[queries_drawn[0]].setdefault("a", draw(st.integers(-2, 4)))
     runs: Runs = {}
     for index in range(draw(st.integers(2, systems))):
         run = runs[f"s{index}"] = {}
-        for query in names:
+        for query in queries_drawn:
             relevant = [d for d, g in qrels[query].items() if g >= 1]
             run[query] = draw(st.one_of(lists(DOCS), lists(DOCS), lists(relevant)))
-        if not any(run[q] for q in names if qrels[q]):  # a run without a judged query is skipped
-            run[names[0]] = [("a", 1, 1)]
+        if not any(
+            run[q] for q in queries_drawn if qrels[q]
+        ):  # a run without a judged query is skipped
+            run[queries_drawn[0]] = [("a", 1, 1)]
     return Track(
         {s: {q: lines for q, lines in run.items() if lines} for s, run in runs.items()},
         {q: docs for q, docs in qrels.items() if docs},
@@ -245,8 +247,8 @@ def crowd() -> Track:
     ``absent`` has a list only for query `only`. Query `none` has no relevant doc.
     """
     rng = random.Random(7)
-    names = ("plain", "swapped", "replaced", "tied", "longer", "ideal", "unjudged", "absent")
-    runs: Runs = {name: {} for name in names}
+    systems = ("plain", "swapped", "replaced", "tied", "longer", "ideal", "unjudged", "absent")
+    runs: Runs = {name: {} for name in systems}
     runs["absent"]["only"], runs["unjudged"]["only"] = down("a"), down("x")
     qrels: Qrels = {"only": {"a": 1}, "none": {"a": 0, "b": -2}}
     runs["plain"]["none"] = runs["longer"]["none"] = down("a", "b", "c")
@@ -318,7 +320,7 @@ def views() -> dict[Negative, JudgedRanks]:
 def view_for(spec: Spec, negative: Negative) -> JudgedRanks:
     """Return the view of the crowd with only the arrays that the measure needs."""
     needs = spec.measure.needs(spec.settings)
-    unneeded = [name for need, names in NEEDED.items() if need not in needs for name in names]
+    unneeded = [name for need, arrays in NEEDED.items() if need not in needs for name in arrays]
     return replace(views()[negative], **dict.fromkeys(unneeded))
 
 

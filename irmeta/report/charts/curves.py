@@ -67,10 +67,10 @@ def falling_curves(
     shown = frame.filter(pl.col("y") <= top)
     if shown.is_empty():
         return nothing(f"{title}: nothing to draw.")
-    names = frame["name"].unique(maintain_order=True).to_list()
+    curve_names = frame["name"].unique(maintain_order=True).to_list()
     styles = {
         name: {"colour": LINES[i % len(LINES)], "dash": i % len(DASHES)}
-        for i, name in enumerate(names)
+        for i, name in enumerate(curve_names)
     }
     # A curve that comes from above starts at the upper edge.
     starts = shown.group_by("name", maintain_order=True).agg(pl.col("x").first(), y=pl.lit(top))
@@ -117,7 +117,7 @@ def falling_curves(
             alt.X("to:Q"), alt.Y("above:Q"), alt.Text("name:N")
         ),
     )
-    points = _thinned(rows, len(names)).join(drawn, on="name", maintain_order="left")
+    points = _thinned(rows, len(curve_names)).join(drawn, on="name", maintain_order="left")
     chart.datasets = {"curves": points.to_dicts()}
     return finish(chart, height=round(HEIGHT + room), title=title, subtitle=subtitle)
 
@@ -220,8 +220,8 @@ def curve_panes(
     drawn = [pane for pane in panes if known.filter(pane=pane.name)["y"].drop_nulls().len()]
     if not drawn:
         return nothing(f"{title}: no value to draw.")
-    names = known["name"].unique(maintain_order=True).to_list()
-    many = len(names) > NAMED
+    curve_names = known["name"].unique(maintain_order=True).to_list()
+    many = len(curve_names) > NAMED
     columns = min(2, len(drawn))
     ruled = [value for value, _ in rules]
     x, above = _x_axis([*known["x"], *ruled], x_title, [*rules, *labels], columns, many, linear)
@@ -236,7 +236,7 @@ def curve_panes(
             curves = _crowd(data, rows, edge, x, y, (bounds[1] - bounds[0]) / height)
             curves += _edge_labels(edge, x, y, bounds, height)
         else:
-            curves = _few(data, rows, names, dashes, x, y)
+            curves = _few(data, rows, curve_names, dashes, x, y)
         chart = alt.layer(*rules_at(ruled, x), *rules_at(levels, y), *curves, *above)
         chart.width, chart.height = pane_width(columns, ROOM), height
         lines = [f"{end.role}: {end.name}" for end in reversed(edge)]

@@ -88,8 +88,8 @@ def graph(
     x = alt.X("x:Q", scale=alt.Scale(domain=pixels, range=pixels, nice=False), axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
     layers = _arrows(placed, edges, kinds, x, y)
-    names = alt.Chart(alt.InlineData(placed.select("name", "x", "y").to_dicts()))
-    layers.append(names.mark_text(color=INK, fontSize=11).encode(x, y, alt.Text("name:N")))
+    labels = alt.Chart(alt.InlineData(placed.select("name", "x", "y").to_dicts()))
+    layers.append(labels.mark_text(color=INK, fontSize=11).encode(x, y, alt.Text("name:N")))
     if headings:
         columns = placed.group_by("level", maintain_order=True).agg(pl.col("x").first())
         texts = columns.sort("level").with_columns(text=pl.Series(headings), y=pl.lit(height - 4.0))
@@ -223,7 +223,7 @@ def arcs(
     kind = pl.when(sign > 0).then(pl.lit(kinds[0])).when(sign < 0).then(pl.lit(kinds[1]))
     frame = frame.with_row_index("arc").with_columns(kind=kind.otherwise(pl.lit(kinds[2])))
     data, panes = Datasets(), frame["pane"].unique(maintain_order=True).to_list()
-    drawn = [one for one in kinds if frame["kind"].eq(one).any()]
+    drawn = [kind for kind in kinds if frame["kind"].eq(kind).any()]
     heaviest = frame["weight"].max()
     charts = [
         _pane(data, frame.filter(pane=pane), axis, lists, kinds, drawn, heaviest, pane == panes[-1])
@@ -309,11 +309,11 @@ def _pane(
         values=places, labels=False, title=None, grid=True, ticks=False, domain=False,
     )  # fmt: skip
     x = alt.X("x:Q", scale=scale, axis=x_axis)
-    names = alt.Axis(
+    y_axis = alt.Axis(
         values=[0, 1], labelExpr=f"{json.dumps(list(lists[::-1]))}[datum.value]", title=None,
         grid=False, labelLimit=NAMES_ROOM - 12, **axis_room(NAMES_ROOM - 4),
     )  # fmt: skip
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.06, 1.06], nice=False), axis=names)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.06, 1.06], nice=False), axis=y_axis)
     colours, dashes = zip(*(SIDE_STYLES[kinds.index(kind)] for kind in drawn), strict=True)
     colour = alt.Color(
         "kind:N",

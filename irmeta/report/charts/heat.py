@@ -99,8 +99,8 @@ def _with_texts(cells: pl.DataFrame) -> tuple[pl.DataFrame, float]:
 
 def lower_triangle(pairs: pl.DataFrame, a: str, b: str, value: str) -> pl.DataFrame:
     """Return each unordered pair once, as cells of `heat_map`; the later name is the row."""
-    names = pl.concat([pairs[a], pairs[b]]).unique(maintain_order=True)
-    index = {name: n for n, name in enumerate(names)}
+    labels = pl.concat([pairs[a], pairs[b]]).unique(maintain_order=True)
+    index = {name: n for n, name in enumerate(labels)}
     at_a, at_b = (pl.col(c).replace_strict(index, return_dtype=pl.Int64) for c in (a, b))
     return (
         pairs.filter(at_a != at_b)
@@ -132,8 +132,8 @@ def banded_maps(
     """
     if cells.is_empty():
         return nothing(f"{title}: nothing to draw.")
-    names = band_names(bands)
-    strips, columns = band_strips(cells, bands, names), min(2, len(axes))
+    labels = band_names(bands)
+    strips, columns = band_strips(cells, bands, labels), min(2, len(axes))
     undefined = [UNDEFINED] if (strips["band"] == UNDEFINED).any() else []
     data = Datasets()
     panes = [
@@ -141,7 +141,7 @@ def banded_maps(
             data,
             strips.filter(pane=pane),
             titles,
-            [*names, *undefined],
+            [*labels, *undefined],
             [*SHADES, "white"],
             rules,
             columns,
@@ -154,8 +154,8 @@ def banded_maps(
 def band_names(bands: Sequence[float]) -> list[str]:
     """Return names of the bands between the bounds, from the lowest."""
     low, high = f"below {bands[0]:g}", f"{bands[-1]:g} or more"
-    names = [low, *(f"{a:g} to {b:g}" for a, b in pairwise(bands)), high]
-    return [name.replace("-", "\u2212") for name in names]
+    labels = [low, *(f"{a:g} to {b:g}" for a, b in pairwise(bands)), high]
+    return [name.replace("-", "\u2212") for name in labels]
 
 
 def band_strips(cells: pl.DataFrame, bands: Sequence[float], names: Sequence[str]) -> pl.DataFrame:
@@ -267,12 +267,12 @@ def surfaces(
     """
     if cells.is_empty():
         return nothing(f"{title}: nothing to draw.")
-    names = band_names(LEVELS)
-    strips = band_strips(cells, LEVELS, names)
+    labels = band_names(LEVELS)
+    strips = band_strips(cells, LEVELS, labels)
     data, panes = Datasets(), []
     for pane, text in headings.items():
         rows = strips.filter(pane=pane)
-        chart = banded_map(data, rows, axes, names, COLOURS)
+        chart = banded_map(data, rows, axes, labels, COLOURS)
         chart.layer += _signs(rows)
         chart.title = heading(text, [], ROOM + TITLE)
         panes.append(chart)
@@ -344,8 +344,8 @@ def graded_table(
     if cells.is_empty():
         return nothing(f"{title}: nothing to grade.")
     across, down = (cells[c].unique(maintain_order=True).to_list() for c in ("column", "row"))
-    names = min(max(text_width(name, 11) for name in down), LABEL_LIMIT) + 16
-    room = ((TEXT_WIDTH if is_wide else PRINT_WIDTH) - names) / len(across) - 4
+    label_room = min(max(text_width(name, 11) for name in down), LABEL_LIMIT) + 16
+    room = ((TEXT_WIDTH if is_wide else PRINT_WIDTH) - label_room) / len(across) - 4
     texts, font = _fitting(cells["text"].to_list(), room)
     is_slanted = max(text_width(name, 11) for name in across) > room
     labels = alt.Axis(

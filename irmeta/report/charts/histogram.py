@@ -140,7 +140,7 @@ def _classes(classes: Sequence[Class]) -> list[Any]:
 
     if not classes:
         return []
-    rows = pl.DataFrame([one._asdict() for one in classes])
+    rows = pl.DataFrame([kind._asdict() for kind in classes])
     base = alt.Chart(rows).encode(alt.X("bucket:N", bandPosition=0))
     rules = base.transform_filter("datum.rule").mark_rule(
         color=INK, strokeDash=[2, 2], xOffset=-2.5, aria=False

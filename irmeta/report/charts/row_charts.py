@@ -303,8 +303,8 @@ def stacked_bars(
     known = frame.filter(pl.col("value").is_finite(), pl.col("value") > 0)
     if known.is_empty():
         return nothing(f"{title}: nothing to draw.")
-    names = list(parts)
-    place = {name: n for n, name in enumerate(names)}
+    labels = list(parts)
+    place = {name: n for n, name in enumerate(labels)}
     rows = known.with_columns(
         place=pl.col("part").replace_strict(place, return_dtype=pl.Int64),
         name=pl.format("{}: {}", "row", "part"),
@@ -315,9 +315,9 @@ def stacked_bars(
         alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelOverlap=False)),
         alt.Color(
             "part:N",
-            sort=names,
-            scale=alt.Scale(domain=names, range=list(parts.values())),
-            legend=legend(names, symbolType="square"),
+            sort=labels,
+            scale=alt.Scale(domain=labels, range=list(parts.values())),
+            legend=legend(labels, symbolType="square"),
         ),
         order=alt.Order("place:Q"),
     )
@@ -598,12 +598,12 @@ def _ranked_lines(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, me
         aside=pl.Series([format(v, digits) for v in scores["value"]], dtype=pl.String)
     )
     domain = alt.Scale(domain=rows["name"].to_list())
-    names = alt.Axis(grid=log, labelOverlap=False)
+    labels = alt.Axis(grid=log, labelOverlap=False)
     base = alt.Chart(rows).encode(
         alt.X("value:Q", **axis), alt.Y("name:N", scale=domain, axis=None)
     )
     dots = _best_dark(base.mark_circle(size=80, opacity=1), digits)
-    dots = dots.encode(alt.Y("name:N", scale=domain, title=None, axis=names))
+    dots = dots.encode(alt.Y("name:N", scale=domain, title=None, axis=labels))
     words = base.mark_point(opacity=0, aria=False).encode(
         alt.Y("name:N", scale=domain, axis=right_words(rows, "name", "mean", 11))
     )
