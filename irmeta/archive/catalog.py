@@ -187,9 +187,13 @@ def choices(track_id: str) -> TrackChoices:
 @cache
 def all_choices() -> dict[str, TrackChoices]:
     """Return the state of each track of the catalogue, by id."""
-    refused, ready, files = _refused(), _toml("ready"), _qrels_files()
+    refused, ready = _refused(), _toml("ready")
+    listed_files = qrels().group_by("id").agg(pl.col("address").unique(maintain_order=True))
+    files = {track_id: tuple(addresses) for track_id, addresses in listed_files.iter_rows()}
+    task = pl.col("task").unique().sort()
+    counted = runs().group_by("id", maintain_order=True).agg(task, pl.col("address").count())
     by_id: dict[str, TrackChoices] = {}
-    for track_id, tasks, addresses in _tasks_and_addresses().iter_rows():
+    for track_id, tasks, addresses in counted.iter_rows():
         if track_id in ready:
             listed = files.get(track_id, ())
             by_id[track_id] = _ready(track_id, ready[track_id], tuple(tasks), listed)
@@ -219,17 +223,6 @@ def _refused() -> dict[str, tuple[State, str]]:
         for table in tables[key]
         for track_id in table["tracks"]
     }
-
-
-def _qrels_files() -> dict[str, tuple[str, ...]]:
-    grouped = qrels().group_by("id").agg(pl.col("address").unique(maintain_order=True))
-    return {track_id: tuple(addresses) for track_id, addresses in grouped.iter_rows()}
-
-
-def _tasks_and_addresses() -> pl.DataFrame:
-    """Return the tasks and the number of addresses of runs, by id."""
-    tasks = pl.col("task").unique().sort()
-    return runs().group_by("id", maintain_order=True).agg(tasks, pl.col("address").count())
 
 
 def _ready(

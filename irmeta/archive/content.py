@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -212,8 +212,8 @@ def _append_members(
     for pattern in patterns:
         matched = _select(source, kind, pattern)
         for name in matched:  # a tar archive is read from its start for each: parts are few
-            for member in _readable(source, kind):
-                if member.name == name:
+            for member in members(source, kind):
+                if isinstance(member, InputFile) and member.name == name:
                     _append(member, file.stat().st_size, output)
 
 
@@ -233,12 +233,6 @@ def _select(source: InputFile, kind: str, pattern: str) -> list[str]:
         hint = did_you_mean(pattern, paths)
         raise DataError("has no such member", file=source.name, value=pattern, fix=hint)
     return sorted(matched)
-
-
-def _readable(source: InputFile, kind: str) -> Iterator[InputFile]:
-    for member in members(source, kind):
-        if isinstance(member, InputFile):
-            yield member
 
 
 def _append(file: InputFile, stored: int, output: IO[bytes]) -> None:

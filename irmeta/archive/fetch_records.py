@@ -102,13 +102,12 @@ class FetchLock:
     def write(self) -> None:
         """Write the lock file, sorted by path, if there is any record."""
         with self._lock:
-            files = {path: _plain(record) for path, record in self._files.items()}
+            files = {
+                path: {n: v for n, v in asdict(record).items() if v not in (None, (), 0)}
+                for path, record in self._files.items()
+            }
         if files:
             write_bytes(self._file, to_json({"format": _FORMAT, "files": files}))
-
-
-def _plain(record: Fetched) -> dict[str, object]:
-    return {name: value for name, value in asdict(record).items() if value not in (None, (), 0)}
 
 
 def _read(file: Path) -> dict[str, Fetched]:

@@ -389,15 +389,12 @@ def split_tracks(grid: Grid) -> Iterator[tuple[str, Grid]]:
         return
     for track in tracks:
         rows = tuple(row[1:] for row in grid.rows if row[0].text == track)
-        notes = [note for note in grid.notes if not note.startswith(DAGGER) or _has_dagger(rows)]
+        has_dagger = any(cell.text.endswith(DAGGER) for row in rows for cell in row)
+        notes = [note for note in grid.notes if not note.startswith(DAGGER) or has_dagger]
         words = f" Track: {track}{', ' * (track in grid.about)}{grid.about.get(track, '')}."
         caption = grid.caption.removesuffix(grid.about.get("", "")).rstrip() + words
         head = tuple(without_blanks(grid.head[1:], rows))
         yield track, replace(grid, head=head, rows=rows, caption=caption, notes=tuple(notes))
-
-
-def _has_dagger(rows: Iterable[Sequence[Cell]]) -> bool:
-    return any(cell.text.endswith(DAGGER) for row in rows for cell in row)
 
 
 def _without_blank_rows(grid: Grid, columns: Sequence[int]) -> Grid:

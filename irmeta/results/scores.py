@@ -73,7 +73,9 @@ class Scores(Summarized):
             included=np.concatenate([b.included for b in blocks], axis=1),
             no_list=np.concatenate([b.no_list for b in blocks]),
             lists_without_nonrelevant=flags,
-            difficulty=_joined([b.difficulty for b in blocks]),
+            difficulty=None
+            if blocks[0].difficulty is None
+            else np.concatenate([b.difficulty for b in blocks if b.difficulty is not None]),
         )
 
     def _summary(self) -> Summary:
@@ -266,10 +268,6 @@ class Scores(Summarized):
             "no_list",
             pl.when("known").then("lists_without_nonrelevant").alias("lists_without_nonrelevant"),
         )
-
-
-def _joined(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    return np.concatenate([p for p in parts if p is not None]) if parts[0] is not None else None
 
 
 def _named(names: Sequence[str], column: str) -> pl.Expr:

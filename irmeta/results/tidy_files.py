@@ -94,8 +94,9 @@ class ParquetFile:
             write_batch_size=1 << 16,
             write_page_checksum=True,
         )
+        record = json.dumps(self._provenance, sort_keys=True, ensure_ascii=False).encode()
         # Not in the schema: without a stored Arrow schema its metadata would be dropped.
-        self._writer.add_key_value_metadata({KEY: _json(self._provenance), EMBEDDED: BLANK})
+        self._writer.add_key_value_metadata({KEY: record, EMBEDDED: BLANK})
 
 
 def write_parquet(
@@ -200,10 +201,6 @@ def _arrow(frame: Rows, schema: pa.Schema) -> pa.Table:
     for field in schema:
         assert field.nullable or table[field.name].null_count == 0, f"null in {field.name}"
     return pa.Table.from_arrays(table.columns, schema=schema)
-
-
-def _json(record: Mapping[str, Any]) -> bytes:
-    return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
 
 
 def provenance(path: Location) -> dict[str, Any] | None:

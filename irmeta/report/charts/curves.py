@@ -78,7 +78,8 @@ def falling_curves(
     rows = pl.concat([starts, shown]).sort("name", "x", maintain_order=True)
     ends = rows.group_by("name").agg(pl.col("x", "y").first(), below=pl.col("y").sum())
     ends = ends.sort("x", "below", "name")
-    low, high = _reach(ends["x"], shown.filter(pl.col("y") >= TAIL * top)["x"])
+    low = min(ends["x"].to_list())
+    high = max(shown.filter(pl.col("y") >= TAIL * top)["x"].to_list(), default=low)
     reach = (high - low) or 1.0
     bounds = (low - 0.04 * reach, high + 0.02 * reach)
     labels, room = _labels(ends, bounds, top)
@@ -120,12 +121,6 @@ def falling_curves(
     points = _thinned(rows, len(curve_names)).join(drawn, on="name", maintain_order="left")
     chart.datasets = {"curves": points.to_dicts()}
     return finish(chart, height=round(HEIGHT + room), title=title, subtitle=subtitle)
-
-
-def _reach(starts: pl.Series, drawn: pl.Series) -> tuple[float, float]:
-    """Return the first start of a curve, and the last place where one is visible."""
-    low = min(starts.to_list())
-    return low, max(drawn.to_list(), default=low)
 
 
 def _labels(
