@@ -16,7 +16,12 @@ def count(number: int, one: str, several: str = "") -> str:
     """
     is_y = one.endswith("y") and one[-2:-1] not in "aeiou"
     plural = several or (f"{one[:-1]}ies" if is_y else f"{one}s")
-    return f"{number:,} {one if number == 1 else plural}"
+    return f"{number:,} {agreeing(number, one, plural)}"
+
+
+def agreeing(number: int, singular: str, plural: str) -> str:
+    """Return the form of a verb or noun that agrees with a number."""
+    return singular if number == 1 else plural
 
 
 def listed(names: Sequence[str], most: int = 0) -> str:

@@ -61,15 +61,15 @@ def _pools(named: dict[str, list[str]]) -> Iterator[Claim]:
 
 def _cutoffs(named: dict[str, list[str]]) -> Iterator[Claim]:
     """Yield the claims on cutoffs k deeper than the depth d of the pool (RQ3)."""
-    texts = ("Utility measures lead to the same conclusions at any depth",
-             "Recall measures do so only to the depth of the pool")  # fmt: skip
+    texts = {UTILITY: "Utility measures lead to the same conclusions at any depth",
+             RECALL: "Recall measures do so only to the depth of the pool"}  # fmt: skip
     for kind, column, how, holds, printed in (
         (UTILITY, "coverage", "mean", ">= 0.9", "93% (ClueWeb10), 100% (TREC 8)"),
         (RECALL, "coverage", "mean", "< 0.9", "78% (ClueWeb10), 100% (TREC 8)"),
         (UTILITY, "inversion", "max", "<= 0.01", "1.0% (ClueWeb10), 0% (TREC 8)"),
         (RECALL, "inversion", "max", "> 0.01", "6.7% (ClueWeb10), 0% (TREC 8)"),
     ):
-        text = f"{texts[kind == RECALL]} ({column}, RQ3)."
+        text = f"{texts[kind]} ({column}, RQ3)."
         yield Claim(f"{kind}-{column}", text, "Section 4, Table 7", f"{how} {column} at k > d",
                     _deep(named[kind], column, how), holds, "most", printed, ".1%")  # fmt: skip
     every = [*named[UTILITY], *named[RECALL]]
@@ -85,16 +85,16 @@ def _cutoffs(named: dict[str, list[str]]) -> Iterator[Claim]:
 def _orders(named: dict[str, list[str]]) -> Iterator[Claim]:
     """Yield the claims on orders of systems at two cutoffs (RQ4)."""
     utility, recall = (_stable(named[kind]) for kind in KINDS)
-    for name, text, statistic, holds in (
-        ("utility-stable", "Orders by utility measures do not depend on k", utility, ">= 0.9"),
-        ("recall-volatile", "Orders by recall measures depend on k", recall, "< 0.9"),
+    share = "share of pairs of cutoffs up to 50 with a tau of .9 or more"
+    for name, text, described, statistic, holds in (
+        ("utility-stable", "Orders by utility measures do not depend on k", share, utility,
+         ">= 0.9"),
+        ("recall-volatile", "Orders by recall measures depend on k", share, recall, "< 0.9"),
         ("utility-stabler", "Orders by utility measures depend on k less than orders by recall "
-         "measures", minus(utility, recall, ".0%"), "> 0"),
+         "measures", f"{share}, utility minus recall", minus(utility, recall, ".0%"), "> 0"),
     ):  # fmt: skip
-        yield Claim(name, f"{text} (RQ4).", "Section 4, Figures 5 and 6",
-                    "share of pairs of cutoffs up to 50 with a tau of .9 or more"
-                    + ", utility minus recall" * (name == "utility-stabler"), statistic, holds,
-                    format="percent")  # fmt: skip
+        yield Claim(name, f"{text} (RQ4).", "Section 4, Figures 5 and 6", described, statistic,
+                    holds, format="percent")  # fmt: skip
 
 
 def _depths(tables: Tables) -> list[int]:
@@ -120,21 +120,27 @@ def _left_out(level: str, names: Sequence[str]) -> Number:
 
 def _gain(tables: Tables) -> float:
     depth, why = _depths(tables)[0], "the contributors are unknown, or every system contributed"
-    by_k = [
-        over_rows("judged_by_contribution", column, "mean", why, pooled=pooled)(tables)
-        for column in ("judged_at_k", "judged_at_10")
-        for pooled in (True, False)
-    ]
+
+    def mean(column: str, pooled: bool) -> float:
+        return over_rows("judged_by_contribution", column, "mean", why, pooled=pooled)(tables)
+
+    gain = mean("judged_at_k", True) - mean("judged_at_k", False)
+    gain = gain - mean("judged_at_10", True) + mean("judged_at_10", False)
     if depth == 10:
         raise CannotBeSaid("the pool is 10 deep, so that both cutoffs are 10")
-    return (by_k[0] - by_k[1] - by_k[2] + by_k[3]) * (1 if depth > 10 else -1)
+    return gain if depth > 10 else -gain
 
 
 def _deep(names: Sequence[str], column: str, how: str, lists: str = "full") -> Number:
     conditions = (pl.col("k") > pl.col("depth"), pl.col("measure").is_in(list(names)))
     why = "no cutoff is deeper than the pool, or no pair is separated at its depth"
-    deep = over_rows("table_7", column, how, why, *conditions, lists=lists)
-    return lambda tables: (_depths(tables), deep(tables))[1]  # the first may raise
+    over_deep_cutoffs = over_rows("table_7", column, how, why, *conditions, lists=lists)
+
+    def statistic(tables: Tables) -> float:
+        _depths(tables)  # raises where the depth of the pool is unknown
+        return over_deep_cutoffs(tables)
+
+    return statistic
 
 
 def _residual(tables: Tables) -> Found:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.phrases import count, listed
+from irmeta.phrases import agreeing, count, listed
 from irmeta.schema.columns import Paper, by_name
 from irmeta.studies.framework.sections import (
     MOST_NAMED,
@@ -150,11 +150,11 @@ def guidance(tables: Tables, track: str) -> Iterator[str]:
         ).iter_rows():
             ranges.setdefault(_cutoff_range(low, high, greatest), []).append(measure)
             depths.setdefault(least, []).append(measure)
-        held = "; ".join(
-            f"{listed(names)} {'holds' if len(names) == 1 else 'hold'} {text}"
-            for text, names in ranges.items()
+        conclusions_hold = "; ".join(
+            f"{listed(measures)} {agreeing(len(measures), 'holds', 'hold')} {cutoffs}"
+            for cutoffs, measures in ranges.items()
         )
-        yield f"On {track}{several}, {held}; {_agreeing_pools(depths)}."
+        yield f"On {track}{several}, {conclusions_hold}; {_agreeing_pools(depths)}."
 
 
 def _cutoff_range(low: int | None, high: int | None, greatest: object) -> str:
@@ -173,7 +173,7 @@ def _agreeing_pools(depths: dict[int | None, list[str]]) -> str:
     done = "its contributors as all judgments do"
     if not pools:
         return f"no pool orders {done}"
-    text = f"{listed(pools)} {'orders' if len(pools) == 1 else 'order'} {done}"
+    text = f"{listed(pools)} {agreeing(len(pools), 'orders', 'order')} {done}"
     return f"{text}, and no pool by {listed(depths[None])}" if None in depths else text
 
 
@@ -219,7 +219,7 @@ def undecided(tables: Tables, track: str) -> Iterator[str]:
         number = tables["undecided"].filter(track=track).height
         yield (
             f"{number:,} of {count(pairs, 'pair')} of systems on {track} "
-            f"{'is' if number == 1 else 'are'} undecided: their RBP(p=0.8) differs by less than "
+            f"{agreeing(number, 'is', 'are')} undecided: their RBP(p=0.8) differs by less than "
             "the residual of the worse system."
         )
 
@@ -472,8 +472,8 @@ def _unjudged(tables: Tables, options: Options) -> Section:
     hardly = rows.filter(pl.col("judged_at_10") < HARDLY_JUDGED).height
     text = (
         f"By all judgments, {hardly:,} of {count(rows.height, 'system')} "
-        f"{'has' if hardly == 1 else 'have'} a mean Judged@10 below {HARDLY_JUDGED:g}. "
-        f"{count(pairs, 'pair')} of systems {'is' if pairs == 1 else 'are'} undecided: their "
+        f"{agreeing(hardly, 'has', 'have')} a mean Judged@10 below {HARDLY_JUDGED:g}. "
+        f"{count(pairs, 'pair of systems is', 'pairs of systems are')} undecided: their "
         "RBP(p=0.8) differs by less than the residual of the worse system. The tables unjudged "
         "and undecided have every system and pair."
     )

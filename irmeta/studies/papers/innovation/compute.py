@@ -14,7 +14,7 @@ from irmeta.equality import TIE
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.measures.rareness import RareParts
-from irmeta.phrases import count, listed
+from irmeta.phrases import agreeing, count, listed
 from irmeta.policies import Counted
 from irmeta.rankings.derive.drop import pool_cut
 from irmeta.rankings.derive.select import keep_gained, take_rows, take_systems
@@ -301,7 +301,7 @@ class Attacks:
         attacks = [Attack(UNATTACKED, UNATTACKED, best, nobody)]
         for number, (target, own) in enumerate(track.groups.items()):
             of_group = own[int(np.argmax(ap[own]))]
-            added = [(f"{n} clone{'s' * (n > 1)}", of_group, n) for n in CLONES]
+            added = [(count(n, "clone"), of_group, n) for n in CLONES]
             added += [(f"{n} empty runs", systems + number, n) for n in EMPTY]
             if number != groups[best]:
                 added.append(("spoiler", systems + len(numbers) + number, 1))
@@ -578,8 +578,8 @@ def _describe_tables(track: TrackView, rare: RareTrack) -> None:
         named = f"query {listed(absent)}" if absent else "query"
         track.note(f"Table 4 is absent: no {named} with a relevant doc that is retrieved")
     elif absent:
-        word = "query" if len(absent) == 1 else "queries"
-        track.note(f"Table 4 is without {word} {listed(absent)}: no relevant doc is retrieved")
+        queries = agreeing(len(absent), "query", "queries")
+        track.note(f"Table 4 is without {queries} {listed(absent)}: no relevant doc is retrieved")
 
 
 def _describe_pool(track: TrackView, rare: RareTrack) -> None:

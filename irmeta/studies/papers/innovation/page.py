@@ -7,7 +7,7 @@ from functools import partial
 
 import polars as pl
 
-from irmeta.phrases import count, listed
+from irmeta.phrases import agreeing, count, listed
 from irmeta.schema.columns import Paper, by_name
 from irmeta.studies.framework.sections import (
     MOST_SENTENCES,
@@ -109,8 +109,8 @@ def contributions(tables: Tables, track: str) -> Iterator[str]:
         text += f"{who} the most that no other system does ({alone['unique']:,})"
     few = tables["greedy"].filter(pl.col("share") >= MOST_COVERED, track=track)["order"].min()
     if isinstance(few, int):
-        cover = "covers" if few == 1 else "cover"
-        text += f"; {few:,} of {count(rows.height, 'system')} {cover} {MOST_COVERED:.0%}"
+        covers = agreeing(few, "covers", "cover")
+        text += f"; {few:,} of {count(rows.height, 'system')} {covers} {MOST_COVERED:.0%}"
     yield f"{text}."
 
 

@@ -10,7 +10,7 @@ from irmeta.stats.search_lengths import equivalent_lengths, harmonic_mean
 from irmeta.studies.framework.claims import CannotBeSaid, Claim, Found, cell, minus, value
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.framework.systems import ROLES
-from irmeta.studies.papers.search_length.compute import RANKS_BEYOND
+from irmeta.studies.papers.search_length.compute import ALL_BEYOND, TOP_BEYOND
 from irmeta.studies.papers.search_length.study import EFFECTIVE_FRACTION
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
 
@@ -34,15 +34,20 @@ def _headroom(options: Options) -> Iterator[Claim]:
     yield Claim("near-solved", "By P@20, about half of the tracks look near-solved.",
                 "Section 4.2, Figure 1", f"best {p20}", best[p20], f">= {SOLVED}", "about half",
                 "roughly half")  # fmt: skip
-    for measure, which, figure in ((top, "first ten relevant", 2), (asl, "relevant", 4)):
-        for low, over, printed in RANKS_BEYOND[measure == asl]:
-            for one in dict.fromkeys((measure, options.deep[measure])):
-                deep = one != measure  # docs that a short list misses have long lengths
-                text = f"The {which} docs of the best system lie beyond rank {low:g} on average"
-                yield Claim(f"{which.split()[0]}-beyond-{low:g}{'-deep' * deep}", text
-                            + (", missed docs below rank D." if deep else "."),
-                            f"Section 4.2, Figure {figure}", f"best {one}", best[one], f"> {low}",
-                            over, "" if deep else printed, "length", check=deep)  # fmt: skip
+    for measure, docs, figure, ranks in (
+        (top, "first ten relevant", 2, TOP_BEYOND),
+        (asl, "relevant", 4, ALL_BEYOND),
+    ):
+        for low, over, printed in ranks:
+            name = f"{docs.split()[0]}-beyond-{low:g}"
+            text = f"The {docs} docs of the best system lie beyond rank {low:g} on average"
+            where, deep = f"Section 4.2, Figure {figure}", options.deep[measure]
+            yield Claim(name, f"{text}.", where, f"best {measure}", best[measure], f"> {low}",
+                        over, printed, "length")  # fmt: skip
+            if deep != measure:  # docs that a short list misses have long lengths
+                yield Claim(f"{name}-deep", f"{text}, missed docs below rank D.", where,
+                            f"best {deep}", best[deep], f"> {low}", over, format="length",
+                            check=True)  # fmt: skip
 
     def hidden(tables: Tables) -> Found:
         if (deep := best[asl](tables)) <= 10:

@@ -253,12 +253,18 @@ P20_CLASSES = (
     (0.3, 0.5, "another quarter"),
     (0.5, 1.0, "roughly half"),
 )
-RANKS_BEYOND: tuple[tuple[tuple[float, Any, str], ...], ...] = (
-    ((10, "nearly all", "nearly all"), (20, "most", "more than half of the tracks"),
-     (30, "most", "often")),
-    ((10, "nearly all", "nearly all"), (100, "most", "the majority")),
-)  # fmt: skip
-"""Ranks beyond which the best ASL@g10 and ASL lie, and on how many tracks (Figures 2 and 4)."""
+RankBeyond = tuple[float, Any, str]
+TOP_BEYOND: tuple[RankBeyond, ...] = (
+    (10, "nearly all", "nearly all"),
+    (20, "most", "more than half of the tracks"),
+    (30, "most", "often"),
+)
+"""Ranks beyond which the best ASL@g10 lies, and on how many tracks (Figure 2)."""
+ALL_BEYOND: tuple[RankBeyond, ...] = (
+    (10, "nearly all", "nearly all"),
+    (100, "most", "the majority"),
+)
+"""Ranks beyond which the best ASL lies, and on how many tracks (Figure 4)."""
 MANY_RANKS = (100.0, "sometimes even well into the hundreds")
 LOW_MAP = (0.0, 0.1, "expected of nearly all, but nearly all are much higher")
 """Best MAP that the search lengths would lead to expect (Section 4.2)."""
@@ -302,11 +308,10 @@ def distributions(tables: Tables, options: Options) -> Iterator[Row]:
 
 def classes(tables: Tables, options: Options) -> Iterator[Row]:
     """Yield Section 4.2: tracks by best P@20 and AP, and by search lengths beyond some ranks."""
-    beyond = dict(zip((options.asl(10), options.asl()), RANKS_BEYOND, strict=True))
     rows = [(options.p20, *row) for row in P20_CLASSES] + [(options.ap, *LOW_MAP)]
-    for asl, bounds in beyond.items():
-        lows = {low: printed for low, _, printed in bounds}
-        lows |= [MANY_RANKS] * (asl == options.asl(10))
+    top = {low: printed for low, _, printed in TOP_BEYOND} | dict([MANY_RANKS])
+    everything = {low: printed for low, _, printed in ALL_BEYOND}
+    for asl, lows in ((options.asl(10), top), (options.asl(), everything)):
         for name in dict.fromkeys([asl, options.deep[asl]]):
             rows += [(name, low, None, lows[low] if name == asl else "") for low in lows]
     for measure, low, high, claim in rows:
