@@ -88,20 +88,24 @@ class Curves:
             curves_of(self.pool.pooled(depth), specs, ks, [None], policy)
             for depth in self.pool.depths
         ]
-        return {name: [made[i] for made in by_depth] for i, name in enumerate(measures)}
+        return {name: [curves[i] for curves in by_depth] for i, name in enumerate(measures)}
 
 
 def score_curves(curves: Curves) -> Iterator[pl.DataFrame]:
     """Yield pieces of the table `score_curves`."""
     pool = curves.pool
-    names = pl.Series(pool.names, dtype=pl.String)
+    systems = pl.Series(pool.names, dtype=pl.String)
     for measure in pool.options.compared:
         for lists, curves_of_lists in (("condensed", curves.condensed), ("full", curves.full)):
             for depth, curve in zip(pool.depths, curves_of_lists[measure], strict=True):
                 values = curve.values[0][:, pool.systems]
                 system, k = (axis.ravel() for axis in np.indices(values.T.shape))
                 yield pl.DataFrame(
-                    {"system": names.gather(system), "k": curves.grid[k], "value": values.T.ravel()}
+                    {
+                        "system": systems.gather(system),
+                        "k": curves.grid[k],
+                        "value": values.T.ravel(),
+                    }
                 ).with_columns(measure=pl.lit(measure), lists=pl.lit(lists), depth=pl.lit(depth))
 
 
@@ -144,13 +148,13 @@ def pool_budget(pool: StudiedPool) -> Iterator[Row]:
     points, deepest = growth_points(pool), [pool.deepest_k]
     measures = list(pool.options.compared)
     specs = [*map(spec_without_cutoff, measures)]
-    made = {
+    by_depth = {
         depth: curves_of(pool.cut(depth, specs), specs, deepest, [None], pool.options.policy)
         for depth in (*points, None)
     }
     judged = [pool.judged(depth) for depth in points]
     for i, measure in enumerate(measures):
-        means = [curves[i].values[0, 0, pool.contributors] for curves in made.values()]
+        means = [curves[i].values[0, 0, pool.contributors] for curves in by_depth.values()]
         orders = round_rows(np.array(means))
         by_all = np.broadcast_to(orders[-1], orders[:-1].shape)
         taus = over_common(kendall_tau_b, orders[:-1], by_all, True).tolist()
@@ -190,15 +194,15 @@ def _by_cutoff(pool: StudiedPool, measure: str, depth: int) -> Iterator[Row]:
     ks: list[int | None] = [*pool.ks(depth)]
     if measure == pool.options.at("RR"):  # the paper's RR has no cutoff
         ks.append(None)
-    names = {(kind, k): cut(measure, k, KINDS[kind]) for kind in KINDS for k in ks}
-    scores = pool.scores([*names.values()], depth).only(pool.names)
-    reference = _Tested(scores.matrix(names["full", reference_k]))
-    pairs = [_common(scores.matrix(name), reference) for name in names.values()]
+    measures = {(kind, k): cut(measure, k, KINDS[kind]) for kind in KINDS for k in ks}
+    scores = pool.scores([*measures.values()], depth).only(pool.names)
+    reference = _Tested(scores.matrix(measures["full", reference_k]))
+    pairs = [_common(scores.matrix(name), reference) for name in measures.values()]
     means = np.array([[tested.means for tested in pair] for pair in pairs])
     orders = round_rows(means.reshape(-1, means.shape[-1])).reshape(means.shape)
     taus = over_common(kendall_tau_b, orders[:, 0], orders[:, 1], True)
     correlations = over_common(pearson, means[:, 0], means[:, 1], True)
-    for i, ((lists, k), (tested, with_reference)) in enumerate(zip(names, pairs, strict=True)):
+    for i, ((lists, k), (tested, with_reference)) in enumerate(zip(measures, pairs, strict=True)):
         yield {
             "measure": measure,
             "depth": depth,
@@ -323,12 +327,18 @@ def table_9(pool: StudiedPool) -> Iterator[Row]:
         for measure, residual in RESIDUALS.items():
             ks = pool.ks(depth)
             measure = pool.options.at(measure)
-            names = [cut(one, k) for k in ks for one in (measure, residual)]
-            scores = pool.scores(names, depth).only(pool.names)
-            for k, pair in zip(ks, np.array(names).reshape(-1, 2), strict=True):
-                score, rest = (float(np.nanmean(scores.matrix(name).values)) for name in pair)
+            measures = [cut(name, k) for k in ks for name in (measure, residual)]
+            scores = pool.scores(measures, depth).only(pool.names)
+            for k, pair in zip(ks, np.array(measures).reshape(-1, 2), strict=True):
+                score, residuals = (float(np.nanmean(scores.matrix(name).values)) for name in pair)
                 named = cut(measure, None)
-                yield {"measure": named, "depth": depth, "k": k, "score": score, "residual": rest}
+                yield {
+                    "measure": named,
+                    "depth": depth,
+                    "k": k,
+                    "score": score,
+                    "residual": residuals,
+                }
 
 
 def left_out(track: TrackView, pool: StudiedPool) -> TableRows:
@@ -364,10 +374,10 @@ def _at_depth(
     pools = reduced_pools(pool.views, specs, options.policy, parts, depth, rel=options.rel)
     full_pool = next(pools)
     orders = {name: _Order(full_pool, name, options) for name in full_pool.scores.measures}
-    for one in pools:
-        rows += left_out_rows(full_pool, one, options.others)
+    for reduced in pools:
+        rows += left_out_rows(full_pool, reduced, options.others)
         for order in orders.values():
-            order.add(one)
+            order.add(reduced)
     about = {"level": level, "judgments": "all" if depth is None else "pool", "depth": depth}
     yield "leave_out", ({**row, **about} for row in rows)
     by_measure = {name: [row for row in rows if row["measure"] == name] for name in orders}
@@ -427,7 +437,7 @@ class _Order:
         is_same = pool.scores is self._whole.scores
         means, pairs = (self._means, self._pairs) if is_same else self._of(pool)
         self._after.append(means)
-        before, after = (one[:, None] - one[None, :] for one in (self._means, means))
+        before, after = (values[:, None] - values[None, :] for values in (self._means, means))
         flipped = ((before > TIE) & (after < -TIE)).sum()
         self._flipped.append(float(flipped / max(self._pairs.upper.sum(), 1)))
         size, _, covered, _ = covered_pairs(self._pairs, pairs, self._options.alpha)
@@ -495,10 +505,10 @@ def under_orders(
             scores[order].append(evaluate_block(view, specs[order], options.policy))
     means = dict[str, np.ndarray]()
     for order, blocks in scores.items():
-        names = (order, SHARED) if order == options.tie_order else (order,)
-        for name, values in zip(names, Scores.concat(blocks).mean_values(), strict=True):
+        labels = (order, SHARED) if order == options.tie_order else (order,)
+        for name, values in zip(labels, Scores.concat(blocks).mean_values(), strict=True):
             means[name] = round_means(values)
-    return means, {order: one.value for order, one in depths.items()}
+    return means, {order: depth.value for order, depth in depths.items()}
 
 
 def ties(track: TrackView, options: DepthOptions, means: Mapping[str, np.ndarray]) -> TableRows:
@@ -559,11 +569,11 @@ def _candidates(track: TrackView) -> pl.DataFrame:
 def ties_tau(means: Mapping[str, np.ndarray]) -> Iterator[dict[str, Any]]:
     """Yield the rows of `ties_tau`: the order by trec_eval's rule with each other order."""
     base = "trec_eval"
-    for other in (*(order for order in ORDERS if order != base), SHARED):
-        if base in means and other in means:
-            both = np.stack([means[base], means[other]])
+    for order in (*(order for order in ORDERS if order != base), SHARED):
+        if base in means and order in means:
+            both = np.stack([means[base], means[order]])
             tau = float(correlate(both, "tau-b").values[0, 1])
-            yield {"order_a": base, "order_b": other, "tau_b": tau}
+            yield {"order_a": base, "order_b": order, "tau_b": tau}
 
 
 def compute(track: TrackView, options: DepthOptions) -> TableRows:

@@ -165,13 +165,13 @@ def _indicators(rows: pl.DataFrame, name: pl.Expr) -> pl.DataFrame:
 
 def _figure_4_tracks(rows: pl.DataFrame, options: Options) -> Any:
     lines = _indicators(rows, pl.format("{}, d = {}", "track", "depth"))
-    names = lines["name"].n_unique()
-    if names > NAMED:  # two grey curves of each could not be told apart
+    pools = lines["name"].n_unique()
+    if pools > NAMED:  # two grey curves of each could not be told apart
         lines = lines.filter(~pl.col("dashed"))
     return curve_panes(
         lines,
         INDICATORS,
-        title=f"Effect of the cutoff of {options.drawn}, {count(names, 'pool')}",
+        title=f"Effect of the cutoff of {options.drawn}, {count(pools, 'pool')}",
         subtitle=f"reference: {options.drawn} on full lists at the marked cutoff",
         x_title=CUTOFF,
         dashes=(LISTS["full"], LISTS["condensed"]) if lines["dashed"].any() else ("", ""),
@@ -248,8 +248,8 @@ def _caption_volatility(rows: pl.DataFrame, options: Options, figure: str) -> st
 def _left_out(tables: Tables, options: Options) -> pl.DataFrame:
     rows = tables["leave_out"].filter(level="run", judgments="pool")
     rows = _first(_of_first_depth(tables, rows, options), "k", options.leave_out_ks)
-    names = [cut(options.compared[0], k) for k in rows["k"].unique()]
-    return rows.filter(pl.col("measure").is_in(names))
+    measures = [cut(options.compared[0], k) for k in rows["k"].unique()]
+    return rows.filter(pl.col("measure").is_in(measures))
 
 
 def _ranks(rows: pl.DataFrame, options: Options) -> Any:

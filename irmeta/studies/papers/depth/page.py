@@ -52,9 +52,10 @@ Printed = Mapping[str, Callable[[Mapping[str, Any]], str | None]]
 def collection_of(contributors: int, depth: int | None) -> str | None:
     """Return the collection of Table 3 with as many contributing runs and as deep a pool."""
     size = {"contributing runs": str(contributors), "pooling depth": str(depth)}
-    names = dict.fromkeys(row["collection"] for row in NUMBERS if row["item"] == "Table 3")
+    collections = dict.fromkeys(row["collection"] for row in NUMBERS if row["item"] == "Table 3")
     return next(
-        (n for n in names if all(_VALUES["Table 3", n, "", c] == v for c, v in size.items())), None
+        (n for n in collections if all(_VALUES["Table 3", n, "", c] == v for c, v in size.items())),
+        None,
     )
 
 
@@ -72,8 +73,8 @@ def printed_beside(item: str, collections: Mapping[str, str | None]) -> Printed:
     def ratio(row: Mapping[str, Any], column: str) -> str | None:
         endings = ["", f", d = {row['depth']}"] if row["depth"] == 20 else [f", d = {row['depth']}"]
         named = f"{_measure(row)} {_RATIOS[column]}"
-        found = (find(row, ending, f"k = {row['k']}", named) for ending in endings)
-        return next(filter(None, found), None)
+        printed = (find(row, ending, f"k = {row['k']}", named) for ending in endings)
+        return next(filter(None, printed), None)
 
     def change(row: Mapping[str, Any], column: str) -> str | None:
         if row["k"] != row["depth"]:
@@ -113,8 +114,8 @@ def _track_of_table_6(track: str) -> str:
     """Return the name of a track as Table 6 spells it: TREC8 of trec-8, Robust04 of robust-2004."""
     plain = re.sub(r"[^a-z0-9]", "", track.lower()).removesuffix("adhoc")
     plain = re.sub(r"^(robust)20(?=\d\d$)", r"\1", plain).replace("terabyte20", "trec20")
-    names = {row["collection"] for row in NUMBERS if row["item"] == "Table 6"}
-    return next((name for name in names if name.lower() == plain), "")
+    tracks = {row["collection"] for row in NUMBERS if row["item"] == "Table 6"}
+    return next((name for name in tracks if name.lower() == plain), "")
 
 
 VERDICTS = {
@@ -167,9 +168,11 @@ def _cutoff_range(low: int | None, high: int | None, greatest: object) -> str:
 
 def _agreeing_pools(depths: dict[int | None, list[str]]) -> str:
     """Return which pools order the contributors as all judgments do, by which measures."""
-    known = sorted((depth, names) for depth, names in depths.items() if depth is not None)
+    known = sorted((depth, measures) for depth, measures in depths.items() if depth is not None)
     same = len(known) == 1 and None not in depths
-    pools = [f"a pool of depth {d}" + ("" if same else f" ({listed(names)})") for d, names in known]
+    pools = [
+        f"a pool of depth {d}" + ("" if same else f" ({listed(measures)})") for d, measures in known
+    ]
     done = "its contributors as all judgments do"
     if not pools:
         return f"no pool orders {done}"
@@ -203,13 +206,13 @@ def _estimated(tables: Tables, track: str) -> str:
 def _verdicts(rows: pl.DataFrame) -> str:
     """Return the verdicts with their measures, e.g. "reusable by ERR@10 and RR@10"."""
     by_verdict = [(v, rows.filter(verdict=v)["measure"].to_list()) for v in VERDICTS]
-    by_verdict = [(VERDICTS[verdict], names) for verdict, names in by_verdict if names]
+    by_verdict = [(VERDICTS[verdict], measures) for verdict, measures in by_verdict if measures]
     if len(by_verdict) == 1 and rows.height > 1:
         return f"{by_verdict[0][0]} by every measure"
-    if max(sizes := [len(names) for _, names in by_verdict]) >= MOST_LISTED:
+    if max(sizes := [len(measures) for _, measures in by_verdict]) >= MOST_LISTED:
         most = by_verdict.pop(sizes.index(max(sizes)))[0]
         by_verdict.append((most, ["the other measures"]))
-    return ", ".join(f"{verdict} by {listed(names)}" for verdict, names in by_verdict)
+    return ", ".join(f"{verdict} by {listed(measures)}" for verdict, measures in by_verdict)
 
 
 def undecided(tables: Tables, track: str) -> Iterator[str]:

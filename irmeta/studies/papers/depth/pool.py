@@ -57,10 +57,10 @@ class StudiedPool(StudiedTrack):
         views = list(track.blocks({"pool", *needs_of(parse_measures(options.scored()))}))
         depth = comprehensive_depth(views)
         by_query = track.facts.pool_depth_by_query.values()
-        stated = [one for one in (track.facts.pool_depth, *by_query) if one is not None]
-        if given := tuple(sorted(set(options.pool_depths or sorted(stated)[:1]))):
-            as_deep = [complete_to(view, given[-1], depth) for view in views]
-            return cls(as_deep[0].facts, as_deep, options, given, "given", depth)
+        stated = [d for d in (track.facts.pool_depth, *by_query) if d is not None]
+        if asked := tuple(sorted(set(options.pool_depths or sorted(stated)[:1]))):
+            as_deep = [complete_to(view, asked[-1], depth) for view in views]
+            return cls(as_deep[0].facts, as_deep, options, asked, "given", depth)
         if depth is not None and depth >= LEAST_USEFUL:
             as_deep = [complete_to(view, depth, depth) for view in views]
             return cls(as_deep[0].facts, as_deep, options, (depth,), "comprehensive", depth)
@@ -94,7 +94,7 @@ class StudiedPool(StudiedTrack):
         lengths = (
             view.require("pooled_lists").lengths[:, self.contributors] for view in self.views
         )
-        return max(int(one.max(initial=0)) for one in lengths)
+        return max(int(of_block.max(initial=0)) for of_block in lengths)
 
     @cached_property
     def judged_by_rank(self) -> tuple[np.ndarray, np.ndarray]:
@@ -174,16 +174,16 @@ def _without_depth(pool: StudiedPool, track: str) -> StudiedPool:
     reason = "no doc of its lists is unjudged" if depth is None else f"it is {depth}"
     if estimated >= LEAST_USEFUL:
         chosen, source = estimated, "estimated"
-        found = (
+        consequence = (
             f"so {chosen} is taken as an estimate: at each rank up to it, at least {share:.3g} of "
             "the docs of contributing lists are judged"
         )
     else:
         chosen, source = max(1, min(DEFAULT_DEPTH, pool.longest)), "default"
-        found = f"so pools are cut at {chosen}"
+        consequence = f"so pools are cut at {chosen}"
     warn(
         f"track {track}: the depth to which its pool is complete cannot be used ({reason}), "
-        f"{found}; give `pool_depths=`, or pool_depth in collection.toml.",
+        f"{consequence}; give `pool_depths=`, or pool_depth in collection.toml.",
         PoolDepthWarning,
     )
     views = [complete_to(view, chosen, depth) for view in pool.views]
@@ -288,7 +288,7 @@ def pool_growth(pool: StudiedPool) -> Iterator[Row]:
     for step, point in enumerate(points):
         judged, relevant = new[0, :, step], new[1, :, step]
         has_new = judged > 0
-        judged_to, relevant_to = (int(one[: step + 1].sum()) for one in total)
+        judged_to, relevant_to = (int(sums[: step + 1].sum()) for sums in total)
         yield {
             "depth": point,
             "judged": judged_to,

@@ -141,8 +141,8 @@ class DepthOptions(TrackOptions):
     def compared(self) -> tuple[str, ...]:
         """Canonical names of the study's measures, without cutoffs."""
         further = ("Q(gain=linear)", "ERR", "RR", "RBP(p=0.8)", "RBP(p=0.95)")
-        names = self.measures or without_cutoff(("AP(norm=min)", self.ndcg, *further))
-        return tuple(dict.fromkeys(map(self.at, names)))
+        measures = self.measures or without_cutoff(("AP(norm=min)", self.ndcg, *further))
+        return tuple(dict.fromkeys(map(self.at, measures)))
 
     def at(self, measure: str) -> str:
         """Return the name of a measure without a cutoff at the study's `rel`."""
@@ -221,7 +221,9 @@ def at_rel(name: str, rel: int) -> str:
     spec = spec_without_cutoff(name)
     if spec.settings.get("rel") != 1:
         return name
-    params = tuple((one, rel if one == "rel" else old) for one, old in spec.params)
+    params = tuple(
+        (parameter, rel if parameter == "rel" else value) for parameter, value in spec.params
+    )
     return replace(spec, params=params).name.rpartition("@")[0]
 
 

@@ -96,9 +96,9 @@ def _gain(
     def statistic(tables: Tables) -> Found:
         if most == 0:
             raise CannotBeSaid("no alpha is above 0")
-        found, rows = difference(tables), tables[table].filter(**row)
+        gain, rows = difference(tables), tables[table].filter(**row)
         printed = [rows.filter(alpha=alpha)["printed"].item() for alpha in (most, 0.0)]
-        return found if None in printed else found._replace(printed=" against ".join(printed))
+        return gain if None in printed else gain._replace(printed=" against ".join(printed))
 
     return statistic
 

@@ -85,20 +85,20 @@ def swap_alphas(plain: np.ndarray, rare: np.ndarray) -> np.ndarray:
 
 def swaps(track: RareTrack) -> Iterator[Row]:
     """Yield the rows of the table `swaps`."""
-    names = track.facts.systems
+    systems = track.facts.systems
     for measure, alphas in _by_measure(track):
         for a, b in np.argwhere(alphas < 1.0):
             yield {
                 "measure": measure,
-                "system_a": names[a],
-                "system_b": names[b],
+                "system_a": systems[a],
+                "system_b": systems[b],
                 "alpha": alphas[a, b],
             }
 
 
 def dethroned(track: RareTrack) -> Iterator[Row]:
     """Yield the rows of the table `dethroned`."""
-    names = track.facts.systems
+    systems = track.facts.systems
     parts = zip(_by_measure(track), track.parts.plain, track.rare, strict=True)
     for (measure, alphas), plain, rare in parts:
         best = int(np.argmax(round_means(plain)))
@@ -109,11 +109,11 @@ def dethroned(track: RareTrack) -> Iterator[Row]:
         is_dethroned = bool(np.isfinite(least))
         yield {
             "measure": measure,
-            "pairs": len(names) * (len(names) - 1) // 2,
+            "pairs": len(systems) * (len(systems) - 1) // 2,
             "swapped": int((alphas < 1.0).sum()),
-            "best": names[best],
+            "best": systems[best],
             "alpha": least if is_dethroned else None,
-            "next": names[challenger] if is_dethroned else None,
+            "next": systems[challenger] if is_dethroned else None,
         }
 
 
@@ -299,8 +299,8 @@ class Attacks:
         parts = parts.with_runs(np.hstack([empty, spoilers]), np.tile(numbers, 2))
         nobody = np.append(np.ones(systems, np.int64), np.zeros(2 * len(numbers), np.int64))
         attacks = [Attack(UNATTACKED, UNATTACKED, best, nobody)]
-        for number, (target, own) in enumerate(track.groups.items()):
-            of_group = own[int(np.argmax(ap[own]))]
+        for number, (target, group) in enumerate(track.groups.items()):
+            of_group = group[int(np.argmax(ap[group]))]
             added = [(count(n, "clone"), of_group, n) for n in CLONES]
             added += [(f"{n} empty runs", systems + number, n) for n in EMPTY]
             if number != groups[best]:
@@ -316,12 +316,12 @@ def added_runs(track: RareTrack) -> TableRows:
     """Yield the tables `gaming` and `gaming_effects`."""
     attacks = Attacks.of(track)
     members = np.stack([attack.members for attack in attacks.attacks])
-    names = replace(track.options, counted="systems")
+    by_systems = replace(track.options, counted="systems")
     for counted in COUNTED:
         sums = attacks.parts.rare_sums(members, track.options.rarity, counted)
         for measure, plain, rare in zip(MEASURES, track.parts.plain, sums, strict=True):
             values = rounded(plain + ALPHA * rare)
-            about = {"counted": counted, "measure": names.name(measure, ALPHA)}
+            about = {"counted": counted, "measure": by_systems.name(measure, ALPHA)}
             yield "gaming", _values(track, attacks.attacks, values, about)
             yield "gaming_effects", _effects(track, attacks.attacks, values, plain, about)
 
@@ -383,8 +383,8 @@ def left_out_groups(track: RareTrack) -> dict[str, list[int]]:
 def pool_bias(track: RareTrack) -> Iterator[Row]:
     """Yield the rows of the table `pool_bias`."""
     facts, options = track.facts, track.options
-    names = [options.name(measure, alpha) for measure in MEASURES for alpha in ALPHAS]
-    before = track.means(ALPHAS).reshape(len(names), -1)
+    measures = [options.name(measure, alpha) for measure in MEASURES for alpha in ALPHAS]
+    before = track.means(ALPHAS).reshape(len(measures), -1)
     ranks_before, docs_before = ranks(before), _docs(track.views, options.rel)
     gained = [keep_gained(view) for view in track.views]
     for group, systems in left_out_groups(track).items():
@@ -393,12 +393,12 @@ def pool_bias(track: RareTrack) -> Iterator[Row]:
         judged, docs = _judged(track, systems)
         ranks_after = ranks(after)
         lost = docs_before - docs
-        for row, name in enumerate(names):
+        for row, measure in enumerate(measures):
             for place, system in enumerate(systems):
                 yield {
                     "left_out": group,
                     "system": facts.systems[system],
-                    "measure": name,
+                    "measure": measure,
                     "pooled": facts.pooled[system] if facts.pool_known else None,
                     "value_before": before[row, system],
                     "value_after": after[row, system],
@@ -436,7 +436,7 @@ def _judged(track: RareTrack, systems: Sequence[int]) -> tuple[np.ndarray, np.nd
         left_out = take_rows(left_out, np.flatnonzero(cut.is_kept))
         blocks.append(evaluate_block(left_out, specs, options.policy))
         is_counted = view.is_judged, view.grades >= options.rel
-        docs += [int((one & cut.is_kept).sum()) for one in is_counted]
+        docs += [int((rows & cut.is_kept).sum()) for rows in is_counted]
     return Scores.concat(blocks).mean_values()[0], docs
 
 
@@ -452,21 +452,23 @@ MOST_FEW = 2
 def other_labels(track: TrackView, rare: RareTrack) -> TableRows:
     """Yield the tables `label_sets` and `label_confirmations`."""
     primary = track.facts.qrels
-    for qrels in (one["name"] for one in track.record["qrels"]):
+    for qrels in (qrels_set["name"] for qrels_set in track.record["qrels"]):
         if qrels == primary:
             continue
         views = list(track.blocks(qrels=qrels))
-        other = replace(rare, views=views, parts=parts_of(views, rare.options))
-        yield "label_sets", _orders(rare, other, qrels)
-        yield "label_confirmations", _confirmations(rare, other, primary, qrels)
-        yield "label_confirmations", _confirmations(other, rare, qrels, primary)
+        by_other_set = replace(rare, views=views, parts=parts_of(views, rare.options))
+        yield "label_sets", _orders(rare, by_other_set, qrels)
+        yield "label_confirmations", _confirmations(rare, by_other_set, primary, qrels)
+        yield "label_confirmations", _confirmations(by_other_set, rare, qrels, primary)
 
 
-def _orders(one: RareTrack, other: RareTrack, qrels: str) -> Iterator[Row]:
+def _orders(primary: RareTrack, secondary: RareTrack, qrels: str) -> Iterator[Row]:
     """Yield the rows of the table `label_sets` of one other set, over the queries of both."""
-    common = _averaged(one) & _averaged(other)
-    one, other = _only_queries(one, common), _only_queries(other, common)
-    pairs = zip(one.options.families(), one.means(MARKED), other.means(MARKED), strict=True)
+    common = _averaged(primary) & _averaged(secondary)
+    primary, secondary = _only_queries(primary, common), _only_queries(secondary, common)
+    pairs = zip(
+        primary.options.families(), primary.means(MARKED), secondary.means(MARKED), strict=True
+    )
     for measure, ours, theirs in pairs:
         for alpha, a, b in zip(MARKED, ours, theirs, strict=True):
             yield {
@@ -496,10 +498,12 @@ def _only_queries(rare: RareTrack, queries: set[str]) -> RareTrack:
     return replace(rare, views=views, parts=parts_of(views, rare.options))
 
 
-def _confirmations(one: RareTrack, other: RareTrack, name: str, judged_in: str) -> Iterator[Row]:
+def _confirmations(
+    confirmed_set: RareTrack, confirming_set: RareTrack, name: str, judged_in: str
+) -> Iterator[Row]:
     """Yield the rows of the table `label_confirmations` for the relevant docs of `one`."""
-    judged = _judged_docs(other.views, one.options.rel)
-    docs = one.docs.join(judged, on=["query", "doc"], how="left")
+    judged = _judged_docs(confirming_set.views, confirmed_set.options.rel)
+    docs = confirmed_set.docs.join(judged, on=["query", "doc"], how="left")
     held, counted = pl.col("retrieved_by"), pl.col("counted")
     buckets = {"none": held == 0, "few": held.is_between(1, MOST_FEW), "many": 2 * held > counted}
     for bucket, is_in in buckets.items():
@@ -539,9 +543,9 @@ def compute(track: TrackView, options: Options) -> TableRows:
         named = f"query {options.query}" if options.query else "query"
         track.note(f"Figure 1 is absent: no {named} with a relevant doc")
     else:
-        made = figure_1(rare, query)
-        yield "figure_1", made
-        yield "first_places", first_places(rare, made)
+        ranks_of_hypothetical = figure_1(rare, query)
+        yield "figure_1", ranks_of_hypothetical
+        yield "first_places", first_places(rare, ranks_of_hypothetical)
     yield from declared_rows(TABLES, rare)
     yield from added_runs(rare)
     yield from other_labels(track, rare)

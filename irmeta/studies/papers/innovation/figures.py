@@ -60,7 +60,7 @@ def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
             y="rank",
             dashed=pl.lit(False),
         ),
-        [Pane(made, text) for made, text in MADE.items()],
+        [Pane(system, text) for system, text in MADE.items()],
         title=f"{track}: rank of a hypothetical system on query {query}",
         subtitle=f"by {short(options.families()[0])}, among {systems - 1} systems and itself; 1 is "
         "best",

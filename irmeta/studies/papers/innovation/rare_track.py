@@ -112,10 +112,10 @@ class RareTrack(StudiedTrack):
 
         A system without a group is one of its own, of its name.
         """
-        names = [*self.facts.groups] or [None] * len(self.facts.systems)
+        group_of = [*self.facts.groups] or [None] * len(self.facts.systems)
         groups = dict[str, list[int]]()
-        for index, (system, group) in enumerate(zip(self.facts.systems, names, strict=True)):
-            alone = f"{system} (system)" if system in names else system
+        for index, (system, group) in enumerate(zip(self.facts.systems, group_of, strict=True)):
+            alone = f"{system} (system)" if system in group_of else system
             groups.setdefault(alone if group is None else group, []).append(index)
         return groups
 
@@ -273,7 +273,7 @@ def contributions(track: RareTrack) -> Iterator[Row]:
         "group": facts.groups,
         "type": facts.types,
     }
-    known = {level: number_names(names) for level, names in levels.items() if any(names)}
+    known = {level: number_names(members) for level, members in levels.items() if any(members)}
     by_level = {level: _by_number(hits, *numbered) for level, numbered in known.items()}
     unique_to = {
         f"unique_to_{level}": (hits & _only(by_level[level])[:, known[level][0]]).sum(axis=0)
@@ -382,14 +382,16 @@ def _median(relevant: dict[str, int]) -> int:
 def figure_1(track: RareTrack, query: str) -> pl.DataFrame:
     """Return the table `figure_1`: hypothetical systems join the others in turn."""
     options = track.options
-    (view,) = (one.only_queries(query) for one in track.views if query in one.queries)
+    (view,) = (block.only_queries(query) for block in track.views if query in block.queries)
     frames = list[pl.DataFrame]()
-    for made in (_rare(view, options), _common(view, options)):
+    for hypothetical in (_rare(view, options), _common(view, options)):
         for alpha in options.weights:
-            values = made.plain + alpha * made.rare
+            values = hypothetical.plain + alpha * hypothetical.rare
             frame = pl.DataFrame({"value": values[:, -1], "rank": ranks(values)[:, -1]})
             docs = pl.int_range(1, pl.len() + 1)
-            frames.append(frame.with_columns(made=pl.lit(made.name), alpha=alpha, docs=docs))
+            frames.append(
+                frame.with_columns(made=pl.lit(hypothetical.name), alpha=alpha, docs=docs)
+            )
     return pl.concat(frames).with_columns(query=pl.lit(query), systems=len(view.systems) + 1)
 
 
@@ -429,9 +431,9 @@ def _rare(view: JudgedRanks, options: Options) -> _Made:
     """
     held = view.ranks[view.grades >= options.rel]
     new = np.full((1, held.shape[1]), view.missing, held.dtype)
-    one = _joined("rare", view, np.vstack([new, held]), 1, options)
+    joined = _joined("rare", view, np.vstack([new, held]), 1, options)
     number = _most_docs(view, options)
-    plain, rare = (np.repeat(part, number, axis=0) for part in one[1:])
+    plain, rare = (np.repeat(part, number, axis=0) for part in joined[1:])
     docs = np.arange(1, number + 1)
     plain[:, -1] *= docs
     rare[:, -1] *= np.minimum(docs, options.held_to)

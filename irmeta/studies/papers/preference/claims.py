@@ -40,7 +40,7 @@ def _correlations(options: Options) -> Iterator[Claim]:
         yield Claim(f"correlates-{short.lower()}", f"RPP correlates with {short}.", where,
                     f"tau-b of the orders by RPP and {short}", _tau(rpp, measure), ">= 0.8", "mean",
                     printed)  # fmt: skip
-    for name, text, one, other, holds, printed in (
+    for name, text, first, second, holds, printed in (
         ("as-measures", "RPP correlates with AP about as nDCG does", (rpp, ap), (ap, ndcg),
          ">= -0.05", "0.86 against 0.89"),
         ("dcg-nearer", "Weights of DCG bring RPP nearer to AP", (dcg, ap), (rpp, ap), "> 0",
@@ -49,7 +49,7 @@ def _correlations(options: Options) -> Iterator[Claim]:
          "0.61 against 0.45"),
     ):  # fmt: skip
         yield Claim(name, f"{text}.", where, "difference of two tau-b",
-                    minus(_tau(*one), _tau(*other)), holds, "mean", printed)  # fmt: skip
+                    minus(_tau(*first), _tau(*second)), holds, "mean", printed)  # fmt: skip
 
 
 def _tau(a: str, b: str) -> Number:
@@ -131,14 +131,18 @@ def _more(
     table: str, preference: str, measure: str, in_subtopics: bool = False
 ) -> Callable[[Tables], Found]:
     """Return how much more a preference separates, with the paper's numbers of the track."""
-    one, other = (cell(table, "percent", measure=name) for name in (preference, measure))
+    of_preference, of_measure = (
+        cell(table, "percent", measure=name) for name in (preference, measure)
+    )
 
     def statistic(tables: Tables) -> Found:
         if in_subtopics and tables[table].filter(part="subtopic").is_empty():
             raise CannotBeSaid("no relevant doc of the track has a subtopic")
-        found = minus(one, other, ".2f")(tables)
+        difference = minus(of_preference, of_measure, ".2f")(tables)
         by_name = dict(tables[table].select("measure", "printed").iter_rows())
         printed = [by_name[name] for name in (preference, measure)]
-        return found if None in printed else found._replace(printed=" against ".join(printed))
+        if None in printed:
+            return difference
+        return difference._replace(printed=" against ".join(printed))
 
     return statistic

@@ -240,22 +240,22 @@ def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Ta
     ap, ndcg, rr = options.measures
     panels = (ap, ndcg, options.search_length, rr, *options.interleavings)
     sources: dict[str, Source] = {
-        name: _held(one.preference()) for name, one in compared.preferences.items()
+        name: _held(preferences.preference()) for name, preferences in compared.preferences.items()
     }
     sources |= {name: compared.matrix(name) for name in (*panels, rr) if name not in sources}
     drawn = DrawnPoints(compared, options, Preference.of(sources[rpp]))
     rows, tied = list[Row](), dict[str, Row]()
-    for other in (*options.preferences[1:], *panels):
-        agreed = agreement(sources[rpp], sources[other]).frame().row(0, named=True)
-        rows.append(_agreement(rpp, other, agreed, len(drawn.pairs) if other in panels else 0))
-        decides = _deciding(counts, other, options)
+    for measure in (*options.preferences[1:], *panels):
+        agreed = agreement(sources[rpp], sources[measure]).frame().row(0, named=True)
+        rows.append(_agreement(rpp, measure, agreed, len(drawn.pairs) if measure in panels else 0))
+        decides = _deciding(counts, measure, options)
         tied.setdefault(rpp, _tied(agreed, "tied_a", counts.share_unequal()))
-        tied[other] = _tied(agreed, "tied_b", decides)
-        if other in panels:
-            yield "figure_5_points", drawn.beside(other, Preference.of(sources[other]))
-    for other in (ap, ndcg, options.search_length):
-        agreed = agreement(sources[rr], sources[other]).frame().row(0, named=True)
-        rows.append(_agreement(rr, other, agreed, 0))
+        tied[measure] = _tied(agreed, "tied_b", decides)
+        if measure in panels:
+            yield "figure_5_points", drawn.beside(measure, Preference.of(sources[measure]))
+    for measure in (ap, ndcg, options.search_length):
+        agreed = agreement(sources[rr], sources[measure]).frame().row(0, named=True)
+        rows.append(_agreement(rr, measure, agreed, 0))
     yield "figure_5", rows
     yield "ties", [{"measure": name, **row} for name, row in tied.items()]
 

@@ -85,7 +85,9 @@ class ComparedTrack(StudiedTrack):
     @cached_property
     def rates(self) -> dict[str, Matrix]:
         """Win rates by preference, for the queries with a preference."""
-        return {name: one.win_rates().complete() for name, one in self.preferences.items()}
+        return {
+            name: preference.win_rates().complete() for name, preference in self.preferences.items()
+        }
 
     def matrix(self, measure: str) -> Matrix:
         """Return the values of a measure on the queries with a relevant doc."""
@@ -111,7 +113,7 @@ class ComparedTrack(StudiedTrack):
 
 def subtopic_sets_of(track: TrackView) -> list[str]:
     """Return the names of the qrels sets with subtopics, in their order."""
-    return [one["name"] for one in track.record["qrels"] if one["subtopics"]]
+    return [qrels_set["name"] for qrels_set in track.record["qrels"] if qrels_set["subtopics"]]
 
 
 PERCENT: Mapping[str, Mapping[tuple[str, str], str]] = {
@@ -162,8 +164,8 @@ def order_frame(rates: Matrix, majority: Majority) -> pl.DataFrame:
     chain = chain.select("system", mc4="score", rank_mc4="rank")
     rounds = rounds.select("system", mc4_round="round", rank_mc4_rounds="rank")
     counts = borda(verdicts).select("system", borda="score", rank_borda="rank")
-    for one in (chain, rounds, counts):
-        frame = frame.join(one, on="system", how="left", maintain_order="left")
+    for order in (chain, rounds, counts):
+        frame = frame.join(order, on="system", how="left", maintain_order="left")
     win_rate = pl.Series("win_rate", rates.means)
     rank = pl.Series("rank_win_rate", rank_rows(rates.means[None])[0])
     return frame.with_columns(win_rate, rank)
@@ -244,7 +246,7 @@ class SystemOrders:
             for rule in RULES:
                 for a, b in combinations(values, 2):
                     common = in_common(values[a], values[b])
-                    both = [self.places(one, rule) for one in common]
+                    both = [self.places(matrix, rule) for matrix in common]
                     known = ~np.isnan(both[0]) & ~np.isnan(both[1])
                     yield {
                         "part": part,
@@ -264,7 +266,7 @@ def table_1(track: TrackView, compared: ComparedTrack, options: Options) -> Row:
     subtopics = _subtopics(compared, options.rel) if compared.subtopic_qrels else {}
     facts = (len(relevant), len(compared.facts.systems))
     counts = (subtopics.get("pairs_per_request"), per_request)
-    names = (dataset_of(*facts, count) for count in counts if count is not None)
+    datasets = (dataset_of(*facts, count) for count in counts if count is not None)
     return {
         "qrels": track.facts.qrels,
         "subtopic_qrels": compared.subtopic_qrels or None,
@@ -275,7 +277,7 @@ def table_1(track: TrackView, compared: ComparedTrack, options: Options) -> Row:
         "pairs_per_request": subtopics.get("pairs_per_request"),
         "subtopics_per_request": subtopics.get("subtopics_per_request"),
         "relevant_subtopics_per_request": subtopics.get("relevant_subtopics_per_request"),
-        "dataset": next((name for name in names if name), None),
+        "dataset": next((dataset for dataset in datasets if dataset), None),
     }
 
 
@@ -284,11 +286,11 @@ def _subtopics(compared: ComparedTrack, rel: int) -> dict[str, float]:
     pairs = subtopics = with_relevant = queries = 0
     for view in compared.views:
         by_subtopic = view.by_subtopic()
-        found = by_subtopic.require("subtopics")
-        is_relevant = found.grade >= rel
-        query = by_subtopic.query_of(found.rows)
+        judged_subtopics = by_subtopic.require("subtopics")
+        is_relevant = judged_subtopics.grade >= rel
+        query = by_subtopic.query_of(judged_subtopics.rows)
         judged = np.diff(by_subtopic.offsets) > 0
-        named = found.offsets[query] + found.subtopic
+        named = judged_subtopics.offsets[query] + judged_subtopics.subtopic
         pairs += int(is_relevant.sum())
         subtopics += len(np.unique(named))
         with_relevant += len(np.unique(named[is_relevant]))
@@ -312,14 +314,18 @@ def label_noise(
     Both sets are compared on the queries with a preference under both.
     """
     specs = parse_preferences(options.preferences)
-    for qrels in (one["name"] for one in track.record["qrels"]):
+    for qrels in (qrels_set["name"] for qrels_set in track.record["qrels"]):
         if qrels == compared.facts.qrels:
             continue
         blocks = [(v.queries, compare_block(v, specs)) for v in track.blocks(qrels=qrels)]
-        for other in join_blocks(compared.facts, specs, blocks):
-            rates = in_common(compared.rates[other.name], other.win_rates().complete())
-            both = compared.preferences[other.name], other
-            before, after = (one.only_queries(rates[0].queries).means() for one in both)
+        for by_other_set in join_blocks(compared.facts, specs, blocks):
+            rates = in_common(
+                compared.rates[by_other_set.name], by_other_set.win_rates().complete()
+            )
+            both = compared.preferences[by_other_set.name], by_other_set
+            before, after = (
+                preferences.only_queries(rates[0].queries).means() for preferences in both
+            )
             upper = np.triu_indices(len(before), 1)
             with np.errstate(invalid="ignore"):  # of undefined means
                 product = _sign(before[upper]) * _sign(after[upper])
@@ -327,7 +333,7 @@ def label_noise(
             ranks = order_frame(rates[1], options.majority)["rank_mc4"].cast(pl.Float64).to_numpy()
             yield {
                 "qrels": qrels,
-                "preference": other.name,
+                "preference": by_other_set.name,
                 "queries": len(rates[0].queries),
                 "tau_b": tau_b(orders.places(rates[0], "mc4"), -ranks),
                 "pairs": len(product),
@@ -378,11 +384,11 @@ def significant_pairs(
         for name in methods:
             tested, number = _tested(compared, options, name), options.resamples
             if isinstance(tested, Matrix):
-                found = pairwise(
+                pairs = pairwise(
                     tested, test, correction=correction, resamples=number, rng=options.seed
                 )
             else:
-                found = preference_pairs(
+                pairs = preference_pairs(
                     tested,
                     test,
                     correction=correction,
@@ -390,7 +396,7 @@ def significant_pairs(
                     rng=options.seed,
                     workers=1,
                 )
-            p = found.p[found.upper]
+            p = pairs.p[pairs.upper]
             separated = int((p < options.alpha).sum())
             known = len(p) > 0 and not np.isnan(p).all()
             yield {
@@ -481,13 +487,17 @@ def _places(samples: Iterable[Sequence[JudgedRanks]], options: Options) -> dict[
     verdicts, by_means = dict[str, list[Verdicts]](), dict[str, list[np.ndarray]]()
     for views in samples:
         blocks = [(view.queries, compare_block(view, preferences)) for view in views]
-        for one in join_blocks(views[0].facts, preferences, blocks):
-            verdicts.setdefault(one.name, []).append(Verdicts.of(one.win_rates().complete()))
+        for preference in join_blocks(views[0].facts, preferences, blocks):
+            verdicts.setdefault(preference.name, []).append(
+                Verdicts.of(preference.win_rates().complete())
+            )
         scores = Scores.concat([evaluate_block(view, measures, options.policy) for view in views])
         for name, means in zip(scores.measures, scores.mean_values(), strict=True):
             by_means.setdefault(name, []).append(places(means * scores.directions[name]))
-    found = {
+    places_by_preference = {
         name: -mc4_ranks(of_samples, options.majority, STEPS).astype(np.float64)
         for name, of_samples in verdicts.items()
     }
-    return found | {name: np.stack(of_samples) for name, of_samples in by_means.items()}
+    return places_by_preference | {
+        name: np.stack(of_samples) for name, of_samples in by_means.items()
+    }

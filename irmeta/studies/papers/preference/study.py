@@ -126,8 +126,12 @@ class PreferenceOptions(TrackOptions):
     def measures(self) -> tuple[str, ...]:
         """AP, nDCG and RR, without a cutoff."""
         gain = "grade" if self.grades == "graded" else "binary"
-        names = (f"AP(rel={self.rel})", f"nDCG(gain={gain},rel={self.rel})", f"RR(rel={self.rel})")
-        return tuple(map(_measure, names))
+        measures_at_rel = (
+            f"AP(rel={self.rel})",
+            f"nDCG(gain={gain},rel={self.rel})",
+            f"RR(rel={self.rel})",
+        )
+        return tuple(map(_measure, measures_at_rel))
 
     @property
     def search_length(self) -> str:

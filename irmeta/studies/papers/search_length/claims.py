@@ -84,8 +84,8 @@ def _techniques(options: Options) -> Iterator[Claim]:
         ("map", "MAP shows about the gain of P@20", options.ap, p20, "-0.1 to 0.1",
          "24% against 25%, 29% against 39%"),
     ):  # fmt: skip
-        one, other = (cell("table_1", "rrie", measure=measure) for measure in (a, b))
-        gain = minus(one, other, ".0%")
+        gain_a, gain_b = (cell("table_1", "rrie", measure=measure) for measure in (a, b))
+        gain = minus(gain_a, gain_b, ".0%")
         about = ("Section 4.3, Table 1", f"RRIE by {a} minus RRIE by {b}")
         yield Claim(f"rrie-{name}", f"Of neural over traditional systems, {text}.", *about,
                     no_groups if are_roles else gain, holds, "most", printed,

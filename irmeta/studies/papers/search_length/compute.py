@@ -112,13 +112,15 @@ def frames(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the tables `reordering` (a row per step) and `moves` (a row per step and system)."""
     summaries, moves = [], []
-    for step, one in comparisons:
+    for step, comparison in comparisons:
         key = {"chain": pl.lit(chain), "step": pl.lit(step, pl.Int32)}
-        systems = one.frame().drop("old", "new")
+        systems = comparison.frame().drop("old", "new")
         moved = systems.filter(pl.col("moved") > 0)
         furthest = moved.filter(pl.col("moved") == pl.col("moved").max()).head(1)
         furthest = furthest.select("track", "better_old", "better_new", furthest="system")
-        summaries.append(one.summary().join(furthest, on="track", how="left").with_columns(**key))
+        summaries.append(
+            comparison.summary().join(furthest, on="track", how="left").with_columns(**key)
+        )
         moves.append(systems.with_columns(**key))
     return pl.concat(summaries), pl.concat(moves)
 
@@ -332,7 +334,7 @@ def table_2(tables: Tables, options: Options) -> Iterator[Row]:
 
     Standard deviations are those of a sample (n - 1), NaN for one track.
     """
-    names = [chain.name for chain in CHAINS]
+    chains_of_steps = [chain.name for chain in CHAINS]
     for chain, step in (*ORDER, *FURTHER):
         tracks = tables["reordering"].filter(chain=chain, step=step)
         if tracks.is_empty():
@@ -341,7 +343,7 @@ def table_2(tables: Tables, options: Options) -> Iterator[Row]:
         systems = tables["moves"].filter(chain=chain, step=step)
         values = systems["value"].drop_nans()
         yield {
-            "change": f"{chain}: {STEPS[step]}" if chain in names else f"{old} to {new}",
+            "change": f"{chain}: {STEPS[step]}" if chain in chains_of_steps else f"{old} to {new}",
             "chain": chain,
             "step": step,
             "old": old,
@@ -371,8 +373,8 @@ def effective_summary(tables: Tables, options: Options) -> Iterator[Row]:
 
 def paper_table_1(tables: Tables, options: Options) -> Iterator[Row]:
     """Yield Table 1 as the paper prints it."""
-    names = ("collection", "measure", "baseline", "contender", "rrie")
-    return (dict(zip(names, row, strict=True)) for row in TABLE_1)
+    columns = ("collection", "measure", "baseline", "contender", "rrie")
+    return (dict(zip(columns, row, strict=True)) for row in TABLE_1)
 
 
 def compute(track: TrackView, options: Options) -> TableRows:
@@ -599,8 +601,8 @@ def _doc_by_doc(track: TrackView, gathered: Gathered, options: Options) -> Table
         retrieved = pl.col("retrieved").replace({"first": "best", "second": "median"})
         is_retrieved = tuple(gathered.retrieved[:, columns].T)
         buckets = difference_buckets(a - b, is_retrieved, options.buckets)
-        names = {"measure": pl.lit(measure), "best": pl.lit(best), "median": pl.lit(median)}
-        yield "length_differences", buckets.with_columns(retrieved, **names)
+        constants = {"measure": pl.lit(measure), "best": pl.lit(best), "median": pl.lit(median)}
+        yield "length_differences", buckets.with_columns(retrieved, **constants)
 
 
 def effective_fraction_table(gathered: Gathered) -> pl.DataFrame:

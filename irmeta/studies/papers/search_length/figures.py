@@ -60,8 +60,8 @@ def _distribution(rows: pl.DataFrame, options: Options) -> Any:
     measure, (total, short) = bars["measure"][0], (int(bars[n].sum()) for n in ("tracks", "short"))
     is_length = display_of(measure).format == "length"
     ends = bars.select("low", "high").iter_rows()
-    names = [bucket_name(low, high, ",g" if is_length else ".1f") for low, high in ends]
-    bars = bars.with_columns(bucket=pl.Series(names, dtype=pl.String))
+    buckets = [bucket_name(low, high, ",g" if is_length else ".1f") for low, high in ends]
+    bars = bars.with_columns(bucket=pl.Series(buckets, dtype=pl.String))
     if total < FEWEST:
         where = " and ".join(
             f"{bucket} ({count(tracks, 'track')})"
