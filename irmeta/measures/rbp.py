@@ -98,7 +98,8 @@ def trace_residual(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace the residual as the weights of unjudged docs and of the ranks below."""
     p, terms = params["p"], []
     by_rank = {rank: (doc, grade) for rank, doc, grade in ranking.within(None)}
-    unjudged = [r for r in range(1, ranking.length + 1) if not _is_judged(ranking, by_rank.get(r))]
+    judged = {r for r, (_, grade) in by_rank.items() if ranking.counts_as_judged(grade)}
+    unjudged = [rank for rank in range(1, ranking.length + 1) if rank not in judged]
     if params["tail"] == "trec_eval10" and not unjudged:
         return Trace((), 1.0, "(nothing)")
     for rank in unjudged:
@@ -112,10 +113,6 @@ def trace_residual(ranking: OneList, params: Params, k: int | None) -> Trace:
     last = ranking.length if k is None else min(k, ranking.length)
     below = Term(None, f"all below rank {last}", -1, f"{p:g}^{last}", p**last)
     return Trace((*terms, below), 1.0, "(nothing)")
-
-
-def _is_judged(ranking: OneList, doc: tuple[str, float] | None) -> bool:
-    return doc is not None and ranking.counts_as_judged(doc[1])
 
 
 def check_rbp(measure: str, params: Params) -> None:

@@ -414,7 +414,8 @@ def compute_inf_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     which cuts at 1000, also has the first doc of each gain below that rank, and a doc at a
     fractional rank between 1000 and 1001.
     """
-    strata, gains = strata_of(view), np.where(view.is_judged, _gains(view, params), 0.0)
+    strata, by_row = strata_of(view), doc_gains(view, params["gain"], gmax=params["gmax"])
+    gains = np.where(view.is_judged, by_row, 0.0)
     listed = _sums(view, strata, ks, np.ones(len(gains)))
     judged = _sums(view, strata, ks, view.is_judged)
     gained = _sums(view, strata, ks, gains, discounted=True)
@@ -425,10 +426,6 @@ def compute_inf_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
         for rows in map(slice, view.offsets[:-1].tolist(), view.offsets[1:].tolist())
     ]
     return per_query(dcg, np.array(ideal).reshape(-1, len(ks)).T, 0.0)
-
-
-def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
-    return doc_gains(view, params["gain"], gmax=params["gmax"])
 
 
 def ideal_dcg(gains: np.ndarray, weights: np.ndarray, ks: Cutoffs, form: str) -> list[float]:
@@ -511,11 +508,6 @@ def _count(ranking: OneList, rel: float, k: float | None = math.inf) -> dict[str
     return seen
 
 
-def _traced_relevant(ranking: OneList, rel: float) -> float:
-    strata = _count(ranking, rel).values()
-    return sum(s.relevant * s.docs / s.judged for s in strata if s.judged)
-
-
 def trace_xinfap(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace xinfAP as one expected precision per relevant doc retrieved."""
     rel, pool = params["rel"], _count(ranking, params["rel"])
@@ -530,7 +522,7 @@ def trace_xinfap(ranking: OneList, params: Params, k: int | None) -> Trace:
             text = f"{weight:g} * (1 + {above:g} expected above)/{rank}"
             terms.append(Term(rank, doc, grade, text, weight * (1 + above) / rank))
         seen.setdefault(stratum, Seen()).add(is_judged, is_judged and grade >= rel)
-    relevant = _traced_relevant(ranking, rel)
+    relevant = sum(s.relevant * s.docs / s.judged for s in pool.values() if s.judged)
     divisor, divisor_is = relevant, "estimated relevant docs of the query"
     if params["norm"] == "min":
         assert k is not None

@@ -57,7 +57,10 @@ def empty_values(view: JudgedRanks, ks: Cutoffs) -> np.ndarray:
 
 def divide(values: np.ndarray, by: np.ndarray, undefined: float | np.ndarray) -> np.ndarray:
     """Divide `values`; return `undefined` where the divisor is not above 0."""
-    return np.where(by > 0, values / np.where(by > 0, by, 1), undefined)
+    is_positive = by > 0
+    if is_positive.all():  # np.where would take as long as the division
+        return values / by
+    return np.where(is_positive, values / np.where(is_positive, by, 1), undefined)
 
 
 def per_query(values: np.ndarray, by: np.ndarray, undefined: float) -> np.ndarray:
