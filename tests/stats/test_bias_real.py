@@ -118,14 +118,18 @@ def flagged_judges(track: Track, judges: Sequence[np.ndarray], draws: int) -> np
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("judge", [flips, leniency, leniency_by_query])
-def test_judge_bias__of_blind_judges_is_found_in_no_more_than_the_level(track: Track, judge: Judge):
-    rng, number, found = np.random.default_rng(5), 1_000, 0
-    for _ in range(number // SIDE_BY_SIDE):
-        judges = [judge(track, rng) for _ in range(SIDE_BY_SIDE)]
-        found += int(flagged_judges(track, judges, draws=39).sum())
-    print(f"{judge.__name__}: {found / number:.1%} of {number:,} blind judges flagged")  # noqa: T201
-    assert found / number <= 0.07
+def test_judge_bias__of_blind_judges_is_found_in_no_more_than_the_level(track: Track):
+    """A third of the judges of each kind: what is tested does not know how a judge errs."""
+    rng, number, found = np.random.default_rng(5), 340, dict[str, int]()
+    for judge in (flips, leniency, leniency_by_query):
+        flagged = [
+            flagged_judges(track, [judge(track, rng) for _ in range(SIDE_BY_SIDE)], draws=39)
+            for _ in range(number // SIDE_BY_SIDE)
+        ]
+        found[judge.__name__] = int(np.sum(flagged))
+    print(f"of {number} blind judges each, flagged: {found}")  # noqa: T201
+    assert sum(found.values()) / (3 * number) <= 0.07
+    assert max(found.values()) / number <= 0.085  # of 5 %, three standard deviations more
 
 
 @pytest.mark.exhaustive
