@@ -337,12 +337,12 @@ def _label_sets(
         raise UsageError("no judge: name qrels to compare with the reference.")
     reference_qrels, *others = given_qrels(source)
     if others:
-        listed_sets = ", ".join(one.name for one in (reference_qrels, *others))
+        listed_sets = ", ".join(qrels.name for qrels in (reference_qrels, *others))
         raise UsageError(f"several references: {listed_sets}. Pass one, and the others as judges.")
     judges, file_name = _with_names(source, judges, is_named=reference is not None)
     name = reference or file_name or "reference"
     read = partial(_labels, reading=reading)
-    sets = {one.name: read(one) for one in _given(judges, name)}
+    sets = {qrels.name: read(qrels) for qrels in _given(judges, name)}
     return {"data": {name: read(replace(reference_qrels, name=name)), **sets}}
 
 
@@ -355,19 +355,19 @@ def _with_names(source: object, judges: object, *, is_named: bool) -> tuple[obje
     own_name = name_of(source)
     if isinstance(judges, Mapping) or not all(map(_is_file, several)):
         return judges, own_name
-    files = [cast("str | os.PathLike[str]", one) for one in several]
+    files = [cast("str | os.PathLike[str]", file) for file in several]
     compared = files if is_named or not _is_file(source) else [cast("Any", source), *files]
-    names = [name_of(one) for one in compared]
-    if len(set(names)) == len(names):
+    short_names = [name_of(file) for file in compared]
+    if len(set(short_names)) == len(short_names):
         return judges, own_name
-    places = [Path(one).as_posix() for one in compared]
+    places = [Path(file).as_posix() for file in compared]
     if len(set(places)) < len(places):
-        again = next(one for one in places if places.count(one) > 1)
+        again = next(file for file in places if places.count(file) > 1)
         raise UsageError(f"{again} is given twice: pass a dict {{name: qrels}}.")
     longer = file_names(places)
-    found = [longer[place] for place in places]
-    judged = found[len(found) - len(files) :]
-    reference = own_name if len(found) == len(judged) else found[0]
+    longer_names = [longer[place] for place in places]
+    judged = longer_names[len(longer_names) - len(files) :]
+    reference = own_name if len(longer_names) == len(judged) else longer_names[0]
     return dict(zip(judged, files, strict=True)), reference
 
 
@@ -378,16 +378,16 @@ def _is_file(one: object) -> bool:
 def _given(judges: object, reference: str) -> list[GivenQrels]:
     """Return the qrels of judges; files are named by their files."""
     if isinstance(judges, list | tuple):
-        given = {name_of(one) or f"judge{i}": one for i, one in enumerate(judges, 1)}
-        if len(given) < len(judges):
+        by_name = {name_of(qrels) or f"judge{i}": qrels for i, qrels in enumerate(judges, 1)}
+        if len(by_name) < len(judges):
             raise UsageError("two judges have the same name: pass a dict {name: qrels}.")
-        judges = given
+        judges = by_name
     named = given_qrels(judges)
     is_named = isinstance(judges, Mapping) and named[0].name in judges
     if not is_named:  # one set, which has no name of its own
         named = [GivenQrels(name_of(judges) or "judge", named[0].parts)]
-    for one in named:
-        if one.name == reference:
+    for qrels in named:
+        if qrels.name == reference:
             raise UsageError(f"a judge has the name of the reference, {reference!r}: rename one.")
     return named
 

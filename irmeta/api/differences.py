@@ -44,20 +44,20 @@ def differences(
     Without systems all others are compared with the baseline; without a baseline the better of two
     systems with the other. Of values without a store, the relevant docs are unknown.
     """
-    frames, given = list[pl.DataFrame](), cast(EvalChoices, choices)
-    found = matrices(source, measures, track=track, **given)
-    for matrix, qrels in zip(found, qrels_of(found), strict=True):
+    frames, policies = list[pl.DataFrame](), cast(EvalChoices, choices)
+    values = matrices(source, measures, track=track, **policies)
+    for matrix, qrels in zip(values, qrels_of(values), strict=True):
         matrix = replace(matrix, direction=-1) if less_is_better else matrix
-        for system, other in _pairs_of(matrix, systems, baseline):
-            frame = query_differences(matrix, system, other)
+        for system, baseline_of_pair in _pairs_of(matrix, systems, baseline):
+            frame = query_differences(matrix, system, baseline_of_pair)
             relevant = pl.lit(None, pl.Float64).alias("relevant")
             if isinstance(source, OpenedStore):
-                counts = _relevant_docs(source, matrix, given)
+                counts = _relevant_docs(source, matrix, policies)
                 relevant = pl.col("query").replace_strict(counts, return_dtype=pl.Float64)
                 relevant = relevant.alias("relevant")
             if qrels:
-                names = pl.Series("qrels", [qrels], pl.String).new_from_index(0, frame.height)
-                frame.insert_column(1, names)
+                set_names = pl.Series("qrels", [qrels], pl.String).new_from_index(0, frame.height)
+                frame.insert_column(1, set_names)
             frames.append(frame.with_columns(relevant.cast(pl.Int64)))
     return pl.concat(frames)
 
@@ -66,8 +66,12 @@ def _pairs_of(
     matrix: Matrix, systems: Sequence[str] | None, baseline: str | None
 ) -> list[tuple[str, str]]:
     if baseline is not None:
-        others = [one for one in matrix.systems if one != baseline] if systems is None else systems
-        return [(one, baseline) for one in others]
+        others = (
+            [system for system in matrix.systems if system != baseline]
+            if systems is None
+            else systems
+        )
+        return [(system, baseline) for system in others]
     if len(matrix.systems) != 2:
         number = len(matrix.systems)
         raise UsageError(f"differences by query of {number} systems: name one as the baseline.")
@@ -84,8 +88,8 @@ def _relevant_docs(store: OpenedStore, matrix: Matrix, choices: EvalChoices) -> 
         rel = 1
     of_set = {**store.merged(choices), **({"qrels": matrix.qrels} if matrix.qrels else {})}
     specs, policy = parse_call(f"NumRel(rel={rel:g})", of_set)
-    found = evaluate(store.reader, matrix.track, specs, policy)
-    return dict(zip(found.queries, found.values[0, :, 0].tolist(), strict=True))
+    scores = evaluate(store.reader, matrix.track, specs, policy)
+    return dict(zip(scores.queries, scores.values[0, :, 0].tolist(), strict=True))
 
 
 def differences_chart(frame: pl.DataFrame) -> alt.LayerChart:
@@ -99,8 +103,8 @@ def differences_chart(frame: pl.DataFrame) -> alt.LayerChart:
     keys = [name for name in _KEYS if name in frame.columns]
     shown = frame.select(keys).unique(maintain_order=True)
     if shown.height != 1:
-        names = first_few([" ".join(row) for row in shown.iter_rows()], "select one")
-        raise UsageError(f"a figure shows two systems by one measure on one track, not {names}.")
+        listed = first_few([" ".join(row) for row in shown.iter_rows()], "select one")
+        raise UsageError(f"a figure shows two systems by one measure on one track, not {listed}.")
     track, system, baseline = shown.select("track", "system", "baseline").row(0)
     title = f"{system} and {baseline} by query{f' on {track}' if track else ''}"
     return difference_bars(frame, title)

@@ -235,8 +235,8 @@ def reanalyze(
     >>> done.results.tables["means"].height
     20
     """
-    given = {"measures": measures, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
-    given |= dict(policy or {})
+    overview = {"measures": measures, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
+    overview |= dict(policy or {})
     asked = None if track is None else (track,) if isinstance(track, str) else tuple(track)
     run_options = RunOptions(
         track=asked,
@@ -252,7 +252,7 @@ def reanalyze(
     done = reanalyze_tracks(
         source,
         out,
-        given,
+        overview,
         choices,
         run_options,
         rehash=rehash,
@@ -304,11 +304,17 @@ def reanalyze_tracks(
             progress=read_progress,
         )
         store = Store(root / "store")
-        names = [o.track for o in outcomes if o.error is None]
+        read_tracks = [o.track for o in outcomes if o.error is None]
     else:
-        names = tracks_of(store.reader, tracks)
+        read_tracks = tracks_of(store.reader, tracks)
         options = options_on(OVERVIEW, store.eval_policy, given)
     # Of a whole collection, tracks that left it leave the results too.
-    run_options = replace(run_options, track=tuple(names), only=run_options.only or tracks is None)
-    batch = run(OVERVIEW, store.reader, root, options, run_options) if names else Batch((), (), ())
+    run_options = replace(
+        run_options, track=tuple(read_tracks), only=run_options.only or tracks is None
+    )
+    batch = (
+        run(OVERVIEW, store.reader, root, options, run_options)
+        if read_tracks
+        else Batch((), (), ())
+    )
     return Reanalysis(root, root / "report.html", store, tuple(outcomes), batch)

@@ -58,7 +58,9 @@ class OpenedStore(Summarized):
         """Refuse least relevant grades of qrels sets that no track has."""
         if named := {name for name in rel_by_set(policy.rel) if name is not None}:
             records = map(self.reader.read_record, self.tracks)
-            known = sorted({one["name"] for record in records for one in record["qrels"]})
+            known = sorted(
+                {qrels_set["name"] for record in records for qrels_set in record["qrels"]}
+            )
             for name in sorted(named.difference(known)):
                 raise UsageError(f"rel: no qrels set {name!r}. {did_you_mean(name, known)}")
 
@@ -82,8 +84,8 @@ class OpenedStore(Summarized):
         if store_folder(root.parent) != root:
             return []
         changed = recorded_policy(root.parent).changed()
-        own = f"the results in {root.parent} have other policies: {_keywords(changed)}"
-        return [own] if changed else []
+        problem = f"the results in {root.parent} have other policies: {_keywords(changed)}"
+        return [problem] if changed else []
 
     def _table(self) -> pl.DataFrame:
         tracks = self.tracks
@@ -166,14 +168,14 @@ class OpenedStore(Summarized):
         ['adhoc', 'diversity']
         """
         check_choice("sets", sets, ("primary", "all"))
-        found = lazy(self.reader, "qrels", track)
+        rows = lazy(self.reader, "qrels", track)
         if sets == "all":
-            return found
+            return rows
         records = map(self.reader.read_record, tracks_of(self.reader, track))
         primary = {record["track"]: record["qrels"][0]["name"] for record in records}
         if not primary:
-            return found
-        return found.filter(pl.col("set") == pl.col("track").replace_strict(primary))
+            return rows
+        return rows.filter(pl.col("set") == pl.col("track").replace_strict(primary))
 
     def docs(self, track: Tracks = None) -> pl.LazyFrame:
         """Return the docs of each query by number: track, query, doc_id, doc.
@@ -225,8 +227,8 @@ class OpenedStore(Summarized):
         >>> store.systems("news").select("system", "group").row(0)
         ('aldBM25', 'alder')
         """
-        names = tracks_of(self.reader, track)
-        frames = [read_table(self.reader, "systems", name) for name in names]
+        tracks = tracks_of(self.reader, track)
+        frames = [read_table(self.reader, "systems", name) for name in tracks]
         return pl.concat(frames, how="diagonal")  # tracks of an older irmeta have no tags
 
     def warnings(self, track: str) -> dict[str, str]:
@@ -266,12 +268,12 @@ class OpenedStore(Summarized):
         order = tie_order or self.eval_policy.tie_order or self.policy.tie_order
         records = map(self.reader.read_record, tracks_of(self.reader, track))
         negative = [
-            f"The decimal grades of the qrels set {one['name']!r} begin at {one['lowest']:g}: docs "
-            "of grades below 0 are unjudged, and have no gain. `negative='nonrelevant'` takes them "
-            "for judged."
+            f"The decimal grades of the qrels set {qrels_set['name']!r} begin at "
+            f"{qrels_set['lowest']:g}: docs of grades below 0 are unjudged, and have no gain. "
+            "`negative='nonrelevant'` takes them for judged."
             for record in records
-            for one in record["qrels"]
-            if "levels" in one and one["lowest"] < 0
+            for qrels_set in record["qrels"]
+            if "levels" in qrels_set and qrels_set["lowest"] < 0
         ]
         return [*notes_on_runs(self.systems(track), order), *negative]
 
@@ -300,9 +302,9 @@ class OpenedStore(Summarized):
         >>> store.info().select("track", "systems", "queries").row(0)
         ('news', 20, 25)
         """
-        names = self.tracks if track is None else track
+        tracks = self.tracks if track is None else track
         rows = []
-        for name in tracks_of(self.reader, names) if names else []:
+        for name in tracks_of(self.reader, tracks) if tracks else []:
             record = self.reader.read_record(name)
             primary = record["qrels"][0]
             rows.append(
@@ -342,10 +344,13 @@ class OpenedStore(Summarized):
         """
         rows = []
         for name in tracks_of(self.reader, self.tracks if track is None else track):
-            for one in self.reader.read_record(name)["qrels"]:
-                facts = track_facts(self.reader, name, one["name"])
-                numbers = {key: one[key] for key in ("queries", "judgments", "subtopics")}
-                ends = {"lowest_grade": one.get("lowest"), "highest_grade": one["highest"]}
+            for qrels_set in self.reader.read_record(name)["qrels"]:
+                facts = track_facts(self.reader, name, qrels_set["name"])
+                numbers = {key: qrels_set[key] for key in ("queries", "judgments", "subtopics")}
+                ends = {
+                    "lowest_grade": qrels_set.get("lowest"),
+                    "highest_grade": qrels_set["highest"],
+                }
                 row = {"track": facts.track, "set": facts.qrels, **numbers, **ends}
                 rows.append({**row, "rel": facts.rel})
         grades = ["lowest_grade", "highest_grade", "rel"]

@@ -130,8 +130,8 @@ class SearchLengths(Summarized):
             rows = view.relevant_rows(self.rel)
             ranks.append(view.ranks[rows])
             # whole numbers up to the track's deepest rank + 1, so they fit where ranks do
-            own = lengths_by_doc(view, self.rel, self.unretrieved)
-            lengths.append(own.astype(view.ranks.dtype))
+            block = lengths_by_doc(view, self.rel, self.unretrieved)
+            lengths.append(block.astype(view.ranks.dtype))
             scores.append(evaluate_block(view, [spec], policy))
             there = (view.lengths > 0) & (view.counts(self.rel) > 0)[:, None]
             self._lists += int(there.sum())
@@ -198,11 +198,11 @@ class SearchLengths(Summarized):
     def _histograms(self, buckets: Buckets) -> pl.DataFrame:
         check_choice("buckets", buckets, BUCKETS)
         if buckets not in self._counted:
-            found = self._ranks != self._missing
-            longest = int(self._lengths.max(initial=0, where=found))
+            is_retrieved = self._ranks != self._missing
+            longest = int(self._lengths.max(initial=0, where=is_retrieved))
             lows, last = cut.length_lows(buckets, longest)
             counts = [  # one system at a time, so that floats stay few
-                cut.length_buckets(self._lengths[:, [i]].astype(float), found[:, [i]], lows)
+                cut.length_buckets(self._lengths[:, [i]].astype(float), is_retrieved[:, [i]], lows)
                 for i in range(len(self._names))
             ]
             frame = cut.length_frame(self.track, self._names, np.concatenate(counts), lows, last)
@@ -305,9 +305,9 @@ class SearchLengths(Summarized):
         Rows are sorted by rank, then name; systems that do not retrieve the doc are last.
         """
         _check(f"no query {query!r} has a relevant doc in {self.track}", query, self._docs["query"])
-        own = self._docs.with_row_index("row").filter(pl.col("query") == query)
-        _check(f"{doc!r} is no relevant doc of query {query}", doc, own["doc"])
-        row = own.filter(pl.col("doc") == doc)["row"][0]
+        docs = self._docs.with_row_index("row").filter(pl.col("query") == query)
+        _check(f"{doc!r} is no relevant doc of query {query}", doc, docs["doc"])
+        row = docs.filter(pl.col("doc") == doc)["row"][0]
         columns = {"rank": self._ranks[row], "search_length": self._lengths[row].astype(float)}
         rank = pl.col("rank").replace(self._missing, None).cast(pl.Int32)
         frame = pl.DataFrame({"system": self._names} | columns).with_columns(rank)
@@ -323,10 +323,10 @@ class SearchLengths(Summarized):
         import altair as alt
 
         name, order = self._named(system), self.systems.select("rank", "system", "ASL").rows()
-        kept = [row for i, row in enumerate(order) if i < BROWSED_SYSTEMS or row[1] == name]
-        menu = {s: f"{at}. {s} (ASL {asl:,.1f})" if at else s for at, s, asl in kept}
-        names = cut.bucket_names(self.histogram(name, "log"))
-        bars, most = fitting_bars([bar for s in menu for bar in self._bars(s, names)])
+        browsed = [row for i, row in enumerate(order) if i < BROWSED_SYSTEMS or row[1] == name]
+        menu = {s: f"{at}. {s} (ASL {asl:,.1f})" if at else s for at, s, asl in browsed}
+        buckets = cut.bucket_names(self.histogram(name, "log"))
+        bars, most = fitting_bars([bar for s in menu for bar in self._bars(s, buckets)])
         said = ["Choose a system below, and click a bar for the docs behind it."]
         if any(bar["docs"] > most for bar in bars):
             said.append(f"A bar lists its first {most} docs by search length; docs() has them all.")
@@ -335,7 +335,7 @@ class SearchLengths(Summarized):
         title = alt.TitleParams(f"{self.track}: search lengths of relevant docs", subtitle=said)
         options = alt.binding_select(options=[*menu], labels=[*menu.values()], name="system ")
         chosen = alt.param("system", value=name, bind=options)
-        chart = browser(bars, [*names.values()]).properties(title=title)
+        chart = browser(bars, [*buckets.values()]).properties(title=title)
         return offline(chart.add_params(chosen))
 
     def _bars(self, system: str, names: Mapping[int | None, str]) -> list[dict[str, Any]]:
@@ -354,8 +354,8 @@ class SearchLengths(Summarized):
 
     def _of(self, system: str) -> pl.DataFrame:
         """All relevant docs, with their rank and search length in one system, by that length."""
-        own = {"rank": self._rank(system), "search_length": self._length(system)}
-        return self._docs.with_columns(**own).sort("search_length", maintain_order=True)
+        columns = {"rank": self._rank(system), "search_length": self._length(system)}
+        return self._docs.with_columns(**columns).sort("search_length", maintain_order=True)
 
     def _rank(self, system: str) -> pl.Series:
         rank = pl.Series(self._ranks[:, self._place[system]])
@@ -547,13 +547,13 @@ class StorePerDoc:
         def counts(view: JudgedRanks) -> Contributions:
             return count_contributions(view, rarity_depth, rel)
 
-        found = []
+        frames = []
         for name in tracks_of(self._reader, track):
             with undisturbed(self._reader, name):
                 blocks = list(over_blocks(counts, self._reader, name, policy, workers=workers))
                 facts = track_facts(self._reader, name, policy.qrels)
-                found.append(contributions_frame(facts, blocks))
-        return pl.concat(found)
+                frames.append(contributions_frame(facts, blocks))
+        return pl.concat(frames)
 
 
 def _joined(

@@ -120,11 +120,11 @@ class StorePools:
             )
         merged = self._store.merged(choices)
         policy = EvalPolicy(**{n: merged[n] for n in PoolChoices.__annotations__ if n in merged})
-        names = [system] if isinstance(system, str) else None if system is None else list(system)
-        if names == []:
+        systems = [system] if isinstance(system, str) else None if system is None else list(system)
+        if systems == []:
             raise UsageError("no system was given: omit `system` for all systems.")
         frames = (
-            self._docs_of(name, policy, names, pool_depth, budget)
+            self._docs_of(name, policy, systems, pool_depth, budget)
             for name in tracks_of(self._reader, track)
         )
         return pl.concat(frames, how="vertical_relaxed")  # grades of a track may be decimal
@@ -133,17 +133,17 @@ class StorePools:
         self,
         track: str,
         policy: EvalPolicy,
-        names: list[str] | None,
+        systems: list[str] | None,
         depth: int | None,
         budget: int | None,
     ) -> pl.DataFrame:
         facts, order = track_facts(self._reader, track, policy.qrels), policy.tie_order
         if depth is not None:
             check_pool_depth(depth, facts)
-            names = list(pool_of(self._reader, track).systems) if names is None else names
+            systems = list(pool_of(self._reader, track).systems) if systems is None else systems
             order = order or policy.pool_order
-        if names is not None:
-            facts = facts.select(facts.indices(names))
+        if systems is not None:
+            facts = facts.select(facts.indices(systems))
         order = order or facts.policy["tie_order"]
         request = Request(facts, order, policy.negative, depth, depth is not None, budget)
         docs = docs_to_judge(self._reader, request)
@@ -285,14 +285,16 @@ class StorePools:
                 frame = drawn_means(self._reader, name, chosen, of_set, drawing, workers)
                 qrels = pl.lit(of_set.qrels).alias("qrels")
                 frames.append(frame.with_columns(qrels) if len(sets) > 1 else frame)
-        for one in sorted(unknown):
-            raise UsageError(f"no system {one!r}. {did_you_mean(one, self._systems(track))}")
+        for unknown_name in sorted(unknown):
+            raise UsageError(
+                f"no system {unknown_name!r}. {did_you_mean(unknown_name, self._systems(track))}"
+            )
         return pl.concat(frames, how="diagonal")
 
     def _systems(self, track: Tracks) -> list[str]:
         """Return the systems of some tracks."""
-        names = tracks_of(self._reader, track)
-        return [one for name in names for one in self._reader.read_record(name)["systems"]]
+        tracks = tracks_of(self._reader, track)
+        return [system for name in tracks for system in self._reader.read_record(name)["systems"]]
 
     def leave_out(
         self,
@@ -386,9 +388,9 @@ class StorePools:
             with undisturbed(self._reader, name):
                 views = list(judged_ranks(self._reader, name, policy, needs=needs))
             pools = reduced_pools(views, specs, policy, parts, deep, workers)
-            whole = next(pools)
+            complete = next(pools)
             warn_above_highest_grade(self._reader, name, specs, policy)
             about = {"track": name, "level": unit, "judgments": judgments, "depth": deep}
-            rows = (row | about for pool in pools for row in left_out_rows(whole, pool, others))
+            rows = (row | about for pool in pools for row in left_out_rows(complete, pool, others))
             frames.append(LEAVE_OUT.frame(rows))
         return pl.concat(frames)

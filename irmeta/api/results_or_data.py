@@ -92,8 +92,8 @@ def read_given(
     if track is not None and not (isinstance(track, str) and track):
         raise UsageError(f"track = {shown(track)} is not the name of a track.")
     name = name_text(track or name_of(qrels) or "data", "the track")
-    judged, given = given_qrels(qrels), given_runs(runs)
-    return read_data(name, judged, given, policy, subtopics=subtopics, rel=rel, workers=workers)
+    judged, lists = given_qrels(qrels), given_runs(runs)
+    return read_data(name, judged, lists, policy, subtopics=subtopics, rel=rel, workers=workers)
 
 
 def read_in_order(
@@ -135,15 +135,15 @@ def results_or_data(
     UsageError
         If there are runs beside results; for data see `from_data`.
     """
-    given, takes_names = dict(choices), _is_results(results)
+    policies, takes_names = dict(choices), _is_results(results)
     if runs is None or (takes_names and names is None):
-        return results, cast("Names | None", names if runs is None else runs), given
+        return results, cast("Names | None", names if runs is None else runs), policies
     if takes_names and not isinstance(results, AnyLocation):
         raise UsageError("results hold their runs: pass only measures or preferences.")
-    refuse_names(given)
+    refuse_names(policies)
     reading = (*READ_ALONE, "subtopics", "rel", "tie_order")
-    read = {name: given.pop(name) for name in reading if name in given}
-    return read_in_order(results, runs, workers, read), names, given
+    read = {name: policies.pop(name) for name in reading if name in policies}
+    return read_in_order(results, runs, workers, read), names, policies
 
 
 def _is_results(source: object) -> bool:
@@ -151,12 +151,12 @@ def _is_results(source: object) -> bool:
     if isinstance(source, Mapping) and source:
         source = list(cast("Mapping[object, object]", source).values())
     if isinstance(source, list | tuple):
-        given = cast("Sequence[object]", source)
-        several = [one.path if isinstance(one, NamedFile) else one for one in given]
-        paths = [location(one) for one in several if isinstance(one, AnyLocation)]
+        items = cast("Sequence[object]", source)
+        several = [item.path if isinstance(item, NamedFile) else item for item in items]
+        paths = [location(item) for item in several if isinstance(item, AnyLocation)]
         if paths and len(paths) == len(several):
             return all(holds_values(path, is_measure) for path in paths)
-        return all(isinstance(one, Matrix) for one in several)
+        return all(isinstance(item, Matrix) for item in several)
     if has_measures(source):
         return True
     return isinstance(source, OpenedStore | Matrix | AnyLocation | Iterator)

@@ -51,12 +51,14 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
         text = "".join(f"{query} {depth}\n" for query, depth in depths.items())
         write_text(folder / name / "depths.txt", text)
         lines.append(f'pool_depth_by_query = "{name}/depths.txt"')
-    formats = {one["name"]: one["format"] for one in record["config"]["qrels"]}
-    for one in record["qrels"]:
-        if (form := formats[one["name"]]) in SAMPLED:
-            lines += _write_sample(store, track, one["name"], form, folder, name)
+    formats = {qrels_set["name"]: qrels_set["format"] for qrels_set in record["config"]["qrels"]}
+    for qrels_set in record["qrels"]:
+        if (form := formats[qrels_set["name"]]) in SAMPLED:
+            lines += _write_sample(store, track, qrels_set["name"], form, folder, name)
         else:
-            lines += _write_set(store, track, one["name"], bool(one["subtopics"]), folder, name)
+            lines += _write_set(
+                store, track, qrels_set["name"], bool(qrels_set["subtopics"]), folder, name
+            )
     return [*lines, ""]
 
 
@@ -64,7 +66,7 @@ def _comments(store: StoreReader, track: str) -> str | None:
     """Return the policy for lines that begin with #, if a query does."""
     tables = (lazy(store, name, track).select("query") for name in ("runs", "qrels"))
     is_hashed = pl.col("query").cast(pl.String).str.starts_with("#").any()
-    return "rows" if any(one.select(is_hashed).collect().item() for one in tables) else None
+    return "rows" if any(table.select(is_hashed).collect().item() for table in tables) else None
 
 
 def _write_runs(store: StoreReader, track: str, folder: Path) -> None:
@@ -127,8 +129,8 @@ def _write_sample(
         second=pl.lit("0"), probability=pl.col("probability").cast(pl.String).fill_null("NA")
     )
     written = rows.select(FIELDS[form]).collect()
-    names = [c for c in ("query", "doc", "stratum") if c in written.columns]
-    _check(written, track, *names)
+    columns = [c for c in ("query", "doc", "stratum") if c in written.columns]
+    _check(written, track, *columns)
     file = f"{name}/qrels.{folder_name(kind)}.txt"
     written.write_csv(folder / file, include_header=False, separator=" ", quote_style="never")
     lines = [
@@ -149,12 +151,12 @@ def _check(rows: pl.DataFrame, track: str, *columns: str) -> None:
         At the first name that contains white space, or a query #, which would start a comment.
     """
     for column in columns:
-        names = rows[column].unique(maintain_order=True)
-        bad = names.str.contains(_BREAKS)
+        texts = rows[column].unique(maintain_order=True)
+        bad = texts.str.contains(_BREAKS)
         if column == "query":
-            bad |= names == "#"
+            bad |= texts == "#"
         if bad.any():
-            raise _unwritable(track, column, names.filter(bad)[0])
+            raise _unwritable(track, column, texts.filter(bad)[0])
 
 
 def _unwritable(track: str, what: str, name: str) -> DataError:

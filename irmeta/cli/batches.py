@@ -57,9 +57,12 @@ def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
 
 def print_study_list(studies: Sequence[Study], display: Display) -> None:
     """Print or write the name, the input, the results and the paper of each study."""
-    names = {"study": "name", "input": "inputs", "results": "gives", "paper": "paper"}
-    rows = [{key: getattr(one, name) or None for key, name in names.items()} for one in studies]
-    frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String))
+    attributes = {"study": "name", "input": "inputs", "results": "gives", "paper": "paper"}
+    rows = [
+        {key: getattr(listed, name) or None for key, name in attributes.items()}
+        for listed in studies
+    ]
+    frame = pl.DataFrame(rows, dict.fromkeys(attributes, pl.String))
 
     def show(digits: int) -> None:
         console = open_console()
@@ -68,8 +71,8 @@ def print_study_list(studies: Sequence[Study], display: Display) -> None:
         print_text(console, "irmeta study claims reports which claims of the papers hold.")
         print_text(console, "irmeta study NAME --help shows the options of a study.")
 
-    made = {"irmeta": __version__}
-    display.write(Result("study", {"studies": frame}, "Studies.", made, show=show))
+    provenance = {"irmeta": __version__}
+    display.write(Result("study", {"studies": frame}, "Studies.", provenance, show=show))
 
 
 def print_study(done: StudyResults) -> None:
@@ -112,9 +115,9 @@ def _print_files(done: StudyResults) -> None:
 def print_studies(out: Path, done: Sequence[Done]) -> None:
     """Print the path of each study's page."""
     print_line(f"  {out / 'report.html'!s:<46} the index: open it in a browser")
-    for one in done:
-        if one.results is not None:
-            print_line(f"  {one.results.report!s:<46} {one.study.title}")
+    for outcome in done:
+        if outcome.results is not None:
+            print_line(f"  {outcome.results.report!s:<46} {outcome.study.title}")
 
 
 def print_reanalysis(done: Reanalysis) -> None:
@@ -146,13 +149,15 @@ def print_info(store: Store, display: Display, notes: Sequence[str]) -> None:
     frame = store.info()
     tables = {"tracks": frame, "systems": store.systems() if frame.height else pl.DataFrame()}
     tables["qrels"] = store.qrels_sets() if frame.height else pl.DataFrame()
-    made = (
+    provenance = (
         {}
         if display.form == "table"
         else how_made(store.reader, [], EvalPolicy(**store.merged({})), store.tracks)
     )
     facts: dict[str, object] = {"failed": store.failures, "notes": list(notes)}
-    display.write(Result("info", tables, "Tracks.", made, facts, show=partial(_show_info, store)))
+    display.write(
+        Result("info", tables, "Tracks.", provenance, facts, show=partial(_show_info, store))
+    )
 
 
 def _show_info(store: Store, digits: int) -> None:
@@ -217,10 +222,10 @@ def print_checked(checked: Checked, path: str, display: Display) -> None:
         damaged = checked.problems.height
         print_line(f"{count(checked.files, 'file')} read, {damaged:,} damaged")
 
-    made = {"irmeta": __version__, "check": {"path": path}}
+    provenance = {"irmeta": __version__, "check": {"path": path}}
     tables = {"problems": checked.problems}
     display.write(
-        Result("check", tables, "Damaged files.", made, {"files": checked.files}, show=show)
+        Result("check", tables, "Damaged files.", provenance, {"files": checked.files}, show=show)
     )
 
 
@@ -248,11 +253,14 @@ def print_validation(validation: Validation, display: ValidationDisplay) -> None
 def claims_result(folders: Sequence[str], per_track: bool) -> Result:
     """Return the claims of the studies in some folders as the result of a command."""
     rows = claims(folders, per_track=per_track)
-    made = {"irmeta": __version__, "study claims": {"folders": [*folders], "per_track": per_track}}
+    provenance = {
+        "irmeta": __version__,
+        "study claims": {"folders": [*folders], "per_track": per_track},
+    }
     caption = "Claims of the papers and their verdicts."
     for_print = partial(_for_print, rows, caption)
     show = partial(print_claims, rows)
-    return Result("study claims", {"claims": rows}, caption, made, show=show, grid=for_print)
+    return Result("study claims", {"claims": rows}, caption, provenance, show=show, grid=for_print)
 
 
 def print_claims(rows: pl.DataFrame, digits: int) -> None:
@@ -264,10 +272,12 @@ def print_claims(rows: pl.DataFrame, digits: int) -> None:
         columns = ["claim", "track", "shown", "condition", "verdict", "printed"]
         if of_study["track"].null_count() == of_study.height:
             columns.remove("track")
-        names = {"shown": "here", "condition": "holds for", "printed": "the paper"}
-        print_table(console, of_study.select(pl.col(n).alias(names.get(n, n)) for n in columns))
+        headings = {"shown": "here", "condition": "holds for", "printed": "the paper"}
+        print_table(console, of_study.select(pl.col(n).alias(headings.get(n, n)) for n in columns))
     over = rows.filter(pl.col("track").is_null(), kind="paper")
-    held, failed, unknown = (over.filter(verdict=one).height for one in (HOLDS, FAILS, OPEN))
+    held, failed, unknown = (
+        over.filter(verdict=verdict).height for verdict in (HOLDS, FAILS, OPEN)
+    )
     note(
         f"irmeta: {count(over.height, 'claim')} of papers: {HOLDS}: {held}, {FAILS}: {failed}, "
         f"{OPEN}: {unknown}; --format csv has the claims in words, and why"

@@ -76,7 +76,7 @@ def open_results(
     from irmeta.studies.framework.recorded_files import PARTS, recorded_policy
 
     named = [NamedFile(name, location(file)) for name, file in map(named_file, map(str, source))]
-    first, *runs = (one.path for one in named)
+    first, *runs = (file.path for file in named)
     is_results = (first / "scores").is_dir() and (first / PARTS).is_dir()
     if is_results and not runs:
         is_results = isinstance(opened(first, choices), Location)
@@ -128,10 +128,10 @@ def report_policies(
     """Report on stderr the recorded policies of results, and choices that differ from them."""
     if results is None:
         return
-    names = [one.name for one in fields(EvalPolicy)]
-    accepted = names if choices is None else choices.accepted
+    fields_of_policy = [field.name for field in fields(EvalPolicy)]
+    accepted = fields_of_policy if choices is None else choices.accepted
     recorded = {name: value for name, value in policy.changed().items() if name in accepted}
-    line = {name: value for name, value in (choices or {}).items() if name in names}
+    line = {name: value for name, value in (choices or {}).items() if name in fields_of_policy}
     here = EvalPolicy(**line)
     differing = {n: getattr(here, n) for n in line if getattr(here, n) != getattr(policy, n)}
     if not (recorded or differing):
@@ -145,9 +145,9 @@ def report_policies(
 def _on_line(choices: Mapping[str, Any]) -> str:
     """Return choices as on a command line."""
     return " ".join(
-        f"--{name.replace('_', '-')} {one}"
+        f"--{name.replace('_', '-')} {item}"
         for name, value in choices.items()
-        for one in (value if isinstance(value, tuple) else [value])
+        for item in (value if isinstance(value, tuple) else [value])
     )
 
 
@@ -171,10 +171,10 @@ def open_source(
     `strict`, skipped runs give exit status STRICT. None is strict for runs named on the line. With
     `dask`, only a store is accepted. `evaluation` is the only use of a collection or files.
     """
-    named = [named_file(str(one)) for one in source]
+    named = [named_file(str(file)) for file in source]
     first, *runs = (location(file) for _, file in named)
-    names = [name for name, _ in named]
-    if not runs and names[0] is not None:
+    run_names = [name for name, _ in named]
+    if not runs and run_names[0] is not None:
         raise UsageError(f"{source[0]}: only files of runs, qrels and values have names.")
     if not runs and (first.is_file() or is_stream(first)):
         raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
@@ -207,7 +207,7 @@ def open_source(
             first,
             policy,
             runs=runs or None,
-            names=names,
+            names=run_names,
             tracks=tracks,
             workers=workers,
             progress=read,
@@ -281,8 +281,8 @@ def report_ignored_folders(source: Location) -> None:
     """Report on stderr the folders that `only_described` of collection.toml leaves out."""
     from irmeta.trec.collection import left_out
 
-    if names := left_out(source):
-        listed = first_few(names, "all other folders with runs/")
+    if ignored := left_out(source):
+        listed = first_few(ignored, "all other folders with runs/")
         note(
             f"irmeta: ignored, since collection.toml has only_described and does not describe "
             f"them: {listed}"
@@ -324,8 +324,8 @@ def report_problems(
     """
     failed = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     for track, error in [*failed, *lost]:
-        kept = " The store keeps its previous data." if track in store.tracks else ""
-        error_line(f"irmeta: failed: {error}{kept}")
+        previous = " The store keeps its previous data." if track in store.tracks else ""
+        error_line(f"irmeta: failed: {error}{previous}")
     sources = {o.track: o.source for o in outcomes if o.error is None}
     report = error_line if are_errors else note
     reported = [track for track in store.tracks if track in sources or track in tracks]

@@ -178,10 +178,10 @@ def _write_file(result: Result, display: Display, path: Path) -> None:
     from irmeta.files import check_ours, remove_temporaries, write_text
     from irmeta.results.tidy_files import write_out
 
-    made = dict(result.made)
+    provenance = dict(result.made)
     if display.form in ("csv", "parquet"):
         frame = result.frame if display.form == "parquet" else joined_lists(result.frame)
-        write_out(frame, path, made, force=display.force, csv_safe=display.csv_safe)
+        write_out(frame, path, provenance, force=display.force, csv_safe=display.csv_safe)
     else:
         check_ours(path, force=display.force)
         remove_temporaries(path.parent)
@@ -228,7 +228,7 @@ def to_json(result: Result, digits: int | None = None) -> str:
         "provenance": result.made,
         "facts": result.facts,
     }
-    lines = [f' "{key}": {_json(one)},' for key, one in head.items()]
+    lines = [f' "{key}": {_json(fact)},' for key, fact in head.items()]
     tables = ",\n".join(
         f"  {_json(name)}: [{_rows(frame, digits)}]" for name, frame in result.tables.items()
     )
@@ -243,9 +243,9 @@ def _json(value: object) -> str:
 def _finite(value: Any) -> Any:
     """Replace floats that JSON does not have by None."""
     if isinstance(value, Mapping):
-        return {name: _finite(one) for name, one in value.items()}
+        return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
+        return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

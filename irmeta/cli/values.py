@@ -166,22 +166,27 @@ def evaluate(
         cluster(dask, workers) as executor,
     ):
         with consistent_read(store, track or None) as tracks:
-            made = store.provenance(asked, track=tracks, **choices)
+            provenance = store.provenance(asked, track=tracks, **choices)
             named = measures_of_call(store.reader, tracks, asked, store.merged(choices))
-            sort = next((one.name for one in named if display.sort in one.names), sort)
-            written = {one.name: one.names for one in named if one.names != (one.name,)}
-            directions = {one.name: one.measure.direction for one in named}
-            given: Any = {"track": tracks, "system": system or None, "workers": workers, **choices}
-            sent: Any = {**given, "executor": executor}
+            sort = next((spec.name for spec in named if display.sort in spec.names), sort)
+            written = {spec.name: spec.names for spec in named if spec.names != (spec.name,)}
+            directions = {spec.name: spec.measure.direction for spec in named}
+            reading_choices: Any = {
+                "track": tracks,
+                "system": system or None,
+                "workers": workers,
+                **choices,
+            }
+            sent: Any = {**reading_choices, "executor": executor}
             if draw is None:
                 frame = store.evaluate(asked, per_query=per_query, **asked_interval, **sent)
             else:
-                frame = store.pools.drawn(asked, source=draw, **drawing, **given)
-                made |= {"drawn": {"source": draw, "draws": 200, "rng": 0, **drawing}}
+                frame = store.pools.drawn(asked, source=draw, **drawing, **reading_choices)
+                provenance |= {"drawn": {"source": draw, "draws": 200, "rng": 0, **drawing}}
             notes = run_notes(store, tracks, choices)
             is_trec_eval = display.format == "trec_eval"
             summary = store.means(asked, **sent) if per_query and is_trec_eval else frame
-            found = store.pools.unjudged(**given) if unjudged else []
+            unjudged_docs = store.pools.unjudged(**reading_choices) if unjudged else []
             if sort is not None:
                 by = display.sort if display.sort is not None and sort in directions else None
                 means = None if by is None else store.means(by, **sent)
@@ -189,14 +194,14 @@ def evaluate(
                     means = means.with_columns(measure=pl.lit(sort))
                 frame = sort_scores(frame, sort, directions, means)
         if interval is not None:
-            made |= {"interval": {"confidence": 0.95, **asked_interval}}
+            provenance |= {"interval": {"confidence": 0.95, **asked_interval}}
             note(f"irmeta: {OVERLAP}")
-        for name, facts in made["tracks"].items():
+        for name, facts in provenance["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
                 note(f"irmeta: {name}: the pool is taken from {facts['pool']}")
         if is_trec_eval:
             print_trec_eval(frame if per_query else None, summary, display.digits)
-            print_unjudged(found, at_least)
+            print_unjudged(unjudged_docs, at_least)
             return
         if draw is None and (wide or display.is_paper):
             counted = wide and not (per_query or display.is_paper)
@@ -205,14 +210,14 @@ def evaluate(
         if is_printed and measure_names == "asked":
             frame = show_asked(frame, written)
             directions |= {
-                name: directions[one] for one, names in written.items() for name in names
+                name: directions[spec] for spec, spellings in written.items() for name in spellings
             }
         # Of one track without a name of its own, and in a paper, where the caption names it.
         one_track = frame["track"].n_unique() == 1
         if (is_printed and len(source) > 1) or (display.is_paper and one_track):
             frame = frame.drop("track")
         if draw is None:
-            print_scores(frame, display, directions, made, notes)
+            print_scores(frame, display, directions, provenance, notes)
         else:
             alike = "query" if draw == "query" else "list"
             caption = (
@@ -220,8 +225,8 @@ def evaluate(
                 f"{alike}, with percentiles 2.5 and 97.5 of the draws."
             )
             facts = {"notes": notes}
-            display.write(Result("evaluate", {"scores": frame}, caption, made, facts))
-        print_unjudged(found, at_least)
+            display.write(Result("evaluate", {"scores": frame}, caption, provenance, facts))
+        print_unjudged(unjudged_docs, at_least)
 
 
 def _check_drawing(draw: str | None, drawing: dict[str, Any], unjudged: bool, others: bool) -> None:
@@ -285,13 +290,13 @@ def explain(
         if figure is not None:
             check_figure_file(figure, force=force)
         with open_source(source, reading, track, choices=choices, strict=strict) as store:
-            found = store.pairs.explain(
+            explained = store.pairs.explain(
                 name, system=system, baseline=baseline, query=query, track=track, **choices
             )
-            made = store.pairs.provenance(name, track=track, **choices)
-            print_pair_explanation(found, every, made, display)
+            provenance = store.pairs.provenance(name, track=track, **choices)
+            print_pair_explanation(explained, every, provenance, display)
             if figure is not None:
-                write_figure(found.show(), figure, force=force, titles=titles)
+                write_figure(explained.show(), figure, force=force, titles=titles)
                 note(f"figure in {figure}")
         return
     parse_measure(name)
@@ -301,8 +306,8 @@ def explain(
         raise UsageError(f"{name} is a measure of one system: omit --baseline.")
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
-        made = store.provenance(name, track=track, **choices)
-        print_explanation(explanation, every, made, display)
+        provenance = store.provenance(name, track=track, **choices)
+        print_explanation(explanation, every, provenance, display)
 
 
 TREC_EVAL = (
@@ -369,13 +374,17 @@ def measures(
     from irmeta.measures.names import PRESETS
 
     sizes = {"subtopics": subtopics, "length": length}
-    given = {option: size for option, size in sizes.items() if size is not None}
+    chosen_sizes = {option: size for option, size in sizes.items() if size is not None}
     if kinds is not None:
         from irmeta.studies.papers.properties.measure_properties import measure_properties
 
-        result = properties_result(measure_properties(name, kinds, **given), name, kinds, given)
-    elif given:
-        raise UsageError(f"--{next(iter(given))} needs --for: it is the size of rankings to check.")
+        result = properties_result(
+            measure_properties(name, kinds, **chosen_sizes), name, kinds, chosen_sizes
+        )
+    elif chosen_sizes:
+        raise UsageError(
+            f"--{next(iter(chosen_sizes))} needs --for: it is the size of rankings to check."
+        )
     elif name is None:
         result = measures_result(list_measures())
     elif name in PRESETS:
@@ -413,10 +422,10 @@ def truncation(
         frame = store.stability.truncation(
             asked, track=track or None, docs=docs, workers=workers, **choices
         )
-        made = store.provenance(asked, track=track or None, **choices)
-        made["truncation"] = {"docs": docs}
+        provenance = store.provenance(asked, track=track or None, **choices)
+        provenance["truncation"] = {"docs": docs}
         caption = "Lists whose score changes as docs at their end are cut or added."
-        display.write(Result("truncation", {"truncation": frame}, caption, made))
+        display.write(Result("truncation", {"truncation": frame}, caption, provenance))
 
 
 @command(
@@ -480,8 +489,8 @@ def pool(
         docs = pool_of_runs(
             source, pool_depth or 0, system=system, tie_order=tie_order, reading=reading
         )
-        made = {"irmeta": __version__, "pool": {"system": system, "pool_depth": pool_depth}}
-        _print_pool(docs, made, display)
+        provenance = {"irmeta": __version__, "pool": {"system": system, "pool_depth": pool_depth}}
+        _print_pool(docs, provenance, display)
         return
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
         name = only_track(store.reader, track)
@@ -502,9 +511,9 @@ def pool(
                 f"irmeta: {name}: {unsure:,} of {docs.height:,} docs have a grade below 0 and "
                 "count as unjudged (--negative)"
             )
-        made = how_made(store.reader, [], EvalPolicy(**store.merged(choices)), [name])
-        made["pool"] = {"system": system or None, "pool_depth": pool_depth, "budget": budget}
-        _print_pool(docs, made, display)
+        provenance = how_made(store.reader, [], EvalPolicy(**store.merged(choices)), [name])
+        provenance["pool"] = {"system": system or None, "pool_depth": pool_depth, "budget": budget}
+        _print_pool(docs, provenance, display)
 
 
 def _check_without_qrels(
