@@ -42,10 +42,8 @@ def add_checksum(record: bytes) -> bytes:
 def load_json(content: str | bytes) -> Any:
     """Parse JSON.
 
-    Raises
-    ------
-    ValueError
-        If the content is not JSON, or is nested more deeply than Python's parser goes.
+    Raises ValueError if the content is not JSON, or is nested more deeply than Python's parser
+    goes.
     """
     try:
         return json.loads(content)
@@ -58,10 +56,7 @@ def parse_record(content: bytes, *, required: bool = False) -> dict[str, Any]:
 
     A record without a checksum, from an earlier irmeta, is accepted unless `required`.
 
-    Raises
-    ------
-    ValueError
-        If the content is not a JSON object, or the checksum does not match.
+    Raises ValueError if the content is not a JSON object, or the checksum does not match.
     """
     record = load_json(content)
     if not isinstance(record, dict):
@@ -131,10 +126,7 @@ def embed_checksum(path: Path) -> None:
 def check_embedded(path: Location) -> bool:
     """Compare a Parquet file with the checksum in its footer; return False if it has none.
 
-    Raises
-    ------
-    ValueError
-        If the checksum differs.
+    Raises ValueError if the checksum differs.
     """
     with path.open("rb") as stream:
         field = _embedded(stream)

@@ -278,10 +278,7 @@ def first_few(items: Sequence[str], hint: str, joined_by: str = ", ") -> str:
 def check_choice(name: str, value: object, known: Collection[str]) -> None:
     """Check that the value of an argument is a known name.
 
-    Raises
-    ------
-    UsageError
-        If it is not, with the nearest known name.
+    Raises UsageError if it is not, with the nearest known name.
     """
     if value not in known:
         hint = did_you_mean(value, known)
@@ -291,10 +288,7 @@ def check_choice(name: str, value: object, known: Collection[str]) -> None:
 def check_whole(name: str, value: object, least: int = 1) -> int:
     """Return the value of an argument as an int; numpy's integers are accepted, True is not.
 
-    Raises
-    ------
-    UsageError
-        If the value is no whole number, or below `least`.
+    Raises UsageError if the value is no whole number, or below `least`.
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise UsageError(f"{name} = {shown(value)} is not a whole number of at least {least}.")
@@ -304,10 +298,7 @@ def check_whole(name: str, value: object, least: int = 1) -> int:
 def check_positive(name: str, value: object) -> float:
     """Return the value of an argument, such as a grade, as a number; an int if it is whole.
 
-    Raises
-    ------
-    UsageError
-        If the value is no finite number above 0.
+    Raises UsageError if the value is no finite number above 0.
     """
     number = 0.0 if value is True or not isinstance(value, Real) else float(value)
     if not 0 < number < float("inf"):
@@ -318,10 +309,7 @@ def check_positive(name: str, value: object) -> float:
 def check_share(name: str, value: object) -> None:
     """Check that the value of an argument, such as a level, is between 0 and 1.
 
-    Raises
-    ------
-    UsageError
-        If it is not.
+    Raises UsageError if it is not.
     """
     if not isinstance(value, Real) or not 0 < float(value) < 1:
         raise UsageError(f"{name} = {shown(value)} is not between 0 and 1: write 0.05 for 5 %.")

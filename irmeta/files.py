@@ -29,10 +29,7 @@ def replacing(path: Location) -> Generator[Path]:
     The temporary file is in the same folder, so that one rename replaces `path`. After an error,
     `path` is unchanged.
 
-    Raises
-    ------
-    UsageError
-        If `path` is a URL.
+    Raises UsageError if `path` is a URL.
     """
     path = local(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -174,10 +171,8 @@ NAME = ".lock"
 def only_writer(folder: Location) -> Generator[None]:
     """Hold the lock of a folder; the operating system releases it when the process ends.
 
-    Raises
-    ------
-    UsageError
-        If another process or thread holds the lock, or the folder is on object storage.
+    Raises UsageError if another process or thread holds the lock, or the folder is on object
+    storage.
     """
     from filelock import FileLock, Timeout  # slow to import, and readers need none
 
@@ -206,10 +201,7 @@ def folder_name(track: str) -> str:
     contain a wildcard or look like a `key=value` partition. Names that Windows reserves (``nul``,
     ``aux.old``) start with an encoded letter.
 
-    Raises
-    ------
-    UsageError
-        If the name is too long.
+    Raises UsageError if the name is too long.
     """
     name = "".join(chr(b) if b in _PLAIN else f"%{b:02X}" for b in track.encode())
     if len(name) > LONGEST_NAME:
@@ -222,10 +214,8 @@ def folder_name(track: str) -> str:
 def check_case(tracks: Iterable[str]) -> None:
     """Check that the folders of tracks differ on file systems that ignore case.
 
-    Raises
-    ------
-    UsageError
-        If two names differ only in the case of ASCII letters; other letters are encoded.
+    Raises UsageError if two names differ only in the case of ASCII letters; other letters are
+    encoded.
     """
     folders: dict[bytes, str] = {}
     for track in sorted(set(tracks)):

@@ -41,10 +41,7 @@ _FIXES = {
 def location(path: AnyLocation) -> Location:
     """Return the path of a local file or folder, or the `RemotePath` of a URL such as s3://.
 
-    Raises
-    ------
-    UsageError
-        If a URL of S3 holds a user or password; the message shows neither.
+    Raises UsageError if a URL of S3 holds a user or password; the message shows neither.
     """
     if isinstance(path, RemotePath):
         return path

@@ -42,10 +42,7 @@ def usable_cores() -> int:
 def thread_count(workers: int | None) -> int:
     """Return `workers`, or the number of usable cores for None.
 
-    Raises
-    ------
-    UsageError
-        If `workers` is not a whole number, or below 1.
+    Raises UsageError if `workers` is not a whole number, or below 1.
     """
     return usable_cores() if workers is None else check_whole("workers", workers)
 
@@ -100,10 +97,7 @@ LEAST_OPEN_FILES = 64
 def check_open_files() -> None:
     """Check that this process may open enough files.
 
-    Raises
-    ------
-    UsageError
-        If the operating system's limit is below `LEAST_OPEN_FILES`.
+    Raises UsageError if the operating system's limit is below `LEAST_OPEN_FILES`.
     """
     if sys.platform == "win32":  # has no such limit
         return
@@ -214,10 +208,7 @@ _flag: ContextVar[_Flag | None] = ContextVar("_flag", default=None)  # of the ca
 def check_stopped() -> None:
     """End a call of `ordered_map` whose result is no longer needed; long calls check it often.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        If the map that made the call has failed, or was interrupted or closed.
+    Raises KeyboardInterrupt if the map that made the call has failed, or was interrupted or closed.
     """
     if (flag := _flag.get()) is not None and flag.is_set():
         raise KeyboardInterrupt

@@ -489,10 +489,7 @@ def open_mirror(mirror: str) -> UrlMirror | FolderMirror:
 def place(file: Path, target: Path, placement: Placement) -> None:
     """Link or copy a file of a mirror, atomically.
 
-    Raises
-    ------
-    UsageError
-        If the system refuses symbolic links.
+    Raises UsageError if the system refuses symbolic links.
     """
     with replacing(target) as temporary:
         if placement == "copy":

@@ -226,12 +226,8 @@ class CatalogTrack:
 def read_published(path: Path) -> pl.DataFrame:
     """Read a CSV file as texts, with the number of each line.
 
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DataError
-        If it cannot be read, or a line has more fields than the header.
+    Raises UsageError if there is no such file. Raises DataError if it cannot be read, or a line has
+    more fields than the header.
     """
     try:
         rows = read_cells(path, str(path))

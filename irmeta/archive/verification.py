@@ -284,10 +284,7 @@ class TrackVerifier:
     def _problems(self, names: list[str], policy: EvalPolicy) -> dict[str, str]:
         """Map measures that cannot be computed on the track to the reason, e.g. no subtopics.
 
-        Raises
-        ------
-        UsageError
-            If no measure at all can be computed under this policy.
+        Raises UsageError if no measure at all can be computed under this policy.
         """
         try:
             self._values.scores(names, policy)

@@ -494,12 +494,8 @@ def tidy_matrices(
 ) -> list[Matrix]:
     """Return the matrices of rows of values, see `tidy_values`.
 
-    Raises
-    ------
-    UsageError
-        If a measure of `measures` is missing.
-    DataError
-        If a name is missing, or a system, query and measure have two values.
+    Raises UsageError if a measure of `measures` is missing. Raises DataError if a name is missing,
+    or a system, query and measure have two values.
     """
     absent = [name for name in ("track", "qrels") if name not in frame.columns]
     frame = frame.with_columns(pl.lit("").alias(name) for name in absent)

@@ -116,10 +116,7 @@ def write_parquet(
 def read_parquet(path: Location) -> pl.DataFrame:
     """Read a Parquet file and verify its checksums, if it has any.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or was changed after irmeta wrote it.
+    Raises DataError if the file cannot be read, or was changed after irmeta wrote it.
     """
     import pyarrow.parquet as pq
 
@@ -139,10 +136,7 @@ def read_parquet(path: Location) -> pl.DataFrame:
 def check_parquet(path: Location) -> None:
     """Verify the checksum of a Parquet file, if it has one, before another library reads the file.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or was changed after irmeta wrote it.
+    Raises DataError if the file cannot be read, or was changed after irmeta wrote it.
     """
     try:
         check_embedded(path)
@@ -291,10 +285,7 @@ def is_ours(path: Location) -> bool:
 def has_written(path: Path, columns: Sequence[str] = ()) -> bool:
     """Check whether irmeta wrote a file: by its provenance or mark, a CSV by the same columns.
 
-    Raises
-    ------
-    DataError
-        If it is a damaged Parquet file.
+    Raises DataError if it is a damaged Parquet file.
     """
     if path.suffix == ".csv":
         header = pl.DataFrame(schema=list(columns)).write_csv().encode()

@@ -117,10 +117,7 @@ def _holds_means(renamed: pl.DataFrame, is_measure: IsMeasure) -> bool:
 def without_summaries(frame: pl.DataFrame) -> pl.DataFrame:
     """Drop rows of means, see `SUMMARIES`.
 
-    Raises
-    ------
-    DataError
-        If there is no other row.
+    Raises DataError if there is no other row.
     """
     is_summary = frame["query"].cast(pl.String).str.to_lowercase().is_in(SUMMARIES)
     if frame.height and is_summary.all():
@@ -163,10 +160,7 @@ def values_of_text(
 
     `name` is the system of values that do not say theirs.
 
-    Raises
-    ------
-    DataError
-        If a line is malformed, or measures cannot be told from queries.
+    Raises DataError if a line is malformed, or measures cannot be told from queries.
     """
     start = content.lstrip()[:1]
     if start in (b"{", b"["):

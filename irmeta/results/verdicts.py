@@ -360,10 +360,7 @@ def check_opponents(opponents: str) -> None:
 def rates_of(found: TrackPreferences, opponents: Opponents) -> Matrix:
     """Return the win rates [query, system] of a preference as a `Matrix`.
 
-    Raises
-    ------
-    UsageError
-        If no group of the track is known, and opponents are groups.
+    Raises UsageError if no group of the track is known, and opponents are groups.
     """
     by_group = opponents == "groups"
     if by_group and not any(found.groups):
