@@ -47,12 +47,12 @@ Lists = dict[str, dict[str, list[str]]]
 
 def lists_of(store: irmeta.Store) -> tuple[Lists, dict[str, set[str]]]:
     """The first docs of each list by system and query, and the relevant docs of each query."""
-    rows = store.reader.table("runs", COVID).filter(pl.col("rank") <= K)
+    rows = store.reader.track(COVID).table("runs").filter(pl.col("rank") <= K)
     ordered = rows.sort("system", "query", "rank").group_by("system", "query", maintain_order=True)
     lists: Lists = {}
     for system, query, docs in ordered.agg("doc").collect().iter_rows():
         lists.setdefault(system, {})[query] = docs
-    judged = store.reader.table("qrels", COVID).filter(pl.col("grade") >= 1).collect()
+    judged = store.reader.track(COVID).table("qrels").filter(pl.col("grade") >= 1).collect()
     relevant: dict[str, set[str]] = {}
     for query, doc in judged.select("query", "doc").iter_rows():
         relevant.setdefault(query, set()).add(doc)
@@ -86,7 +86,7 @@ def by_alpha(parts: RareParts) -> np.ndarray:
 def steps(store: irmeta.Store, repeat: int) -> list[str]:
     """Steps with a limit, as rows of a table."""
     options = InnovationOptions()
-    covid = RareTrack.of(TrackView(store.reader, COVID, options), options)
+    covid = RareTrack.of(TrackView(store.track(COVID), options), options)
     made = rare_parts([judged_view(SYSTEMS, QUERIES, 1000)], K)
     shape = f"{SYSTEMS} x {QUERIES}, {len(SIZES)} sizes x {DRAWS:,} draws"
     timed: dict[str, tuple[Callable[[], object], float]] = {

@@ -79,7 +79,7 @@ def draw(study: str, results: Path) -> None:
 
 def steps(store: str, repeat: int) -> list[str]:
     """The steps of the study of depth with a limit, as rows of a table."""
-    track = TrackView(irmeta.Store(store).reader, COVID, DepthOptions())
+    track = TrackView(irmeta.Store(store).track(COVID), DepthOptions())
     options = DepthOptions(measures=("AP(norm=min)", "nDCG", "RBP(p=0.8)", "RBP(p=0.95)"))
     pool, every = StudiedPool.of(track, options), StudiedPool.of(track, DepthOptions())
     specs = parse_measures([cut(name, 7) for name in options.compared])
@@ -88,7 +88,7 @@ def steps(store: str, repeat: int) -> list[str]:
     measures = parse_measures([cut(name, 10) for name in options.compared])
 
     def scored(policy: EvalPolicy) -> None:
-        evaluate(irmeta.Store(store).reader, COVID, measures, policy)
+        evaluate(irmeta.Store(store).track(COVID, policy), measures)
 
     policies = (policy, replace(policy, pool_depth=7))
     # Of so short a step, the least processor time tells more than one wall time.

@@ -18,17 +18,16 @@ WARM = 7
 def irmeta_scores(store: str) -> dict[str, float]:
     """Store to scores, and to what the kernels read of it, in one thread."""
     import irmeta
-    from irmeta.rankings.track_facts import track_facts
     from irmeta.store.layout import Layout
     from irmeta.store.scan import row_blocks
 
     opened = irmeta.open_store(store)
     (track,) = opened.tracks
-    facts = track_facts(Layout(Path(store)), track)
+    stored = Layout(Path(store)).track(track)
     queries = opened.qrels().collect()["query"].unique().sort().to_list()
 
     def read() -> None:
-        for block in row_blocks(Layout(Path(store)), track, queries, facts.systems):
+        for block in row_blocks(stored, queries, stored.record["systems"]):
             block.lists(["doc_id"])
 
     scores = seconds(lambda: opened.scores(["AP", "nDCG@10"], track=track, workers=1), WARM)

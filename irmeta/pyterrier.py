@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from irmeta.rankings.track import Track
+
 try:
     import ir_measures
     from ir_measures.measures.base import Agg
@@ -26,7 +28,7 @@ except ImportError as _error:
 from irmeta.errors import MeasureError
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec, parse_measure, parse_measures
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import ReadPolicy
 from irmeta.rankings.view import needs_of
 from irmeta.results.averages import average
 from irmeta.store.memory import read_data
@@ -105,10 +107,11 @@ class _Evaluator(ir_measures.Evaluator):
     def _iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
         if hasattr(run, "empty") and run.empty:
             return
-        runs, policy = given_runs(run), EvalPolicy()
+        runs = given_runs(run)
         for by_subtopic, group in self._groups.items():
             store, _ = read_data(TRACK, self._qrels, runs, ReadPolicy(), subtopics=by_subtopic)
-            scores = evaluate(store, TRACK, list({spec: spec for _, spec in group}), policy)
+            track = Track.of(store, TRACK)
+            scores = evaluate(track, list({spec: spec for _, spec in group}))
             for measure, spec in group:
                 values = scores.values[scores.measures.index(spec.name), :, 0].tolist()
                 for query, value in zip(scores.queries, values, strict=True):

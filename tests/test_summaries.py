@@ -12,7 +12,6 @@ import irmeta
 from irmeta import stats
 from irmeta.measures.curve import curves
 from irmeta.phrases import count
-from irmeta.policies import EvalPolicy
 from irmeta.summaries import LONGEST, MOST_ITEMS, Summarized, Summary, SummaryList
 from support.making import Track, down
 
@@ -43,7 +42,7 @@ RESULTS: dict[str, Make] = {
     "Stability": lambda store: stats.stability(irmeta.matrices(store, "AP")[0], trials=10),
     "Reordering": lambda store: stats.reordering(*irmeta.matrices(store, "AP,RR")),
     "Agreement": lambda store: stats.agreement(*irmeta.matrices(store, "AP,RR")),
-    "Curve": lambda store: curves(store.reader, "t", ["AP"], [1, 2], None, EvalPolicy())[0],
+    "Curve": lambda store: curves(store.track("t"), ["AP"], [1, 2], None)[0],
 }
 
 

@@ -88,7 +88,7 @@ def _relevant_docs(store: OpenedStore, matrix: Matrix, choices: EvalChoices) -> 
         rel = 1
     of_set = {**store.merged(choices), **({"qrels": matrix.qrels} if matrix.qrels else {})}
     specs, policy = parse_call(f"NumRel(rel={rel:g})", of_set)
-    scores = evaluate(store.reader, matrix.track, specs, policy)
+    scores = evaluate(store.track(matrix.track, policy), specs)
     return dict(zip(scores.queries, scores.values[0, :, 0].tolist(), strict=True))
 
 

@@ -343,11 +343,10 @@ def evaluate(
     reading |= {"subtopics": subtopics, "rel": rel, "tie_order": policy.tie_order}
     store = read_in_order(qrels, runs, workers, reading)
     policy = replace(policy, tie_order=None)  # the lists are in this order
-    (track,), found = store.tracks, list[Scores]()
-    for one in store.reader.read_record(track)["qrels"]:
-        of_set = replace(policy, qrels=one["name"])
-        named = relevant_in_set(store.reader, track, specs, of_set)
-        found.append(evaluate_track(store.reader, track, named, of_set, workers))
+    track, found = store.track(None, policy), list[Scores]()
+    for name in track.set_names:
+        of_set = track.under(replace(policy, qrels=name))
+        found.append(evaluate_track(of_set, relevant_in_set(of_set, specs), workers))
     frames = [scores.to_frame(per_query=per_query) for scores in found]
     if interval is not None:
         from irmeta.stats.means import with_intervals  # only intervals need scipy

@@ -19,13 +19,13 @@ from irmeta.naming import split_names
 from irmeta.parallel import check_not_forked
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
-from irmeta.rankings.qrels_sets import policies_of_sets
+from irmeta.rankings.track import Track
 from irmeta.results.matrix import Matrix, read_matrices, read_several
 from irmeta.results.scores import Scores
 from irmeta.results.tidy_files import provenance
 from irmeta.stats.tables import NO_RESULTS, directed, is_measure, matrices_of_frame, spellings
 from irmeta.store.layout import is_store, store_folder
-from irmeta.store.scan import Tracks, read_table, tracks_of, undisturbed
+from irmeta.store.scan import Tracks, each_track, undisturbed
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import SummaryList
 
@@ -130,7 +130,7 @@ def made_from(
     path, named = opened(results, choices), set(tracks)
     if isinstance(path, OpenedStore):
         specs, policy = parse_call(measures, path.merged(choices))
-        return how_made(path.reader, specs, policy, tracks_of(path.reader, named))
+        return how_made(list(path.each(named, policy)), specs, policy)
     if isinstance(path, list):
         return {"files": [file.path.name for file in path]}
     if path.is_file() or is_stream(path):
@@ -212,9 +212,9 @@ def consistent_read(results: Results | ValueFiles, track: Tracks = None) -> Gene
     if not isinstance(store, OpenedStore):
         yield track
         return
-    tracks = tracks_of(store.reader, track)
-    with undisturbed(store.reader, *tracks):
-        yield tracks
+    tracks = list(each_track(store.reader, track))
+    with undisturbed(*tracks):
+        yield [opened.name for opened in tracks]
 
 
 def _files(path: Location) -> list[Location]:
@@ -250,20 +250,19 @@ def _of_store(
     names = measure_texts(_default_measures(store) if measures is None else measures)
     specs, policy = parse_call(names, store.merged(choices))  # before anything is read for them
     matrices = []
-    for name in tracks_of(store.reader, track):
-        for of_set in policies_of_sets(store.reader, name, policy):
-            named_in_set = relevant_in_set(store.reader, name, specs, of_set)
-            scores = evaluate(store.reader, name, named_in_set, of_set, workers)
-            scores = _with_empty_lists(store, name, scores)
+    for opened in store.each(track, policy):
+        for of_set in opened.by_set():
+            scores = evaluate(of_set, relevant_in_set(of_set, specs), workers)
+            scores = _with_empty_lists(opened, scores)
             matrices += map(scores.matrix, scores.measures)
     return SummaryList(_with_arithmetic_means(matrices, named=measures is not None))
 
 
-def _with_empty_lists(store: OpenedStore, track: str, scores: Scores) -> Scores:
+def _with_empty_lists(track: Track, scores: Scores) -> Scores:
     """Count empty lists as lists: a system that answers a query with no doc has not lost it."""
     if not scores.no_list.any():
         return scores
-    rows = read_table(store.reader, "systems", track, pl.col("empty_lists").is_not_null())
+    rows = track.systems_table.filter(pl.col("empty_lists").is_not_null())
     no_list, queries = scores.no_list.copy(), pl.Series(scores.queries, dtype=pl.String)
     places = {system: place for place, system in enumerate(scores.systems)}
     for system, empty in rows.select("system", "empty_lists").iter_rows():

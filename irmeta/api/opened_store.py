@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,10 +13,10 @@ from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.phrases import count
 from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder, rel_by_set
-from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.track import Track, each
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.run_notes import notes_on_runs
-from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
+from irmeta.store.scan import StoreReader, Tracks, lazy, only_track, track_notes, tracks_of
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import MOST_ROWS, Summarized, Summary
 
@@ -54,13 +54,22 @@ class OpenedStore(Summarized):
             self._check_rel(EvalPolicy(rel=both["rel"]))
         return both
 
+    def policy_with(self, choices: Mapping[str, Any]) -> EvalPolicy:
+        """Return the policy of these fields, over those by which the store was opened."""
+        return EvalPolicy(**self.merged(choices))
+
+    def each(self, track: Tracks = None, policy: EvalPolicy | None = None) -> Iterator[Track]:
+        """Yield the requested tracks, sorted, each with its record read once."""
+        return each(self.reader, track, policy)
+
+    def track(self, name: str | None, policy: EvalPolicy | None = None) -> Track:
+        """Return a track; None stands for the only track of the store."""
+        return Track(only_track(self.reader, name), policy or EvalPolicy())
+
     def _check_rel(self, policy: EvalPolicy) -> None:
         """Refuse least relevant grades of qrels sets that no track has."""
         if named := {name for name in rel_by_set(policy.rel) if name is not None}:
-            records = map(self.reader.read_record, self.tracks)
-            known = sorted(
-                {qrels_set["name"] for record in records for qrels_set in record["qrels"]}
-            )
+            known = sorted({qrels for track in self.each() for qrels in track.set_names})
             for name in sorted(named.difference(known)):
                 raise UsageError(f"rel: no qrels set {name!r}. {did_you_mean(name, known)}")
 
@@ -171,8 +180,7 @@ class OpenedStore(Summarized):
         rows = lazy(self.reader, "qrels", track)
         if sets == "all":
             return rows
-        records = map(self.reader.read_record, tracks_of(self.reader, track))
-        primary = {record["track"]: record["qrels"][0]["name"] for record in records}
+        primary = {opened.name: opened.set_names[0] for opened in self.each(track)}
         if not primary:
             return rows
         return rows.filter(pl.col("set") == pl.col("track").replace_strict(primary))
@@ -227,8 +235,7 @@ class OpenedStore(Summarized):
         >>> store.systems("news").select("system", "group").row(0)
         ('aldBM25', 'alder')
         """
-        tracks = tracks_of(self.reader, track)
-        frames = [read_table(self.reader, "systems", name) for name in tracks]
+        frames = [opened.systems_table for opened in self.each(track)]
         return pl.concat(frames, how="diagonal")  # tracks of an older irmeta have no tags
 
     def warnings(self, track: str) -> dict[str, str]:
@@ -243,7 +250,7 @@ class OpenedStore(Summarized):
         >>> store.warnings("news")
         {}
         """
-        return self.reader.read_record(track).get("warnings", {})
+        return dict(self.reader.track(track).record.get("warnings", {}))
 
     def run_notes(self, track: Tracks = None, *, tie_order: TieOrder | None = None) -> list[str]:
         """Return notes on runs and grades that values do not show, one for each kind.
@@ -266,16 +273,17 @@ class OpenedStore(Summarized):
         '2 of 20 systems have no list for some judged queries'
         """
         order = tie_order or self.eval_policy.tie_order or self.policy.tie_order
-        records = map(self.reader.read_record, tracks_of(self.reader, track))
+        tracks = list(self.each(track))
         negative = [
             f"The decimal grades of the qrels set {qrels_set['name']!r} begin at "
             f"{qrels_set['lowest']:g}: docs of grades below 0 are unjudged, and have no gain. "
             "`negative='nonrelevant'` takes them for judged."
-            for record in records
-            for qrels_set in record["qrels"]
+            for opened in tracks
+            for qrels_set in opened.stored.record["qrels"]
             if "levels" in qrels_set and qrels_set["lowest"] < 0
         ]
-        return [*notes_on_runs(self.systems(track), order), *negative]
+        systems = pl.concat([opened.systems_table for opened in tracks], how="diagonal")
+        return [*notes_on_runs(systems, order), *negative]
 
     @property
     def failures(self) -> dict[str, str]:
@@ -304,8 +312,8 @@ class OpenedStore(Summarized):
         """
         tracks = self.tracks if track is None else track
         rows = []
-        for name in tracks_of(self.reader, tracks) if tracks else []:
-            record = self.reader.read_record(name)
+        for opened in self.each(tracks) if tracks else ():
+            record = opened.stored.record
             primary = record["qrels"][0]
             rows.append(
                 {
@@ -343,9 +351,9 @@ class OpenedStore(Summarized):
         [('adhoc', 1793, 4), ('diversity', 5365, 3)]
         """
         rows = []
-        for name in tracks_of(self.reader, self.tracks if track is None else track):
-            for qrels_set in self.reader.read_record(name)["qrels"]:
-                facts = track_facts(self.reader, name, qrels_set["name"])
+        for opened in self.each(self.tracks if track is None else track):
+            for qrels_set in opened.stored.record["qrels"]:
+                facts = opened.facts_of(qrels_set["name"])
                 numbers = {key: qrels_set[key] for key in ("queries", "judgments", "subtopics")}
                 ends = {
                     "lowest_grade": qrels_set.get("lowest"),

@@ -44,7 +44,7 @@ from irmeta.schema.result_tables import TIES, WIN_RATES
 from irmeta.stats.leaderboards import Leaderboard, Rules
 from irmeta.stats.preferences import order_and_sets, preference_pairs
 from irmeta.stats.rank_confidence import rank_sets
-from irmeta.store.scan import Tracks, lazy, only_track, tracks_of
+from irmeta.store.scan import Tracks, lazy, tracks_of
 from irmeta.summaries import Summary, SummaryList
 
 if TYPE_CHECKING:
@@ -146,8 +146,9 @@ class StorePairs:
         >>> irmeta.stats.borda(verdicts)["system"][0]
         'doumMan2'
         """
-        specs, policy = parse_preferences(preferences), self._compared_by(choices)
-        return SummaryList(evaluate_preferences(self._reader, track, specs, policy, workers))
+        opened = self._store.track(track, self._compared_by(choices))
+        specs = parse_preferences(preferences)
+        return SummaryList(evaluate_preferences(opened, specs, workers))
 
     def preferences(
         self,
@@ -327,8 +328,8 @@ class StorePairs:
             ]
         else:
             specs, policy = parse_call(text, self._store.merged(choices))
-            of_set = relevant_in_set(self._reader, track, specs, policy)
-            scores = evaluate(self._reader, track, of_set, policy, workers)
+            opened = self._store.track(track, policy)
+            scores = evaluate(opened, relevant_in_set(opened, specs), workers)
             sources += [(Preference.of(scores.matrix(name)), None) for name in scores.measures]
         for source, levels in sources:
             points, tied = source.tie_counts()
@@ -429,11 +430,9 @@ class StorePairs:
         True
         """
         spec, policy = parse_preference(preference), self._compared_by(choices)
-        name = only_track(self._reader, track)
-        (spec,) = relevant_preferences(self._reader, name, [spec], policy)
-        explained = explain_preference(
-            self._reader, name, spec, system, baseline, str(query), policy
-        )
+        opened = self._store.track(track, policy)
+        (spec,) = relevant_preferences(opened, [spec])
+        explained = explain_preference(opened, spec, system, baseline, str(query))
         return PairExplanation(**vars(explained))
 
     def provenance(
@@ -451,7 +450,7 @@ class StorePairs:
         ['irmeta', 'preferences', 'eval_policy', 'tracks']
         """
         specs, policy = parse_preferences(preferences), self._compared_by(choices)
-        return preference_provenance(self._reader, specs, policy, tracks_of(self._reader, track))
+        return preference_provenance(list(self._store.each(track, policy)), specs, policy)
 
     def _compared_by(self, choices: EvalChoices) -> EvalPolicy:
         """Return the policy of preferences, which compare all systems on the same queries."""
@@ -469,8 +468,8 @@ class StorePairs:
     ) -> Iterable[list[TrackPreferences]]:
         """Yield the preferences of one track at a time."""
         specs, policy = parse_preferences(preferences), self._compared_by(choices)
-        for name in tracks_of(self._reader, track):
-            yield evaluate_preferences(self._reader, name, specs, policy, workers)
+        for opened in self._store.each(track, policy):
+            yield evaluate_preferences(opened, specs, workers)
 
 
 @operation(PreferOptions)
@@ -561,7 +560,7 @@ def prefer(
         chosen.check_queries({name: _judged(opened, name) for name in tracks})
     boards: list[Leaderboard] = []
     for name in tracks:
-        systems = opened.reader.read_record(name)["systems"]
+        systems = opened.track(name).systems
         known.update(systems)
         if baseline is None or baseline in systems:
             test = partial(tested, track=name)

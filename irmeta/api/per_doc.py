@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, get_args
@@ -16,12 +16,12 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
 from irmeta.phrases import count
-from irmeta.policies import Buckets, Counted, EvalPolicy, Rarity
+from irmeta.policies import Buckets, Counted, Rarity
 from irmeta.policy_keywords import GradedChoices
 from irmeta.rankings.holders import RARITIES
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks, over_blocks
-from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.track import Track
 from irmeta.report.figure_file import offline
 from irmeta.report.figures import (
     DOC_CELLS,
@@ -42,7 +42,7 @@ from irmeta.results.scores import Scores
 from irmeta.schema.arrow import as_frame
 from irmeta.stats import search_lengths as cut
 from irmeta.stats.orders import round_means
-from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
+from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class SearchLengths(Summarized):
         self.track: str = opened.tracks[0] if track is None else track
         self.rel: float = rel
         self.unretrieved: str = unretrieved
-        self._read(opened, EvalPolicy(**opened.merged(policy)))
+        self._read(opened.track(self.track, opened.policy_with(policy)))
         if 2 * self._without > self._lists:
             warn(
                 f"{self._without:,} of {self._lists:,} lists of {self.track} hold only relevant "
@@ -122,17 +122,17 @@ class SearchLengths(Summarized):
         self._place = {name: i for i, name in enumerate(self._names)}
         self._counted: dict[str, pl.DataFrame] = {}
 
-    def _read(self, store: OpenedStore, policy: EvalPolicy) -> None:
+    def _read(self, track: Track) -> None:
         spec = parse_measure(f"ASL(rel={self.rel},unretrieved={self.unretrieved})")
         docs, ranks, lengths, scores = [], [], [], []
         self._without = self._lists = 0
-        for view in judged_ranks(store.reader, self.track, policy):
+        for view in judged_ranks(track):
             rows = view.relevant_rows(self.rel)
             ranks.append(view.ranks[rows])
             # whole numbers up to the track's deepest rank + 1, so they fit where ranks do
             block = lengths_by_doc(view, self.rel, self.unretrieved)
             lengths.append(block.astype(view.ranks.dtype))
-            scores.append(evaluate_block(view, [spec], policy))
+            scores.append(evaluate_block(view, [spec], track.policy))
             there = (view.lengths > 0) & (view.counts(self.rel) > 0)[:, None]
             self._lists += int(there.sum())
             self._without += int((there & (irrelevant_retrieved(view, self.rel) == 0)).sum())
@@ -428,14 +428,14 @@ class StorePerDoc:
         >>> store.per_doc.search_lengths("news").select("doc", "rank", "search_length").row(2)
         ('NW19990114-0039', 21, 9.0)
         """
-        policy = EvalPolicy(**self._store.merged(choices))
+        policy = self._store.policy_with(choices)
         check_choice("unretrieved", unretrieved, UNRETRIEVED)
         rel = check_positive("rel", rel)
 
         def rows(view: JudgedRanks) -> pl.DataFrame:
             return as_frame(search_length_table(view, rel, lengths_by_doc(view, rel, unretrieved)))
 
-        return _joined(rows, self._reader, track, policy, workers)
+        return _joined(rows, self._store.each(track, policy), workers)
 
     def rarity(
         self,
@@ -484,7 +484,7 @@ class StorePerDoc:
         >>> store.per_doc.rarity("news", rarity="revised")["rarity"].round(3)[0]
         0.526
         """
-        policy = EvalPolicy(**self._store.merged(choices))
+        policy = self._store.policy_with(choices)
         check_whole("rarity_depth", rarity_depth)
         rel = check_positive("rel", rel)
         check_choice("rarity", rarity, RARITIES)
@@ -498,7 +498,7 @@ class StorePerDoc:
         def rows(view: JudgedRanks) -> pl.DataFrame:
             return rarity_frame(view, rarity_depth, rel, counted, rarity)
 
-        return _joined(rows, self._reader, track, policy, workers)
+        return _joined(rows, self._store.each(track, policy), workers)
 
     def contributions(
         self,
@@ -540,33 +540,22 @@ class StorePerDoc:
         >>> best.select("system", "found", "unique").row(0)
         ('doumMan1', 322, 11)
         """
-        policy = EvalPolicy(**self._store.merged(choices))
+        policy = self._store.policy_with(choices)
         check_whole("rarity_depth", rarity_depth)
         rel = check_positive("rel", rel)
 
         def counts(view: JudgedRanks) -> Contributions:
             return count_contributions(view, rarity_depth, rel)
 
-        frames = []
-        for name in tracks_of(self._reader, track):
-            with undisturbed(self._reader, name):
-                blocks = list(over_blocks(counts, self._reader, name, policy, workers=workers))
-                facts = track_facts(self._reader, name, policy.qrels)
-                frames.append(contributions_frame(facts, blocks))
-        return pl.concat(frames)
+        return pl.concat(
+            contributions_frame(opened.facts, list(over_blocks(counts, opened, workers=workers)))
+            for opened in self._store.each(track, policy)
+        )
 
 
 def _joined(
-    rows: Callable[[JudgedRanks], pl.DataFrame],
-    store: StoreReader,
-    track: Tracks,
-    policy: EvalPolicy,
-    workers: int | None,
+    rows: Callable[[JudgedRanks], pl.DataFrame], tracks: Iterable[Track], workers: int | None
 ) -> pl.DataFrame:
     """Concatenate the rows of all blocks."""
-    frames = (
-        found
-        for name in tracks_of(store, track)
-        for found in over_blocks(rows, store, name, policy, workers=workers)
-    )
+    frames = (frame for track in tracks for frame in over_blocks(rows, track, workers=workers))
     return pl.concat(frames, how="vertical_relaxed")  # grades of a track may be decimal

@@ -13,7 +13,7 @@ from irmeta.api.per_doc import SearchLengths, StorePerDoc
 from irmeta.api.significance import compare
 from irmeta.measures.curve import curve_table
 from irmeta.phrases import count
-from irmeta.policies import Buckets, Counted, EvalPolicy
+from irmeta.policies import Buckets, Counted
 from irmeta.policy_keywords import EvalChoices, GradedChoices
 from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.figure_file import Width, sized
@@ -79,8 +79,8 @@ class StorePlots:
         --------
         >>> store.plot.curve("nDCG", range(1, 21), track="news", width="column").save("ndcg.svg")
         """
-        name = only_track(self._store.reader, track)
-        policy = EvalPolicy(**self._store.merged(choices))
+        name = only_track(self._store.reader, track).name
+        policy = self._store.policy_with(choices)
         frame = curve_table(self._store.reader, name, measures, ks, None, policy, workers)
         shown = frame.select(
             pl.col("measure").alias("pane"),
@@ -139,7 +139,7 @@ class StorePlots:
         --------
         >>> store.plot.search_lengths("aldBM25", track="news", width="column").save("lengths.pdf")
         """
-        name = only_track(self._store.reader, track)
+        name = only_track(self._store.reader, track).name
         found = SearchLengths(self._store, name, rel=rel, unretrieved=unretrieved, **choices)
         if baseline is None:
             return sized(found.show(system, buckets), width)
@@ -179,7 +179,7 @@ class StorePlots:
         >>> store.plot.rarity("news", rarity_depth=10).save("rarity.svg")
         """
         docs = StorePerDoc(self._store).rarity(
-            only_track(self._store.reader, track),
+            only_track(self._store.reader, track).name,
             rarity_depth=rarity_depth,
             rel=rel,
             counted=counted,
@@ -219,7 +219,7 @@ class StorePlots:
         --------
         >>> store.plot.compare("AP", track="news", test="wilcoxon").save("pairs.png")
         """
-        name = only_track(self._store.reader, track)
+        name = only_track(self._store.reader, track).name
         (comparison,) = compare(self._store, measure, track=name, **options)
         return sized(comparison.show(), width)
 
@@ -256,6 +256,6 @@ class StorePlots:
         --------
         >>> store.plot.differences("aldBM25", "aldDFR", "AP", track="news").save("queries.svg")
         """
-        name = only_track(self._store.reader, track)
+        name = only_track(self._store.reader, track).name
         frame = differences(self._store, measure, [system], baseline, name, choices)
         return sized(differences_chart(frame), width)

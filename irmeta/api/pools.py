@@ -28,13 +28,12 @@ from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices, PoolChoices
 from irmeta.rankings.derive.sample import SOURCES, Source, seed_of
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.pool import check_pool_depth, pool_of
-from irmeta.rankings.qrels_sets import policies_of_sets
-from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.pool import check_pool_depth
+from irmeta.rankings.track import Track
 from irmeta.rankings.view import Need, needs_of
 from irmeta.schema import result_tables
 from irmeta.stats.contributors import left_out_rows
-from irmeta.store.scan import Tracks, tracks_of, undisturbed
+from irmeta.store.scan import Tracks
 from irmeta.summaries import SummaryList
 
 LEAVE_OUT = result_tables.LEAVE_OUT.wide()
@@ -124,29 +123,28 @@ class StorePools:
         if systems == []:
             raise UsageError("no system was given: omit `system` for all systems.")
         frames = (
-            self._docs_of(name, policy, systems, pool_depth, budget)
-            for name in tracks_of(self._reader, track)
+            self._docs_of(opened, systems, pool_depth, budget)
+            for opened in self._store.each(track, policy)
         )
         return pl.concat(frames, how="vertical_relaxed")  # grades of a track may be decimal
 
     def _docs_of(
         self,
-        track: str,
-        policy: EvalPolicy,
+        track: Track,
         systems: list[str] | None,
         depth: int | None,
         budget: int | None,
     ) -> pl.DataFrame:
-        facts, order = track_facts(self._reader, track, policy.qrels), policy.tie_order
+        facts, policy, order = track.facts, track.policy, track.policy.tie_order
         if depth is not None:
             check_pool_depth(depth, facts)
-            systems = list(pool_of(self._reader, track).systems) if systems is None else systems
+            systems = list(track.pool.systems) if systems is None else systems
             order = order or policy.pool_order
         if systems is not None:
             facts = facts.select(facts.indices(systems))
         order = order or facts.policy["tie_order"]
         request = Request(facts, order, policy.negative, depth, depth is not None, budget)
-        docs = docs_to_judge(self._reader, request)
+        docs = docs_to_judge(track.stored, request)
         return docs if depth is None else docs.sort("query", "doc")
 
     def unjudged(
@@ -188,10 +186,11 @@ class StorePools:
         >>> web.undecided.height, web.pairs
         (25, 66)
         """
-        policy = EvalPolicy(**self._store.merged(choices))
+        policy = self._store.policy_with(choices)
         specs = parse_measures(unjudged_measures(k))
+        collected = EvalPolicy(qrels=policy.qrels)  # with the rel that the collection states
         return SummaryList(
-            unjudged_docs(scores, track_facts(self._reader, scores.track, policy.qrels), k)
+            unjudged_docs(scores, self._store.track(scores.track, collected).facts, k)
             for scores in evaluate_tracks(self._reader, track, system, specs, policy, workers)
         )
 
@@ -274,27 +273,19 @@ class StorePools:
         systems = None if named is None else tuple(named)
         drawing = Drawing(source, check_whole("draws", draws), seed_of(rng), systems)
         unknown, frames = set(systems or ()), list[pl.DataFrame]()
-        for name in tracks_of(self._reader, track):
-            known = self._reader.read_record(name)["systems"]
-            unknown -= set(known)
-            if systems is not None and not set(systems) & set(known):
+        for opened in self._store.each(track, policy):
+            unknown -= set(opened.systems)
+            if systems is not None and not set(systems) & set(opened.systems):
                 continue
-            sets = policies_of_sets(self._reader, name, policy)
+            sets = opened.by_set()
             for of_set in sets:
-                chosen = relevant_in_set(self._reader, name, specs, of_set)
-                frame = drawn_means(self._reader, name, chosen, of_set, drawing, workers)
-                qrels = pl.lit(of_set.qrels).alias("qrels")
+                frame = drawn_means(of_set, relevant_in_set(of_set, specs), drawing, workers)
+                qrels = pl.lit(of_set.policy.qrels).alias("qrels")
                 frames.append(frame.with_columns(qrels) if len(sets) > 1 else frame)
         for unknown_name in sorted(unknown):
-            raise UsageError(
-                f"no system {unknown_name!r}. {did_you_mean(unknown_name, self._systems(track))}"
-            )
+            known = [system for opened in self._store.each(track) for system in opened.systems]
+            raise UsageError(f"no system {unknown_name!r}. {did_you_mean(unknown_name, known)}")
         return pl.concat(frames, how="diagonal")
-
-    def _systems(self, track: Tracks) -> list[str]:
-        """Return the systems of some tracks."""
-        tracks = tracks_of(self._reader, track)
-        return [system for name in tracks for system in self._reader.read_record(name)["systems"]]
 
     def leave_out(
         self,
@@ -373,23 +364,21 @@ class StorePools:
         check_choice("others", others, ("rescored", "original"))
         specs, policy = parse_call(measures, self._store.merged(choices))
         frames = [LEAVE_OUT.empty()]
-        for name in tracks_of(self._reader, track):
-            facts = track_facts(self._reader, name, policy.qrels)
-            parts = parts_of(facts, unit)
+        for opened in self._store.each(track, policy):
+            name, parts = opened.name, parts_of(opened.facts, unit)
             deep = policy.pool_depth if judgments == "pool" else None
             if judgments == "pool" and deep is None:
-                deep = complete_depth(self._reader, name, policy)
+                deep = complete_depth(opened)
                 if deep == 0:
                     raise UsageError(
                         f"track {name!r}: the pool is not complete at any depth; give "
                         f"`pool_depth=`."
                     )
             needs: set[Need] = {*needs_of(specs), "pool"}
-            with undisturbed(self._reader, name):
-                views = list(judged_ranks(self._reader, name, policy, needs=needs))
+            views = list(judged_ranks(opened, needs=needs))
             pools = reduced_pools(views, specs, policy, parts, deep, workers)
             complete = next(pools)
-            warn_above_highest_grade(self._reader, name, specs, policy)
+            warn_above_highest_grade(opened, specs)
             about = {"track": name, "level": unit, "judgments": judgments, "depth": deep}
             rows = (row | about for pool in pools for row in left_out_rows(complete, pool, others))
             frames.append(LEAVE_OUT.frame(rows))

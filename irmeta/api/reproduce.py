@@ -19,7 +19,6 @@ from irmeta.locations import AnyLocation
 from irmeta.phrases import count
 from irmeta.policy_keywords import ReproduceDataChoices
 from irmeta.rankings.load import list_docs
-from irmeta.rankings.track_facts import track_facts
 from irmeta.results.matrix import Matrix
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.reproducibility import (
@@ -179,9 +178,9 @@ def reproduce(
                 f"{','.join(experiment)} is no rerun of {','.join(first)}: name as many runs, "
                 "one each, or a baseline and an advanced run each."
             )
-    name = only_track(store.reader, track)
+    name = only_track(store.reader, track).name
     rerun_track = options.rerun_track
-    other_track = name if rerun_track is None else only_track(store.reader, rerun_track)
+    other_track = name if rerun_track is None else only_track(store.reader, rerun_track).name
     read: Any = {"workers": workers, **policies}
     originals = _values(
         store, named, [first] if other_track != name else [first, *reruns], name, read
@@ -264,7 +263,7 @@ def _values(
 ) -> list[Matrix]:
     """Return the values of some experiments' runs on the queries where all have one."""
     systems = _systems(experiments)
-    known = store.reader.read_record(track)["systems"]
+    known = store.track(track).systems
     for run in systems:
         if run not in known:
             raise UsageError(f"track {track!r} has no system {run!r}. {did_you_mean(run, known)}")
@@ -335,10 +334,9 @@ def _lists(
     store: OpenedStore, track: str, experiments: Any, choices: Mapping[str, Any], depth: int
 ) -> _Lists:
     """Return the docs of the experiments' lists, under the tie order of the values."""
-    policy = store.merged(choices)
-    facts = track_facts(store.reader, track, policy.get("qrels"))
-    facts = facts.select(facts.indices(_systems(experiments)))
-    lists = list_docs(store.reader, facts, policy.get("tie_order"), depth)
+    opened = store.track(track, store.policy_with(choices))
+    facts = opened.facts.select(opened.facts.indices(_systems(experiments)))
+    lists = list_docs(opened.stored, facts, opened.policy.tie_order, depth)
     return {(system, query): docs for system, query, docs in lists.iter_rows()}
 
 

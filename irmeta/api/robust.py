@@ -78,11 +78,11 @@ def robust_conclusions(
     asked = () if measures is None else checked_measures(measure_texts(measures))
     chosen = {**settings, **store.merged(choices)}
     for track, in_set in names.items():
-        view = TrackView(store.reader, track, TrustOptions(**chosen))
+        view = TrackView(store.track(track), TrustOptions(**chosen))
         by_name = {view.named_in_set(parse_measures(name))[0].name: name for name in asked}
         own = tuple(by_name.get(name, name) for name in in_set)
         options = TrustOptions(measures=(*own, *CONCLUDED), concluded=own, **chosen)
-        trusted = TrustedTrack.of(TrackView(store.reader, track, options), options)
+        trusted = TrustedTrack.of(TrackView(store.track(track), options), options)
         for name, table in conclusion_tables(trusted, test):
             rows[name].append(STUDY.table(name).frame(table, track))
     return Robust(**{name: pl.concat(frames) for name, frames in rows.items()})

@@ -13,12 +13,11 @@ from irmeta.errors import check_choice, check_whole
 from irmeta.measures.curve import stored_paired_curves, truncation_effects
 from irmeta.measures.evaluate import relevant_in_set
 from irmeta.measures.names import parse_call
-from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.schema import result_tables
 from irmeta.stats.correlation import Method
 from irmeta.stats.correlation import volatility as stats_volatility
-from irmeta.store.scan import Tracks, tracks_of
+from irmeta.store.scan import Tracks
 
 VOLATILITY = result_tables.VOLATILITY.wide()
 
@@ -91,20 +90,18 @@ class StoreStability:
         (5, 10, 0.980952380952381)
         """
         check_choice("systems", systems, ("contributors", "all"))
-        cutoffs, policy = list(ks), EvalPolicy(**self._store.merged(choices))
+        cutoffs, policy = list(ks), self._store.policy_with(choices)
         names = [measure] if other is None else [measure, other]
         frames = [VOLATILITY.empty()]
-        for name in tracks_of(self._reader, track):
-            found = stored_paired_curves(
-                self._reader, name, names, cutoffs, policy, systems == "all", workers
-            )
+        for opened in self._store.each(track, policy):
+            found = stored_paired_curves(opened, names, cutoffs, systems == "all", workers)
             same = other is None and found.a.ndim == 2
             values = stats_volatility(found.a, None if same else found.b, method)
             first, second = (axis.ravel() for axis in np.indices(values.shape))
             frames.append(
                 VOLATILITY.frame(
                     {
-                        "track": name,
+                        "track": opened.name,
                         "depth": policy.pool_depth,
                         "measure_a": found.measures[0],
                         "measure_b": found.measures[1],
@@ -168,13 +165,6 @@ class StoreStability:
         check_whole("docs", docs)
         specs, policy = parse_call(measures, self._store.merged(choices))
         return pl.concat(
-            truncation_effects(
-                self._reader,
-                name,
-                relevant_in_set(self._reader, name, specs, policy),
-                policy,
-                docs,
-                workers,
-            )
-            for name in tracks_of(self._reader, track)
+            truncation_effects(opened, relevant_in_set(opened, specs), docs, workers)
+            for opened in self._store.each(track, policy)
         )

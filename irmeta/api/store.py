@@ -16,13 +16,13 @@ from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made, relevant_in_set
 from irmeta.measures.names import parse_call, parse_measure
-from irmeta.policies import EvalPolicy, MeanInterval
+from irmeta.policies import MeanInterval
 from irmeta.policy_keywords import CompareChoices, EvalChoices, PowerChoices, PreferChoices
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.view import Need, check_needs
 from irmeta.results.scores import Scores, concat_scores
-from irmeta.store.scan import Tracks, only_track, tracks_of
+from irmeta.store.scan import Tracks
 
 if TYPE_CHECKING:
     from irmeta.api.comparisons import Comparisons
@@ -136,8 +136,8 @@ class Store(OpenedStore):
         0.5709927743319316
         """
         check_needs(needs)
-        policy = EvalPolicy(**self.merged(choices))
-        return judged_ranks(self.reader, track, policy, needs=frozenset(needs))
+        opened = self.track(track, self.policy_with(choices))
+        return judged_ranks(opened, needs=frozenset(needs))
 
     def scores(
         self,
@@ -161,8 +161,8 @@ class Store(OpenedStore):
         (1, 25, 20)
         """
         specs, policy = parse_call(measures, self.merged(choices))
-        specs = relevant_in_set(self.reader, only_track(self.reader, track), specs, policy)
-        return evaluate(self.reader, track, specs, policy, workers, executor)
+        opened = self.track(track, policy)
+        return evaluate(opened, relevant_in_set(opened, specs), workers, executor)
 
     def evaluate(
         self,
@@ -304,7 +304,7 @@ class Store(OpenedStore):
         """
         from irmeta.measures.curve import curve_table
 
-        policy = EvalPolicy(**self.merged(choices))
+        policy = self.policy_with(choices)
         return curve_table(self.reader, track, measures, ks, ds, policy, workers)
 
     @documented(CompareOptions)
@@ -418,9 +418,9 @@ class Store(OpenedStore):
         """
         from irmeta.measures.explain import explain
 
-        name, policy = only_track(self.reader, track), EvalPolicy(**self.merged(choices))
-        (spec,) = relevant_in_set(self.reader, name, [parse_measure(measure)], policy)
-        return explain(self.reader, name, spec, system, str(query), policy)
+        opened = self.track(track, self.policy_with(choices))
+        (spec,) = relevant_in_set(opened, [parse_measure(measure)])
+        return explain(opened, spec, system, str(query))
 
     def provenance(
         self, measures: Measures, *, track: Tracks = None, **choices: Unpack[EvalChoices]
@@ -444,7 +444,7 @@ class Store(OpenedStore):
         ['irmeta', 'measures', 'eval_policy', 'tracks']
         """
         specs, policy = parse_call(measures, self.merged(choices))
-        return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
+        return how_made(list(self.each(track, policy)), specs, policy)
 
     if not TYPE_CHECKING:  # type checkers would accept any name
 

@@ -35,6 +35,7 @@ from irmeta.measures.names import Spec, parse_measure
 from irmeta.measures.trec_eval import Line, TrecEvalError, TrecEvalOptions, lines_of
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import evaluation_of
+from irmeta.rankings.track import Track
 from irmeta.rankings.view import needs_of
 from irmeta.store.memory import MemoryStore
 from irmeta.store.ranked_track import Evaluation
@@ -83,10 +84,11 @@ def trec_eval(
             raise
         store, file, system = read_apart(qrels, run, options)
         policy = replace(asked.policy, queries="judged")
-        scores = without_apart(evaluate(store, store.tracks()[0], asked.specs, policy))
+        track = Track.of(store, store.tracks()[0], policy)
+        scores = without_apart(evaluate(track, asked.specs))
         yield from asked.lines(values_of_scores(scores, asked.printed, options), file, system, {})
         return
-    scores = evaluate(store, source.name, asked.specs, asked.policy)
+    scores = evaluate(Track.of(store, source.name, asked.policy), asked.specs)
     strings = _relstrings(store, source.name, asked.printed, options) if per_query else {}
     values = values_of_scores(scores, asked.printed, options)
     yield from asked.lines(values, source.input_file(system["file"]), system, strings)
@@ -198,7 +200,7 @@ def _together(
             for name in names.values()
         ):
             return None
-        scores = evaluate(store, source.name, asked.specs, asked.policy)
+        scores = evaluate(Track.of(store, source.name, asked.policy), asked.specs)
     except IrmetaError:
         return None
 

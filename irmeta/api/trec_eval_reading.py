@@ -173,12 +173,13 @@ def _checked(store: MemoryStore, run: str | Path) -> Mapping[str, Any]:
 
 def systems_of(store: MemoryStore) -> Iterator[dict[str, Any]]:
     """Return the rows of the table `systems`."""
-    return read_table(store, "systems", store.tracks()[0]).iter_rows(named=True)
+    track = store.track(store.tracks()[0])
+    return read_table(track, "systems").iter_rows(named=True)
 
 
 def decimal_grade(store: MemoryStore) -> float | None:
     """Return the first grade of the qrels that is not a whole number, or None."""
-    levels = store.read_record(store.tracks()[0])["qrels"][0].get("levels", ())
+    levels = store.track(store.tracks()[0]).record["qrels"][0].get("levels", ())
     return next((level for level in levels if level != int(level)), None)
 
 

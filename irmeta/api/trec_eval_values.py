@@ -29,6 +29,7 @@ from irmeta.measures.trec_eval import (
 )
 from irmeta.naming import numbers
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.track import Track
 from irmeta.results.averages import GEOMETRIC_FLOOR
 from irmeta.results.scores import Scores
 from irmeta.store.memory import MemoryStore
@@ -337,7 +338,8 @@ def _means_over_groups(
     total = {name: dict.fromkeys(judged, 0.0) for name in specs}
     for name in sorted({row.group for docs in judged.values() for row in docs}):
         policy = EvalPolicy(qrels=name)
-        scores = evaluate(store, store.tracks()[0], list(specs.values()), policy)
+        track = Track.of(store, store.tracks()[0], policy)
+        scores = evaluate(track, list(specs.values()))
         for measure, values in zip(scores.measures, scores.values[..., 0], strict=True):
             for query, value in zip(scores.queries, values.tolist(), strict=True):
                 total[measure][query] += value

@@ -29,7 +29,8 @@ def write_collection(store: StoreReader, tracks: list[str], folder: Path) -> Non
 
 def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
     """Write the files of one track; return its lines of collection.toml."""
-    name, record = folder_name(track), store.read_record(track)
+    name, stored = folder_name(track), store.track(track)
+    record = stored.record
     _write_runs(store, track, folder / name / "runs")
     policy = {**record["config"]["policy"], "comments": _comments(store, track)}
     lines = [f"[tracks.{toml_text(track)}]", f'runs = ["{name}/runs/*"]', 'names = "tag"']
@@ -38,7 +39,7 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
         f"{key} = {toml_text(value) if isinstance(value, str) else value}"
         for key, value in settings.items()
     ]
-    facts = read_table(store, "systems", track).filter(pl.col("skip_reason").is_null())
+    facts = read_table(stored, "systems").filter(pl.col("skip_reason").is_null())
     facts = facts.select("system", "group", "type", pl.col("pooled").cast(pl.String))
     known = [c for c in ("group", "type", "pooled") if facts[c].null_count() < facts.height]
     if known:

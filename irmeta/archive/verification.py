@@ -32,7 +32,7 @@ from irmeta.measures.sums import GAINS, OF_QUERY
 from irmeta.parallel import ordered_map
 from irmeta.phrases import count
 from irmeta.policies import Averaged, EvalPolicy, TieOrder
-from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.track import Track
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.scores import Scores
 from irmeta.schema.result_tables import UNMATCHED
@@ -236,10 +236,9 @@ class TrackVerifier:
     def __init__(
         self, store: StoreReader, track: str, policy: EvalPolicy, workers: int | None = 1
     ) -> None:
-        self.store: StoreReader = store
-        self.track: str = track
+        self.track: Track = Track.of(store, track, policy)
         self.policy: EvalPolicy = policy
-        self._values = _Values(store, track, workers)
+        self._values = _Values(self.track, workers)
 
     def verify(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Compare published values with recomputed ones: add value, difference, verdict and reason.
@@ -360,9 +359,8 @@ class TrackVerifier:
         return explained
 
     def _readings(self, policy: EvalPolicy) -> Iterator[Reading]:
-        facts = track_facts(self.store, self.track, policy.qrels)
-        sets = [qrels_set["name"] for qrels_set in self.store.read_record(self.track)["qrels"]]
-        others = [name for name in sets if name != facts.qrels]
+        facts = self.track.under(policy).facts
+        others = [name for name in self.track.set_names if name != facts.qrels]
         order = policy.tie_order or facts.policy["tie_order"]
         return other_readings(policy, order, others, facts.highest_grade)
 
@@ -396,8 +394,7 @@ class TrackVerifier:
 class _Values:
     """Cache of the values of measures on one track, by policy."""
 
-    def __init__(self, store: StoreReader, track: str, workers: int | None) -> None:
-        self._store = store
+    def __init__(self, track: Track, workers: int | None) -> None:
         self._track = track
         self._workers = workers
         self._kept: dict[EvalPolicy, dict[str, Scores]] = {}
@@ -408,7 +405,7 @@ class _Values:
         asked = dict.fromkeys(names)
         if new := [name for name in asked if name not in cached]:
             specs = parse_measures(new)
-            scores = evaluate(self._store, self._track, specs, policy, self._workers)
+            scores = evaluate(self._track.under(policy), specs, self._workers)
             cached |= dict.fromkeys(new, scores)
         return list({id(cached[name]): cached[name] for name in asked}.values())
 
@@ -532,7 +529,8 @@ def verify_tracks(
 ) -> Verification:
     """Verify published values of a store's tracks; see `irmeta.verify`."""
     tracks, known = tracks_of(store, track), store.tracks()
-    systems = {name: track_facts(store, name).systems for name in tracks}
+    opened = [Track.of(store, name, policy) for name in tracks]
+    systems = {each.name: each.facts_of(None).systems for each in opened}
     of_catalog = dict[str, CatalogTrack]()
     source = {"name": "catalogue"}
     if published is None:
@@ -561,7 +559,7 @@ def verify_tracks(
     if values.is_empty():
         raise UsageError(_nothing(rows, systems))
     measures = values["canonical"].drop_nulls().unique().sort().to_list() or ["AP"]
-    provenance = how_made(store, parse_measures(measures), policy, tracks)
+    provenance = how_made(opened, parse_measures(measures), policy)
     return Verification(
         values,
         pl.concat([verification.tracks for verification in verified]),
@@ -596,13 +594,12 @@ class _Track:
 
 def _verify(track: _Track) -> Verification:
     """Verify one track, without provenance."""
-    store, name = track.verifier.store, track.verifier.track
-    systems = track_facts(store, name).systems
+    opened = track.verifier.track
+    name, systems = opened.name, opened.facts_of(None).systems
     matches = match_names(track.rows["system"].unique().sort().to_list(), systems)
     is_here = pl.col("system").is_in(list(matches))
     rows = track.rows.filter(is_here).with_columns(pl.col("system").replace(matches))
-    sets = [qrels_set["name"] for qrels_set in store.read_record(name)["qrels"]]
-    values = track.verifier.verify(add_meanings(rows, track.catalog, sets))
+    values = track.verifier.verify(add_meanings(rows, track.catalog, opened.set_names))
     differs = pl.col("verdict") == DIFFER
     counts = values.select(
         pl.lit(name).alias("track"),

@@ -18,7 +18,6 @@ from irmeta.cli.tables import Result, counted, open_console, print_table, print_
 from irmeta.escapes import escape_name, print_line
 from irmeta.measures.evaluate import how_made
 from irmeta.phrases import count
-from irmeta.policies import EvalPolicy
 from irmeta.report.table_grid import Grid, grid
 from irmeta.schema.columns import Column
 from irmeta.studies.framework.registry import find
@@ -149,11 +148,9 @@ def print_info(store: Store, display: Display, notes: Sequence[str]) -> None:
     frame = store.info()
     tables = {"tracks": frame, "systems": store.systems() if frame.height else pl.DataFrame()}
     tables["qrels"] = store.qrels_sets() if frame.height else pl.DataFrame()
-    provenance = (
-        {}
-        if display.form == "table"
-        else how_made(store.reader, [], EvalPolicy(**store.merged({})), store.tracks)
-    )
+    policy = store.policy_with({})
+    is_table = display.form == "table"
+    provenance = {} if is_table else how_made(list(store.each(None, policy)), [], policy)
     facts: dict[str, object] = {"failed": store.failures, "notes": list(notes)}
     display.write(
         Result("info", tables, "Tracks.", provenance, facts, show=partial(_show_info, store))

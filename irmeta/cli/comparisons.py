@@ -80,7 +80,7 @@ def prefer(
         with consistent_read(store, track or None) as tracks:
             provenance = store.pairs.provenance(asked, track=tracks, **choices)
             for name in tracks or ():
-                record = store.reader.read_record(name)
+                record = store.reader.track(name).record
                 systems, queries = len(record["systems"]), record["queries_in_runs"]
                 is_hsd = "hsd" in options.test
                 rate = TESTED * queries * options.resamples if is_hsd else COMPARED_ONCE

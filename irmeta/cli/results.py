@@ -286,7 +286,7 @@ def compare(
         with consistent_read(source, track or None) as tracks:
             if asked.robust and not isinstance(source, Location | list):
                 for name in tracks or ():
-                    systems = len(source.reader.read_record(name)["systems"])
+                    systems = len(source.track(name).systems)
                     faster = "fewer systems, or no --robust, take a fraction."
                     note_duration(name, systems, ROBUST * systems**2, faster)
             testing: dict[str, Any] = {**options, "baseline": baselines or None, **choices}

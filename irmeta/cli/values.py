@@ -475,8 +475,7 @@ def pool(
     from irmeta.files import check_ours, check_target
     from irmeta.locations import local
     from irmeta.measures.evaluate import how_made
-    from irmeta.rankings.pool import pool_of
-    from irmeta.store.scan import only_track, undisturbed
+    from irmeta.store.scan import undisturbed
 
     if display.file is not None and display.form == "lines":
         file = local(display.file)
@@ -493,8 +492,9 @@ def pool(
         _print_pool(docs, provenance, display)
         return
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
-        name = only_track(store.reader, track)
-        with undisturbed(store.reader, name):
+        opened = store.track(track, store.policy_with(choices))
+        name = opened.name
+        with undisturbed(opened.stored):
             docs = store.pools.to_judge(
                 name,
                 system=system or None,
@@ -502,7 +502,7 @@ def pool(
                 budget=budget,
                 **choices,
             )
-            made_by = pool_of(store.reader, name) if pool_depth and not system else None
+            made_by = opened.pool if pool_depth and not system else None
         if made_by is not None and not made_by.known:
             note(f"irmeta: {name}: the pool is taken from {made_by.note}")
         unsure = docs.filter(~docs["judged"] & docs["grade"].is_not_null()).height
@@ -511,7 +511,7 @@ def pool(
                 f"irmeta: {name}: {unsure:,} of {docs.height:,} docs have a grade below 0 and "
                 "count as unjudged (--negative)"
             )
-        provenance = how_made(store.reader, [], EvalPolicy(**store.merged(choices)), [name])
+        provenance = how_made([opened], [], opened.policy)
         provenance["pool"] = {"system": system or None, "pool_depth": pool_depth, "budget": budget}
         _print_pool(docs, provenance, display)
 

@@ -30,23 +30,20 @@ from irmeta.rankings.completeness import complete_depths_of, warn_without_depth
 from irmeta.rankings.derive.cut import cut_ends, pad_ends
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import pool_of
-from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.track import Track, each
 from irmeta.rankings.view import needs_of
 from irmeta.results.averages import Curve, sum_over_queries
-from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
+from irmeta.store.scan import StoreReader, Tracks, undisturbed
 
 SUMS = 1 << 26  # points of curves summed at a time, 16 bytes each
 DENSE_CELLS = 1 << 22  # cells [cutoff, query, system] at a time, for measures without steps
 
 
 def curves(
-    store: StoreReader,
-    track: str,
+    track: Track,
     measures: Sequence[str],
     ks: Sequence[int],
     ds: Sequence[int] | None,
-    policy: EvalPolicy,
     workers: int | None = 1,
 ) -> list[Curve]:
     """Compute the means over queries of measures at every cutoff, for all systems of a track.
@@ -85,11 +82,11 @@ def curves(
     check_ascending("ks", ks)
     if ds is not None:
         check_ascending("ds", ds)
-    with undisturbed(store, track):
-        points = len(ds or [None]) * len(ks) * len(store.read_record(track)["systems"])
+    with undisturbed(track.stored):
+        points = len(ds or [None]) * len(ks) * len(track.systems)
         at_once = max(1, SUMS // points)
         parts = [specs[i : i + at_once] for i in range(0, len(specs), at_once)]
-        passes = (_together(store, track, part, ks, ds, policy, workers) for part in parts)
+        passes = (_together(track, part, ks, ds, workers) for part in parts)
         return [curve for curves_of_pass in passes for curve in curves_of_pass]
 
 
@@ -107,8 +104,8 @@ def curve_table(
     at, depths = _several(ks), None if ds is None else _several(ds)
     return pl.concat(
         curve.frame()
-        for name in tracks_of(store, track)
-        for curve in curves(store, name, names, at, depths, policy, workers)
+        for opened in each(store, track, policy)
+        for curve in curves(opened, names, at, depths, workers)
     )
 
 
@@ -117,20 +114,17 @@ def _several(numbers: int | Iterable[int]) -> list[int]:
 
 
 def _together(
-    store: StoreReader,
-    track: str,
+    track: Track,
     specs: Sequence[Spec],
     ks: Sequence[int],
     ds: Sequence[int] | None,
-    policy: EvalPolicy,
     workers: int | None,
 ) -> Iterator[Curve]:
     """Yield the curves of some measures, computed in one pass."""
-    specs = relevant_in_set(store, track, specs, policy)
+    specs, policy = relevant_in_set(track, specs), track.policy
     needs = needs_of(specs) | (set() if ds is None else {"pool"})
-    facts = track_facts(store, track)
     # Threads read blocks ahead, but work on one block at a time, so that sums add up in order.
-    blocks = over_blocks(lambda view: view, store, facts.track, policy, needs, workers=workers)
+    blocks = over_blocks(lambda view: view, track, needs, workers=workers)
     pools = ds is not None or policy.has_smaller_pool
     uses_depth, complete = "pool" in needs_of(specs), list[np.ndarray]()
 
@@ -141,10 +135,10 @@ def _together(
             yield view
 
     curves = curves_of(read(), specs, ks, [None] if ds is None else ds, policy, workers)
-    warn_without_depth(facts.track, complete)
+    warn_without_depth(track.name, complete)
     uncut = [replace(spec, cutoff=None) for spec in specs]
-    warn_above_highest_grade(store, track, uncut, policy)
-    pool = pool_of(store, facts.track).note if "pool" in needs or pools else None
+    warn_above_highest_grade(track, uncut)
+    pool = track.pool.note if "pool" in needs or pools else None
     for spec, curve in zip(specs, curves, strict=True):
         yield replace(curve, pool=pool if pools or "pool" in needs_of([spec]) else None)
 
@@ -310,20 +304,18 @@ EFFECTS = ("better_cut", "worse_cut", "better_padded", "worse_padded")
 
 
 def truncation_effects(
-    store: StoreReader,
-    track: str,
+    track: Track,
     specs: Sequence[Spec],
-    policy: EvalPolicy,
     docs: int = 1,
     workers: int | None = 1,
 ) -> pl.DataFrame:
     """Compute shares of lists whose score changes with their end: `Store.stability.truncation`."""
 
     def counts(view: JudgedRanks) -> tuple[Sequence[str], np.ndarray]:
-        return view.systems, count_effects(view, specs, policy, docs)
+        return view.systems, count_effects(view, specs, track.policy, docs)
 
-    blocks = list(over_blocks(counts, store, track, policy, needs_of(specs), workers=workers))
-    warn_above_highest_grade(store, track, specs, policy)
+    blocks = list(over_blocks(counts, track, needs_of(specs), workers=workers))
+    warn_above_highest_grade(track, specs)
     lists, *effects = np.sum([block for _, block in blocks], axis=0)
     with np.errstate(invalid="ignore"):  # no list has a value
         shares = [(effect / lists).ravel() for effect in effects]
@@ -334,7 +326,7 @@ def truncation_effects(
         "lists": lists.ravel(),
         **dict(zip(EFFECTS, shares, strict=True)),
     })  # fmt: skip
-    return frame.select(pl.lit(track).alias("track"), "system", pl.exclude("system")).sort(
+    return frame.select(pl.lit(track.name).alias("track"), "system", pl.exclude("system")).sort(
         "system", maintain_order=True
     )
 
@@ -388,11 +380,9 @@ class PairedCurves:
 
 
 def stored_paired_curves(
-    store: StoreReader,
-    track: str,
+    track: Track,
     measures: Sequence[str],
     ks: Sequence[int],
-    policy: EvalPolicy,
     everyone: bool = False,
     workers: int | None = 1,
 ) -> PairedCurves:
@@ -402,7 +392,7 @@ def stored_paired_curves(
     """
     specs = [spec_without_cutoff(name) for name in measures]
     check_ascending("ks", ks)
-    facts, complete = track_facts(store, track, policy.qrels), list[np.ndarray]()
+    facts, complete = track.facts, list[np.ndarray]()
     systems = range(len(facts.systems)) if everyone else facts.contributors
     needs = needs_of(specs)
 
@@ -412,12 +402,12 @@ def stored_paired_curves(
                 complete.append(complete_depths_of(view))
             yield view
 
-    with undisturbed(store, track):
-        blocks = over_blocks(lambda view: view, store, track, policy, needs, workers=workers)
-        curves = paired_curves(read(blocks), (specs[0], specs[-1]), ks, policy, systems)
-    warn_without_depth(track, complete)
+    with undisturbed(track.stored):
+        blocks = over_blocks(lambda view: view, track, needs, workers=workers)
+        curves = paired_curves(read(blocks), (specs[0], specs[-1]), ks, track.policy, systems)
+    warn_without_depth(track.name, complete)
     uncut = [replace(spec, cutoff=None) for spec in specs]
-    warn_above_highest_grade(store, track, uncut, policy)
+    warn_above_highest_grade(track, uncut)
     return curves
 
 

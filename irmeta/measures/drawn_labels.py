@@ -24,10 +24,10 @@ from irmeta.rankings.derive.relabel import relabelled
 from irmeta.rankings.derive.sample import Source, draw_grades, random_number, seed_of, unjudged_in
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
+from irmeta.rankings.track import Track
 from irmeta.rankings.view import needs_of
 from irmeta.results.averages import PermutedMeans
 from irmeta.results.scores import Scores
-from irmeta.store.scan import StoreReader
 
 LEVELS = (2.5, 97.5)
 """Percentiles of the draws: their spread, no confidence interval."""
@@ -80,20 +80,17 @@ def treated(spec: Spec, treatment: str) -> Spec | None:
 
 
 def drawn_means(
-    store: StoreReader,
-    track: str,
+    track: Track,
     specs: Sequence[Spec],
-    policy: EvalPolicy,
     drawing: Drawing,
     workers: int | None = 1,
 ) -> pl.DataFrame:
     """Compute the rows of `Store.pools.drawn`: means with drawn grades, and others."""
-    check_drawable(specs, policy)
+    check_drawable(specs, track.policy)
     others = {how: [treated(spec, how) for spec in specs] for how in ("condensed", "upper")}
     more = [spec for of_how in others.values() for spec in of_how if spec is not None]
-    compute = partial(_draw_block, list(specs), more, policy, drawing)
-    needs = needs_of(specs)
-    blocks = list(over_blocks(compute, store, track, policy, needs, workers=workers))
+    compute = partial(_draw_block, list(specs), more, track.policy, drawing)
+    blocks = list(over_blocks(compute, track, needs_of(specs), workers=workers))
     scores = Scores.concat([block.scores for block in blocks])
     means = dict(zip(scores.measures, scores.mean_values(), strict=True))
     plain = _first(scores, len(specs))
@@ -114,7 +111,7 @@ def drawn_means(
         columns = {"value": value, **treatments, "residual": upper - value, **of_draws}
         by_measure.append({**columns, "unjudged": holes[m]})
     rows = [
-        {"track": track, "system": scores.systems[i], "measure": spec.name}
+        {"track": track.name, "system": scores.systems[i], "measure": spec.name}
         | {name: float(values[i]) for name, values in columns.items()}
         for i in asked
         for spec, columns in zip(specs, by_measure, strict=True)

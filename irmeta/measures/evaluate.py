@@ -39,24 +39,15 @@ from irmeta.rankings.enumeration import RankingSpace
 from irmeta.rankings.holders import totals
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import pool_of
-from irmeta.rankings.qrels_sets import (
-    policies_of_sets,
-    provenance_of_sets,
-    set_facts,
-    stated_rel,
-    subtopic_set,
-)
-from irmeta.rankings.track_facts import TrackFacts, track_facts, warn_without_relevant
+from irmeta.rankings.track import Track, each, provenance_of_sets
+from irmeta.rankings.track_facts import TrackFacts, warn_without_relevant
 from irmeta.rankings.view import needs_of
 from irmeta.results.scores import Scores
-from irmeta.store.scan import StoreReader, Tracks, read_table, tracks_of, undisturbed
+from irmeta.store.scan import StoreReader, Tracks, read_table, undisturbed
 from irmeta.trec.qrels import plain
 
 
-def relevant_in_set(
-    store: StoreReader, track: str, specs: Sequence[Spec], policy: EvalPolicy
-) -> list[Spec]:
+def relevant_in_set(track: Track, specs: Sequence[Spec]) -> list[Spec]:
     """Return measures as they are named on a track: with the `rel` of their qrels set.
 
     A name that states `rel` keeps it. Graded gains, such as those of nDCG, have no threshold, and
@@ -66,15 +57,15 @@ def relevant_in_set(
     """
     chosen, decimals = list[Spec](), dict[str, list[Spec]]()
     for spec in specs:
-        named = _in_set(store, track, spec, policy)
+        named = _in_set(track, spec)
         chosen += named
-        if spec in named and (qrels := _decimal_set(store, track, spec, policy)):
+        if spec in named and (qrels := _decimal_set(track, spec)):
             decimals.setdefault(qrels, []).append(spec)
     for qrels, binary in decimals.items():
-        left_out = _Decimals.of(store, track, qrels).check(track, binary)
+        left_out = _Decimals.of(track, qrels).check(track.name, binary)
         chosen = [spec for spec in chosen if spec not in left_out]
     if specs and not chosen:
-        raise NoMeasureError(f"track {track!r}: no measure remains. Name one, or `rel=GRADE`.")
+        raise NoMeasureError(f"track {track.name!r}: no measure remains. Name one, or `rel=GRADE`.")
     return merged(chosen)
 
 
@@ -96,8 +87,8 @@ class _Decimals:
     relevant: int
 
     @classmethod
-    def of(cls, store: StoreReader, track: str, qrels: str) -> _Decimals:
-        rows = read_table(store, "qrels", track, pl.col("set") == qrels)
+    def of(cls, track: Track, qrels: str) -> _Decimals:
+        rows = read_table(track.stored, "qrels", pl.col("set") == qrels)
         best = rows.group_by("query").agg(pl.col("grade").max())["grade"]
         low, high = rows.select(low=pl.col("grade").min(), high=pl.col("grade").max()).row(0)
         number = count(rows["grade"].n_unique(), "grade")
@@ -128,21 +119,19 @@ LEAST_RELEVANT = 0.01
 """Least share of judged queries with a relevant doc, for the default `rel` with decimal grades."""
 
 
-def _decimal_set(store: StoreReader, track: str, spec: Spec, policy: EvalPolicy) -> str | None:
+def _decimal_set(track: Track, spec: Spec) -> str | None:
     """Return the set of decimal grades that a binary measure without a stated `rel` reads."""
-    if not any("levels" in qrels for qrels in store.read_record(track)["qrels"]):
+    if not track.has_decimals:
         return None
     is_default = spec.rel == 1 and is_thresholded(spec) and set(spec.names) - set(spec.stated)
-    if not is_default or stated_rel(store, track, spec, policy) is not None:
+    if not is_default or track.stated_rel(spec) is not None:
         return None
-    facts = set_facts(store, track, spec, policy)
+    facts = track.facts_for(spec)
     return None if facts.levels is None else facts.qrels
 
 
-def relevant_in_sets(
-    store: StoreReader, tracks: Iterable[str], specs: Sequence[Spec], policy: EvalPolicy
-) -> list[Spec]:
-    """Return measures as they are named on any of some tracks and of the sets of a policy.
+def relevant_in_sets(tracks: Iterable[Track], specs: Sequence[Spec]) -> list[Spec]:
+    """Return measures as they are named on any of some tracks and of the sets of their policy.
 
     Raises
     ------
@@ -151,9 +140,9 @@ def relevant_in_sets(
     """
     chosen, problem = list[Spec](), None
     for track in tracks:
-        for of_set in policies_of_sets(store, track, policy):
+        for of_set in track.by_set():
             try:
-                chosen += relevant_in_set(store, track, specs, of_set)
+                chosen += relevant_in_set(of_set, specs)
             except NoMeasureError as error:
                 problem = error
     if problem is not None and not chosen:
@@ -166,13 +155,13 @@ def measures_of_call(
 ) -> list[Spec]:
     """Return the measures of a call as they are named on its tracks."""
     specs, policy = parse_call(names, choices)
-    return relevant_in_sets(store, tracks_of(store, tracks), specs, policy)
+    return relevant_in_sets(each(store, tracks, policy), specs)
 
 
-def _in_set(store: StoreReader, track: str, spec: Spec, policy: EvalPolicy) -> list[Spec]:
+def _in_set(track: Track, spec: Spec) -> list[Spec]:
     if spec.rel != 1 or not is_thresholded(spec):
         return [spec]
-    return with_rel(spec, stated_rel(store, track, spec, policy) or 1)
+    return with_rel(spec, track.stated_rel(spec) or 1)
 
 
 def with_rel(spec: Spec, rel: float) -> list[Spec]:
@@ -201,10 +190,8 @@ TRACKS_SENT = 8
 
 
 def evaluate(
-    store: StoreReader,
-    track: str,
+    track: Track,
     specs: Sequence[Spec],
-    policy: EvalPolicy,
     workers: int | None = 1,
     executor: Executor | None = None,
 ) -> Scores:
@@ -219,29 +206,23 @@ def evaluate(
     RelevanceWarning
         See `warn_above_highest_grade`.
     """
-    needs, compute = needs_of(specs), partial(_with_depths, list(specs), policy)
-    by_block = over_blocks(compute, store, track, policy, needs, workers=workers, executor=executor)
-    blocks = list(by_block)
+    needs, compute = needs_of(specs), partial(_with_depths, list(specs), track.policy)
+    blocks = list(over_blocks(compute, track, needs, workers=workers, executor=executor))
     if "pool" in needs:
-        warn_without_depth(track, [depths for _, depths in blocks])
-    warn_above_highest_grade(store, track, specs, policy)
+        warn_without_depth(track.name, [depths for _, depths in blocks])
+    warn_above_highest_grade(track, specs)
     return Scores.concat([scores for scores, _ in blocks])
 
 
-def warn_above_highest_grade(
-    store: StoreReader, track: str, specs: Sequence[Spec], policy: EvalPolicy
-) -> None:
+def warn_above_highest_grade(track: Track, specs: Sequence[Spec]) -> None:
     """Warn once about measures for which no doc of the qrels set is relevant."""
-    facts = track_facts(store, track, policy.qrels)
-    has_levels = any("levels" in qrels for qrels in store.read_record(track)["qrels"])
     names = dict[str, list[str]]()
     sets = dict[str, TrackFacts]()
     for spec in specs:
         # The highest grade is at least 1, unless it is decimal.
-        if spec.rel > 1 or (has_levels and is_thresholded(spec)):
-            used = facts
-            if "subtopics" in needs_of([spec]):
-                used = track_facts(store, track, subtopic_set(store, facts))
+        if spec.rel > 1 or (track.has_decimals and is_thresholded(spec)):
+            by_subtopic = "subtopics" in needs_of([spec])
+            used = track.subtopic_facts if by_subtopic else track.facts
             if spec.rel > used.highest_grade:
                 sets[used.qrels] = used
                 names.setdefault(used.qrels, []).append(spec.name)
@@ -275,21 +256,20 @@ def evaluate_tracks(
         raise UsageError("no system was given: omit `system` for all systems.")
     known = set[str]()
 
-    def evaluated(name: str) -> list[Scores]:
-        with undisturbed(store, name):
-            systems = store.read_record(name)["systems"]
-            known.update(systems)
-            selected = systems if asked is None else [s for s in systems if s in asked]
+    def evaluated(track: Track) -> list[Scores]:
+        with undisturbed(track.stored):
+            known.update(track.systems)
+            selected = track.systems if asked is None else [s for s in track.systems if s in asked]
             if not selected:
                 return []
             all_scores = list[Scores]()
-            for of_set in policies_of_sets(store, name, policy):
-                chosen = relevant_in_set(store, name, specs, of_set)
-                all_scores.append(evaluate(store, name, chosen, of_set, workers, executor))
+            for of_set in track.by_set():
+                chosen = relevant_in_set(of_set, specs)
+                all_scores.append(evaluate(of_set, chosen, workers, executor))
             return all_scores if asked is None else [scores.only(selected) for scores in all_scores]
 
     senders = 1 if executor is None else TRACKS_SENT
-    with closing(ordered_map(evaluated, tracks_of(store, track), workers=senders)) as results:
+    with closing(ordered_map(evaluated, each(store, track, policy), workers=senders)) as results:
         all_scores = [scores for of_track in results for scores in of_track]
     for name in asked or ():
         if name not in known:
@@ -302,34 +282,27 @@ def recorded_measures(specs: Sequence[Spec]) -> dict[str, dict[str, Any]]:
     return {spec.name: spec.record for spec in specs}
 
 
-def how_made(
-    store: StoreReader, specs: Sequence[Spec], policy: EvalPolicy, tracks: Sequence[str]
-) -> dict[str, Any]:
-    """Return the provenance of values of these measures, as JSON values.
+def how_made(tracks: Sequence[Track], specs: Sequence[Spec], policy: EvalPolicy) -> dict[str, Any]:
+    """Return the provenance of values of measures on tracks under a policy, as JSON values.
 
     For measures of rareness, each track records how many systems, groups and pooled systems there
     are to count.
     """
-    specs = relevant_in_sets(store, tracks, specs, policy)
+    specs = relevant_in_sets(tracks, specs)
     counted = {spec.settings["counted"] for spec in specs if "counted" in spec.settings}
 
-    def record(track: str) -> dict[str, Any]:
-        of_sets = policies_of_sets(store, track, policy)
-        provenance = provenance_of_sets(store, track, of_sets, needs_of(specs))
+    def record(track: Track) -> dict[str, Any]:
+        provenance = provenance_of_sets(track, needs_of(specs))
         if not counted:
             return provenance
-        pool = {"pool": pool_of(store, track).note} if "pooled" in counted else {}
-        return {
-            **provenance,
-            **pool,
-            "counted": totals(track_facts(store, track, of_sets[0].qrels)),
-        }
+        pool = {"pool": track.pool.note} if "pooled" in counted else {}
+        return {**provenance, **pool, "counted": totals(track.by_set()[0].facts)}
 
     return {
         "irmeta": __version__,
         "measures": recorded_measures(specs),
         "eval_policy": policy.record(),
-        "tracks": {track: record(track) for track in tracks},
+        "tracks": {track.name: record(track) for track in tracks},
     }
 
 

@@ -9,7 +9,6 @@ import polars as pl
 from irmeta.measures.evaluate import SeenViews, evaluate_block, warn_above_highest_grade
 from irmeta.measures.names import Spec
 from irmeta.measures.spec import Trace
-from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.condense import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import (
@@ -20,9 +19,9 @@ from irmeta.rankings.one_list import (
     policies_read,
     system_index,
 )
-from irmeta.rankings.pool import pool_of
+from irmeta.rankings.track import Track
 from irmeta.rankings.view import needs_of
-from irmeta.store.scan import StoreReader, read_table
+from irmeta.store.scan import read_table
 from irmeta.summaries import Summarized, Summary
 from irmeta.trec.tie_orders import as_float32
 
@@ -88,9 +87,7 @@ class Explanation(Summarized):
         return Summary(self.measure, [place, self.sum_text()], self.frame)
 
 
-def explain(
-    store: StoreReader, track: str, spec: Spec, system: str, query: str, policy: EvalPolicy
-) -> Explanation:
+def explain(track: Track, spec: Spec, system: str, query: str) -> Explanation:
     """Explain the value of one measure for one system and query.
 
     Raises
@@ -99,19 +96,17 @@ def explain(
         If the track has no such system, or no such judged query.
     """
     view = block_with(
-        store,
         track,
         query,
-        policy,
         needs_of([spec]),
         lambda view: SeenViews(view).judged_for(spec).judged_queries,
     )
-    s = system_index(view, track, system)
+    s = system_index(view, track.name, system)
     q = view.queries.index(query)
-    value = float(evaluate_block(view, [spec], policy).values[0, q, s])
+    value = float(evaluate_block(view, [spec], track.policy).values[0, q, s])
     ranking, trace = trace_value(view, spec, q, s, value)
     view = SeenViews(view).judged_for(spec)
-    warn_above_highest_grade(store, track, [spec], policy)
+    warn_above_highest_grade(track, [spec])
     return Explanation(
         measure=spec.name,
         summary=spec.measure.summary,
@@ -121,9 +116,9 @@ def explain(
         query=query,
         value=value,
         trace=trace,
-        docs=_docs(store, view.facts.track, one_list(view, q, s), spec.rel, system, query),
+        docs=_docs(track, one_list(view, q, s), spec.rel, system, query),
         facts=_facts(ranking, spec),
-        policies=_policies(store, view, spec, policy),
+        policies=_policies(track, view, spec),
     )
 
 
@@ -138,11 +133,9 @@ def trace_value(
     return ranking, trace
 
 
-def _docs(
-    store: StoreReader, track: str, ranking: OneList, rel: float, system: str, query: str
-) -> pl.DataFrame:
+def _docs(track: Track, ranking: OneList, rel: float, system: str, query: str) -> pl.DataFrame:
     of_list = (pl.col("query") == query) & (pl.col("system") == system)
-    rows = read_table(store, "runs", track, of_list)
+    rows = read_table(track.stored, "runs", of_list)
     compared = as_float32(rows["score"].to_numpy())
     rows = rows.select("doc", "score", "rank_given", compared=pl.Series(compared))
     rows = rows.with_columns(tied=pl.len().over("compared").cast(pl.Int32)).drop("compared")
@@ -181,10 +174,9 @@ def _facts(ranking: OneList, spec: Spec) -> dict[str, object]:
     return facts
 
 
-def _policies(
-    store: StoreReader, view: JudgedRanks, spec: Spec, policy: EvalPolicy
-) -> dict[str, object]:
+def _policies(track: Track, view: JudgedRanks, spec: Spec) -> dict[str, object]:
+    policy = track.policy
     record = policies_read(view, policy)
     if "pool" in needs_of([spec]) or policy.has_smaller_pool:
-        record["pool"] = f"{pool_of(store, view.facts.track).note}, in order {policy.pool_order!r}"
+        record["pool"] = f"{track.pool.note}, in order {policy.pool_order!r}"
     return record

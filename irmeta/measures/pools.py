@@ -25,10 +25,17 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judgments import Judged, read_judged
 from irmeta.rankings.load import other_order, over_blocks, ranks_under
 from irmeta.rankings.pool import POOL_ARRAYS
+from irmeta.rankings.track import Track
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import replace_arrays
 from irmeta.results.scores import Scores
-from irmeta.store.scan import RowBlock, StoreReader, read_table, row_blocks, undisturbed
+from irmeta.store.scan import (
+    RowBlock,
+    StoredTrack,
+    read_table,
+    row_blocks,
+    undisturbed,
+)
 from irmeta.summaries import Summarized, Summary
 from irmeta.trec.tie_orders import TIE_RULES
 
@@ -186,20 +193,20 @@ class Request:
         return grades >= 0 if self.negative == "unjudged" else grades > NO_GRADE
 
 
-def docs_to_judge(store: StoreReader, request: Request) -> pl.DataFrame:
+def docs_to_judge(track: StoredTrack, request: Request) -> pl.DataFrame:
     """List docs of the judged queries, one row per query and doc, greatest weight first.
 
     Weights that are equal to 12 significant digits are sorted by query and doc. For the columns
     see `Store.pools.to_judge`.
     """
-    with undisturbed(store, request.facts.track):
-        judged = read_judged(store, request.facts)
+    with undisturbed(track):
+        judged = read_judged(track, request.facts)
         parts = [_Docs.none()]
-        for docs in _docs_by_block(store, judged, request):
+        for docs in _docs_by_block(track, judged, request):
             parts.append(docs)
             if request.budget is not None:
                 parts = [_Docs.concat(parts).heaviest(request.budget)]
-        return _named(store, judged.queries, _Docs.concat(parts), request)
+        return _named(track, judged.queries, _Docs.concat(parts), request)
 
 
 @dataclass(frozen=True)
@@ -245,11 +252,11 @@ class _Docs:
         return self.only(weight >= least)
 
 
-def _docs_by_block(store: StoreReader, judged: Judged, request: Request) -> Iterator[_Docs]:
+def _docs_by_block(track: StoredTrack, judged: Judged, request: Request) -> Iterator[_Docs]:
     """Yield the docs of each block of the long table."""
     facts, order = request.facts, other_order(request.facts, request.order)
     columns = sorted({"doc_id", *(TIE_RULES[order].keys if order else ())})
-    for block in row_blocks(store, facts.track, judged.queries, facts.systems):
+    for block in row_blocks(track, judged.queries, facts.systems):
         docs = _docs_of_block(block, columns, judged, request)
         yield docs if request.with_judged else docs.only(~request.is_judged(docs.grade))
 
@@ -306,10 +313,9 @@ def _rounded(weights: np.ndarray) -> np.ndarray:
 
 
 def _named(
-    store: StoreReader, queries: Sequence[str], docs: _Docs, request: Request
+    track: StoredTrack, queries: Sequence[str], docs: _Docs, request: Request
 ) -> pl.DataFrame:
     """Return docs as a sorted frame, with names of queries and docs."""
-    track = request.facts.track
     frame = pl.DataFrame(
         {
             "query": pl.Series(queries, dtype=pl.String).gather(docs.query),
@@ -322,7 +328,7 @@ def _named(
             "grade": docs.grade,
         }
     )
-    names = read_table(store, "docs", track).select("query", "doc_id", "doc")
+    names = read_table(track, "docs").select("query", "doc_id", "doc")
     kind = pl.Int8 if request.facts.levels is None else pl.Float64
     grade = pl.when(pl.col("grade") > NO_GRADE).then("grade").cast(kind).alias("grade")
     return (
@@ -330,7 +336,7 @@ def _named(
         .sort("rounded", "query", "doc", descending=[True, False, False])
         .head(request.budget or len(frame))
         .select(
-            pl.lit(track).alias("track"),
+            pl.lit(track.name).alias("track"),
             *("query", "doc", "depth", "retrieved_by", "weight", "judged"),
             grade,
         )
@@ -386,9 +392,9 @@ def parts_of(facts: TrackFacts, unit: str) -> dict[str, tuple[str, ...]]:
     return dict(sorted(parts.items()))
 
 
-def complete_depth(store: StoreReader, track: str, policy: EvalPolicy) -> int:
+def complete_depth(track: Track) -> int:
     """Return the depth to which the pools of all queries are complete: the least over queries."""
-    blocks = over_blocks(complete_depths_of, store, track, policy, {"pool"})
+    blocks = over_blocks(complete_depths_of, track, {"pool"})
     depths = np.concatenate([np.empty(0, np.int64), *blocks])
     return int(depths.min(initial=np.iinfo(np.int64).max)) if len(depths) else 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,49 +23,42 @@ from irmeta.rankings.one_list import (
     policies_read,
     system_index,
 )
-from irmeta.rankings.qrels_sets import stated_rel, subtopic_set, track_provenance
-from irmeta.rankings.track_facts import TrackFacts, track_facts, warn_without_relevant
+from irmeta.rankings.track import Track, track_provenance
+from irmeta.rankings.track_facts import TrackFacts, warn_without_relevant
 from irmeta.rankings.view import needs_of
 from irmeta.results.verdicts import BlockPreferences, TrackPreferences
-from irmeta.store.scan import StoreReader
 from irmeta.summaries import Summarized, Summary
 
 _Block = tuple[tuple[str, ...], list[BlockPreferences]]
 
 
 def evaluate_preferences(
-    store: StoreReader,
-    track: str,
-    specs: Sequence[PreferenceSpec],
-    policy: EvalPolicy,
-    workers: int | None = 1,
+    track: Track, specs: Sequence[PreferenceSpec], workers: int | None = 1
 ) -> list[TrackPreferences]:
     """Compare all pairs of systems of a track by each preference.
 
     Warn where the `rel` of a preference is above every grade of its qrels set.
     """
-    check_queries(policy)
-    specs = relevant_preferences(store, track, specs, policy)
+    check_queries(track.policy)
+    specs = relevant_preferences(track, specs)
     by_name: dict[str, TrackPreferences] = {}
-    for qrels in dict.fromkeys(qrels_of(store, track, spec, policy) for spec in specs):
-        chosen = [s for s in specs if qrels_of(store, track, s, policy) == qrels]
+    for qrels in dict.fromkeys(qrels_of(track, spec) for spec in specs):
+        chosen = [s for s in specs if qrels_of(track, s) == qrels]
         needs = needs_of(chosen)
 
         def compared(view: JudgedRanks, specs: Sequence[PreferenceSpec] = chosen) -> _Block:
             return view.queries, compare_block(view, specs)
 
-        of_set = replace(policy, qrels=qrels)
-        blocks = list(over_blocks(compared, store, track, of_set, needs, workers=workers))
-        facts = track_facts(store, track, qrels)
+        of_set = track.under(replace(track.policy, qrels=qrels))
+        blocks = list(over_blocks(compared, of_set, needs, workers=workers))
+        facts = of_set.facts
         if names := [spec.name for spec in chosen if spec.rel > facts.highest_grade]:
             warn_without_relevant(facts, names)
         by_name |= {verdicts.name: verdicts for verdicts in join_blocks(facts, chosen, blocks)}
     return [by_name[spec.name] for spec in specs]
 
 
-def relevant_preferences(
-    store: StoreReader, track: str, specs: Sequence[PreferenceSpec], policy: EvalPolicy
-) -> list[PreferenceSpec]:
+def relevant_preferences(track: Track, specs: Sequence[PreferenceSpec]) -> list[PreferenceSpec]:
     """Return preferences as they are named on a track: with the `rel` of their qrels set.
 
     A name that states `rel` keeps it.
@@ -74,8 +67,8 @@ def relevant_preferences(
     for spec in specs:
         chosen, params = spec, spec.settings
         if not spec.states_rel and params.get(REL.name) == 1:
-            of_set = replace(policy, qrels=qrels_of(store, track, spec, policy))
-            params[REL.name] = stated_rel(store, track, spec, of_set) or 1
+            of_set = track.under(replace(track.policy, qrels=qrels_of(track, spec)))
+            params[REL.name] = of_set.stated_rel(spec) or 1
             chosen = replace(spec, params=tuple(params.items()))
         by_name.setdefault(chosen.name, chosen)
     return list(by_name.values())
@@ -158,39 +151,35 @@ def check_queries(policy: EvalPolicy) -> None:
         )
 
 
-def qrels_of(
-    store: StoreReader, track: str, spec: PreferenceSpec, policy: EvalPolicy
-) -> str | None:
+def qrels_of(track: Track, spec: PreferenceSpec) -> str | None:
     """Return the qrels set to read for a preference: its background's, or the policy's."""
     if spec.background is None:
-        return policy.qrels
-    wanted = subtopic_set(store, track_facts(store, track, policy.qrels))
-    read = subtopic_set(store, track_facts(store, track, spec.background))
+        return track.policy.qrels
+    background = track.under(replace(track.policy, qrels=spec.background))
+    wanted, read = track.subtopic_facts.qrels, background.subtopic_facts.qrels
     if spec.background == read:
         raise UsageError(
-            f"{spec.name}: {read!r} has the subtopics of track {track!r}: write background=yes."
+            f"{spec.name}: {read!r} has the subtopics of track {track.name!r}: write "
+            "background=yes."
         )
     if wanted != read:
         raise UsageError(
             f"{spec.name}: with a background of {spec.background!r}, the subtopics of track "
-            f"{track!r} come from {read!r}, not from {wanted!r}."
+            f"{track.name!r} come from {read!r}, not from {wanted!r}."
         )
     return spec.background
 
 
 def preference_provenance(
-    store: StoreReader,
-    specs: Sequence[PreferenceSpec],
-    policy: EvalPolicy,
-    tracks: Collection[str],
+    tracks: Sequence[Track], specs: Sequence[PreferenceSpec], policy: EvalPolicy
 ) -> dict[str, Any]:
     """Return the provenance of preferences, as JSON values: see `Store.provenance`."""
-    named = [s for track in tracks for s in relevant_preferences(store, track, specs, policy)]
+    named = [spec for track in tracks for spec in relevant_preferences(track, specs)]
     return {
         "irmeta": __version__,
         "preferences": {spec.name: spec.record for spec in named},
         "eval_policy": policy.record(),
-        "tracks": {t: track_provenance(store, t, policy, needs_of(specs)) for t in tracks},
+        "tracks": {track.name: track_provenance(track, needs_of(specs)) for track in tracks},
     }
 
 
@@ -226,18 +215,12 @@ class PreferenceExplanation(Summarized):
 
 
 def explain_preference(
-    store: StoreReader,
-    track: str,
-    spec: PreferenceSpec,
-    system: str,
-    baseline: str,
-    query: str,
-    policy: EvalPolicy,
+    track: Track, spec: PreferenceSpec, system: str, baseline: str, query: str
 ) -> PreferenceExplanation:
     """Explain the preference of one system over another for one query."""
-    of_set = replace(policy, qrels=qrels_of(store, track, spec, policy))
-    view = block_with(store, track, query, of_set, spec.needs, lambda view: view.queries)
-    s, base = (system_index(view, track, name) for name in (system, baseline))
+    of_set = track.under(replace(track.policy, qrels=qrels_of(track, spec)))
+    view = block_with(of_set, query, spec.needs, lambda view: view.queries)
+    s, base = (system_index(view, track.name, name) for name in (system, baseline))
     q = view.queries.index(query)
     block = compare_block(view, [spec])[0]
     value = float(block.difference(q)[s, base]) if block.defined[q] else float("nan")
@@ -245,7 +228,7 @@ def explain_preference(
     trace = spec.rule.trace(*lists, spec.settings, spec.cutoff)
     computed = float("nan") if trace.value is None else trace.value
     check_arithmetic(f"{spec.name} of {system} over {baseline} on query {query}", value, computed)
-    policies = policies_read(view, policy)
+    policies = policies_read(view, track.policy)
     if "subtopics" in spec.needs:
         policies["qrels by subtopic"] = view.by_subtopic().facts.qrels
     return PreferenceExplanation(

@@ -10,7 +10,7 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.rankings.track_facts import TrackFacts
-from irmeta.store.scan import StoreReader, read_table
+from irmeta.store.scan import StoredTrack, read_table
 
 
 @dataclass(frozen=True)
@@ -225,13 +225,13 @@ class Judged:
 
 
 def read_judged(
-    store: StoreReader, facts: TrackFacts, *, subtopics: bool = False, sample: bool = False
+    track: StoredTrack, facts: TrackFacts, *, subtopics: bool = False, sample: bool = False
 ) -> Judged:
     """Read the judgments of the chosen qrels set of a track.
 
     They are also read by subtopic with `subtopics`, and with the docs' `sample`.
     """
-    rows = read_table(store, "qrels", facts.track, pl.col("set") == facts.qrels)
+    rows = read_table(track, "qrels", pl.col("set") == facts.qrels)
     if facts.levels is None:  # grades are float64 if those of another set of the track are
         rows = rows.with_columns(pl.col("grade").cast(pl.Int8))
     docs = (
@@ -240,17 +240,17 @@ def read_judged(
         .sort("query", "grade", "doc_id", descending=[False, True, False])
     )
     if not subtopics:
-        return Judged(facts, docs, sample=read_sample(store, facts, docs) if sample else None)
+        return Judged(facts, docs, sample=read_sample(track, facts, docs) if sample else None)
     pairs = rows.select("query", "subtopic", "doc_id", "grade")
-    return Judged(facts, docs, pairs, described_subtopics(store, facts, pairs))
+    return Judged(facts, docs, pairs, described_subtopics(track, facts, pairs))
 
 
-def read_sample(store: StoreReader, facts: TrackFacts, docs: pl.DataFrame) -> Sample | None:
+def read_sample(track: StoredTrack, facts: TrackFacts, docs: pl.DataFrame) -> Sample | None:
     """Read how the docs of a qrels set (query, doc_id) were sampled; None if it is no sample."""
     if facts.sampled is None:
         return None
     columns = ("query", "doc_id", "stratum", "method", "probability")
-    rows = read_table(store, "samples", facts.track, pl.col("set") == facts.qrels).select(columns)
+    rows = read_table(track, "samples", pl.col("set") == facts.qrels).select(columns)
     if rows.is_empty():
         raise UsageError(
             f"the store of track {facts.track!r} does not have the sample of its qrels: ingest the "
@@ -270,9 +270,9 @@ def read_sample(store: StoreReader, facts: TrackFacts, docs: pl.DataFrame) -> Sa
     )
 
 
-def described_subtopics(store: StoreReader, facts: TrackFacts, pairs: pl.DataFrame) -> pl.DataFrame:
+def described_subtopics(track: StoredTrack, facts: TrackFacts, pairs: pl.DataFrame) -> pl.DataFrame:
     """Return query, subtopic, weight, type of all judged or described subtopics, sorted."""
-    described = read_table(store, "subtopics", facts.track, pl.col("set") == facts.qrels)
+    described = read_table(track, "subtopics", pl.col("set") == facts.qrels)
     described = described.select("query", "subtopic", "weight", "type")
     return (
         pairs.select("query", "subtopic")

@@ -20,13 +20,14 @@ from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judgments import Judged, read_judged
 from irmeta.rankings.pool import PooledLists, check_pool_depth, no_contributor
-from irmeta.rankings.qrels_sets import subtopic_set
-from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.rankings.track import Track
+from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import Need, check_needs
 from irmeta.store.ranked_track import Evaluation
 from irmeta.store.scan import (
     RowBlock,
     StoredLists,
+    StoredTrack,
     StoreReader,
     read_table,
     replaced,
@@ -72,9 +73,7 @@ MOST_SENT = 64
 
 def over_blocks(
     function: Callable[[JudgedRanks], Result],
-    store: StoreReader,
-    track: str,
-    policy: EvalPolicy,
+    track: Track,
     needs: Collection[Need] = (),
     *,
     workers: int | None = 1,
@@ -88,40 +87,40 @@ def over_blocks(
     picklable, and `workers` is the largest number of blocks in work (None: `MOST_SENT`). With
     `max_rows` blocks do not depend on the workers.
     """
+    store = track.stored.store
     if executor is None:
         threads, least = thread_count(workers), min(store.block_rows, LEAST_ROWS)
         rows = max_rows or max(store.block_rows // threads, least)
-        blocks = judged_blocks(store, track, policy, rows, needs)
+        blocks = judged_blocks(track, rows, needs)
         by_block = ordered_map(lambda read: function(read()), blocks, workers=threads)
     else:
         rows = max_rows or min(store.block_rows, SENT_ROWS)
-        by_block = _on_executor(function, store, track, policy, needs, workers, executor, rows)
-    with undisturbed(store, track), closing(by_block) as results:
+        by_block = _on_executor(function, track, needs, workers, executor, rows)
+    with undisturbed(track.stored), closing(by_block) as results:
         yield from results
 
 
 def _on_executor(
     function: Callable[[JudgedRanks], Result],
-    store: StoreReader,
-    track: str,
-    policy: EvalPolicy,
+    track: Track,
     needs: Collection[Need],
     workers: int | None,
     executor: Executor,
     rows: int,
 ) -> Generator[Result]:
     """Yield the result of a function for each block, computed by an executor."""
-    if not store.is_shared:
+    store = track.stored.store
+    if not track.stored.is_shared:
         fix = "ingest it into a folder, or use threads."
         raise UsageError(f"{store} is in memory, where no other process reads it: {fix}")
-    fingerprint = store.fingerprint(track)
-    sent = _Sent(store.only(track), fingerprint, track, policy, frozenset(needs), rows)
+    smallest, needed = store.only(track.name), frozenset(needs)
+    sent = _Sent(smallest, track.stored.fingerprint(), track.name, track.policy, needed, rows)
     yield from ordered_map(
         partial(_on_block, function, sent),
         range(len(_blocks(sent))),
         workers=MOST_SENT if workers is None else workers,
         executor=executor,
-        lost=partial(_lost, track),
+        lost=partial(_lost, track.name),
     )
 
 
@@ -140,12 +139,13 @@ class _Sent:
 @lru_cache(maxsize=1)  # a worker reads the qrels once for all blocks of a track
 def _blocks(sent: _Sent) -> list[Callable[[], JudgedRanks]]:
     """Return one function per block that reads it."""
-    return list(judged_blocks(sent.store, sent.track, sent.policy, sent.rows, sent.needs))
+    track = Track.of(sent.store, sent.track, sent.policy)
+    return list(judged_blocks(track, sent.rows, sent.needs))
 
 
 def _on_block(function: Callable[[JudgedRanks], Result], sent: _Sent, index: int) -> Result:
     """Read one block of a track in a worker, and call a function."""
-    if sent.store.fingerprint(sent.track) != sent.fingerprint:
+    if sent.store.track(sent.track).fingerprint() != sent.fingerprint:
         raise replaced(sent.track)
     return function(_blocks(sent)[index]())
 
@@ -156,36 +156,26 @@ def _lost(track: str, index: int, error: IrmetaError) -> NoReturn:
 
 
 def judged_ranks(
-    store: StoreReader,
-    track: str,
-    policy: EvalPolicy,
-    max_rows: int | None = None,
-    needs: Collection[Need] = (),
+    track: Track, max_rows: int | None = None, needs: Collection[Need] = ()
 ) -> Iterator[JudgedRanks]:
     """Yield the blocks of a track in query order; each judged query is in exactly one."""
-    with undisturbed(store, track):
-        for read in judged_blocks(store, track, policy, max_rows, needs):
+    with undisturbed(track.stored):
+        for read in judged_blocks(track, max_rows, needs):
             yield read()
 
 
 def judged_blocks(
-    store: StoreReader,
-    track: str,
-    policy: EvalPolicy,
-    max_rows: int | None = None,
-    needs: Collection[Need] = (),
+    track: Track, max_rows: int | None = None, needs: Collection[Need] = ()
 ) -> Iterator[Callable[[], JudgedRanks]]:
     """Yield one function per block that reads the block in any thread: see `judged_ranks`."""
-    facts = track_facts(store, track, policy.qrels, policy.rel)
-    asked = _Asked.of(store, facts, policy, needs)
-    sets = _qrels_sets(store, facts, asked.needs, policy.rel)
-    for queries, block in _blocks_of(store, facts, sets, max_rows):
+    asked = _Asked.of(track, needs)
+    sets = _qrels_sets(track, asked.needs)
+    for queries, block in _blocks_of(track, sets, max_rows):
         yield partial(_block_view, sets, queries, asked, block)
 
 
 def judged_under(
-    store: StoreReader,
-    track: str,
+    track: Track,
     asked: Sequence[tuple[EvalPolicy, Collection[Need]]],
     max_rows: int | None = None,
 ) -> Iterator[list[JudgedRanks]]:
@@ -193,12 +183,12 @@ def judged_under(
 
     The policies have the same qrels set; only the first may need subtopics or samples.
     """
-    with undisturbed(store, track):
-        facts = track_facts(store, track, asked[0][0].qrels, asked[0][0].rel)
-        every = [_Asked.of(store, facts, policy, needs) for policy, needs in asked]
+    with undisturbed(track.stored):
+        track = track.under(asked[0][0])
+        every = [_Asked.of(track.under(policy), needs) for policy, needs in asked]
         columns = sorted({column for request in every for column in request.columns})
-        sets = _qrels_sets(store, facts, every[0].needs, asked[0][0].rel)
-        for queries, block in _blocks_of(store, facts, sets, max_rows):
+        sets = _qrels_sets(track, every[0].needs)
+        for queries, block in _blocks_of(track, sets, max_rows):
             block_queries, lists = _lists_of(block, queries, columns)
             yield [_arranged(sets, block_queries, request, lists) for request in every]
 
@@ -213,10 +203,9 @@ class _Asked:
     costs: pl.DataFrame | None
 
     @classmethod
-    def of(
-        cls, store: StoreReader, facts: TrackFacts, policy: EvalPolicy, needs: Collection[Need]
-    ) -> _Asked:
+    def of(cls, track: Track, needs: Collection[Need]) -> _Asked:
         check_needs(needs)
+        facts, policy = track.facts, track.policy
         if policy.has_smaller_pool:
             needs = {*needs, "pool"}
             check_pool_depth(policy.pool_depth, facts)
@@ -230,16 +219,16 @@ class _Asked:
         compared = columns_compared(store_order, (order, pool_order), "ties" in needs)
         costs = None
         if policy.costs is not None and "costs" in needs:
-            costs = costs_of(store, facts.track, policy.costs)
+            costs = costs_of(track.stored, policy.costs)
         return cls(policy, needs, sorted({"doc_id", *compared}), costs)
 
 
 def _blocks_of(
-    store: StoreReader, facts: TrackFacts, sets: Sequence[Judged], max_rows: int | None
+    track: Track, sets: Sequence[Judged], max_rows: int | None
 ) -> Iterator[tuple[list[str], RowBlock]]:
     """Yield the queries of a track, and each block of its long table."""
     queries = sorted(set().union(*(judged.queries for judged in sets)))
-    for block in row_blocks(store, facts.track, queries, facts.systems, max_rows):
+    for block in row_blocks(track.stored, queries, track.systems, max_rows):
         yield queries, block
 
 
@@ -255,19 +244,15 @@ def evaluation_of(policy: EvalPolicy, needs: Collection[Need]) -> Evaluation | N
     return Evaluation((policy.tie_order, pool_order), "ties" in needs, "retrieved" in needs)
 
 
-def _qrels_sets(
-    store: StoreReader, facts: TrackFacts, needs: Collection[Need], rel: tuple[str, ...]
-) -> list[Judged]:
+def _qrels_sets(track: Track, needs: Collection[Need]) -> list[Judged]:
     """Return the judgments of the chosen qrels set, and of the one with subtopics if needed."""
-    sample = "sample" in needs
+    stored, facts, sample = track.stored, track.facts, "sample" in needs
     if "subtopics" not in needs:
-        return [read_judged(store, facts, sample=sample)]
-    name = subtopic_set(store, facts)
-    set_facts = track_facts(store, facts.track, name, rel)
-    with_subtopics = read_judged(store, set_facts, subtopics=True)
-    if name == facts.qrels:
+        return [read_judged(stored, facts, sample=sample)]
+    with_subtopics = read_judged(stored, track.subtopic_facts, subtopics=True)
+    if with_subtopics.facts.qrels == facts.qrels:
         return [with_subtopics]
-    return [read_judged(store, facts, sample=sample), with_subtopics]
+    return [read_judged(stored, facts, sample=sample), with_subtopics]
 
 
 @dataclass(frozen=True)
@@ -407,7 +392,7 @@ def _row_of(doc_ids: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def list_docs(
-    store: StoreReader, facts: TrackFacts, order: TieOrder | None = None, depth: int | None = None
+    track: StoredTrack, facts: TrackFacts, order: TieOrder | None = None, depth: int | None = None
 ) -> pl.DataFrame:
     """Return the docs of the lists of the systems of `facts` on its judged queries.
 
@@ -415,10 +400,10 @@ def list_docs(
     """
     changed_order = other_order(facts, order)
     columns = sorted({"doc_id", *(TIE_RULES[changed_order].keys if changed_order else ())})
-    with undisturbed(store, facts.track):
-        queries = pl.Series(read_judged(store, facts).queries, dtype=pl.String)
+    with undisturbed(track):
+        queries = pl.Series(read_judged(track, facts).queries, dtype=pl.String)
         parts = []
-        for block in row_blocks(store, facts.track, queries.to_list(), facts.systems):
+        for block in row_blocks(track, queries.to_list(), facts.systems):
             lists = block.lists(columns)
             lists = lists.only((lists.query >= 0) & (lists.system >= 0))
             rank = ranks_under(order or facts.policy["tie_order"], lists, facts)
@@ -432,8 +417,8 @@ def list_docs(
             }
             rows = pl.DataFrame(part)
             parts.append(rows if depth is None else rows.filter(pl.col("rank") <= depth))
-        doc_names = read_table(store, "docs", facts.track).select("query", "doc_id", "doc")
-        docs = pl.concat(parts).join(doc_names, on=["query", "doc_id"], how="left")
+        names = read_table(track, "docs").select("query", "doc_id", "doc")
+        docs = pl.concat(parts).join(names, on=["query", "doc_id"], how="left")
     return docs.sort("rank").group_by("system", "query").agg(docs="doc")
 
 
@@ -484,17 +469,17 @@ def _lines(file: str) -> Iterator[tuple[str | None, str, float]]:
         yield (fields[0] if width == 3 else None), fields[-2], cost
 
 
-def costs_of(store: StoreReader, track: str, file: str) -> pl.DataFrame:
+def costs_of(track: StoredTrack, file: str) -> pl.DataFrame:
     """Return the costs of a track's docs: query, doc_id, cost."""
     costs = read_costs(file)
     by_query = costs["query"].null_count() == 0
     keys = ["query", "doc"] if by_query else ["doc"]
-    docs = read_table(store, "docs", track).select("query", "doc_id", "doc")
+    docs = read_table(track, "docs").select("query", "doc_id", "doc")
     costs_of_docs = docs.join(costs.select(*keys, "cost"), on=keys).select(
         "query", "doc_id", "cost"
     )
     if costs_of_docs.is_empty():
-        raise UsageError(f"no doc of track {track!r} has a cost in {file}.")
+        raise UsageError(f"no doc of track {track.name!r} has a cost in {file}.")
     return costs_of_docs
 
 

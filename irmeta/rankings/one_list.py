@@ -16,8 +16,9 @@ from irmeta.rankings.holders import groups_of
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import NOT_POOLED
+from irmeta.rankings.track import Track
 from irmeta.rankings.view import Need
-from irmeta.store.scan import StoreReader, undisturbed
+from irmeta.store.scan import undisturbed
 from irmeta.trec.qrels import plain
 
 
@@ -232,22 +233,22 @@ def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, float]]:
 
 
 def block_with(
-    store: StoreReader,
-    track: str,
+    track: Track,
     query: str,
-    policy: EvalPolicy,
     needs: Collection[Need],
     queries: Callable[[JudgedRanks], Sequence[str]],
 ) -> JudgedRanks:
     """Return the block of a track that has a query; `queries` returns those of a block."""
     known: list[str] = []
-    with undisturbed(store, track):
-        for view in judged_ranks(store, track, policy, needs=needs):
+    with undisturbed(track.stored):
+        for view in judged_ranks(track, needs=needs):
             judged = queries(view)
             if query in judged:
                 return view
             known += judged
-    raise UsageError(f"track {track!r} has no judged query {query!r}. {did_you_mean(query, known)}")
+    raise UsageError(
+        f"track {track.name!r} has no judged query {query!r}. {did_you_mean(query, known)}"
+    )
 
 
 def system_index(view: JudgedRanks, track: str, system: str) -> int:

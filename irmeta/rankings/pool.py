@@ -11,7 +11,6 @@ import polars as pl
 from irmeta.errors import DataError, UsageError
 from irmeta.kernels.incomplete import first_unjudged
 from irmeta.rankings.track_facts import TrackFacts
-from irmeta.store.scan import StoreReader, read_table
 
 NOT_POOLED = int(np.iinfo(np.int64).max)
 POOL_ARRAYS = ("pooled_lists", "pool_depth", "complete_depth")
@@ -48,9 +47,8 @@ class Pool:
         return text
 
 
-def pool_of(store: StoreReader, track: str) -> Pool:
-    """Return the pool of a track."""
-    facts = read_table(store, "systems", track)
+def pool_of(track: str, facts: pl.DataFrame) -> Pool:
+    """Return the pool of a track with this table `systems`."""
     known = facts["pooled"].null_count() < facts.height
     pooled = facts.filter("pooled") if known else facts
     available = pooled.filter(pl.col("skip_reason").is_null())["system"].to_list()

@@ -10,7 +10,6 @@ import polars as pl
 
 from irmeta.errors import RelevanceWarning, UsageError, did_you_mean, first_few, warn
 from irmeta.policies import rel_by_set
-from irmeta.store.scan import StoreReader, read_table
 from irmeta.trec.qrels import SAMPLED, plain
 
 SEVERAL = "evaluate, compare or matrices, which take several"
@@ -132,13 +131,16 @@ class TrackFacts:
 
 
 def track_facts(
-    store: StoreReader, track: str, qrels: str | None = None, rel: tuple[str, ...] = ()
+    record: Mapping[str, Any],
+    table: pl.DataFrame,
+    qrels: str | None,
+    rel: tuple[str, ...],
 ) -> TrackFacts:
     """Return the facts of one track under one of its qrels sets (None: the primary one).
 
-    `rel` is that of an `EvalPolicy`.
+    `table` is the track's table `systems`, and `rel` that of an `EvalPolicy`.
     """
-    record = store.read_record(track)
+    track = record["track"]
     sets = {q["name"]: q for q in record["qrels"]}
     name = record["qrels"][0]["name"] if qrels is None else qrels
     if name not in sets:
@@ -147,11 +149,10 @@ def track_facts(
         raise UsageError(f"track {track!r} has no qrels set {name!r}. {did_you_mean(name, sets)}")
     configs = {config["name"]: config for config in record["config"]["qrels"]}
     sampled = configs[name]["format"]
-    table = read_table(store, "systems", track)
     systems = table.filter(pl.col("skip_reason").is_null()).sort("system")
     stated = {None: configs[name].get("rel", 1)} | rel_by_set(rel)
     return TrackFacts(
-        track=record["track"],
+        track=track,
         systems=tuple(record["systems"]),
         deepest_rank=record["deepest_rank"],
         qrels=name,

@@ -13,8 +13,7 @@ subtopics/T/, samples/T/ for tracks that describe subtopics, or judge a sample o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +36,7 @@ from irmeta.files import folder_name, is_free, write_bytes
 from irmeta.locations import (
     AnyLocation,
     Location,
+    RemotePath,
     check_utf8,
     local,
     location,
@@ -282,8 +282,8 @@ class Layout:
         else:
             local(self.failed).unlink(missing_ok=True)
 
-    def read_record(self, track: str) -> dict[str, Any]:
-        """Return a track's record.
+    def track(self, name: str) -> FolderTrack:
+        """Read the record of a track.
 
         Raises
         ------
@@ -292,20 +292,25 @@ class Layout:
             changed after it was written.
         """
         check_not_forked()
+        path = self.record(name)
         try:
-            record = parse_record(read_recent(self.record(track)))
+            content = version = read_recent(path)
+            if isinstance(path, RemotePath):  # before the content, which may be a second old
+                version = version_of(path)
+            record = parse_record(content)
             if record.get(IS_REPLACED):
                 problem = "is being replaced by an ingest, or that ingest was interrupted"
-                raise DataError(problem, track=track, fix=self._after_replacing())
+                raise DataError(problem, track=name, fix=self._after_replacing())
             if not isinstance(record.get("files"), dict):
                 raise ValueError("not a track record: it lists no files")
-            return {EARLIER_NAMES.get(name, name): value for name, value in record.items()}
         except FileNotFoundError:
-            hint = did_you_mean(track, self.tracks())
-            raise UsageError(f"{self.root} has no track {track!r}. {hint}") from None
+            hint = did_you_mean(name, self.tracks())
+            raise UsageError(f"{self.root} has no track {name!r}. {hint}") from None
         except ValueError as error:
-            file = str(self.record(track))
+            file = str(path)
             raise DataError(f"cannot be read ({error})", file=file, fix=fix_of(self)) from None
+        record = {EARLIER_NAMES.get(key, key): value for key, value in record.items()}
+        return FolderTrack(self, record, version)
 
     def mark_replaced(self, track: str) -> None:
         """Let readers of a track raise an error until its next record is written.
@@ -322,49 +327,76 @@ class Layout:
             return "Try again after the ingest, or run an interrupted ingest again."
         return "Try again after the track and its record were copied."
 
-    def fingerprint(self, track: str | None = None) -> str:
-        """Return a hash of the input and policy of one or all tracks."""
-        names = self.tracks() if track is None else [track]
-        return fingerprint(self.read_manifest(), map(self.read_record, names))
-
-    def version(self, track: str) -> bytes:
-        """Return the version of a track's record, which is written after all of its files."""
-        try:
-            return version_of(self.record(track))
-        except FileNotFoundError:
-            return b""
+    def fingerprint(self) -> str:
+        """Return a hash of the input and policy of all tracks."""
+        records = (self.track(name).record for name in self.tracks())
+        return fingerprint(self.read_manifest(), records)
 
     def only(self, track: str) -> Layout:
         """Return this layout with an absolute path."""
         return Layout(self.root.absolute()) if isinstance(self.root, Path) else self
 
-    def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
-        """Scan one of a track's tables; files that the record does not list are an error.
+
+@dataclass(frozen=True, eq=False)
+class FolderTrack:
+    """A track of a store in a folder: a `StoredTrack`.
+
+    Attributes
+    ----------
+    version
+        Bytes that change when the track is replaced.
+    """
+
+    store: Layout
+    record: Mapping[str, Any]
+    version: bytes
+    is_shared = True
+
+    @property
+    def name(self) -> str:
+        """Name of the track."""
+        return self.record["track"]
+
+    def is_current(self) -> bool:
+        """Check that the track was not replaced since its record was read."""
+        try:
+            return version_of(self.store.record(self.name)) == self.version
+        except FileNotFoundError:
+            return False
+
+    def fingerprint(self) -> str:
+        """Return a hash of the input and policy of the track."""
+        return fingerprint(self.store.read_manifest(), [self.record])
+
+    def table(self, kind: str, where: pl.Expr | None = None) -> pl.LazyFrame:
+        """Scan a table; files that the record does not list are an error.
 
         polars does not verify page checksums, so the content of each local file is compared with
         the record at its first use in a process. Remote files are read by pyarrow, which does.
         """
-        if kind in OPTIONAL and not self._has(kind, track):
+        if kind in OPTIONAL and not self._listed(kind):
             return TABLES[kind].empty().lazy()
-        content = known_content_checksum if isinstance(self.root, Path) else None
-        frame = scan(self._checked(kind, track, content))
-        frame = _with_later_columns(kind, frame)
+        content = known_content_checksum if isinstance(self.store.root, Path) else None
+        frame = _with_later_columns(kind, scan(self._checked(kind, content)))
         return frame if where is None else frame.filter(where)
 
-    def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
+    def read(self, kind: str, where: pl.Expr | None = None) -> pl.DataFrame:
         """Return `table` as a collected frame."""
         if kind == "runs":
-            return self.table(kind, track, where).collect()
-        if kind in OPTIONAL and not self._has(kind, track):
+            return self.table(kind, where).collect()
+        if kind in OPTIONAL and not self._listed(kind):
             return TABLES[kind].empty()
-        with self._naming_damage(kind, track):
-            frame = read_frame(self._checked(kind, track))
+        try:
+            frame = read_frame(self._checked(kind))
+        except DAMAGED:  # name the file, which the libraries beneath may not
+            self._checked(kind, content_checksum)
+            raise
         frame = _with_later_columns(kind, frame.lazy()).collect()
         return frame if where is None else frame.filter(where)
 
-    def groups(self, track: str) -> list[RowGroup]:
-        """Return the row groups of a track's long table."""
-        return list(row_groups(self._checked("runs", track)))
+    def groups(self) -> list[RowGroup]:
+        """Return the row groups of the long table."""
+        return list(row_groups(self._checked("runs")))
 
     def lists(
         self,
@@ -372,47 +404,35 @@ class Layout:
         columns: Sequence[str],
         codes: Mapping[str, Mapping[str, int]],
     ) -> StoredLists:
-        """Return the lists of row groups, see `StoreReader`."""
+        """Return the lists of row groups, see `StoredTrack`."""
         return read_lists(groups, columns, codes)
 
-    @contextmanager
-    def _naming_damage(self, kind: str, track: str) -> Generator[None]:
-        """Raise the error of the damaged file, where the libraries beneath do not name it."""
-        try:
-            yield
-        except DAMAGED:
-            self._checked(kind, track, content_checksum)
-            raise
-
-    def _has(self, kind: str, track: str) -> bool:
-        return any(name.startswith(f"{kind}/") for name in self.read_record(track)["files"])
-
-    def _listed(self, written: Iterable[str], kind: str, track: str) -> list[Location]:
-        """Return the files of one kind that a record lists; to list a remote folder takes time."""
-        names = [name.rpartition("/")[2] for name in written if name.startswith(f"{kind}/")]
-        return sorted((self.folder(kind, track) / name for name in names), key=_part)
+    def _listed(self, kind: str) -> list[Location]:
+        """Return the files of one kind that the record lists."""
+        names = [name.rpartition("/")[2] for name in self.record["files"] if _is_of(name, kind)]
+        return sorted((self.store.folder(kind, self.name) / name for name in names), key=_part)
 
     def _checked(
-        self, kind: str, track: str, content: Callable[[Location], str] | None = None
+        self, kind: str, content: Callable[[Location], str] | None = None
     ) -> list[Location]:
         """Return the files of one kind after comparing sizes and footers, or `content`.
 
         Readers that verify page checksums pass no `content`.
         """
-        written = self.read_record(track)["files"]
-        files = (
-            self.files(kind, track)
-            if isinstance(self.root, Path)
-            else self._listed(written, kind, track)
-        )
+        is_local = isinstance(self.store.root, Path)  # to list a remote folder takes time
+        files = self.store.files(kind, self.name) if is_local else self._listed(kind)
         if not files:
             problem = "its Parquet files are missing from the store"
-            raise DataError(problem, track=track, fix=fix_of(self))
-        for name, problem in problems(kind, files, written, content):
-            file = self.folder(kind, track) / name.rpartition("/")[2]
+            raise DataError(problem, track=self.name, fix=fix_of(self.store))
+        for name, problem in problems(kind, files, self.record["files"], content):
+            file = self.store.folder(kind, self.name) / name.rpartition("/")[2]
             message = f"its files in the store cannot be read ({file} {problem})"
-            raise DataError(message, track=track, fix=fix_of(self))
+            raise DataError(message, track=self.name, fix=fix_of(self.store))
         return files
+
+
+def _is_of(file: str, kind: str) -> bool:
+    return file.startswith(f"{kind}/")
 
 
 def _part(file: Location) -> int:
@@ -446,7 +466,7 @@ def check_manifest(layout: Layout) -> Found:
 def check_track(layout: Layout, track: str) -> list[Found]:
     """Read the record of a track and all files that it lists."""
     try:
-        written = layout.read_record(track)["files"]
+        written = layout.track(track).record["files"]
     except IrmetaError as error:
         return [(layout.record(track), _reason(error))]
     results: list[Found] = [(layout.record(track), None)]

@@ -136,7 +136,7 @@ def _last_query(file: pq.ParquetFile, index: int) -> str:
 def read_lists(
     groups: Sequence[RowGroup], columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]
 ) -> StoredLists:
-    """Read some columns of the lists of row groups, see `StoreReader.lists`."""
+    """Read some columns of the lists of row groups, see `StoredTrack.lists`."""
     tables = []
     for path, metadata in {g.path: g.metadata for g in groups}.items():
         indices = [g.index for g in groups if g.path == path]

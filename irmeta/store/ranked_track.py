@@ -378,7 +378,7 @@ class RankedGroup:
         return self.track.queries[self.last - 1]
 
     def lists(self, columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]) -> StoredLists:
-        """Return the group's lists, see `StoreReader.lists`."""
+        """Return the group's lists, see `StoredTrack.lists`."""
         held = self.track.lists
         query, rows = held.rows_of(self.first, self.last)
         systems = pl.Series([run.system for run in held.runs])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.checksums import to_json
 from irmeta.errors import DataError
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import NAMES
@@ -88,8 +90,8 @@ class ReadTrack(Beside):
         return self.named.skipped
 
     def record(self, noticed: Noticed) -> dict[str, Any]:
-        """Return the track's record without the checksums of its files in a store."""
-        return track_record(
+        """Return the track's record as JSON, without the checksums of its files in a store."""
+        record = track_record(
             self.source,
             self.sets,
             self.rows,
@@ -101,6 +103,7 @@ class ReadTrack(Beside):
             self.inputs,
             noticed,
         )
+        return json.loads(to_json(record))
 
     def groups(self) -> tuple[Names, Groups]:
         """Return the names of the track and its lists, one group of queries at a time."""

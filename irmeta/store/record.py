@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -52,10 +53,10 @@ class Inputs:
             file: self._stamp(file) for file in self.files
         }
 
-    def unchanged(self) -> dict[str, Any] | None:
+    def unchanged(self) -> Mapping[str, Any] | None:
         """Return the track's record if it is up to date, else None."""
         try:
-            record = self.layout.read_record(self.source.name)
+            record = self.layout.track(self.source.name).record
         except IrmetaError:
             return None
         if record.get("config") != config_record(self.source) or not self._is_intact(record):
@@ -70,14 +71,14 @@ class Inputs:
                 return None
         return record if set(self.files) == set(record["inputs"]) else None
 
-    def _is_intact(self, record: dict[str, Any]) -> bool:
+    def _is_intact(self, record: Mapping[str, Any]) -> bool:
         """Check whether the track's files in the store are unchanged."""
         folders = {kind: local(self.layout.folder(kind, self.source.name)) for kind in KINDS}
         if self.rehash:
             return file_checksums(folders) == record["files"]
         return has_same_footers(folders, record["files"])
 
-    def seen(self, record: dict[str, Any]) -> Seen:
+    def seen(self, record: Mapping[str, Any]) -> Seen:
         """Return the track's entry in the cache."""
         return {
             file: [*stamp, record["inputs"][file]]

@@ -114,32 +114,60 @@ class StoreReader(Protocol):
         """Return the tracks that the last ingest could not read, and the reasons."""
         ...
 
-    def read_record(self, track: str) -> dict[str, Any]:
-        """Return a track's record; raise `UsageError` if the store has no such track."""
+    def track(self, name: str) -> StoredTrack:
+        """Read the record of a track; raise `UsageError` if the store has no such track."""
         ...
 
-    def fingerprint(self, track: str | None = None) -> str:
-        """Return a hash of the input and policy of a track or, by default, of all tracks."""
-        ...
-
-    def version(self, track: str) -> bytes:
-        """Return bytes that change when the track is replaced; empty without the track."""
+    def fingerprint(self) -> str:
+        """Return a hash of the input and policy of all tracks."""
         ...
 
     def only(self, track: str) -> StoreReader:
         """Return the smallest store that another process needs to read one track."""
         ...
 
-    def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
-        """Return a table of irmeta.schema for one track, or the rows where `where` is true."""
+
+class StoredTrack(Protocol):
+    """Interface to read one track of a store, whose record was read once."""
+
+    @property
+    def store(self) -> StoreReader:
+        """The store that holds the track."""
         ...
 
-    def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
+    @property
+    def name(self) -> str:
+        """Name of the track."""
+        ...
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The track's record, which is not to be changed."""
+        ...
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes can read the track by the path of its store."""
+        ...
+
+    def is_current(self) -> bool:
+        """Check that the track was not replaced since its record was read."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return a hash of the input and policy of the track."""
+        ...
+
+    def table(self, kind: str, where: pl.Expr | None = None) -> pl.LazyFrame:
+        """Return a table of irmeta.schema, or the rows where `where` is true."""
+        ...
+
+    def read(self, kind: str, where: pl.Expr | None = None) -> pl.DataFrame:
         """Return `table` as a collected frame, with checksums verified."""
         ...
 
-    def groups(self, track: str) -> Sequence[RowGroup]:
-        """Return the groups of a track that have rows, in query order."""
+    def groups(self) -> Sequence[RowGroup]:
+        """Return the groups of the long table that have rows, in query order."""
         ...
 
     def lists(
@@ -150,29 +178,26 @@ class StoreReader(Protocol):
 
 
 @contextmanager
-def undisturbed(store: StoreReader, *tracks: str) -> Generator[None]:
-    """Read several files of tracks as one consistent snapshot.
+def undisturbed(*tracks: StoredTrack) -> Generator[None]:
+    """Read several files of tracks as one consistent snapshot, the records read before included.
 
     Raises
     ------
     DataError
-        If an ingest replaced a track during the body, even if another error was raised.
+        If an ingest replaced a track before the end of the body, even if another error was raised.
     """
-    before = {track: store.version(track) for track in tracks}
     try:
         yield
     except Exception as error:
-        _refuse_replaced(store, before, error)
+        _refuse_replaced(tracks, error)
         raise
-    _refuse_replaced(store, before)
+    _refuse_replaced(tracks)
 
 
-def _refuse_replaced(
-    store: StoreReader, before: Mapping[str, bytes], error: Exception | None = None
-) -> None:
-    for track, version in before.items():
-        if store.version(track) != version:
-            raise replaced(track) from error
+def _refuse_replaced(tracks: Iterable[StoredTrack], error: Exception | None = None) -> None:
+    for track in tracks:
+        if not track.is_current():
+            raise replaced(track.name) from error
 
 
 def replaced(track: str) -> DataError:
@@ -182,13 +207,13 @@ def replaced(track: str) -> DataError:
 
 
 @contextmanager
-def _readable(store: StoreReader, track: str) -> Generator[None]:
+def _readable(track: StoredTrack) -> Generator[None]:
     """Convert errors of damaged files of a track to a `DataError`."""
     try:
         yield
     except DAMAGED as error:
         problem = f"its files in the store cannot be read ({str(error).strip()})"
-        raise DataError(problem, track=track, fix=fix_of(store)) from error
+        raise DataError(problem, track=track.name, fix=fix_of(track.store)) from error
 
 
 def fix_of(store: StoreReader) -> str:
@@ -209,24 +234,39 @@ def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
         if not names:
             raise UsageError(f"{store} holds no complete track.")
         return names
-    asked = [track] if isinstance(track, str) else sorted(set(track))
-    if not asked:
+    return [stored.name for stored in each_track(store, track)]
+
+
+def each_track(store: StoreReader, track: Tracks) -> Iterator[StoredTrack]:
+    """Yield the requested tracks, sorted; of all tracks one record is read at a time.
+
+    Raises
+    ------
+    UsageError
+        See `tracks_of`.
+    """
+    if track is None:
+        return map(store.track, tracks_of(store, None))
+    names = [track] if isinstance(track, str) else sorted(set(track))
+    if not names:
         raise UsageError("no track was given: omit `track` for all tracks.")
-    return [store.read_record(name)["track"] for name in asked]
+    return iter([*map(store.track, names)])
 
 
-def only_track(store: StoreReader, track: str | None) -> str:
-    """Return the name of a track; None stands for the only track of the store.
+def only_track(store: StoreReader, track: str | None) -> StoredTrack:
+    """Return a track; None stands for the only track of the store.
 
     Raises
     ------
     UsageError
         If the track is not in the store, or none is named and the store has several.
     """
-    names = tracks_of(store, track)
+    if track is not None:
+        return store.track(track)
+    names = tracks_of(store, None)
     if len(names) > 1:
         raise UsageError(f"specify a track: {', '.join(names)}.")
-    return names[0]
+    return store.track(names[0])
 
 
 def lazy(store: StoreReader, kind: str, track: Tracks = None) -> pl.LazyFrame:
@@ -234,22 +274,17 @@ def lazy(store: StoreReader, kind: str, track: Tracks = None) -> pl.LazyFrame:
 
     Only complete tracks are read. Grades are float64 if those of any of the tracks are.
     """
-    names = tracks_of(store, track)
-    frames = [store.table(kind, name) for name in names]
-    if kind in ("runs", "qrels") and any(_has_levels(store, kind, name) for name in names):
+    frames, has_decimals = list[pl.LazyFrame](), False
+    for stored in each_track(store, track):
+        frames.append(stored.table(kind))
+        sets = stored.record["qrels"]
+        has_decimals |= any("levels" in one for one in (sets[:1] if kind == "runs" else sets))
+    if kind in ("runs", "qrels") and has_decimals:
         frames = [frame.with_columns(pl.col("grade").cast(pl.Float64)) for frame in frames]
     return pl.concat(frames)
 
 
-def _has_levels(store: StoreReader, kind: str, track: str) -> bool:
-    """Check whether a track's table has grades that are not int8."""
-    sets = store.read_record(track)["qrels"]
-    return any("levels" in one for one in (sets[:1] if kind == "runs" else sets))
-
-
-def read_table(
-    store: StoreReader, kind: str, track: str, where: pl.Expr | None = None
-) -> pl.DataFrame:
+def read_table(track: StoredTrack, kind: str, where: pl.Expr | None = None) -> pl.DataFrame:
     """Read and check a table of one track, like `lazy`.
 
     Raises
@@ -258,8 +293,8 @@ def read_table(
         If the table is damaged.
     """
     check_not_forked()
-    with _readable(store, track):
-        return store.read(kind, track, where)
+    with _readable(track):
+        return track.read(kind, where)
 
 
 def track_notes(record: Mapping[str, Any]) -> str | None:
@@ -279,8 +314,7 @@ class RowBlock:
         Range of the block's queries, see `row_blocks`.
     """
 
-    store: StoreReader
-    track: str
+    track: StoredTrack
     groups: Sequence[RowGroup]
     codes: Mapping[str, Mapping[str, int]]
     first_query: int
@@ -288,13 +322,12 @@ class RowBlock:
 
     def lists(self, columns: Sequence[str]) -> StoredLists:
         """Return the lists; query and system index the names given to `row_blocks`, or are -1."""
-        with _readable(self.store, self.track):
-            return self.store.lists(self.groups, columns, self.codes)
+        with _readable(self.track):
+            return self.track.lists(self.groups, columns, self.codes)
 
 
 def row_blocks(
-    store: StoreReader,
-    track: str,
+    track: StoredTrack,
     queries: Sequence[str],
     systems: Sequence[str],
     max_rows: int | None = None,
@@ -304,9 +337,9 @@ def row_blocks(
     A block has at most `max_rows` rows, or as many as the store prefers, and at least one group.
     The blocks cover all of `queries` (which must be sorted), those without a row included.
     """
-    with _readable(store, track):
-        groups = store.groups(track)
-    limit = max_rows or store.block_rows
+    with _readable(track):
+        groups = track.groups()
+    limit = max_rows or track.store.block_rows
     codes = {
         "query": {name: i for i, name in enumerate(queries)},
         "system": {name: i for i, name in enumerate(systems)},
@@ -321,5 +354,5 @@ def row_blocks(
         if stop < len(groups):
             final = groups[stop - 1].last_query.encode()
             last = next((i for i in range(first, last) if queries[i].encode() > final), last)
-        yield RowBlock(store, track, groups[start:stop], codes, first, last)
+        yield RowBlock(track, groups[start:stop], codes, first, last)
         first, start = last, stop

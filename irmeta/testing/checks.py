@@ -371,7 +371,7 @@ def rankings_of(store: Store) -> dict[tuple[str, str], list[str]]:
 def _agrees(track: Track, specs: list[Spec], twin: Twin) -> None:
     store = track.read()
     rankings = rankings_of(store)
-    scores = evaluate(store.reader, track.name, specs, EvalPolicy())
+    scores = evaluate(store.track(track.name), specs)
     for spec, values in zip(specs, scores.values, strict=True):
         for q, query in enumerate(scores.queries):
             for s, system in enumerate(scores.systems):

@@ -10,7 +10,6 @@ from itertools import combinations, product
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import compare_block, evaluate_preferences, list_for
 from irmeta.preferences.registry import PreferenceSpec, parse_preference
 from irmeta.preferences.spec import PreferenceRule
@@ -260,7 +259,7 @@ def _check_twin(rule: PreferenceRule, twin: PairTwin) -> None:
 def _agrees(track: Track, specs: list[PreferenceSpec], twin: PairTwin) -> None:
     store = track.read()
     rankings = rankings_of(store)
-    compared = evaluate_preferences(store.reader, track.name, specs, EvalPolicy())
+    compared = evaluate_preferences(store.track(track.name), specs)
     for spec, preferences in zip(specs, compared, strict=True):
         preference = preferences.preference()
         for q, query in enumerate(preferences.queries):

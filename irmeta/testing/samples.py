@@ -310,9 +310,8 @@ def views() -> dict[Negative, JudgedRanks]:
     store = crowd().read()
     views_of_crowd: dict[Negative, JudgedRanks] = {}
     for negative in NEGATIVE:
-        blocks = judged_ranks(
-            store.reader, "t", EvalPolicy(negative=negative), needs=get_args(Need)
-        )
+        track = store.track("t", EvalPolicy(negative=negative))
+        blocks = judged_ranks(track, needs=get_args(Need))
         (views_of_crowd[negative],) = blocks
     return views_of_crowd
 

@@ -196,7 +196,17 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "pairs.win_rates": lambda s: s.pairs.win_rates("RPP", resamples=20),
 }
 ELSEWHERE = {
-    *("path", "policy", "reader", "fingerprint", "provenance", "pairs.provenance"),
+    *(
+        "path",
+        "policy",
+        "policy_with",
+        "reader",
+        "track",
+        "each",
+        "fingerprint",
+        "provenance",
+        "pairs.provenance",
+    ),
     *("to_trec", "summary_html", "plot.compare", "plot.curve", "plot.search_lengths"),
 }
 """Members that name their input, or are tested elsewhere."""

@@ -72,7 +72,7 @@ def test_to_trec__keeps_the_depth_of_pools(tmp_path: Path):
     )
     theirs = irmeta.read(given)
     again = irmeta.read(theirs.to_trec(tmp_path / "out", track="t"))
-    ours, expected = (s.reader.read_record("t") for s in (again, theirs))
+    ours, expected = (s.reader.track("t").record for s in (again, theirs))
     assert ours["pool_depths"] == expected["pool_depths"] == {"1": 2}
     assert ours["config"]["pool_depth"] == expected["config"]["pool_depth"] == 1
     assert ours["config"]["policy"] == {**expected["config"]["policy"], "names": "tag"}

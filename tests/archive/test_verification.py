@@ -17,6 +17,7 @@ from irmeta.archive.verification import equal_as_printed, other_means
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import Spec
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.track import Track as StoreTrack
 from irmeta.results.scores import wide
 from irmeta.results.tidy_files import provenance
 from support.evidence import NTCIR_CONFIG, PUBLISHED
@@ -105,9 +106,9 @@ def test_verify__computes_each_measure_once_under_a_policy(
 ):
     computed = Counter[tuple[EvalPolicy, str]]()
 
-    def counted(store: Any, track: str, specs: list[Spec], policy: EvalPolicy, *given: Any):
-        computed.update((policy, spec.name) for spec in specs)
-        return evaluate(store, track, specs, policy, *given)
+    def counted(track: StoreTrack, specs: list[Spec], *given: Any):
+        computed.update((track.policy, spec.name) for spec in specs)
+        return evaluate(track, specs, *given)
 
     monkeypatch.setattr(verification, "evaluate", counted)
     first, second = ("aldBM25", "doumMan1")

@@ -35,7 +35,7 @@ def all_of(store):
     for choices in ({}, {"tie_order": "file"}, {"negative": "nonrelevant"}):
         store.means(MEASURES, **choices)
         for track in store.tracks:
-            if any(one["subtopics"] for one in store.reader.read_record(track)["qrels"]):
+            if any(one["subtopics"] for one in store.reader.track(track).record["qrels"]):
                 store.means("ERR_IA@5,alpha_nDCG,P_IA@5,CT@5", track=track, **choices)
     store.curve("AP,nDCG,ERR,Q,P", [1, 5], [2, 7])
     store.per_doc.search_lengths()

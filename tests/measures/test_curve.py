@@ -77,7 +77,7 @@ def test_curve__averages_the_queries_of_the_policy(queries: str, track: Track):
 def test_curve__pool_depth_drops_deeper_judgments(track: Track):
     store = track.read()
     frame = store.curve("AP,nDCG", KS, ds=(1, 2, 4))
-    view = next(iter(judged_ranks(store.reader, "t", EvalPolicy(), needs=("pool",))))
+    view = next(iter(judged_ranks(store.track("t"), needs=("pool",))))
     depth = dict(
         zip(
             ((q, d) for q, d in zip(_queries(view), view.docs, strict=True)),
@@ -141,7 +141,7 @@ def test_curve__cutoffs_and_depths_must_ascend(ks: list[int], made_store: irmeta
 
 def test_curves__result_has_arrays_per_measure(made_store: irmeta.Store):
     names = ["P", "AP(rel=2)"]
-    _, found = curves(made_store.reader, "web", names, [1, 5], None, EvalPolicy())
+    _, found = curves(made_store.track("web"), names, [1, 5], None)
     assert found.values.shape == found.queries.shape == (1, 2, len(found.systems))
     assert (found.measure, found.ks, found.ds) == ("AP(rel=2)", (1, 5), (None,))
     assert found.pool is None
@@ -162,10 +162,10 @@ def test_curve__size_limit_evaluates_measures_one_by_one(
 
 def test_curves__pool_lists_pooled_systems(made_store: irmeta.Store):
     names, policy = ["P", "AP(norm=pool)"], EvalPolicy()
-    plain, pooled = curves(made_store.reader, "web", names, [1], None, policy)
+    plain, pooled = curves(made_store.track("web", policy), names, [1], None)
     assert plain.pool is None
     assert pooled.pool
-    assert all(one.pool for one in curves(made_store.reader, "web", names, [1], [2], policy))
+    assert all(one.pool for one in curves(made_store.track("web", policy), names, [1], [2]))
 
 
 @pytest.mark.one_in(3)

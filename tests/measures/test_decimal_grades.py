@@ -151,7 +151,7 @@ def test_levels__a_table_of_worths_and_docs_of_their_own_give_equal_bits(name, m
 def test_levels__are_listed_in_the_record_up_to_255(tmp_path):
     for levels, listed in ((253, 255), (254, 0)):  # and two of the other query
         store = many_levels(levels)
-        (record,) = (store.reader.read_record(name) for name in store.tracks)
+        (record,) = (store.reader.track(name).record for name in store.tracks)
         assert len(record["qrels"][0]["levels"]) == listed
         assert store.qrels().collect()["grade"].dtype == pl.Float64
         (view,) = store.views("data")
@@ -310,7 +310,7 @@ def test_ingest__keeps_int8_where_grades_are_whole(tmp_path):
     }
     assert store.qrels().collect()["grade"].to_list() == [0.5, -1.0, 1.0, -1.0]
     assert store.qrels("whole").collect()["grade"].dtype == pl.Int8
-    records = {track: store.reader.read_record(track)["qrels"][0] for track in store.tracks}
+    records = {track: store.reader.track(track).record["qrels"][0] for track in store.tracks}
     assert records["decimal"]["levels"] == [-1.0, 0.5]
     assert "levels" not in records["whole"]
     assert "grade_digits" not in records["whole"]

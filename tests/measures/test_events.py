@@ -56,7 +56,7 @@ def test_events__sum_to_value_on_synthetic_tracks(family: str, made_store: irmet
     ],
 )
 def test_events__none_with_shared_ties_or_pool(name: str, made_store: irmeta.Store):
-    (view,) = judged_ranks(made_store.reader, "web", EvalPolicy(), needs={"pool"})
+    (view,) = judged_ranks(made_store.track("web"), needs={"pool"})
     spec = parse_measure(name)
     assert spec.measure.events(view, spec.settings) is None
 
@@ -68,7 +68,7 @@ def assert_steps_add_up(store: irmeta.Store, track: str, names: Iterable[str]) -
     """
     specs = [parse_measure(name) for name in names]
     assert specs
-    for view in judged_ranks(store.reader, track, EvalPolicy()):
+    for view in judged_ranks(store.track(track)):
         for spec in specs:
             _assert_adds_up(view, spec)
             _assert_curve(view, spec)

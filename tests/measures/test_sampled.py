@@ -18,7 +18,6 @@ from irmeta.checksums import add_checksum, parse_record, to_json
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import scores_of
 from irmeta.measures.names import canonical
-from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.select import take_rows
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judgments import Sample
@@ -227,7 +226,7 @@ COMPLETE = {
 @pytest.fixture(scope="module")
 def robust(real_store: irmeta.Store) -> JudgedRanks:
     """Twenty queries of a track whose pool is judged in full."""
-    (view,) = judged_ranks(real_store.reader, "robust-2003", EvalPolicy())
+    (view,) = judged_ranks(real_store.track("robust-2003"))
     return view.only_queries(view.queries[::5])
 
 

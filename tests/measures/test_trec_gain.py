@@ -10,7 +10,6 @@ import pytest
 
 import irmeta
 from irmeta.measures.names import parse_measure
-from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from support.cells import named
 from support.making import Track, down, read_qrels, read_run
@@ -22,7 +21,7 @@ from twins import gain as naive_gain
 def test_compute__uint32_ranks_give_the_same_values(name: str, made_store: irmeta.Store):
     """Lists with more than 65,534 docs have uint32 ranks."""
     spec = parse_measure(name)
-    (view,) = judged_ranks(made_store.reader, "web", EvalPolicy())
+    (view,) = judged_ranks(made_store.track("web"))
     ranks = np.where(view.ranks == view.missing, np.uint32(2**32 - 1), view.ranks)
     wide = replace(view, ranks=ranks, _cache={})
     found = [spec.measure.compute(v, spec.settings, [spec.cutoff]) for v in (view, wide)]

@@ -18,7 +18,6 @@ from irmeta.measures.pools import (
     unjudged_docs,
     unjudged_measures,
 )
-from irmeta.rankings.track_facts import track_facts
 from support.examples import scaled
 from support.making import Track, down, tracks
 from twins import unjudged as naive
@@ -33,7 +32,7 @@ def of_store(
 ) -> UnjudgedDocs:
     scores = store.scores(unjudged_measures(k), track=track, **choices)
     scores = scores if systems is None else scores.only(systems)
-    return unjudged_docs(scores, track_facts(store.reader, track), k)
+    return unjudged_docs(scores, store.track(track).facts, k)
 
 
 @settings(max_examples=scaled(25))
@@ -107,7 +106,7 @@ def test_unjudged_docs__some_systems_keep_their_rows(made_store: irmeta.Store):
 
 def test_unjudged_docs__rejects_missing_measures_and_cutoffs(made_store: irmeta.Store):
     scores = made_store.scores("Judged@10", track="web")
-    facts = track_facts(made_store.reader, "web")
+    facts = made_store.track("web").facts
     with pytest.raises(UsageError, match="no measure 'Judged@20' among these scores"):
         unjudged_docs(scores, facts)
     with pytest.raises(UsageError, match="k = 0 is not a whole number"):

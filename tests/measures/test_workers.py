@@ -13,7 +13,6 @@ from polars.testing import assert_frame_equal
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.measures import evaluate
-from irmeta.policies import EvalPolicy
 from irmeta.rankings import load
 from irmeta.rankings.load import judged_blocks
 from irmeta.store import long_table
@@ -64,9 +63,7 @@ def test_workers__curve_is_summed_in_the_same_blocks(store: irmeta.Store, monkey
     monkeypatch.setattr(load, "LEAST_ROWS", 1)
     for reader in (Layout, MemoryStore):
         monkeypatch.setattr(reader, "block_rows", 6000)
-    one, two = (
-        len(list(judged_blocks(store.reader, "web", EvalPolicy(), rows))) for rows in (6000, 3000)
-    )
+    one, two = (len(list(judged_blocks(store.track("web"), rows))) for rows in (6000, 3000))
     assert one < two, "two threads would share a block"
     alone, shared = (store.curve("AP,nDCG", range(1, 30), workers=n) for n in (1, 2))
     assert_frame_equal(shared, alone, check_exact=True)
@@ -75,8 +72,8 @@ def test_workers__curve_is_summed_in_the_same_blocks(store: irmeta.Store, monkey
 def test_judged_blocks__block_size_does_not_change_tables(
     store: irmeta.Store, made_store: irmeta.Store
 ) -> None:
-    assert len(list(judged_blocks(store.reader, "web", EvalPolicy(), 1))) > 2
-    assert len(list(judged_blocks(made_store.reader, "web", EvalPolicy(), 1))) == 1
+    assert len(list(judged_blocks(store.track("web"), 1))) > 2
+    assert len(list(judged_blocks(made_store.track("web"), 1))) == 1
     names, ks = "AP,nDCG,ERR(unjudged=upper)", range(1, 30)
     assert_frame_equal(store.curve(names, ks), made_store.curve(names, ks), check_exact=True)
     assert_frame_equal(store.per_doc.search_lengths(), made_store.per_doc.search_lengths())

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import evaluate_preferences
 from irmeta.preferences.registry import parse_preference, parse_preferences
 from irmeta.results.verdicts import TrackPreferences
@@ -31,7 +30,7 @@ PREF_EVAL = {
 
 def compared(store: irmeta.Store, names: list[str], track: str = "") -> list[TrackPreferences]:
     specs = parse_preferences(names)
-    return evaluate_preferences(store.reader, track or store.tracks[0], specs, EvalPolicy())
+    return evaluate_preferences(store.track(track or store.tracks[0]), specs)
 
 
 def by_pair(found: TrackPreferences) -> dict[tuple[str, str, str], float]:

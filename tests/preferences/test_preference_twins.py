@@ -41,7 +41,7 @@ BY_SUBTOPIC = {
 
 def compared(store: irmeta.Store, names: list[str], **choices: str) -> list[TrackPreferences]:
     specs = parse_preferences(names)
-    return evaluate_preferences(store.reader, "t", specs, EvalPolicy(**choices))
+    return evaluate_preferences(store.track("t", EvalPolicy(**choices)), specs)
 
 
 def rankings_of(store: irmeta.Store) -> dict[tuple[str, str], list[str]]:

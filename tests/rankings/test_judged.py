@@ -27,7 +27,7 @@ NUMBERED = 65_535  # smallest list length that needs uint32, since 65,535 is `mi
 def blocks(
     store: irmeta.Store, policy: EvalPolicy | None = None, track: str = "t", **more: object
 ) -> list[JudgedRanks]:
-    return list(judged_ranks(store.reader, track, policy or EvalPolicy(), **more))
+    return list(judged_ranks(store.track(track, policy), **more))
 
 
 def view_of(store: irmeta.Store, **choices: str) -> JudgedRanks:

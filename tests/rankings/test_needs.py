@@ -17,7 +17,7 @@ from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.drop import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.pool import NOT_POOLED, complete_depths, judged_depths, pool_of
+from irmeta.rankings.pool import NOT_POOLED, complete_depths, judged_depths
 from support.examples import scaled
 from support.making import Track, down, tracks
 from twins import incomplete
@@ -28,7 +28,7 @@ ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 
 def view_of(store: irmeta.Store, *needs: str, **choices: str) -> JudgedRanks:
     """Return the only block of a small track."""
-    (view,) = judged_ranks(store.reader, "t", EvalPolicy(**choices), needs=needs)
+    (view,) = judged_ranks(store.track("t", EvalPolicy(**choices)), needs=needs)
     return view
 
 
@@ -188,7 +188,7 @@ def test_complete_depths__real_tracks(real_store: irmeta.Store, shared: Path):
     with (shared / "oracles" / "depth_study" / "comprehensive_depth.csv").open(newline="") as file:
         expected = {r["query"]: int(r["comprehensive_depth"]) for r in csv.DictReader(file)}
     assert len(expected) == 30
-    for view in judged_ranks(real_store.reader, "trec-covid-r1", EvalPolicy(), needs=["pool"]):
+    for view in judged_ranks(real_store.track("trec-covid-r1"), needs=["pool"]):
         assert view.complete_depth is not None
         found = dict(zip(view.queries, view.complete_depth.tolist(), strict=True))
         assert {q: expected.pop(q) for q in found} == found
@@ -214,12 +214,12 @@ def test_pool_of__uses_pooled_systems_if_known(tmp_path: Path):
         'systems = { file = "systems.csv", name = "name", pooled = "judged" }\n'
     )
     store = irmeta.ingest(tmp_path, tmp_path / "store")
-    assert pool_of(store.reader, "t").systems == ("in",)
+    assert store.track("t").pool.systems == ("in",)
     assert view_of(store, "pool").pool_depth.tolist() == [1, NOT_POOLED, NOT_POOLED]
     said = store.provenance("AP(norm=pool)@10")["tracks"]["t"]["pool"]
     assert said == "the 1 systems here that are recorded as pooled"
     every = track.ingest(tmp_path / "other")
-    assert not pool_of(every.reader, "t").known
+    assert not every.track("t").pool.known
     assert view_of(every, "pool").pool_depth.tolist() == [1, 1, 2]
     said = every.provenance("AP(norm=pool)@10")["tracks"]["t"]["pool"]
     assert said == "all systems: the store does not say which were pooled"

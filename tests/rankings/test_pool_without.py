@@ -51,16 +51,16 @@ def test_with_pool__arrays_equal_those_of_the_docs_that_remain(
 @settings(max_examples=scaled(10))
 @given(tracks(), st.sampled_from([1, 4, 100]))
 def test_judged_under__equals_one_order_at_a_time(track: Track, rows: int):
-    store = track.read().reader
+    opened = track.read()
     orders = ("trec_eval", "file", "score-file", "trec_eval10")
     policies = [EvalPolicy(tie_order=one, pool_order=one) for one in orders]
     asked = [
         (policy, {"pool", "ties"} if one == "file" else {"pool"})
         for one, policy in zip(orders, policies, strict=True)
     ]
-    together = list(judged_under(store, "t", asked, rows))
+    together = list(judged_under(opened.track("t"), asked, rows))
     for place, (policy, needs) in enumerate(asked):
-        alone = list(judged_ranks(store, "t", policy, rows, needs))
+        alone = list(judged_ranks(opened.track("t", policy), rows, needs))
         for one, several in zip(alone, together, strict=True):
             other = several[place]
             assert one.queries == other.queries

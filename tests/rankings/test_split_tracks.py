@@ -15,12 +15,11 @@ from polars.testing import assert_frame_equal
 import irmeta
 from irmeta.errors import DataError, ExecutorError, IrmetaError, UsageError
 from irmeta.measures.names import parse_measures, registry
-from irmeta.policies import EvalPolicy
 from irmeta.rankings import load
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.store import long_table
-from irmeta.store.layout import Layout
+from irmeta.store.layout import FolderTrack, Layout
 from irmeta.studies.framework import runner
 from support.executors import Killing, cluster_in_process, content
 from support.making import Track, down
@@ -99,7 +98,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_over_blocks__executor_yields_every_query_once_in_order(store, sent):
     with ThreadPoolExecutor(2) as executor:
-        call = partial(over_blocks, queries_of, store.reader, "big", EvalPolicy())
+        call = partial(over_blocks, queries_of, store.track("big"))
         found = list(call(executor=executor))
         assert [len(queries) for queries in call(executor=executor, max_rows=40)] == [2, 2, 2, 2]
     assert found == [(f"q{i}",) for i in range(8)]
@@ -165,13 +164,13 @@ def test_over_blocks__worker_that_reads_another_version_is_an_error(store, monke
     real = load._on_block
 
     def later(function, sent, index):
-        monkeypatch.setattr(Layout, "fingerprint", lambda *given: "other")
+        monkeypatch.setattr(FolderTrack, "fingerprint", lambda *given: "other")
         return real(function, sent, index)
 
     monkeypatch.setattr(load, "_on_block", later)
     said = pytest.raises(DataError, match="track a: was replaced while it was read")
     with ThreadPoolExecutor(1) as executor, said:
-        list(over_blocks(queries_of, store.reader, "a", EvalPolicy(), executor=executor))
+        list(over_blocks(queries_of, store.track("a"), executor=executor))
 
 
 def test_evaluate__executor_and_store_in_memory_is_an_error(worked_examples: Path):

@@ -30,7 +30,7 @@ Pairs = dict[tuple[str, str, str], int]
 
 def view_of(store: irmeta.Store, track: str = "t", **choices: str) -> JudgedRanks:
     """Return the only block of a small track, with subtopics."""
-    (view,) = judged_ranks(store.reader, track, EvalPolicy(**choices), needs=("subtopics",))
+    (view,) = judged_ranks(store.track(track, EvalPolicy(**choices)), needs=("subtopics",))
     return view
 
 
@@ -171,7 +171,7 @@ def test_explain__shows_the_subtopics_of_each_doc(tmp_path: Path, capsys):
     store = TRACK.ingest(tmp_path)
     with registered(RECALL):
         spec = parse_measure("MySRecall@2")
-        explained = explain(store.reader, "t", spec, "a", "1", EvalPolicy())
+        explained = explain(store.track("t"), spec, "a", "1")
     assert explained.value == 1.0
     assert explained.facts["subtopics of the query"] == 3
     assert explained.policies["qrels set"] == "diversity"
@@ -287,7 +287,7 @@ def test_subtopics__hundreds_of_subtopics():
 
 @pytest.mark.real
 def test_subtopics__real_tracks(real_store: irmeta.Store, shared: Path):
-    (view,) = judged_ranks(real_store.reader, "web-2012", EvalPolicy(), needs=("subtopics",))
+    (view,) = judged_ranks(real_store.track("web-2012"), needs=("subtopics",))
     expected, ad_hoc = {}, {}
     for line in (shared / "tracks/web-2012/diversity-qrels.txt").read_text().splitlines():
         query, subtopic, doc, grade = line.split()
@@ -299,6 +299,6 @@ def test_subtopics__real_tracks(real_store: irmeta.Store, shared: Path):
     queries = [view.queries[q] for q in view.query_of(np.arange(len(view.grades)))]
     grades = dict(zip(zip(queries, view.docs, strict=True), view.grades.tolist(), strict=True))
     assert grades == ad_hoc
-    (legal,) = judged_ranks(real_store.reader, "legaldiv", EvalPolicy(), needs=("subtopics",))
+    (legal,) = judged_ranks(real_store.track("legaldiv"), needs=("subtopics",))
     assert legal.diversity is None
     assert set(legal.subtopics.counts.tolist()) == {5}

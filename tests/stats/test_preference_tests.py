@@ -13,7 +13,6 @@ from scipy import stats as reference
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import evaluate_preferences
 from irmeta.preferences.registry import parse_preferences
 from irmeta.results.verdicts import Preference
@@ -137,7 +136,7 @@ def test_preference_pairs__separated_pairs_equal_oracle_on_robust_2003(shared, r
     file = shared / "oracles" / "preference" / "preference_robust2003_power.json"
     separated = json.loads(file.read_text())["separated"]
     specs = parse_preferences(list(NAMES.values()))
-    found = evaluate_preferences(real_store.reader, "robust-2003", specs, EvalPolicy())
+    found = evaluate_preferences(real_store.track("robust-2003"), specs)
     for name, one in zip(NAMES, found, strict=True):
         expected, upper = separated[name], np.triu_indices(17, 1)
 

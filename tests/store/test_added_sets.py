@@ -12,6 +12,7 @@ import irmeta
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.track import Track as StoreTrack
 from irmeta.store.added_sets import AddedSets
 from support.making import Track, tracks
 
@@ -39,23 +40,25 @@ def test_added_set__scores_equal_those_of_a_store_that_has_read_it(track: Track,
     }
     alone = irmeta.from_data({"human": track.qrels}, runs)
     both = irmeta.from_data({"human": track.qrels, "judge": labels}, runs)
-    added = AddedSets(alone.reader, "data", {"judge": frame_of(labels)}, {})
+    added = AddedSets(alone.reader.track("data"), {"judge": frame_of(labels)}, {})
     specs = parse_measures(MEASURES)
     for qrels in ("judge", "human"):
         policy = EvalPolicy(qrels=qrels)
-        found = evaluate(added, "data", specs, policy)
-        expected = evaluate(both.reader, "data", specs, policy)
+        found = evaluate(StoreTrack(added, policy), specs)
+        expected = evaluate(both.track("data", policy), specs)
         assert found.queries == expected.queries
         np.testing.assert_allclose(found.values, expected.values, rtol=1e-12)
 
 
 def test_added_set__is_in_the_record_with_its_relevant_grade():
     store = irmeta.from_data({"human": {"q": {"d": 2}}}, {"r": {"q": {"d": 1.0}}})
-    added = AddedSets(store.reader, "data", {"j": frame_of({"q": {"d": 0.5, "x": 3}})}, {"j": 0.5})
-    *_, record = added.read_record("data")["qrels"]
+    added = AddedSets(
+        store.reader.track("data"), {"j": frame_of({"q": {"d": 0.5, "x": 3}})}, {"j": 0.5}
+    )
+    *_, record = added.record["qrels"]
     assert (record["name"], record["levels"], record["queries"]) == ("j", [0.5, 3.0], 1)
-    assert added.read_record("data")["config"]["qrels"][-1]["rel"] == 0.5
-    docs = added.read("docs", "data")
+    assert added.record["config"]["qrels"][-1]["rel"] == 0.5
+    docs = added.read("docs")
     assert docs["doc_id"].to_list() == [0, 1]
-    assert added.read("qrels", "data", pl.col("set") == "j")["doc"].to_list() == ["d", "x"]
-    assert [one["name"] for one in store.reader.read_record("data")["qrels"]] == ["human"]
+    assert added.read("qrels", pl.col("set") == "j")["doc"].to_list() == ["d", "x"]
+    assert [one["name"] for one in store.reader.track("data").record["qrels"]] == ["human"]

@@ -14,8 +14,8 @@ import pytest
 import irmeta
 from irmeta.api.jobs import Reanalysis, reanalyze_tracks
 from irmeta.errors import DataError
-from irmeta.store.layout import Layout
-from irmeta.store.scan import StoreReader, undisturbed
+from irmeta.store.layout import FolderTrack
+from irmeta.store.scan import StoredTrack, undisturbed
 from irmeta.studies.framework import recorded_files as files
 from irmeta.studies.framework import runner
 from irmeta.studies.framework.study import RunOptions
@@ -40,14 +40,14 @@ def swapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a store whose track is replaced when its runs are first read."""
     store = tmp_path / "store"
     irmeta.ingest(OLD.write(tmp_path / "old"), store, workers=1)
-    groups = Layout.groups
+    groups = FolderTrack.groups
 
-    def swap(layout: Layout, track: str):
-        monkeypatch.setattr(Layout, "groups", groups)
+    def swap(track: FolderTrack):
+        monkeypatch.setattr(FolderTrack, "groups", groups)
         irmeta.ingest(NEW.write(tmp_path / "new"), store, workers=1)
-        return groups(layout, track)
+        return groups(track)
 
-    monkeypatch.setattr(Layout, "groups", swap)
+    monkeypatch.setattr(FolderTrack, "groups", swap)
     return store
 
 
@@ -84,25 +84,26 @@ def test_undisturbed__reports_replacement_instead_of_missing_files(tmp_path: Pat
     place = tmp_path / "store"
     store = irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
 
-    def gap(layout: Layout, track: str):
-        layout.mark_replaced(track)
+    def gap(track: FolderTrack):
+        track.store.mark_replaced(track.name)
         raise DataError("its Parquet files are missing")
 
-    monkeypatch.setattr(Layout, "groups", gap)
+    monkeypatch.setattr(FolderTrack, "groups", gap)
     with pytest.raises(DataError, match="track t: was replaced while it was read"):
         store.means("AP")
 
 
-@pytest.mark.parametrize("versions", [b"AA", b"AB"])
-def test_undisturbed__reraises_errors(versions: bytes):
-    """The error is raised whether or not the version has changed."""
-    looks = iter(versions)
+@pytest.mark.parametrize("current", [True, False])
+def test_undisturbed__reraises_errors(current: bool):
+    """The error is raised whether or not the track was replaced."""
 
-    class Reader:
-        def version(self, track: str) -> bytes:
-            return bytes([next(looks)])
+    class Stored:
+        name = "t"
 
-    with pytest.raises((DataError, OSError)), undisturbed(cast(StoreReader, Reader()), "t"):
+        def is_current(self) -> bool:
+            return current
+
+    with pytest.raises((DataError, OSError)), undisturbed(cast(StoredTrack, Stored())):
         raise OSError("gone")
 
 

@@ -376,7 +376,7 @@ def test_ingest__damaged_footer_is_detected_and_rewritten(two, store, kind):
     raw[-100] ^= 1
     file.write_bytes(raw)
     with pytest.raises(DataError, match=r"track a: its files .* cannot be read .* was changed"):
-        irmeta.open_store(store).reader.table(kind, "a")
+        irmeta.open_store(store).reader.track("a").table(kind)
     assert states(two, store) == {"a": "written", "b": "unchanged"}
     assert content(store) == before
 

@@ -62,7 +62,7 @@ def test_layout__track_names_round_trip_through_records(tmp_path_factory, names)
     for name in names:
         write_bytes(layout.record(name), add_checksum(to_json({"track": name, "files": {}})))
     assert layout.tracks() == sorted(names)
-    assert [layout.read_record(name)["track"] for name in names] == list(names)
+    assert [layout.track(name).name for name in names] == list(names)
 
 
 def test_store__unknown_track_suggests_nearest(made_store):
@@ -277,7 +277,7 @@ def test_row_blocks__partition_all_queries_and_rows(parts, max_rows):
     judged = parts.qrels(track).select("query").unique().collect()["query"]
     queries = sorted([*judged, "0 before all", "910.5", "z after all"])
     systems = sorted(parts.runs(track).select("system").unique().collect()["system"])
-    blocks = list(row_blocks(Layout(parts.path), track, queries, systems, max_rows))
+    blocks = list(row_blocks(Layout(parts.path).track(track), queries, systems, max_rows))
     assert (blocks[0].first_query, blocks[-1].last_query) == (0, len(queries))
     rows = []
     for block, following in zip(blocks, [*blocks[1:], None], strict=True):

@@ -101,7 +101,7 @@ def test_read__blocks_equal_store(
     with TemporaryDirectory() as folder:
         on_disk = made.ingest(Path(folder), tie_order=read)
         stores = on_disk, irmeta.read(Path(folder) / "collection", tie_order=read)
-        both = [list(judged_ranks(store.reader, "t", policy, **asked)) for store in stores]
+        both = [list(judged_ranks(store.track("t", policy), **asked)) for store in stores]
     for theirs, ours in zip(*both, strict=True):
         assert ours.queries == theirs.queries
         values = [evaluate_block(view, specs, policy).values for view in (ours, theirs)]
@@ -116,7 +116,7 @@ def test_read__result_does_not_depend_on_groups_and_workers(
     for workers in (1, 3):
         with pytest.warns(irmeta.SkippedRunWarning):
             other = irmeta.read(collections, workers=workers)
-        assert len(other.reader.groups("news")) > 3
+        assert len(other.reader.track("news").groups()) > 3
         for kind in KINDS:
             ours, theirs = (getattr(s, kind)().lazy().collect() for s in (other, held))
             assert_frame_equal(ours, theirs, check_exact=True)
@@ -142,11 +142,6 @@ def test_read__empty_list_of_tracks_is_refused(collections: Path):
         irmeta.read(collections, track=[])
 
 
-def test_read_record__returns_a_copy(held: Store):
-    held.reader.read_record("web")["systems"].append("more")
-    assert "more" not in held.reader.read_record("web")["systems"]
-
-
 def test_memory_store__pickled_single_track_is_small(held: Store):
     (web, whole) = (len(pickle.dumps(reader)) for reader in (held.reader.only("web"), held.reader))
     assert 0 < web < whole / 3
@@ -158,9 +153,9 @@ def test_read__filtered_rows_equal_store(held: Store, made_store: Store):
     where = pl.col("rank") == 2
     for kind in ("runs", "docs"):
         own = where if kind == "runs" else pl.col("doc_id") == 2
-        ours, theirs = (s.reader.read(kind, "news", own) for s in (held, made_store))
+        ours, theirs = (s.reader.track("news").read(kind, own) for s in (held, made_store))
         assert_frame_equal(ours, theirs)
-    systems = held.reader.read("systems", "web", pl.col("system") == "heronQE")
+    systems = held.reader.track("web").read("systems", pl.col("system") == "heronQE")
     assert systems["system"].to_list() == ["heronQE"]
 
 

@@ -190,7 +190,7 @@ def test_undisturbed__replaced_track(
     new = replace(TRACK, name=NAME, runs={"s": TRACK.runs["s"]}).ingest(tmp_path / "new")
     with (
         pytest.raises(DataError, match="was replaced while it was read"),
-        undisturbed(reader, NAME),
+        undisturbed(reader.track(NAME)),
     ):
         bucket.upload(new.path, url.rpartition("/")[2])
 

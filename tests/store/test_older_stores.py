@@ -43,4 +43,4 @@ def test_older_store__missing_column_reads_as_null(two, store, tmp_path):
     assert later.means("AP", track="a").height == later.systems("a").height
     assert later.systems("a")["tag"].null_count() == later.systems("a").height
     assert later.systems().columns == later.systems("b").columns
-    assert later.reader.table("systems", "a").collect().equals(later.systems("a"))
+    assert later.reader.track("a").table("systems").collect().equals(later.systems("a"))

@@ -99,7 +99,7 @@ def flip(file: Path, column: str) -> None:
 @pytest.mark.parametrize("column", ["query", "system", "doc", "doc_id", "score", "position"])
 def test_block_lists__flipped_bit_is_an_error(store: irmeta.Store, column: str):
     flip(store.path / "runs" / "web" / "part-0.parquet", column)
-    (block,) = row_blocks(store.reader, "web", ["101"], ["s"])
+    (block,) = row_blocks(store.reader.track("web"), ["101"], ["s"])
     always = {"query", "system"}
     for asked in {"doc", "doc_id", "score", "position"} - {column} if column not in always else ():
         assert block.lists([asked]).rows > 0
@@ -109,13 +109,13 @@ def test_block_lists__flipped_bit_is_an_error(store: irmeta.Store, column: str):
 
 @pytest.mark.parametrize(("kind", "column"), [("qrels", "grade"), ("systems", "pooled")])
 def test_read_table__flipped_bit_is_an_error(store: irmeta.Store, kind: str, column: str):
-    before = read_table(store.reader, kind, "web")
-    assert before.equals(store.reader.table(kind, "web").collect())
+    before = read_table(store.reader.track("web"), kind)
+    assert before.equals(store.reader.track("web").table(kind).collect())
     flip(store.path / kind / "web" / "part-0.parquet", column)
     with pytest.raises(
         DataError, match=r"part-0\.parquet .*Ingest the track again: `irmeta ingest"
     ):
-        read_table(store.reader, kind, "web")
+        read_table(store.reader.track("web"), kind)
 
 
 @pytest.mark.parametrize(

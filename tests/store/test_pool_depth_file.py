@@ -9,7 +9,6 @@ import pytest
 
 import irmeta
 from irmeta.errors import IrmetaError
-from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from support.making import Track, down
 
@@ -35,7 +34,7 @@ def state(folder: Path, depths: str | bytes, more: str = "") -> None:
 
 
 def complete(store: irmeta.Store) -> list[int]:
-    (view,) = judged_ranks(store.reader, "t", EvalPolicy(), needs=["pool"])
+    (view,) = judged_ranks(store.track("t"), needs=["pool"])
     assert view.complete_depth is not None
     return view.complete_depth.tolist()
 

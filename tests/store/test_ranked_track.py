@@ -20,6 +20,7 @@ from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
 from irmeta.rankings.load import evaluation_of
+from irmeta.rankings.track import Track as StoreTrack
 from irmeta.rankings.view import needs_of
 from irmeta.store import ranked_track
 from irmeta.store.memory import MemoryStore, read_into_memory
@@ -66,16 +67,16 @@ def check_equal(source: TrackSource, policy: EvalPolicy, measures: str = MEASURE
     name = source.name
     is_ranked = isinstance(ranked._tracks[name], RankedTrack)
     assert is_ranked == (evaluation.columns(source.policy) is not None)
-    assert complete.read_record(name) == ranked.read_record(name)
+    assert complete.track(name).record == ranked.track(name).record
     for kind in ("systems", "qrels", "samples", "subtopics"):
-        assert_frame_equal(*(read_table(store, kind, name) for store in (complete, ranked)))
+        assert_frame_equal(*(read_table(store.track(name), kind) for store in (complete, ranked)))
     try:
-        theirs = evaluate(complete, name, specs, policy)
+        theirs = evaluate(StoreTrack.of(complete, name, policy), specs)
     except DataError as error:  # the tie order reads ranks, and a malformed line has none
         with pytest.raises(DataError, match=f"^{re.escape(str(error))}$"):
-            evaluate(ranked, name, specs, policy)
+            evaluate(StoreTrack.of(ranked, name, policy), specs)
         return
-    ours = evaluate(ranked, name, specs, policy)
+    ours = evaluate(StoreTrack.of(ranked, name, policy), specs)
     assert ours.queries == theirs.queries
     for array in ("values", "no_list", "included"):
         np.testing.assert_array_equal(getattr(ours, array), getattr(theirs, array))
@@ -188,6 +189,6 @@ def test_ranked_track__refuses_unnamed_docs_and_too_little_memory(tmp_path):
     evaluation = evaluation_of(EvalPolicy(), ())
     store, _ = read(source, evaluation)
     with pytest.raises(UsageError, match="'runs' is not kept of a track that is only evaluated"):
-        read_table(store, "runs", source.name)
+        read_table(store.track(source.name), "runs")
     assert "its rows exceed the memory limit" in read(source, evaluation, memory=8)[1]
     assert read(source, evaluation, memory=1000)[1] == "None"

@@ -141,7 +141,7 @@ def test_depth__estimated_where_few_docs_are_unjudged(
     unjudged: int, choices: dict, depth: int, source: str
 ):
     options = DepthOptions(**choices)
-    pool = StudiedPool.of(TrackView(judged_but(unjudged).read().reader, "t", options), options)
+    pool = StudiedPool.of(TrackView(judged_but(unjudged).read().track("t"), options), options)
     assert (pool.depths, pool.source) == ((depth,), source)
     share = [judged / listed for listed, judged in zip(*pool.judged_by_rank, strict=True)]
     assert share == [1 - unjudged / 20, *(1.0,) * 5, *(0.0,) * 3]

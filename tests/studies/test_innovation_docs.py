@@ -179,7 +179,7 @@ def test_label_confirmations__worked_example(tmp_path: Path):
     )
     store = irmeta.read(folder)
     options = InnovationOptions(k=10)
-    track = TrackView(store.reader, "t", options)
+    track = TrackView(store.track("t"), options)
     pieces = list(other_labels(track, RareTrack.of(track, options)))
     names = ("label_sets", "label_confirmations")
     sets, confirmed = (
@@ -217,7 +217,7 @@ def test_label_sets__orders_are_of_the_queries_that_both_sets_judge(tmp_path: Pa
         '[[tracks.t.qrels]]\nname = "b"\nfile = "t/other"\n'
     )
     options = InnovationOptions(k=1)
-    track = TrackView(irmeta.read(folder).reader, "t", options)
+    track = TrackView(irmeta.read(folder).track("t"), options)
     (name, rows), *_ = other_labels(track, RareTrack.of(track, options))
     frame = rows_of(name, rows)
     assert frame["queries"].unique().to_list() == [1]

@@ -32,7 +32,7 @@ def oracles(shared: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def track(real_store: irmeta.Store) -> TrackView:
-    return TrackView(real_store.reader, "robust-2003", InnovationOptions(**FEW))
+    return TrackView(real_store.track("robust-2003"), InnovationOptions(**FEW))
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ SAME = {s: {"1": down(*docs)} for s, docs in (("a", "xyn"), ("b", "yxn"), ("c", 
 def computed(folder: Path, **choices: Any) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
     """Return the tables of a collection of one track, and its row of `studied_tracks`."""
     options = InnovationOptions(**{**FEW, **choices})
-    track = TrackView(irmeta.read(folder, workers=1).reader, "t", options)
+    track = TrackView(irmeta.read(folder, workers=1).track("t"), options)
     tables = {table.name: table.empty() for table in TABLES if table.by == "track"}
     for name, rows in compute(track, options):
         tables[name] = pl.concat([tables[name], rows_of(name, rows)])

@@ -17,7 +17,7 @@ def test_significant_pairs__prints_the_paper_beside_a_dataset_of_the_paper(
     made_store: irmeta.Store,
 ):
     options = PreferenceOptions(resamples=50)
-    compared = ComparedTrack.of(TrackView(made_store.reader, "web", options), options)
+    compared = ComparedTrack.of(TrackView(made_store.track("web"), options), options)
     rows = significant_pairs(compared, options, "table_3", "web (2012)")
     printed = {row["measure"]: row["printed"] for row in rows}
     assert (printed["RPP"], printed["RR"], printed["STRPP"]) == ("41.05", "12.77", "44.15")

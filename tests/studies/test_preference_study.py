@@ -462,8 +462,8 @@ def test_measures_by_subtopic__are_in_tables_2_to_4(
 ):
     monkeypatch.setattr(names, "SUBTOPIC_MEASURES", ("P@5",))
     options = PreferenceOptions(**FEW)
-    compared = ComparedTrack.of(TrackView(made_store.reader, "web", options), options)
+    compared = ComparedTrack.of(TrackView(made_store.track("web"), options), options)
     rows = list(significant_pairs(compared, options, "table_4", None))
     assert [r["measure"] for r in rows if r["part"] == "subtopic"][-1] == "P@5"
-    news = ComparedTrack.of(TrackView(made_store.reader, "news", options), options)
+    news = ComparedTrack.of(TrackView(made_store.track("news"), options), options)
     assert "P@5" not in news.scores.measures

@@ -143,7 +143,7 @@ def test_tables_3_and_4__on_win_rates_equal_the_oracle(
 ):
     oracle = load(oracles, "_power")["separated"]
     options = PreferenceOptions(grades=grades, on="win-rate", resamples=1500)
-    track = TrackView(real_store.reader, "robust-2003", options)
+    track = TrackView(real_store.track("robust-2003"), options)
     compared = ComparedTrack.of(track, options)
     for table, column, slack in (
         ("table_3", "winrate_randomised_hsd_05", 3),

@@ -18,7 +18,6 @@ from irmeta.api import Store
 from irmeta.api.per_doc import BUCKETS
 from irmeta.errors import UsageError
 from irmeta.measures.search_length import UNRETRIEVED
-from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from irmeta.store import long_table as rows_of_groups
 from irmeta.studies.framework.study import Tables
@@ -53,7 +52,7 @@ def _no_figures():
 
 
 def gathered(store: Store, options: SearchLengthOptions) -> Gathered:
-    return gather(TrackView(store.reader, "t", options), options)
+    return gather(TrackView(store.track("t"), options), options)
 
 
 def named(rows: list[naive.Row], chosen: SearchLengthOptions) -> list[naive.Row]:
@@ -134,7 +133,7 @@ def test_search_length__results_do_not_depend_on_query_blocks(tmp_path, monkeypa
     store = Track(runs, qrels).ingest(tmp_path)
     whole = studied(store, tmp_path / "whole", min_systems=1).tables
     monkeypatch.setattr(judged_ranks, "__defaults__", (1, ()))
-    assert len(list(judged_ranks(store.reader, "t", EvalPolicy()))) > 4
+    assert len(list(judged_ranks(store.track("t")))) > 4
     parts = studied(store, tmp_path / "parts", min_systems=1).tables
     for name in whole:
         assert_frame_equal(parts[name], whole[name], rel_tol=1e-12, abs_tol=0)

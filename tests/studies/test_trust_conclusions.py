@@ -48,7 +48,7 @@ def of_conditions(
         return matrix.values.tolist()
 
     options = TrustOptions(measures=(measure,))
-    views = list(TrackView(store.reader, store.tracks[0], options).blocks({"pool"}))
+    views = list(TrackView(store.track(store.tracks[0]), options).blocks({"pool"}))
     specs, draws = parse_measures([measure]), []
     for draw in range(DRAWS):
         dropped = [drop_relevant_shares(view, (0.5,), rel=1, rng=draw)[0] for view in views]

@@ -49,7 +49,7 @@ SPECS = _specs()
 
 def view_of(store: irmeta.Store, *needs: str, **choices: str) -> JudgedRanks:
     """Return the only block of a small track."""
-    (view,) = judged_ranks(store.reader, "t", EvalPolicy(**choices), needs=needs)
+    (view,) = judged_ranks(store.track("t", EvalPolicy(**choices)), needs=needs)
     return view
 
 

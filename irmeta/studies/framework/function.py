@@ -152,7 +152,7 @@ def reader_of(store: Any) -> StoreReader | None:
         reader.read_policy()  # fails in a folder without a store
         return reader
     reader = getattr(store, "reader", store)
-    if reader is not None and not hasattr(reader, "read_record"):
+    if reader is not None and not hasattr(reader, "read_policy"):
         raise UsageError(f"{type(store).__name__} is no store. {FROM_DATA}")
     return reader
 

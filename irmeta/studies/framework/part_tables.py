@@ -17,6 +17,7 @@ from irmeta.measures.evaluate import how_made, recorded_measures
 from irmeta.options import Options
 from irmeta.parallel import check_stopped
 from irmeta.policies import TrackOptions
+from irmeta.rankings.track import Track
 from irmeta.results.tidy_files import ParquetFile, read_parquet
 from irmeta.schema.columns import Table, by_name
 from irmeta.store.scan import StoreReader
@@ -32,11 +33,12 @@ def provenance(
     specs = scored_specs(options)
     record: dict[str, Any] = {"irmeta": __version__}
     if store is not None and isinstance(options, TrackOptions):
+        opened = [Track.of(store, track, options.policy) for track in tracks]
         specs = [replace(spec, preset=True) for spec in specs]  # left out where decimals need rel
         try:
-            record = how_made(store, specs, options.policy, tracks)
+            record = how_made(opened, specs, options.policy)
         except NoMeasureError:  # the track is left out
-            record = how_made(store, [], options.policy, tracks)
+            record = how_made(opened, [], options.policy)
     elif specs:
         record["measures"] = recorded_measures(specs)
     return record | {"study": study.name, "revision": study.revision, "options": options.record()}

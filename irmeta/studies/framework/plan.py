@@ -21,6 +21,7 @@ from irmeta.measures.names import Spec, parse_measures
 from irmeta.options import Options, typed_fields
 from irmeta.phrases import count
 from irmeta.policies import TrackOptions
+from irmeta.rankings.track import Track
 from irmeta.store.scan import StoreReader, read_table, tracks_of
 from irmeta.studies.framework.recorded_files import (
     ALL,
@@ -45,7 +46,7 @@ def check_named(options: Options, store: StoreReader, tracks: Sequence[str]) -> 
     """
     added = tuple(getattr(options, "judge_files", ()))
     known = _Known.of(store, tracks, getattr(options, "qrels", None), added)
-    if not known.records:  # each track fails later, by itself
+    if not known.opened:  # each track fails later, by itself
         return
     for option, _ in typed_fields(type(options)):
         value = getattr(options, option.name)
@@ -63,16 +64,15 @@ class _Known:
 
     Attributes
     ----------
-    records
-        The records of the tracks, by track.
+    opened
+        The tracks by name.
     qrels
         The qrels set of the study; None for the first set of each track.
     added
         Qrels sets in files that the options name.
     """
 
-    store: StoreReader
-    records: dict[str, dict[str, Any]]
+    opened: dict[str, Track]
     systems: pl.DataFrame
     qrels: str | None
     added: tuple[str, ...]
@@ -81,19 +81,19 @@ class _Known:
     def of(
         cls, store: StoreReader, tracks: Sequence[str], qrels: str | None, added: tuple[str, ...]
     ) -> _Known:
-        records, frames = {}, []
-        for track in tracks:
+        opened, frames = {}, []
+        for name in tracks:
             try:
-                record, systems = store.read_record(track), read_table(store, "systems", track)
+                track = Track.of(store, name)
+                frames.append(track.systems_table.filter(pl.col("skip_reason").is_null()))
             except DataError:
                 continue
-            records[track] = record
-            frames.append(systems.filter(pl.col("skip_reason").is_null()))
-        return cls(store, records, pl.concat(frames) if frames else pl.DataFrame(), qrels, added)
+            opened[name] = track
+        return cls(opened, pl.concat(frames) if frames else pl.DataFrame(), qrels, added)
 
     def chosen_set(self, track: str) -> dict[str, Any] | None:
         """Return the record of the qrels set of the study; None if the track lacks it."""
-        sets = self.records[track]["qrels"]
+        sets = self.opened[track].stored.record["qrels"]
         named = [qrels for qrels in sets if self.qrels in (None, qrels["name"])]
         return named[0] if named else None
 
@@ -101,10 +101,10 @@ class _Known:
     def queries(self) -> set[str]:
         """The queries that the qrels sets of the study judge."""
         judged = set[str]()
-        for track in self.records:
+        for track, opened in self.opened.items():
             if (chosen := self.chosen_set(track)) is not None:
                 is_chosen = pl.col("set") == chosen["name"]
-                judged.update(read_table(self.store, "qrels", track, is_chosen)["query"].unique())
+                judged.update(read_table(opened.stored, "qrels", is_chosen)["query"].unique())
         return judged
 
     def check_query(self, option: str, name: str) -> None:
@@ -113,7 +113,7 @@ class _Known:
             raise UsageError(f"{option} = {name!r}: no such query. {hint}")
 
     def check_set(self, option: str, name: str, added: Collection[str] = ()) -> None:
-        sets = {qrels["name"] for record in self.records.values() for qrels in record["qrels"]}
+        sets = {name for track in self.opened.values() for name in track.set_names}
         sets.update(added)
         if name not in sets:
             hint = did_you_mean(name, sets)
@@ -176,7 +176,7 @@ set or ``NAME=FILE``; ``graded``, ``NAME=GRADE`` of such a judge."""
 def _check_included(known: _Known, options: TrackOptions) -> None:
     """Check that the options which the user has changed do not exclude every track."""
     changed = {f.name for f in fields(options) if getattr(options, f.name) != f.default}
-    reasons = [_reason(known, options, changed, track) for track in known.records]
+    reasons = [_reason(known, options, changed, track) for track in known.opened]
     excluded = [reason for reason in reasons if reason is not None]
     if len(excluded) == len(reasons):
         listed = first_few(excluded, "choose lower values", "; ")
@@ -187,7 +187,7 @@ def _reason(
     known: _Known, options: TrackOptions, changed: Collection[str], track: str
 ) -> str | None:
     """Return why options exclude a track from the results, or None."""
-    systems, least = len(known.records[track]["systems"]), options.min_systems
+    systems, least = len(known.opened[track].systems), options.min_systems
     if "min_systems" in changed and systems < least:
         return f"{track} has {count(systems, 'system')}, fewer than min_systems = {least}"
     chosen, rel = known.chosen_set(track), getattr(options, "rel", 1)
@@ -339,7 +339,7 @@ def _part(
     version = ""
     if store is not None and track is not None:
         try:
-            version = store.fingerprint(track)
+            version = store.track(track).fingerprint()
         except IrmetaError as error:
             return Part(track, problem=str(of_track(track, error)))
     made_from = {

@@ -26,6 +26,7 @@ from irmeta.files import only_writer
 from irmeta.options import Options
 from irmeta.parallel import check_open_files, ordered_map, release_freed, thread_count
 from irmeta.policies import TrackOptions
+from irmeta.rankings.track import Track
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
 from irmeta.studies.framework.claims import claim_rows
@@ -171,7 +172,7 @@ def _is_split(study: Study, store: StoreReader | None, part: Part, run_options: 
         return False
     if not study.splits_tracks or (run_options.executor is not None and not store.is_shared):
         return False
-    return store.read_record(part.track)["rows"] > WHOLE_BLOCKS * store.block_rows
+    return store.track(part.track).record["rows"] > WHOLE_BLOCKS * store.block_rows
 
 
 def _sent(store: StoreReader | None, part: Part) -> StoreReader | None:
@@ -223,7 +224,7 @@ def _do(
                 track = None
                 if store is not None and part.track is not None:
                     assert isinstance(options, TrackOptions)
-                    track = TrackView(store, part.track, options, workers, executor)
+                    track = TrackView(Track.of(store, part.track), options, workers, executor)
                 tables = _compute(study, store, part, files, options, track, progress)
         if part.track is not None and drawn["figures"]:
             of_track = PartTables(study, files, tables)
@@ -316,9 +317,10 @@ def _unchanged(store: StoreReader | None, parts: Sequence[Part]) -> Generator[No
     if store is None or not tracks:
         yield
         return
-    with undisturbed(store, *(str(part.track) for part in tracks)):
-        for part in tracks:
-            if store.fingerprint(part.track) != part.version:
+    opened = [store.track(str(part.track)) for part in tracks]
+    with undisturbed(*opened):
+        for part, track in zip(tracks, opened, strict=True):
+            if track.fingerprint() != part.version:
                 fix = "An ingest replaced it: run the command again."
                 raise DataError("was replaced during the run", track=part.track, fix=fix)
         yield

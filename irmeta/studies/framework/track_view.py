@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,12 +19,13 @@ from irmeta.preferences.registry import PreferenceSpec, parse_preferences
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judgments import read_judged
 from irmeta.rankings.load import judged_ranks, judged_under, over_blocks
-from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.rankings.track import Track
+from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import Need, needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.store.added_sets import AddedSets
-from irmeta.store.scan import StoreReader, read_table, track_notes
+from irmeta.store.scan import track_notes
 
 Result = TypeVar("Result")
 
@@ -88,15 +88,14 @@ class TrackView:
 
     def __init__(
         self,
-        store: StoreReader,
-        name: str,
+        track: Track,
         options: TrackOptions,
         workers: int | None = 1,
         executor: Executor | None = None,
     ) -> None:
-        self.name: str = name
+        self.name: str = track.name
         self.rel: float | None = None
-        self._store, self._options = store, options
+        self._track, self._options = track.under(options.policy), options
         self._workers, self._executor = workers, executor
         self._reason: str | None = None
         self._notes: list[str] = []
@@ -106,20 +105,24 @@ class TrackView:
         """The evaluation policy."""
         return self._options.policy
 
-    @cached_property
+    @property
     def facts(self) -> TrackFacts:
         """Names of the systems, deepest rank, highest grade, and how the runs were read."""
-        return track_facts(self._store, self.name, self.policy.qrels, self.policy.rel)
+        return self._track.facts
 
-    @cached_property
-    def record(self) -> dict[str, Any]:
+    @property
+    def record(self) -> Mapping[str, Any]:
         """The track's record in the store."""
-        return self._store.read_record(self.name)
+        return self._track.stored.record
 
-    @cached_property
+    @property
     def systems(self) -> pl.DataFrame:
         """The table `systems` of the track, skipped runs included."""
-        return read_table(self._store, "systems", self.name)
+        return self._track.systems_table
+
+    def _under(self, policy: Mapping[str, Any]) -> Track:
+        """Return the track with some fields of its policy changed."""
+        return self._track.under(replace(self.policy, **policy))
 
     def blocks(
         self, needs: Collection[Need] = (), max_rows: int | None = None, **policy: Any
@@ -135,8 +138,7 @@ class TrackView:
         **policy
             Fields of `EvalPolicy` to change, e.g. ``qrels="diversity"`` for another qrels set.
         """
-        chosen = replace(self.policy, **policy)
-        return judged_ranks(self._store, self.name, chosen, max_rows, needs)
+        return judged_ranks(self._under(policy), max_rows, needs)
 
     def blocks_under(
         self, needs: Mapping[TieOrder, Collection[Need]], max_rows: int | None = None
@@ -157,7 +159,7 @@ class TrackView:
         """
         policies = [replace(self.policy, tie_order=order, pool_order=order) for order in needs]
         asked = list(zip(policies, needs.values(), strict=True))
-        for views in judged_under(self._store, self.name, asked, max_rows):
+        for views in judged_under(self._track, asked, max_rows):
             yield dict(zip(needs, views, strict=True))
 
     def map_blocks(
@@ -175,48 +177,43 @@ class TrackView:
         """
         return over_blocks(
             function,
-            self._store,
-            self.name,
-            self.policy,
+            self._track,
             needs_of(specs),
             workers=self._workers,
             executor=self._executor,
-            max_rows=self._store.block_rows,
+            max_rows=self._track.stored.store.block_rows,
         )
 
     def scores(self, measures: str | Sequence[str], **policy: Any) -> Scores:
         """Compute measures of the whole track."""
-        specs = parse_measures(measures)
-        return evaluate(self._store, self.name, specs, replace(self.policy, **policy))
+        return evaluate(self._under(policy), parse_measures(measures))
 
     def win_rates(self, preference: str, **policy: Any) -> Matrix:
         """Compute the win rates [query, system] of a preference; NaN: no relevant doc."""
-        specs = parse_preferences(preference)
-        chosen = replace(self.policy, **policy)
-        (preferences,) = evaluate_preferences(self._store, self.name, specs, chosen)
+        (preferences,) = evaluate_preferences(self._under(policy), parse_preferences(preference))
         return preferences.win_rates()
 
     def labels(self, qrels: str) -> pl.DataFrame:
         """Return the judgments of a qrels set without subtopics: query, doc, grade (Float64)."""
-        docs = read_judged(self._store, track_facts(self._store, self.name, qrels)).docs
+        docs = read_judged(self._track.stored, self._track.facts_of(qrels)).docs
         return docs.select("query", "doc", pl.col("grade").cast(pl.Float64))
 
     def stated_rel(self, qrels: str) -> float:
         """Return the least relevant grade that the collection states for a qrels set, or 1."""
-        return track_facts(self._store, self.name, qrels).rel
+        return self._track.under(EvalPolicy(qrels=qrels)).facts.rel
 
     def with_sets(self, sets: Mapping[str, pl.DataFrame], rels: Mapping[str, float]) -> TrackView:
         """Return the track with further qrels sets: see `irmeta.store.added_sets.AddedSets`."""
-        return TrackView(AddedSets(self._store, self.name, sets, rels), self.name, self._options)
+        return TrackView(Track(AddedSets(self._track.stored, sets, rels)), self._options)
 
     def named_in_set(self, specs: Sequence[Spec], **policy: Any) -> list[Spec]:
         """Return measures with the `rel` of the qrels set, where their names state none."""
-        return relevant_in_set(self._store, self.name, specs, replace(self.policy, **policy))
+        return relevant_in_set(self._under(policy), specs)
 
     def preferences_in_set(self, preferences: Sequence[str], **policy: Any) -> list[PreferenceSpec]:
         """Return preferences with the `rel` of the qrels set, where their names state none."""
         specs = parse_preferences(preferences) if preferences else []
-        return relevant_preferences(self._store, self.name, specs, replace(self.policy, **policy))
+        return relevant_preferences(self._under(policy), specs)
 
     @property
     def is_sampled(self) -> bool:
@@ -225,8 +222,8 @@ class TrackView:
 
     def rows(self, columns: Sequence[str]) -> pl.LazyFrame:
         """Return columns of the long table, for the queries that the qrels set judges."""
-        queries = read_judged(self._store, self.facts).queries
-        rows = self._store.table("runs", self.name, pl.col("query").is_in(queries))
+        queries = read_judged(self._track.stored, self.facts).queries
+        rows = self._track.stored.table("runs", pl.col("query").is_in(queries))
         return rows.select(columns)
 
     def leave_out(self, reason: str) -> None:
@@ -239,7 +236,7 @@ class TrackView:
 
     def studied(self) -> dict[str, Any]:
         """Return the track's row of the table `studied_tracks`."""
-        judged = read_judged(self._store, self.facts).docs
+        judged = read_judged(self._track.stored, self.facts).docs
         declared: Any = self._options.rel  # a number in studies that declare their own
         stated = declared if not isinstance(declared, tuple) else self.facts.rel if declared else 1
         rel = stated if self.rel is None else self.rel
