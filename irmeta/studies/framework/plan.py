@@ -245,13 +245,10 @@ def check_folder(root: AnyLocation, study: str, force: bool) -> None:
         return
     if not (root / PARTS).is_dir() and not is_free(root):
         raise UsageError(f"{root} holds other files: name a new folder, or use `force=True`.")
-    if any((root / PARTS).glob("*/done.json")):
-        fix = "name a new folder; a store in it can be read."
-        raise UsageError(f"{root} holds the results of an earlier irmeta: {fix}")
-    earlier = study_in(root)
-    if earlier is not None and earlier != study:
+    present = study_in(root)
+    if present is not None and present != study:
         fix = "name a new folder, or use `force=True`."
-        raise UsageError(f"{root} holds the results of {earlier}: {fix}")
+        raise UsageError(f"{root} holds the results of {present}: {fix}")
 
 
 def study_in(root: Location) -> str | None:

@@ -85,7 +85,7 @@ class RecordedFiles:
         """Yield the record and each file that it lists, with its problem or None."""
         if not self._record.get("facts"):
             is_there = self.mark.exists()
-            yield self.mark, "is damaged, or of an older irmeta" if is_there else "is missing"
+            yield self.mark, "is damaged" if is_there else "is missing"
         elif self._record.get("key") is None:
             yield self.mark, "the results are unfinished: run it again"
         else:
@@ -203,7 +203,7 @@ def recorded_policy(root: Location) -> EvalPolicy:
     files = RecordedFiles(root, ALL)
     if not files.facts and files.mark.exists():
         fix = "Run reanalyze again, or name the store in the folder, whose policies are plain."
-        raise DataError("is damaged, or of an older irmeta", file=str(files.mark), fix=fix)
+        raise DataError("is damaged", file=str(files.mark), fix=fix)
     return EvalPolicy.from_record(files.facts.get("options", {}))
 
 

@@ -91,7 +91,7 @@ class StudyResults(Summarized):
         mark = RecordedFiles(self._root, ALL).mark
         if name is None and mark.exists():
             fix = "Run the study again, or reanalyze."
-            raise DataError("is damaged, or of an older irmeta", file=str(mark), fix=fix)
+            raise DataError("is damaged", file=str(mark), fix=fix)
         if name is None:
             raise UsageError(f"{folder} holds no study's results.")
         self.study: Study = find(name)
@@ -223,7 +223,10 @@ def claims(
     studies = [result.study.name for result in results]
     if repeated := sorted({name for name in studies if studies.count(name) > 1}):
         raise UsageError(f"several folders hold results of study {repeated[0]}: name one of them.")
-    frames = [_claims(result) for result in results]
+    frames = [
+        result.tables[CLAIMS.name].select(pl.lit(result.study.name).alias("study"), pl.all())
+        for result in results
+    ]
     if not frames:
         raise UsageError("name a folder of a study.")
     frame = pl.concat(frames)
@@ -249,13 +252,3 @@ def _results(folder: AnyLocation) -> list[StudyResults]:
     if not results:
         raise UsageError(f"{folder} holds no results of a study with claims.")
     return results
-
-
-def _claims(results: StudyResults) -> pl.DataFrame:
-    if CLAIMS.name not in results.tables:
-        raise UsageError(
-            f"the results of study {results.study.name} are of an earlier irmeta, without the "
-            "table claims: run the study again."
-        )
-    frame = results.tables[CLAIMS.name]
-    return frame.select(pl.lit(results.study.name).alias("study"), pl.all())

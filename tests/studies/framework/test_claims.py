@@ -264,9 +264,7 @@ def test_claims__of_several_studies_and_of_an_index(
 
 
 @pytest.mark.exhaustive
-def test_claims__folder_without_results_or_of_an_earlier_version_is_refused(
-    results, tmp_path: Path
-):
+def test_claims__folder_without_results_is_refused(results, tmp_path: Path):
     with pytest.raises(UsageError, match="name a folder of a study"):
         irmeta.studies.claims([])
     with pytest.raises(UsageError, match="holds no study's results"):

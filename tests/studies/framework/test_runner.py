@@ -279,15 +279,6 @@ def test_run__folder_of_other_files_or_another_study_is_refused(
         irmeta.studies.alone(out)
 
 
-def test_run__results_of_an_earlier_irmeta_are_refused(store: irmeta.Store, tmp_path: Path):
-    old = tmp_path / "out" / ".parts" / "a" / "done.json"
-    old.parent.mkdir(parents=True)
-    old.write_text("{}")
-    with pytest.raises(UsageError, match="holds the results of an earlier irmeta: name a new"):
-        run(store, tmp_path / "out")
-    assert [p.name for p in (tmp_path / "out").rglob("*")] == [".parts", "a", "done.json"]
-
-
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("damage", ["", "{}", "[]", "null", '{"files": 3}', "{"])
