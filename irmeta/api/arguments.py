@@ -136,7 +136,7 @@ class CompareOptions(Resampling):
     test: str = option(
         "t",
         "Test of the difference of two systems; hsd tests and bootstrap-max-t compare all pairs at "
-        "once, max-t all systems with --baseline.",
+        "once, max-t all systems with a baseline.",
         choices=(*get_args(Test), "max-t"),
         doc="See `irmeta.stats.pairwise`.",
     )

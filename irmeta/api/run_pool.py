@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import get_args
+from typing import Unpack, get_args
 
 import numpy as np
 import polars as pl
 
-from irmeta.api.validate import run_files, runs_in
+from irmeta.api.validate import RunChoices, run_files, runs_in
 from irmeta.errors import DataError, UsageError, check_choice, check_whole, did_you_mean
 from irmeta.locations import AnyLocation, local, location
+from irmeta.options import check_names
 from irmeta.policies import ReadPolicy, TieOrder
 from irmeta.schema.result_tables import RUN_POOL
 from irmeta.store.facts import Facts, read_facts
@@ -39,7 +40,7 @@ def pool_of_runs(
     *,
     system: str | Iterable[str] | None = None,
     tie_order: TieOrder = "score-file",
-    reading: ReadPolicy | None = None,
+    **choices: Unpack[RunChoices],
 ) -> pl.DataFrame:
     """Return the docs that some runs rank at a depth or above, without judgments.
 
@@ -54,8 +55,8 @@ def pool_of_runs(
         Only docs of these runs, ``group=NAME`` or ``type=NAME``. Default: all.
     tie_order : str, default 'score-file'
         Order of docs with equal scores, as in `ReadPolicy`.
-    reading : ReadPolicy, optional
-        How runs are read: their form, malformed lines, repeated docs, comments.
+    **choices
+        Fields of `ReadPolicy`: duplicates, malformed, run_format, drop_self, comments.
 
     Returns
     -------
@@ -78,6 +79,8 @@ def pool_of_runs(
     """
     check_whole("pool_depth", pool_depth)
     check_choice("tie_order", tie_order, get_args(TieOrder))
+    check_names(choices, [*RunChoices.__annotations__])
+    reading = ReadPolicy(**choices)
     paths = [runs] if isinstance(runs, AnyLocation) else list(runs)
     source = run_files([path for path in paths if local(path).name != SYSTEMS], reading)
     read = _read(source)
@@ -113,7 +116,7 @@ def holds_runs_alone(paths: Sequence[AnyLocation]) -> bool:
         names = [path.name.lower() for path in first.rglob("*") if path.is_file()]
         has_others = any("qrels" in name or name.endswith(".parquet") for name in names)
         return bool(names) and not has_others
-    return first.is_file() and isinstance(_outcome(run_files([first])), Run)
+    return first.is_file() and isinstance(_outcome(run_files([first], ReadPolicy())), Run)
 
 
 def _outcome(source: TrackSource) -> Run | SkippedRun:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,10 @@ from irmeta.escapes import escape_text
 from irmeta.files import file_names as names_of_files
 from irmeta.files import write_text
 from irmeta.locations import AnyLocation, local, not_a
+from irmeta.options import check_names
 from irmeta.parallel import reported
 from irmeta.phrases import count
-from irmeta.policies import ReadPolicy, RunRules
+from irmeta.policies import Comments, Duplicates, Malformed, ReadPolicy, RunFormat, RunRules
 from irmeta.schema.result_tables import RUN_FINDINGS, VALIDATED_RUNS
 from irmeta.store.read_run import Run, read_run
 from irmeta.summaries import Summarized, Summary
@@ -42,6 +43,16 @@ Finding = tuple[int | None, str | None, str]
 """Line, value and problem of an error."""
 _MARK = b"Validation of a run by irmeta"
 FIRST_LINE = f"{_MARK.decode()} {__version__}"
+
+
+class RunChoices(TypedDict, total=False):
+    """The fields of `ReadPolicy` that matter without judgments, as keywords."""
+
+    duplicates: Duplicates
+    malformed: Malformed
+    run_format: RunFormat
+    drop_self: bool
+    comments: Comments
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,6 +139,7 @@ def validate(
     query_file: AnyLocation | None = None,
     max_depth: int = 1000,
     doc_file: AnyLocation | None = None,
+    **choices: Unpack[RunChoices],
 ) -> Validation:
     """Check run files without judgments, as the organisers of a track do when runs come in.
 
@@ -142,6 +154,9 @@ def validate(
     doc_file : str or Path, optional
         The collection: a text with one doc per line that begins with the doc's id, also compressed.
         It is streamed, and only the ids of the runs are held in memory.
+    **choices
+        Fields of `ReadPolicy`: duplicates, malformed, run_format, drop_self, comments. What they
+        let pass is no error.
 
     Returns
     -------
@@ -169,16 +184,19 @@ def validate(
     """
     files = {"query_file": query_file, "doc_file": doc_file}
     paths = {name: None if file is None else str(file) for name, file in files.items()}
-    return validate_by(runs, RunRules(max_depth=max_depth, **paths))
+    check_names(choices, [*RunChoices.__annotations__])
+    return validate_by(runs, RunRules(max_depth=max_depth, **paths), ReadPolicy(**choices))
 
 
-def validate_by(runs: AnyLocation | Iterable[AnyLocation], rules: RunRules) -> Validation:
+def validate_by(
+    runs: AnyLocation | Iterable[AnyLocation], rules: RunRules, reading: ReadPolicy
+) -> Validation:
     """Validate runs: see `validate`."""
-    source = run_files([runs] if isinstance(runs, AnyLocation) else list(runs))
+    source = run_files([runs] if isinstance(runs, AnyLocation) else list(runs), reading)
     topics = None if rules.query_file is None else _topics(rules.query_file)
     reader = RowReader()
     checked = [
-        _Checked.of(source, file, reader)
+        _check(source, file, reader)
         for name in reported(source.runs, len(source.runs))
         for file in runs_in(source, name)
     ]
@@ -210,22 +228,6 @@ class _Checked:
     count: int = 0
     notes: list[str] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, source: TrackSource, file: InputFile | DataError, reader: RowReader) -> _Checked:
-        """Read a run, and all its errors if it has any."""
-        if isinstance(file, DataError):  # of a member of an archive
-            return cls(file.file or "", None, [_finding(file)], 1)
-        outcome = read_run(source, file, reader)
-        if isinstance(outcome, Run):
-            return cls(file.name, outcome, notes=list(outcome.notes))
-        errors = _all_errors(file) if source.may_quote(file.name) else iter(())
-        first: list[Finding] = [_finding(error) for error in islice(errors, MOST_ERRORS)]
-        further = sum(1 for _ in errors)
-        if not first:  # of a file in another form
-            reason = outcome.reason.removeprefix(file.name).removeprefix(":").removeprefix(",")
-            first = [(None, None, reason.strip())]
-        return cls(file.name, None, first, len(first) + further)
-
     def facts(self, name: str) -> dict[str, object]:
         """Return the row of the run."""
         return {
@@ -247,7 +249,24 @@ class _Checked:
             yield {"run": name, "kind": "note", "line": None, "value": None, "problem": note}
 
 
-def run_files(paths: Sequence[AnyLocation], policy: ReadPolicy | None = None) -> TrackSource:
+def _check(source: TrackSource, file: InputFile | DataError, reader: RowReader) -> _Checked:
+    """Read a run, and all its errors if it has any."""
+    if isinstance(file, DataError):  # of a member of an archive
+        return _Checked(file.file or "", None, [_finding(file)], 1)
+    outcome = read_run(source, file, reader)
+    if isinstance(outcome, Run):
+        return _Checked(file.name, outcome, notes=list(outcome.notes))
+    may_quote = source.may_quote(file.name)
+    errors = _all_errors(file, source.policy.comments) if may_quote else iter(())
+    first: list[Finding] = [_finding(error) for error in islice(errors, MOST_ERRORS)]
+    further = sum(1 for _ in errors)
+    if not first:  # of a file in another form
+        reason = outcome.reason.removeprefix(file.name).removeprefix(":").removeprefix(",")
+        first = [(None, None, reason.strip())]
+    return _Checked(file.name, None, first, len(first) + further)
+
+
+def run_files(paths: Sequence[AnyLocation], policy: ReadPolicy) -> TrackSource:
     """Return the run files: those named, and those below named folders but for readmes."""
     if not paths:
         raise UsageError("name the run files, or a folder of them.")
@@ -263,7 +282,6 @@ def run_files(paths: Sequence[AnyLocation], policy: ReadPolicy | None = None) ->
         else:
             raise UsageError(not_a("file", path) + ".")
     typed = {path.as_posix(): str(path) for path in map(local, paths)}
-    policy = policy or ReadPolicy()
     return TrackSource("", Path(), tuple(dict.fromkeys(files)), (), None, policy, given=typed)
 
 
@@ -277,11 +295,11 @@ def runs_in(source: TrackSource, name: str) -> Iterator[InputFile | DataError]:
         yield from members(file, kind)
 
 
-def _all_errors(file: InputFile) -> Iterator[DataError]:
+def _all_errors(file: InputFile, comments: Comments) -> Iterator[DataError]:
     """Yield all errors of a file in TREC form; none of a file in another form."""
     try:
         if recognize(file, "run") == "trec":
-            yield from row_errors(file)
+            yield from row_errors(file, comments)
     except DataError as error:  # nothing after it can be read
         yield error
 

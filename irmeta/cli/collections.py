@@ -25,6 +25,7 @@ from irmeta.cli.display import ReportDisplay, ValidationDisplay
 from irmeta.cli.registered import Given, command, with_options
 from irmeta.cli.sources import (
     READING,
+    RUN_CHOICES,
     SourceArgument,
     finish,
     open_source,
@@ -136,13 +137,18 @@ def ingest(
     "irmeta validate runs/ --query-file topics.txt --out letters/",
     "irmeta validate submissions.tar.gz --max-depth 100 --doc-file ids.txt.gz --format csv",
 )
-@with_options(rules=RunRules, display=ValidationDisplay)
+@with_options(
+    rules=RunRules,
+    reading=(ReadPolicy, RUN_CHOICES),
+    display=ValidationDisplay,
+)
 def validate(
     runs: Annotated[
         list[Path],
         typer.Argument(help="Run files, archives of runs, or folders.", show_default=False),
     ],
     rules: RunRules,
+    reading: ReadPolicy,
     display: ValidationDisplay,
 ) -> None:
     """List the errors of run files, which need no qrels. Exit with status 1 if there is any."""
@@ -150,7 +156,7 @@ def validate(
     from irmeta.cli.batches import print_validation
 
     with loop_bar("Reading"):
-        validation = validate_by(runs, rules)
+        validation = validate_by(runs, rules, reading)
     print_validation(validation, display)
     if not validation.passed:
         raise typer.Exit(FAILED)

@@ -31,6 +31,8 @@ WHOLE_LISTS = (
 """Read options of commands that have another option for the tie order, and read complete lists."""
 READING = (ReadPolicy, (*WHOLE_LISTS[1], "depth"))
 """Read options of commands that have another option for the tie order."""
+RUN_CHOICES = ("duplicates", "malformed", "run_format", "drop_self", "comments")
+"""Read options of runs without judgments."""
 SOURCE = (
     "A store (a folder, or a URL such as s3://bucket/store), a folder of reanalyze, or a "
     "collection; or a qrels file, then its runs (- is standard input; NAME=FILE names a run). "

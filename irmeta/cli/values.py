@@ -28,7 +28,14 @@ from irmeta.cli.app import (
 from irmeta.cli.display import Display, PoolDisplay, ReportDisplay, ScoreDisplay
 from irmeta.cli.notes import note
 from irmeta.cli.registered import EXAMPLES, Given, command, epilog_of, with_options
-from irmeta.cli.sources import READING, WHOLE_LISTS, SourceArgument, open_source, run_notes
+from irmeta.cli.sources import (
+    READING,
+    RUN_CHOICES,
+    WHOLE_LISTS,
+    SourceArgument,
+    open_source,
+    run_notes,
+)
 from irmeta.errors import UsageError
 from irmeta.escapes import escape_text
 from irmeta.policies import EvalPolicy, MeanInterval, ReadPolicy
@@ -485,9 +492,8 @@ def pool(
         needing: dict[str, Any] = {"--track": track, "--budget": budget} | choices
         tie_order = needing.pop("tie_order", "score-file")
         _check_without_qrels(needing, reading, pool_depth)
-        docs = pool_of_runs(
-            source, pool_depth or 0, system=system, tie_order=tie_order, reading=reading
-        )
+        read: Any = {name: getattr(reading, name) for name in RUN_CHOICES}
+        docs = pool_of_runs(source, pool_depth or 0, system=system, tie_order=tie_order, **read)
         provenance = {"irmeta": __version__, "pool": {"system": system, "pool_depth": pool_depth}}
         _print_pool(docs, provenance, display)
         return
@@ -521,7 +527,7 @@ def _check_without_qrels(
 ) -> None:
     """Reject options that need judgments or a collection, and a pool without a depth."""
     plain = ReadPolicy()
-    of_track = {"--names": reading.names != plain.names, "--drop-self": reading.drop_self}
+    of_track = {"--names": reading.names != plain.names}
     of_track["--grade-digits"] = reading.grade_digits != plain.grade_digits
     for name, value in {**needing, **of_track}.items():
         if value not in (None, False):

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import irmeta
-from irmeta.policies import ReadPolicy
 
 RANKED = ["query", "doc", "depth", "retrieved_by"]
 
@@ -93,6 +92,5 @@ def test_unreadable_runs__are_errors_that_name_validate(folder: Path, run):
     (folder / "bad").write_text("1 Q0 d 1 x bad\n1 Q0 e 2 1 bad\n")
     with pytest.raises(irmeta.DataError, match="`irmeta validate` lists all errors"):
         irmeta.pool_of_runs(folder, 2)
-    lenient = ReadPolicy(malformed="skip")
-    assert "e" in irmeta.pool_of_runs(folder, 1, reading=lenient)["doc"].to_list()
+    assert "e" in irmeta.pool_of_runs(folder, 1, malformed="skip")["doc"].to_list()
     assert run("pool", folder, "--pool-depth", "1", "--malformed", "skip").status == 0

@@ -166,6 +166,16 @@ def test_other_forms_and_unreadable_files__have_one_error(folder: Path):
     assert not any(str(folder) in problem for problem in problems.values())
 
 
+def test_policies_of_reading__let_lines_pass(folder: Path):
+    (folder / "good").write_text(GOOD + "1 Q0 d1 9 0 good\njunk\n")
+    assert irmeta.validate(folder).runs["errors"].item() == 2
+    done = irmeta.validate(folder, malformed="skip", duplicates="first")
+    assert done.passed
+    assert "1 malformed lines dropped" in notes_of(done, "good")
+    with pytest.raises(irmeta.UsageError, match="no option 'names'"):
+        irmeta.validate(folder, names="file")
+
+
 def test_texts__one_per_run_and_never_over_files_of_others(folder: Path, tmp_path: Path, run):
     (folder / "bad").write_text("1 Q0 a 1 x bad\n" * 30)
     out = tmp_path / "letters"

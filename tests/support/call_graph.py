@@ -149,9 +149,9 @@ class CallGraph:
         named = {self._in_module(module, p.id) for p in parts if isinstance(p, ast.Name)}
         return (name, *(one for b in named if b in self.classes for one in self._family(b)))
 
-    def reached(self, entry: str) -> set[str]:
-        """Return the nodes that a function may reach."""
-        nodes, classes, attributes = set[str](), set[str](), set[str]()
+    def reached(self, entry: str, without: str = "") -> set[str]:
+        """Return the nodes that a function may reach, but not through one of them."""
+        nodes, classes, attributes = {without}, set[str](), set[str]()
         todo = [entry]
         while todo:
             while todo:
@@ -168,7 +168,7 @@ class CallGraph:
                     attributes |= attrs
             members = [m for c in classes for m in self.classes[c].items()]
             todo = [node for name, node in members if name in attributes and node not in nodes]
-        return nodes
+        return nodes - {without}
 
 
 @cache
