@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Unpack, get_args
 
 import numpy as np
 import polars as pl
 
-from irmeta.api.validate import RunChoices, run_files, runs_in
+from irmeta.api.validate import SYSTEMS, RunChoices, run_files, runs_in
 from irmeta.errors import DataError, UsageError, check_choice, check_whole, did_you_mean
 from irmeta.locations import AnyLocation, local, location
 from irmeta.options import check_names
@@ -21,10 +21,7 @@ from irmeta.trec.rows import RowReader
 from irmeta.trec.source import FactsSource, TrackSource
 from irmeta.trec.streams import InputFile
 from irmeta.trec.system_names import file_names
-from irmeta.trec.tie_orders import TIE_RULES, ranks_under
-
-SYSTEMS = "systems.csv"
-"""File of facts about systems, in a folder of runs or in the folder above it."""
+from irmeta.trec.tie_orders import ranks_under
 
 COLUMNS = {
     "system": ("system", "run", "name", "tag"),
@@ -62,8 +59,9 @@ def pool_of_runs(
     -------
     DataFrame
         query, doc, depth (smallest rank in the runs), retrieved_by (runs that rank it within the
-        depth), groups (their teams; null without ``systems.csv``): one row per doc, sorted by query
-        and doc, since assessors should not see an order of ranks.
+        depth), groups (their teams, where a run without one is a team of its own; null without
+        ``systems.csv``): one row per doc, sorted by query and doc, since assessors should not see
+        an order of ranks.
 
     Raises
     ------
@@ -82,19 +80,21 @@ def pool_of_runs(
     check_names(choices, [*RunChoices.__annotations__])
     reading = ReadPolicy(**choices)
     paths = [runs] if isinstance(runs, AnyLocation) else list(runs)
-    source = run_files([path for path in paths if local(path).name != SYSTEMS], reading)
-    read = _read(source)
+    reader = RowReader()
+    read = _read(run_files(paths, reading), reader)
     facts = _facts(paths)
     names = file_names(read)
     wanted = [system] if isinstance(system, str) else None if system is None else list(system)
     chosen = names if wanted is None else _chosen(names, facts, wanted)
+    docs = reader.docs.strings()
+    order = docs.cast(pl.Binary).rank("dense").to_numpy()  # sorts as the docs' bytes
     tops = [
-        _top(read[file], pool_depth, tie_order).with_columns(
-            group=pl.lit(facts[name].group if name in facts else None, pl.String)
+        _top(read[file], pool_depth, tie_order, docs, order).with_columns(
+            group=pl.lit(_team(facts, name))
         )
         for file, name in chosen.items()
     ]
-    groups = pl.col("group").drop_nulls().n_unique() if facts else pl.lit(None)
+    groups = pl.col("group").n_unique() if facts else pl.lit(None)
     return RUN_POOL.frame(
         pl.concat(tops)
         .group_by("query", "doc")
@@ -113,26 +113,20 @@ def holds_runs_alone(paths: Sequence[AnyLocation]) -> bool:
     if not isinstance(first, Path):
         return False
     if first.is_dir():
-        names = [path.name.lower() for path in first.rglob("*") if path.is_file()]
-        has_others = any("qrels" in name or name.endswith(".parquet") for name in names)
-        return bool(names) and not has_others
-    return first.is_file() and isinstance(_outcome(run_files([first], ReadPolicy())), Run)
-
-
-def _outcome(source: TrackSource) -> Run | SkippedRun:
-    """Return the first run of the files."""
+        names = {path.name.lower() for path in first.rglob("*") if path.is_file()}
+        is_other = "collection.toml" in names or any(name.endswith(".parquet") for name in names)
+        return bool(names) and not (is_other or any("qrels" in name for name in names))
+    if not first.is_file():
+        return False
+    source = run_files([first], ReadPolicy())
     file = next(runs_in(source, source.runs[0]))
-    if isinstance(file, DataError):
-        raise file
-    return read_run(source, file, RowReader())
+    return isinstance(file, InputFile) and isinstance(read_run(source, file, RowReader()), Run)
 
 
-def _read(source: TrackSource) -> dict[str, Run]:
+def _read(source: TrackSource, reader: RowReader) -> dict[str, Run]:
     """Read all runs, by the names of their files."""
-    reader, read = RowReader(), dict[str, Run]()
+    read = dict[str, Run]()
     for name in source.runs:
-        if PurePath(name).name == SYSTEMS:
-            continue
         for file in runs_in(source, name):
             run = read_run(source, file, reader) if isinstance(file, InputFile) else file
             if not isinstance(run, Run):
@@ -174,24 +168,33 @@ def _chosen(
         matching = {name for name, known in of_system.items() if known == value}
         if not matching:
             known = {known for known in of_system.values() if known is not None}
-            raise UsageError(f"no run is {text!r}. {did_you_mean(value, known)}")
+            hint = did_you_mean(value, known) if known else f"No {key} is known: see {SYSTEMS}."
+            raise UsageError(f"no run is {text!r}. {hint}")
         systems |= matching
     return {file: name for file, name in names.items() if name in systems}
 
 
-def _top(run: Run, depth: int, order: TieOrder) -> pl.DataFrame:
-    """Return query, doc and rank of the docs of a run down to a depth."""
+def _team(facts: Mapping[str, Facts], name: str) -> str:
+    """Return the team of a run; a run without one is a team of its own."""
+    team = facts[name].group if name in facts else None
+    return f"run {name}" if team is None else f"team {team}"
+
+
+def _top(
+    run: Run, depth: int, tie_order: TieOrder, docs: pl.Series, order: np.ndarray
+) -> pl.DataFrame:
+    """Return query, doc and rank of the docs of a run down to a depth.
+
+    `docs` are the names of all docs, and `order` numbers that sort as their bytes.
+    """
     columns = run.columns.rows(0, run.rows)
-    docs = run.reader.docs.strings()
-    if TIE_RULES[order].tie_break == "doc":
-        columns = columns | {"doc": docs.cast(pl.Binary).rank("dense").to_numpy()[columns["doc"]]}
-    ranks = ranks_under(order, run.starts, columns)
+    ranks = ranks_under(tie_order, run.starts, columns | {"doc": order[columns["doc"]]})
     rows = np.flatnonzero(ranks <= depth)
     queries = np.repeat(run.queries, np.diff(run.starts))[rows]
     return pl.DataFrame(
         {
             "query": run.reader.queries.strings().gather(queries),
-            "doc": docs.gather(run.columns.rows(0, run.rows)["doc"][rows]),
+            "doc": docs.gather(columns["doc"][rows]),
             "rank": ranks[rows],
         }
     )

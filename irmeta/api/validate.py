@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -37,6 +37,8 @@ from irmeta.trec.text import Text
 
 MOST_ERRORS = 20
 """Errors of a run that are listed; all are counted."""
+SYSTEMS = "systems.csv"
+"""File of facts about systems, in a folder of runs or in the folder above it."""
 NAMED = 3
 """Queries or docs that a note names."""
 Finding = tuple[int | None, str | None, str]
@@ -196,19 +198,14 @@ def validate_by(
     topics = None if rules.query_file is None else _topics(rules.query_file)
     reader = RowReader()
     checked = [
-        _check(source, file, reader)
+        _check(source, file, reader, rules.max_depth, topics)
         for name in reported(source.runs, len(source.runs))
         for file in runs_in(source, name)
     ]
-    unknown = None if rules.doc_file is None else _unknown_docs(reader, rules.doc_file)
     run_names = file_names(entry.file for entry in checked)
-    twins = _equal_runs(checked, run_names)
-    for entry in checked:
-        if entry.run is not None:
-            entry.notes += _notes(entry.run, rules.max_depth, topics)
-            if unknown is not None:
-                entry.notes += _outside(entry.run, unknown)
-            entry.notes += twins.get(entry.file, [])
+    if rules.doc_file is not None:
+        _note_outside(checked, reader.docs.strings(), rules.doc_file)
+    _note_equal(checked, run_names)
     return Validation(
         VALIDATED_RUNS.frame([entry.facts(run_names[entry.file]) for entry in checked]),
         RUN_FINDINGS.frame(
@@ -220,13 +217,27 @@ def validate_by(
 
 @dataclass
 class _Checked:
-    """A run file with its errors and notes; `run` is None if it cannot be read."""
+    """A run file with its errors and notes, and what is compared with other runs and the docs.
+
+    Attributes
+    ----------
+    count
+        Number of errors, of which `errors` has the first.
+    queries, rows, ranking, docs, doc_rows
+        None, or empty, for a file with errors: the number of queries and of rows, a hash of the
+        lists, the numbers of the distinct docs, and the rows of each.
+    """
 
     file: str
-    run: Run | None
     errors: list[Finding] = field(default_factory=list)
     count: int = 0
     notes: list[str] = field(default_factory=list)
+    tag: str | None = None
+    queries: int | None = None
+    rows: int | None = None
+    ranking: bytes | None = None
+    docs: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    doc_rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     def facts(self, name: str) -> dict[str, object]:
         """Return the row of the run."""
@@ -236,9 +247,9 @@ class _Checked:
             "valid": self.count == 0,
             "errors": self.count,
             "notes": len(self.notes),
-            "tag": None if self.run is None else self.run.tag,
-            "queries": None if self.run is None else len(self.run.queries),
-            "rows": None if self.run is None else self.run.rows,
+            "tag": self.tag,
+            "queries": self.queries,
+            "rows": self.rows,
         }
 
     def findings(self, name: str) -> Iterator[dict[str, object]]:
@@ -249,13 +260,29 @@ class _Checked:
             yield {"run": name, "kind": "note", "line": None, "value": None, "problem": note}
 
 
-def _check(source: TrackSource, file: InputFile | DataError, reader: RowReader) -> _Checked:
-    """Read a run, and all its errors if it has any."""
+def _check(
+    source: TrackSource,
+    file: InputFile | DataError,
+    reader: RowReader,
+    max_depth: int,
+    topics: dict[str, None] | None,
+) -> _Checked:
+    """Read a run, and all its errors if it has any; its rows are not kept."""
     if isinstance(file, DataError):  # of a member of an archive
-        return _Checked(file.file or "", None, [_finding(file)], 1)
+        return _Checked(file.file or "", [_finding(file)], 1)
     outcome = read_run(source, file, reader)
     if isinstance(outcome, Run):
-        return _Checked(file.name, outcome, notes=list(outcome.notes))
+        docs, doc_rows = np.unique(outcome.columns.rows(0, outcome.rows)["doc"], return_counts=True)
+        return _Checked(
+            file.name,
+            notes=[*outcome.notes, *_notes(outcome, max_depth, topics)],
+            tag=outcome.tag,
+            queries=len(outcome.queries),
+            rows=outcome.rows,
+            ranking=_ranking(outcome),
+            docs=docs,
+            doc_rows=doc_rows,
+        )
     may_quote = source.may_quote(file.name)
     errors = _all_errors(file, source.policy.comments) if may_quote else iter(())
     first: list[Finding] = [_finding(error) for error in islice(errors, MOST_ERRORS)]
@@ -263,17 +290,21 @@ def _check(source: TrackSource, file: InputFile | DataError, reader: RowReader) 
     if not first:  # of a file in another form
         reason = outcome.reason.removeprefix(file.name).removeprefix(":").removeprefix(",")
         first = [(None, None, reason.strip())]
-    return _Checked(file.name, None, first, len(first) + further)
+    return _Checked(file.name, first, len(first) + further)
 
 
 def run_files(paths: Sequence[AnyLocation], policy: ReadPolicy) -> TrackSource:
-    """Return the run files: those named, and those below named folders but for readmes."""
+    """Return the run files: those named, and those below folders but for readmes and facts."""
     if not paths:
         raise UsageError("name the run files, or a folder of them.")
     files = list[str]()
     for path in map(local, paths):
         if path.is_dir():
-            below = [file for file in files_below(path, ".") if not is_beside_runs(file)]
+            below = [
+                file
+                for file in files_below(path, ".")
+                if not (is_beside_runs(file) or PurePath(file).name == SYSTEMS)
+            ]
             if not below:
                 raise UsageError(f"{path} holds no run.")
             files += [(path / file).as_posix() for file in below]
@@ -341,15 +372,32 @@ def _first_fields(path: AnyLocation) -> Iterator[list[str]]:
             yield fields.drop_nulls().to_list()
 
 
-def _unknown_docs(reader: RowReader, path: AnyLocation) -> np.ndarray:
-    """Return a mask of the docs of all runs: those that the collection does not have."""
-    docs = reader.docs.strings()
+def _note_outside(checked: Iterable[_Checked], docs: pl.Series, path: AnyLocation) -> None:
+    """Note the docs of each run that the collection does not have; `docs` are those of all runs."""
     outside = set(docs)
     for ids in _first_fields(path):
         outside.difference_update(ids)
         if not outside:
-            break
-    return docs.is_in(list(outside)).to_numpy()
+            return
+    is_outside = docs.is_in(list(outside)).to_numpy()
+    for entry in checked:
+        of_run = is_outside[entry.docs]
+        doc_names = docs.gather(entry.docs[of_run]).to_list()
+        if doc_names:
+            verb = "doc is" if len(doc_names) == 1 else "docs are"
+            rows = count(int(entry.doc_rows[of_run].sum()), "row")
+            note = f"{len(doc_names):,} {verb} not in the collection, in {rows}: "
+            entry.notes.append(note + _few(doc_names))
+
+
+def _note_equal(checked: Iterable[_Checked], run_names: dict[str, str]) -> None:
+    """Note each run whose lists are those of an earlier run."""
+    first: dict[bytes, str] = {}
+    for entry in checked:
+        if entry.ranking is not None:
+            same = first.setdefault(entry.ranking, entry.file)
+            if same != entry.file:
+                entry.notes.append(f"the same lists as the run {run_names[same]}")
 
 
 def _notes(run: Run, max_depth: int, topics: dict[str, None] | None) -> Iterator[str]:
@@ -386,33 +434,6 @@ def _topic_notes(queries: Sequence[str], topics: dict[str, None]) -> Iterator[st
         yield f"{count(len(missing), 'topic has', 'topics have')} no docs: {_few(missing)}"
     if unknown:
         yield f"{count(len(unknown), 'query is', 'queries are')} no topic: {_few(unknown)}"
-
-
-def _outside(run: Run, unknown: np.ndarray) -> list[str]:
-    """Return the note on docs that the collection does not have."""
-    docs = run.columns.rows(0, run.rows)["doc"]
-    rows = np.flatnonzero(unknown[docs])
-    if not len(rows):
-        return []
-    distinct = np.unique(docs[rows])
-    docs_outside = run.reader.docs.strings().gather(distinct).to_list()
-    verb = "doc is" if len(docs_outside) == 1 else "docs are"
-    return [
-        f"{len(docs_outside):,} {verb} not in the collection, in {count(len(rows), 'row')}: "
-        + _few(docs_outside)
-    ]
-
-
-def _equal_runs(checked: Iterable[_Checked], names: dict[str, str]) -> dict[str, list[str]]:
-    """Return a note on each run whose lists are those of an earlier run."""
-    first: dict[bytes, str] = {}
-    notes = dict[str, list[str]]()
-    for entry in checked:
-        if entry.run is not None:
-            same = first.setdefault(_ranking(entry.run), entry.file)
-            if same != entry.file:
-                notes[entry.file] = [f"the same lists as the run {names[same]}"]
-    return notes
 
 
 def _ranking(run: Run) -> bytes:

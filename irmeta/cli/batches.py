@@ -233,7 +233,8 @@ def print_validation(validation: Validation, display: ValidationDisplay) -> None
     runs, findings = validation.runs, validation.findings
 
     def show(digits: int) -> None:
-        print_table(open_console(), runs.drop("file"))
+        is_valid = pl.when("valid").then(pl.lit("yes")).otherwise(pl.lit("no"))
+        print_table(open_console(), runs.drop("file").with_columns(valid=is_valid))
         for row in findings.iter_rows(named=True):
             print_line(f"{row['run']}: {row['kind']}: {finding_line(row)}")
         invalid = runs.filter(~pl.col("valid")).height

@@ -83,7 +83,8 @@ def mean_intervals(
         drawn = np.concatenate(list(_drawn_means(filled, known, resamples, rng)))
         shares = ((1 - confidence) / 2, (1 + confidence) / 2)
         low, high = np.full((2, len(is_defined)), np.nan)
-        low[is_defined], high[is_defined] = np.nanquantile(drawn[:, is_defined], shares, axis=0)
+        if is_defined.any():  # numpy has no quantile of nothing
+            low[is_defined], high[is_defined] = np.nanquantile(drawn[:, is_defined], shares, axis=0)
     return np.where(is_defined, low, np.nan), np.where(is_defined, high, np.nan)
 
 

@@ -68,9 +68,27 @@ def test_groups__are_counted_and_chosen(folder: Path, run):
     assert run("pool", folder, "--pool-depth", "1").out == "1 0 x\n1 0 y\n"
     with pytest.raises(irmeta.UsageError, match=r"no run is 'group=c'"):
         irmeta.pool_of_runs(folder, 2, system="group=c")
+    (folder.parent / "systems.csv").rename(folder / "systems.csv")
+    assert irmeta.validate(folder).runs["run"].to_list() == ["a1", "a2", "b1"]
+    assert irmeta.pool_of_runs(folder, 2).equals(pool)
+    (folder / "systems.csv").write_text("system,team\na1,a\n")  # others are teams of their own
+    alone = irmeta.pool_of_runs(folder, 2)
+    assert dict(alone.select("doc", "groups").iter_rows()) == {"w": 1, "x": 1, "y": 3, "z": 1}
+    (folder / "systems.csv").unlink()
+    with pytest.raises(irmeta.UsageError, match=r"No group is known: see systems\.csv"):
+        irmeta.pool_of_runs(folder, 2, system="group=a")
     (folder.parent / "systems.csv").write_text("name;team\n")
     with pytest.raises(irmeta.DataError, match="no such column"):
         irmeta.pool_of_runs(folder, 2)
+
+
+def test_a_collection_without_qrels_in_a_name__is_no_folder_of_runs(folder: Path, run):
+    (folder.parent / "judged.txt").write_text("1 0 x 1\n1 0 y 0\n")
+    (folder.parent / "collection.toml").write_text(
+        '[tracks.t]\nruns = ["runs/*"]\nqrels = "judged.txt"\n'
+    )
+    done = run("pool", folder.parent, "--pool-depth", "1", "--format", "csv")
+    assert done.out.splitlines()[0].startswith("track,query,doc")
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,12 @@ def test_mean_intervals__t_covers_the_mean(queries: int, least: float):
     assert least < ((low <= 0.3) & (high >= 0.3)).mean() < 0.97
 
 
+@pytest.mark.parametrize("method", ["t", "bootstrap"])
+def test_mean_intervals__one_query_has_none(method: str):
+    limits = irmeta.stats.mean_intervals(np.array([[0.2, 0.4]]), method)
+    assert np.isnan(limits).all()
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
