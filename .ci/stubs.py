@@ -47,6 +47,7 @@ def _texts(policy: type[Options], *, without: tuple[str, ...] = ()) -> dict[str,
 
 _EVAL = _texts(EvalPolicy) | {"rel": "float | Mapping[str, float] | Sequence[str] | None"}
 _READ, _DATA = _texts(ReadPolicy), _texts(ReadPolicy, without=("names",))
+_RUNS = ("duplicates", "malformed", "run_format", "drop_self", "comments")
 _READ_ALONE = {name: kind for name, kind in _DATA.items() if name not in _EVAL}
 KEYWORDS = {
     "EvalChoices": ("The fields of `EvalPolicy`", _EVAL),
@@ -59,6 +60,10 @@ KEYWORDS = {
     "PoolChoices": (
         "The fields of `EvalPolicy` for pools",
         {name: _EVAL[name] for name in ("qrels", "negative", "tie_order")},
+    ),
+    "RunChoices": (
+        "The fields of `ReadPolicy` that matter without judgments",
+        {name: _READ[name] for name in _RUNS},
     ),
     "DataPolicies": (
         "The fields of `EvalPolicy` and, for qrels and runs in memory, of reading",

@@ -89,6 +89,16 @@ class PoolChoices(TypedDict, total=False):
     tie_order: TieOrder | None
 
 
+class RunChoices(TypedDict, total=False):
+    """The fields of `ReadPolicy` that matter without judgments, as keywords."""
+
+    duplicates: Duplicates
+    malformed: Malformed
+    run_format: RunFormat
+    drop_self: bool
+    comments: Comments
+
+
 class DataPolicies(TypedDict, total=False):
     """The fields of `EvalPolicy` and, for qrels and runs in memory, of reading, as keywords."""
 

@@ -9,11 +9,12 @@ from typing import Unpack, get_args
 import numpy as np
 import polars as pl
 
-from irmeta.api.validate import SYSTEMS, RunChoices, run_files, runs_in
+from irmeta.api.validate import SYSTEMS, run_files, runs_in
 from irmeta.errors import DataError, UsageError, check_choice, check_whole, did_you_mean
 from irmeta.locations import AnyLocation, local, location
 from irmeta.options import check_names
 from irmeta.policies import ReadPolicy, TieOrder
+from irmeta.policy_keywords import RunChoices
 from irmeta.schema.result_tables import RUN_POOL
 from irmeta.store.facts import Facts, read_facts
 from irmeta.store.read_run import Run, SkippedRun, read_run

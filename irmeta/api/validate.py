@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,8 @@ from irmeta.locations import AnyLocation, local, not_a
 from irmeta.options import check_names
 from irmeta.parallel import reported
 from irmeta.phrases import count
-from irmeta.policies import Comments, Duplicates, Malformed, ReadPolicy, RunFormat, RunRules
+from irmeta.policies import Comments, ReadPolicy, RunRules
+from irmeta.policy_keywords import RunChoices
 from irmeta.schema.result_tables import RUN_FINDINGS, VALIDATED_RUNS
 from irmeta.store.read_run import Run, read_run
 from irmeta.summaries import Summarized, Summary
@@ -45,16 +46,6 @@ Finding = tuple[int | None, str | None, str]
 """Line, value and problem of an error."""
 _MARK = b"Validation of a run by irmeta"
 FIRST_LINE = f"{_MARK.decode()} {__version__}"
-
-
-class RunChoices(TypedDict, total=False):
-    """The fields of `ReadPolicy` that matter without judgments, as keywords."""
-
-    duplicates: Duplicates
-    malformed: Malformed
-    run_format: RunFormat
-    drop_self: bool
-    comments: Comments
 
 
 @dataclass(frozen=True, repr=False)

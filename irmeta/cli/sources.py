@@ -16,6 +16,7 @@ from irmeta.cli.registered import Given
 from irmeta.errors import IrmetaError, UsageError, first_few
 from irmeta.locations import Location, NamedFile, is_stream, location, named_file
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policy_keywords import RunChoices
 
 if TYPE_CHECKING:
     from irmeta.api import Store
@@ -31,7 +32,7 @@ WHOLE_LISTS = (
 """Read options of commands that have another option for the tie order, and read complete lists."""
 READING = (ReadPolicy, (*WHOLE_LISTS[1], "depth"))
 """Read options of commands that have another option for the tie order."""
-RUN_CHOICES = ("duplicates", "malformed", "run_format", "drop_self", "comments")
+RUN_CHOICES = tuple(RunChoices.__annotations__)
 """Read options of runs without judgments."""
 SOURCE = (
     "A store (a folder, or a URL such as s3://bucket/store), a folder of reanalyze, or a "
