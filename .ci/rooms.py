@@ -23,6 +23,12 @@ MOST_COMMITS = 80
 """Commits of the package after which all tests must run again."""
 EVERYTHING = ("kernels", "schema", "rankings")
 """Rooms whose changes count as changes of all measures and studies."""
+OF_THE_PACKAGE = (
+    "tests/test_advice.py",
+    "tests/test_clusters.py::test_errors__all_in_one_module",
+    "tests/test_typing.py",
+)
+"""Tests that any change of the package may break: half a minute."""
 STUDIES = ("depth", "innovation", "judges", "preference", "properties", "search_length", "trust")
 NOTEBOOK_OF = {name: f"study_{name}" for name in STUDIES} | {"trust": "trust"}
 
@@ -32,6 +38,15 @@ def mirrored(files: Iterable[str]) -> set[str]:
     patterns = set[str]().union(*(_patterns(PurePath(file).parts) for file in files))
     paths = {path.relative_to(ROOT) for pattern in patterns for path in ROOT.glob(pattern)}
     return {path.as_posix() for path in paths if not paths & set(path.parents)}
+
+
+def tests_of(files: Iterable[str]) -> list[str]:
+    """Return the tests that a change of files selects, with those of the whole package."""
+    files = list(files)
+    paths = mirrored(files)
+    if any(file.startswith("irmeta/") for file in files) and "tests" not in paths:
+        paths |= set(OF_THE_PACKAGE)
+    return sorted(paths)
 
 
 def _patterns(parts: tuple[str, ...]) -> set[str]:
@@ -141,7 +156,7 @@ def main(what: str) -> None:
         RECORD.write_text(record(), encoding="utf-8")
         return
     files = changed_files()
-    print(*(sorted(mirrored(files)) if what == "tests" else notebooks_of(files)), sep="\n")
+    print(*(tests_of(files) if what == "tests" else notebooks_of(files)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -48,6 +48,14 @@ def test_mirrored__tests_of_rooms(rooms: ModuleType, changed: list[str], expecte
     assert rooms.mirrored(changed) == {name for name in expected if (ROOT / name).exists()}
 
 
+def test_tests_of__a_change_of_the_package_selects_tests_of_the_package(rooms: ModuleType):
+    tests = rooms.tests_of(["irmeta/stats/pairs.py", "README.md"])
+    assert tests == sorted(["tests/stats", *rooms.OF_THE_PACKAGE])
+    assert all((ROOT / test.split("::")[0]).exists() for test in tests)
+    assert rooms.tests_of(["README.md"]) == []
+    assert rooms.tests_of(["pyproject.toml", "irmeta/stats/pairs.py"]) == ["tests"]
+
+
 def test_mirrored__a_study_has_its_own_tests(rooms: ModuleType):
     found = rooms.mirrored(["irmeta/studies/original/judges/study.py"])
     assert found >= {"tests/studies/test_judges_study.py", "tests/studies/test_partial_judges.py"}

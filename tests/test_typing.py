@@ -36,7 +36,6 @@ def test_user_code__runs(collections: Path, tmp_path: Path, undrawn: None):
     user_code.main(collections, tmp_path)
 
 
-@pytest.mark.slow
 def test_public_names__have_declared_types(tmp_path: Path):
     """Annotate attributes and constants where this fails: other checkers may infer another type."""
     arguments = ("--verifytypes", "irmeta", "--ignoreexternal", "--pythonpath", sys.executable)

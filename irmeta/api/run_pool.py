@@ -24,7 +24,7 @@ from irmeta.trec.streams import InputFile
 from irmeta.trec.system_names import file_names
 from irmeta.trec.tie_orders import ranks_under
 
-COLUMNS = {
+COLUMNS: dict[str, tuple[str, ...]] = {
     "system": ("system", "run", "name", "tag"),
     "group": ("group", "team", "participant"),
     "type": ("type",),

@@ -25,10 +25,15 @@ from irmeta.results.scores import Scores
 from irmeta.studies.framework.track_view import StudiedTrack, TrackView
 from irmeta.studies.papers.depth.study import CUTOFFS, DEEPEST, PLOTTED_DEPTHS, DepthOptions
 
-spec_of = cache(parse_measure)  # tracks and depths have the same measures
 LEAST_USEFUL = 5
 """A comprehensive depth below this is too small for the study."""
 DEFAULT_DEPTH = 10
+
+
+@cache  # tracks and depths have the same measures
+def spec_of(measure: str) -> Spec:
+    """Return the parsed measure."""
+    return parse_measure(measure)
 
 
 @dataclass(frozen=True)
