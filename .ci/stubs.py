@@ -67,7 +67,7 @@ KEYWORDS = {
     ),
     "DataPolicies": (
         "The fields of `EvalPolicy` and, for qrels and runs in memory, of reading",
-        _EVAL | _READ_ALONE | {"subtopics": "bool"},
+        _EVAL | _READ_ALONE,
     ),
     "Policies": (
         "The fields of `ReadPolicy` and `EvalPolicy` for one track of data",

@@ -58,7 +58,7 @@ def study(subtopics: int, length: int, repeat: int) -> dict[str, float]:
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(repeat + 1):
-            size = ("--subtopics", str(subtopics), "--length", str(length))
+            size = ("--subtopic-count", str(subtopics), "--length", str(length))
             out = str(Path(folder) / f"{turn}")
             runs.append(spawn(irmeta, "study", "properties", "--out", out, *size))
     return median(runs[1:])  # the first may compile kernels

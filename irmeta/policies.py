@@ -81,6 +81,9 @@ class ReadPolicy(Options):
         that have all fields of a row are rows under ``auto``, with a note, and an error if the
         query without # is in the file too (a row that is commented out?); ``rows``: always rows;
         ``skip``: never. All others are comments. ``none``: no line is a comment, as in trec_eval 9.
+    subtopics
+        Whether the second column of qrels in TREC form, or a column ``iteration``, is a subtopic.
+        A column ``subtopic`` always is.
 
     Examples
     --------
@@ -104,6 +107,9 @@ class ReadPolicy(Options):
         None, "Round grades to DIGITS decimals.", least=0, most=15, metavar="DIGITS"
     )
     comments: Comments = option("auto", "Meaning of lines of text that begin with #.")
+    subtopics: bool = option(
+        False, "Take the second column of qrels for a subtopic; a column called subtopic always is."
+    )
 
     def record(self) -> dict[str, Any]:
         """Return the options; those of later versions only where they are not the default.
@@ -111,7 +117,7 @@ class ReadPolicy(Options):
         Stores of earlier versions, which lack them, stay up to date.
         """
         changed = self.changed()
-        late = ("run_format", "drop_self", "grade_digits", "comments")
+        late = ("run_format", "drop_self", "grade_digits", "comments", "subtopics")
         record = super().record().items()
         return {name: value for name, value in record if name not in late or name in changed}
 

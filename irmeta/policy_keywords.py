@@ -66,6 +66,7 @@ class ReadChoices(TypedDict, total=False):
     drop_self: bool
     grade_digits: int | None
     comments: Comments
+    subtopics: bool
 
 
 class DataChoices(TypedDict, total=False):
@@ -79,6 +80,7 @@ class DataChoices(TypedDict, total=False):
     drop_self: bool
     grade_digits: int | None
     comments: Comments
+    subtopics: bool
 
 
 class PoolChoices(TypedDict, total=False):
@@ -132,6 +134,7 @@ class Policies(TypedDict, total=False):
     drop_self: bool
     grade_digits: int | None
     comments: Comments
+    subtopics: bool
     queries: Averaged
     negative: Negative
     pool_order: TieOrder

@@ -109,7 +109,7 @@ class _Evaluator(ir_measures.Evaluator):
             return
         runs = given_runs(run)
         for by_subtopic, group in self._groups.items():
-            store, _ = read_data(TRACK, self._qrels, runs, ReadPolicy(), subtopics=by_subtopic)
+            store, _ = read_data(TRACK, self._qrels, runs, ReadPolicy(subtopics=by_subtopic))
             track = Track.of(store, TRACK)
             scores = evaluate(track, list({spec: spec for _, spec in group}))
             for measure, spec in group:

@@ -72,7 +72,7 @@ ADVISED_ELSEWHERE = {
     ("irmeta.cli.sources.open_source", "--dask"),  # where --dask was given
     ("irmeta.rankings.arrays.retrieved_of", "retrieved"),  # to who calls from_arrays
     ("irmeta.store.track_systems._FIXES", "names"),  # where names="tag" was given
-    ("irmeta.store.memory.SUBTOPICS_FIX", "subtopics"),  # to who calls from_data
+    ("irmeta.trec.qrels.SUBTOPICS_FIX", "subtopics"),  # to who reads qrels for measures
     ("irmeta.results.matrix.Matrix.with_missing", "missing"),  # to who compares
     ("irmeta.store.run_notes._KINDS", "queries"),  # to who evaluates the runs
     ("irmeta.api.opened_store.OpenedStore.run_notes", "negative"),

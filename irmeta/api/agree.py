@@ -402,7 +402,7 @@ def _labels(given: GivenQrels, reading: ReadPolicy) -> pl.DataFrame:
             text = qrels_text(part, False, "", grade_digits=digits)
         for note in text.shown:
             warn(f"{given.name}: {note}", QrelsWarning)
-        if text.frame["subtopic"].null_count() < text.frame.height:
+        if text.has_subtopics:
             raise DataError(f"{given.name} has judgments by subtopic, which are not compared")
         parts.append(text.frame.select("query", "doc", pl.col("grade").cast(pl.Float64)))
     labels = pl.concat(parts)

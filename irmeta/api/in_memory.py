@@ -59,7 +59,7 @@ def read(
         Called with the track, the number of files read, and the number of files.
     **choices
         Fields of `ReadPolicy`: tie_order, depth, duplicates, malformed, names,
-        run_format, drop_self, grade_digits, comments.
+        run_format, drop_self, grade_digits, comments, subtopics.
 
     Returns
     -------
@@ -113,8 +113,8 @@ def read_files(
     Parameters
     ----------
     qrels : str or Path
-        A file whose name becomes the track's; its form is recognised by content. Subtopics, and
-        qrels of five columns, need a collection with a collection.toml. ``-`` is standard input.
+        A file whose name becomes the track's; its form is recognised by content. Qrels of five
+        columns need a collection with a collection.toml. ``-`` is standard input.
     runs : str, Path, iterable or dict
         One file or several, or archives of runs; ``-`` is standard input. A dict
         ``{name: file}`` names the systems.
@@ -196,7 +196,6 @@ def from_data(
     runs: object,
     *,
     track: str | None = None,
-    subtopics: bool = False,
     rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
     **choices: Unpack[DataChoices],
@@ -215,9 +214,6 @@ def from_data(
         tags.
     track : str, optional
         Name of the track; default: the name of the qrels file or data set, else ``data``.
-    subtopics : bool, default False
-        Whether a column ``iteration``, or the second column of a qrels file, is a subtopic. A
-        column ``subtopic`` always is.
     rel : float or dict, optional
         Least relevant grade of the qrels, or ``{name: grade}`` of some qrels sets, for names of
         measures without `rel=`, except graded gains; default 1.
@@ -225,7 +221,7 @@ def from_data(
         Threads over the runs; default: the usable cores.
     **choices
         Fields of `ReadPolicy` but `names`: tie_order, depth, duplicates, malformed, run_format,
-        drop_self, grade_digits, comments.
+        drop_self, grade_digits, comments, subtopics.
 
     Returns
     -------
@@ -272,7 +268,7 @@ def from_data(
     [0.75]
     """
     refuse_names(choices)
-    held, outcome = read_given(qrels, runs, track, subtopics, workers, ReadPolicy(**choices), rel)
+    held, outcome = read_given(qrels, runs, track, workers, ReadPolicy(**choices), rel)
     return whole(Store(held), [outcome])
 
 
@@ -284,7 +280,6 @@ def evaluate(
     per_query: bool = False,
     interval: MeanInterval | None = None,
     rng: int | np.random.Generator = 0,
-    subtopics: bool = False,
     rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
     **choices: Unpack[Policies],
@@ -293,7 +288,7 @@ def evaluate(
 
     Parameters
     ----------
-    qrels, runs, subtopics, rel, workers
+    qrels, runs, rel, workers
         See `from_data`.
     measures : str or iterable of str, default 'default'
         See `Store.evaluate`.
@@ -303,8 +298,8 @@ def evaluate(
         Confidence interval of each mean: see `Store.evaluate`.
     **choices
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
-        duplicates, malformed, run_format, drop_self, grade_digits, comments, queries, negative,
-        pool_order, pool_depth, pool_without.
+        duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, queries,
+        negative, pool_order, pool_depth, pool_without.
 
     Returns
     -------
@@ -340,7 +335,7 @@ def evaluate(
     given: Any = dict(choices)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
     specs, policy = parse_call(measures, given)
-    reading |= {"subtopics": subtopics, "rel": rel, "tie_order": policy.tie_order}
+    reading |= {"rel": rel, "tie_order": policy.tie_order}
     store = read_in_order(qrels, runs, workers, reading)
     policy = replace(policy, tie_order=None)  # the lists are in this order
     track, found = store.track(None, policy), list[Scores]()

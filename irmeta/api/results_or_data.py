@@ -83,7 +83,6 @@ def read_given(
     qrels: object,
     runs: object,
     track: object,
-    subtopics: bool,
     workers: int | None,
     policy: ReadPolicy,
     rel: float | Mapping[str, float] | None = None,
@@ -93,18 +92,17 @@ def read_given(
         raise UsageError(f"track = {shown(track)} is not the name of a track.")
     name = name_text(track or name_of(qrels) or "data", "the track")
     judged, lists = given_qrels(qrels), given_runs(runs)
-    return read_data(name, judged, lists, policy, subtopics=subtopics, rel=rel, workers=workers)
+    return read_data(name, judged, lists, policy, rel=rel, workers=workers)
 
 
 def read_in_order(
     qrels: object, runs: object, workers: int | None, reading: dict[str, Any]
 ) -> OpenedStore:
     """Read data into memory; without a tie order, in that of `ReadPolicy`."""
-    subtopics, order = reading.pop("subtopics", False), reading.pop("tie_order", None)
-    rel = reading.pop("rel", None)
+    order, rel = reading.pop("tie_order", None), reading.pop("rel", None)
     if order is not None:
         reading["tie_order"] = order
-    held, outcome = read_given(qrels, runs, None, subtopics, workers, ReadPolicy(**reading), rel)
+    held, outcome = read_given(qrels, runs, None, workers, ReadPolicy(**reading), rel)
     return whole(OpenedStore(held), [outcome])
 
 
@@ -141,7 +139,7 @@ def results_or_data(
     if takes_names and not isinstance(results, AnyLocation):
         raise UsageError("results hold their runs: pass only measures or preferences.")
     refuse_names(policies)
-    reading = (*READ_ALONE, "subtopics", "rel", "tie_order")
+    reading = (*READ_ALONE, "rel", "tie_order")
     read = {name: policies.pop(name) for name in reading if name in policies}
     return read_in_order(results, runs, workers, read), names, policies
 

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 WHOLE_LISTS = (
     ReadPolicy,
-    ("names", "duplicates", "malformed", "run_format", "drop_self", "grade_digits", "comments"),
+    (
+        *("names", "duplicates", "malformed", "run_format", "drop_self", "grade_digits"),
+        *("comments", "subtopics"),
+    ),
 )
 """Read options of commands that have another option for the tie order, and read complete lists."""
 READING = (ReadPolicy, (*WHOLE_LISTS[1], "depth"))

@@ -359,7 +359,7 @@ def measures(
             show_default=False,
         ),
     ] = None,
-    subtopics: Annotated[
+    subtopic_count: Annotated[
         int | None, typer.Option(help="With --for: number of subtopics.", show_default="2")
     ] = None,
     length: Annotated[
@@ -380,7 +380,7 @@ def measures(
     from irmeta.measures.catalog import describe, list_measures, list_preset
     from irmeta.measures.names import PRESETS
 
-    sizes = {"subtopics": subtopics, "length": length}
+    sizes = {"subtopic_count": subtopic_count, "length": length}
     chosen_sizes = {option: size for option, size in sizes.items() if size is not None}
     if kinds is not None:
         from irmeta.studies.papers.properties.measure_properties import measure_properties
@@ -389,9 +389,8 @@ def measures(
             measure_properties(name, kinds, **chosen_sizes), name, kinds, chosen_sizes
         )
     elif chosen_sizes:
-        raise UsageError(
-            f"--{next(iter(chosen_sizes))} needs --for: it is the size of rankings to check."
-        )
+        size = next(iter(chosen_sizes)).replace("_", "-")
+        raise UsageError(f"--{size} needs --for: it is the size of rankings to check.")
     elif name is None:
         result = measures_result(list_measures())
     elif name in PRESETS:

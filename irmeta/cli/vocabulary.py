@@ -169,6 +169,13 @@ TERMS = (
     Term("--drop-self", "drop_self", "Remove docs with the id of their query."),
     Term("--grade-digits", "grade_digits", "Decimal places to which grades are rounded."),
     Term("--comments", "comments", "Meaning of lines of text that begin with #."),
+    Term("--subtopics", "subtopics", "Take the second column of qrels for a subtopic."),
+    Term(
+        "--subtopic-count",
+        "subtopic_count",
+        "Number of subtopics of enumerated rankings.",
+        before=("--subtopics",),
+    ),
     Term("--strict", "", "Exit with status 3 if something could not be read."),
     Term("--rehash", "rehash", "Compare files by content, not by size and modification time."),
     Term("--memory", "memory", "Limit of the memory for reading; in Python in bytes."),

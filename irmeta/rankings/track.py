@@ -102,8 +102,9 @@ class Track:
         names = [qrels["name"] for qrels in self.stored.record["qrels"] if qrels["subtopics"]]
         if not names:
             raise UsageError(
-                f"track {self.name!r} has no qrels by subtopic. If the second column of its qrels "
-                "names subtopics, write subtopics = true for the file in collection.toml."
+                f"track {self.name!r} has no qrels by subtopic: a column subtopic names them, or "
+                "the second column of qrels in TREC form, with subtopics = true in "
+                "collection.toml. When qrels are read, `subtopics=True` says so."
             )
         return self.facts if self.facts.qrels in names else self.facts_of(names[0])
 

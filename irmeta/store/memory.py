@@ -287,16 +287,12 @@ def _held(group: Group) -> int:
     return sum(values.nbytes for values in arrays)
 
 
-SUBTOPICS_FIX = "pass `subtopics=True`."
-
-
 def read_data(
     track: str,
     qrels: Sequence[GivenQrels],
     runs: Sequence[GivenRun],
     policy: ReadPolicy,
     *,
-    subtopics: bool = False,
     rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
 ) -> tuple[MemoryStore, Outcome]:
@@ -310,8 +306,6 @@ def read_data(
         See irmeta.trec.readers.given. Files are read as those of a collection.
     policy
         The policy of reading; its `names` has no effect.
-    subtopics
-        Whether iterations of qrels are subtopics.
     rel
         Least relevant grade of every qrels set, or of some by name.
     workers
@@ -325,7 +319,7 @@ def read_data(
     check_not_forked()
     workers, policy = thread_count(workers), replace(policy, names="tag")
     rels = _rels(rel, [one.name for one in qrels])
-    sets = [_judged(one, subtopics, policy, rels.get(one.name)) for one in qrels]
+    sets = [_judged(one, policy, rels.get(one.name)) for one in qrels]
     files = tuple(run.place for run in runs)
     source = TrackSource(
         track,
@@ -349,12 +343,13 @@ def read_data(
 
 
 def _judged(
-    given: GivenQrels, subtopics: bool, policy: ReadPolicy, rel: float | None
+    given: GivenQrels, policy: ReadPolicy, rel: float | None
 ) -> tuple[QrelsSource, QrelsText]:
     """Return one qrels set, with the rows of all its parts."""
     in_memory = [part for part in given.parts if isinstance(part, QrelsColumns)]
-    subtopics = subtopics or any(part.is_subtopic for part in in_memory)
+    subtopics = policy.subtopics or any(part.is_subtopic for part in in_memory)
     read = [_part(part, subtopics, policy) for part in given.parts]
+    subtopics = any(text.has_subtopics for text in read)
     first = given.parts[0]
     place = first.name if isinstance(first, InputFile) else first.place
     place = place if len(read) == 1 else f"qrels {given.name!r}"
@@ -362,7 +357,7 @@ def _judged(
         frame = pl.concat([text.frame for text in read], how="vertical_relaxed")
         frame = frame.with_columns(grade_column(frame["grade"], place, policy.grade_digits))
         frame = frame.drop("line").with_row_index("line")
-        frame, notes = once_each(frame, place, subtopics, "row", SUBTOPICS_FIX)
+        frame, notes = once_each(frame, place, subtopics, "row")
         sha256 = " ".join(text.sha256 for text in read)
         read = [QrelsText(frame, sha256, (*(n for text in read for n in text.notes), *notes))]
     stated: Any = {} if rel is None else {"rel": rel}
@@ -383,7 +378,7 @@ def _part(part: QrelsColumns | InputFile, subtopics: bool, policy: ReadPolicy) -
     digits = policy.grade_digits
     if isinstance(part, InputFile):
         return read_qrels(part, subtopics=subtopics, grade_digits=digits, comments=policy.comments)
-    return qrels_text(part, subtopics, part.sha256(), fix=SUBTOPICS_FIX, grade_digits=digits)
+    return qrels_text(part, subtopics, part.sha256(), grade_digits=digits)
 
 
 def _read_run(source: TrackSource, readers: Readers, given: GivenRun) -> Run | SkippedRun:

@@ -250,7 +250,7 @@ def read_sets(
             parsed = read_qrels(
                 file,
                 given.format,
-                subtopics=given.subtopics,
+                subtopics=given.subtopics or (source.policy.subtopics and given.format == "trec"),
                 grade_digits=source.policy.grade_digits,
                 comments=source.policy.comments,
                 room=lambda: limits.for_file - 3 * _judged_bytes(sets),
@@ -263,7 +263,7 @@ def read_sets(
                 problem.conceal()
             unreadable[given] = problem
         else:
-            sets.append((given, parsed))
+            sets.append((replace(given, subtopics=parsed.has_subtopics), parsed))
     if not sets:
         raise next(iter(unreadable.values()))
     return sets, unreadable

@@ -149,10 +149,11 @@ def track_record(
     `left_out` names the qrels sets that cannot be read.
     """
     judged_rows = int(noticed.judged.sum())
+    notes = [f"{printable(given.file)}: {note}" for given, parsed in sets for note in parsed.shown]
     warnings = {
         "names": named.note,
         "qrels_sets": left_out,
-        "rows": _notes_on_rows(sets),
+        "rows": "; ".join(notes) or None,
         "qrels": _qrels_warning(rows, pool, judged_rows),
         "pool_depth": without_depth(source, pool_depths, set(sets[0][1].frame["query"].unique())),
         "self_retrieval": _self_warning(rows, noticed.selves.tolist()),
@@ -173,12 +174,6 @@ def track_record(
         "qrels": [_set_record(given, parsed, described) for given, parsed in sets],
         "warnings": {kind: text for kind, text in warnings.items() if text is not None},
     }
-
-
-def _notes_on_rows(sets: list[tuple[QrelsSource, QrelsText]]) -> str | None:
-    """Return the notes on rows of qrels that could be read otherwise, None without any."""
-    found = [f"{printable(given.file)}: {note}" for given, parsed in sets for note in parsed.shown]
-    return "; ".join(found) or None
 
 
 def _qrels_warning(rows: TrackLists[Any], pool: Judgments, judged_rows: int) -> str | None:

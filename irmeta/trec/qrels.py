@@ -85,8 +85,11 @@ _FIVE = (
     'Five columns can be `format = "prels"` (query doc grade method probability) or '
     '`format = "sample-eval"` (query 0 doc stratum grade): name it in collection.toml.'
 )
-SUBTOPICS_FIX = "say `subtopics = true` for this file (collection.toml)."
-"""How a collection says that a file has subtopics."""
+SUBTOPICS_FIX = (
+    "Keep one judgment of each doc; or, if column 2 is a subtopic, write subtopics = true for the "
+    "file in collection.toml. `subtopics=True` reads it so."
+)
+"""How to mend a doc with several values of column 2."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,11 @@ class QrelsText:
     sha256: str
     notes: tuple[str, ...]
     sample: pl.DataFrame | None = None
+
+    @property
+    def has_subtopics(self) -> bool:
+        """Whether docs are judged by subtopic."""
+        return self.frame["subtopic"].null_count() < self.frame.height
 
     @property
     def shown(self) -> list[str]:
@@ -277,7 +285,6 @@ def once_each(
     file: str,
     subtopics: bool,
     unit: str = "line",
-    fix: str = SUBTOPICS_FIX,
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Drop repeated judgments of a (query, subtopic, doc) with equal grades.
 
@@ -289,8 +296,6 @@ def once_each(
         Whether subtopics are kept; otherwise each doc must have the same, and they become null.
     unit
         What the column `line` counts, for messages.
-    fix
-        How the user says that there are subtopics.
 
     Returns
     -------
@@ -308,7 +313,7 @@ def once_each(
     frame = frame.select("query", "subtopic", "doc", "grade", "line")
     notes = ()
     if frame.select(key).is_duplicated().any():
-        _check_duplicates(frame, key, file, unit, fix)
+        _check_duplicates(frame, key, file, unit)
         distinct = frame.unique(key, keep="first", maintain_order=True)
         dropped = frame.height - distinct.height
         notes = (f"{dropped:,} judgments given twice with equal grades",)
@@ -316,9 +321,7 @@ def once_each(
     return frame if subtopics else frame.with_columns(subtopic=pl.lit(None, pl.String)), notes
 
 
-def _check_duplicates(
-    frame: pl.DataFrame, key: list[str], file: str, unit: str, subtopics_fix: str
-) -> None:
+def _check_duplicates(frame: pl.DataFrame, key: list[str], file: str, unit: str) -> None:
     pairs = frame.with_columns(
         first_grade=pl.col("grade").first().over(key),
         first_line=pl.col("line").first().over(key),
@@ -332,7 +335,7 @@ def _check_duplicates(
     problem = "query {query}, doc {doc} "
     if row["other"]:
         problem += "is judged under several values of column 2"
-        fix = f"If column 2 is a subtopic, {subtopics_fix}"
+        fix = SUBTOPICS_FIX
     else:
         problem += "has grades {first} and {second}"
         ids |= {"first": plain(row["first_grade"]), "second": plain(row["grade"])}

@@ -39,7 +39,7 @@ def test_measure_properties__less_is_better():
         ({"measures": "RareP@5"}, "no value for a ranking alone"),
         ({"length": 30}, "choose a smaller length"),
         ({"length": 2.5}, "length = 2.5 is not a whole number"),
-        ({"subtopics": 1.5}, "subtopics = 1.5 is not a whole number"),
+        ({"subtopic_count": 1.5}, "subtopic_count = 1.5 is not a whole number"),
         ({"relevant": 0}, "relevant = 0 is not a whole number of at least 1"),
     ],
 )
@@ -58,7 +58,7 @@ def test_measures_command__for_kinds_of_rankings(run):
     assert run("measures", "--for", "truncat").status == 2
 
 
-@pytest.mark.parametrize("option", ["--subtopics", "--length"])
+@pytest.mark.parametrize("option", ["--subtopic-count", "--length"])
 def test_measures_command__rankings_without_properties_are_refused(run, option: str):
     done = run("measures", "AP", option, 3)
     assert done.status == 2

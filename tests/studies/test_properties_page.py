@@ -84,7 +84,7 @@ def test_figure_5__induced_path_is_bold():
     [(2, 2, ("bx", "b", "bb")), (3, 2, ("cx", "c", "cc")), (2, 1, ("x", "empty", "b"))],
 )
 def test_induced_path__is_related_step_by_step(subtopics: int, length: int, path):
-    options = Options(length=2, drawn_subtopics=subtopics, drawn_length=length)
+    options = Options(length=2, drawn_subtopic_count=subtopics, drawn_length=length)
     assert induced_path(options) == path
     edges = tables_of(options)["edges"].select("property", "lower", "upper").rows()
     assert ("irrelevance", *path[:2]) in edges
@@ -93,7 +93,7 @@ def test_induced_path__is_related_step_by_step(subtopics: int, length: int, path
 
 @pytest.mark.parametrize(("subtopics", "length"), [(1, 5), (9, 2), (2, 4)])
 def test_figures__names_of_a_level_are_apart(subtopics: int, length: int):
-    options = Options(length=1, drawn_subtopics=subtopics, drawn_length=length)
+    options = Options(length=1, drawn_subtopic_count=subtopics, drawn_length=length)
     rows = rows_of(figures_of(options)["figure_1"])["names"]
     assert len(rows) == options.drawn.count <= MOST_DRAWN
     frame = pl.DataFrame(rows).sort("x", "y")
@@ -133,7 +133,7 @@ def test_worked__equal_the_printed_scores():
         (Options(), ["29,496 of 29,523", "none", "some", None]),
         (Options(relevant=12), ["29,496 of 29,523", "none", "some", None]),
         (Options(length=9), [None] * 4),
-        (Options(subtopics=3, length=5), [None] * 4),
+        (Options(subtopic_count=3, length=5), [None] * 4),
         (Options(relevant=5), [None] * 4),
         (Options(weights=(2, 1)), [None] * 4),
     ],

@@ -159,7 +159,7 @@ def test_options__invalid_value(options: dict[str, object], problem: str):
 @pytest.mark.parametrize(
     ("memory", "options", "limits"),
     [
-        (1 << 40, {"subtopics": 1, "length": 23}, "60 seconds and"),
+        (1 << 40, {"subtopic_count": 1, "length": 23}, "60 seconds and"),
         (1 << 30, {"length": 13}, "60 seconds and 0.5 GB"),
     ],
 )

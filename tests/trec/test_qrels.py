@@ -164,7 +164,7 @@ def test_parse_qrels__several_values_of_column_2_suggest_subtopics(grade):
         "a.qrels, line 3: query 1, doc a is judged under several values of column 2"
     )
     assert "first in line 2" in said
-    assert "`subtopics = true`" in said
+    assert "`subtopics=True`" in said
     assert len(judged(parse(content, subtopics=True))) == 3
 
 

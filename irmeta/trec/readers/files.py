@@ -13,7 +13,6 @@ from irmeta.errors import DataError
 from irmeta.parallel import check_not_forked
 from irmeta.policies import Comments
 from irmeta.trec.qrels import (
-    SUBTOPICS_FIX,
     QrelsFormat,
     QrelsText,
     grade_column,
@@ -268,12 +267,9 @@ def qrels_text(
     subtopics: bool,
     sha256: str,
     table: FileTable | None = None,
-    fix: str = SUBTOPICS_FIX,
     grade_digits: int | None = None,
 ) -> QrelsText:
     """Return qrels in columns as those of a file: each judgment once.
-
-    `fix` is how the user says that there are subtopics.
 
     Raises
     ------
@@ -295,7 +291,7 @@ def qrels_text(
         lines = np.arange(frame.height) if rows is None else rows.astype(np.int64)
     frame = frame.with_columns(line=pl.Series(lines))
     grades = grade_column(frame["grade"], columns.place, grade_digits)
-    frame, notes = once_each(frame.with_columns(grades), columns.place, subtopics, unit, fix)
+    frame, notes = once_each(frame.with_columns(grades), columns.place, subtopics, unit)
     return QrelsText(frame, sha256, columns.notes + notes)
 
 

@@ -137,6 +137,45 @@ def test_unrated__a_file_without_any_grade_is_refused(tmp_path: Path):
         irmeta.evaluate(str(file), RANKED, "AP")
 
 
+BY_SUBTOPIC = "q0 0 d0 1\nq0 1 d0 1\nq0 0 d1 1\n"
+DIVERSE_RUNS = {"first": {"q0": ["d0"]}, "worse": {"q0": ["d1"]}}
+ALPHA_NDCG = {"first": 0.863757, "worse": 0.431879}
+"""Of the ideal list d0, d1 the gains are 2 and .5 / log2(3); their sum divides 2, and 1."""
+
+
+@pytest.mark.parametrize("form", ["txt", "csv", "parquet", "jsonl"])
+def test_subtopics__qrels_and_runs_suffice_in_any_form(form, tmp_path: Path, run):
+    rows = [line.split() for line in BY_SUBTOPIC.splitlines()]
+    columns = ("query_id", "subtopic", "doc_id", "relevance")
+    frame = pl.DataFrame(rows, schema=columns, orient="row").cast({"relevance": pl.Int64})
+    qrels, option = tmp_path / f"q.{form}", [] if form != "txt" else ["--subtopics"]
+    writes = {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson}
+    writes.get(form, lambda file: file.write_text(BY_SUBTOPIC))(qrels)
+    for name, lists in DIVERSE_RUNS.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(lists))
+    runs = [tmp_path / "first.json", tmp_path / "worse.json"]
+    choice = {"subtopics": True} if option else {}
+    found = irmeta.evaluate(str(qrels), DIVERSE_RUNS, "alpha_nDCG@10", **choice)
+    assert dict(found.select("system", pl.col("value").round(6)).iter_rows()) == ALPHA_NDCG
+    done = run("evaluate", qrels, *runs, "-m", "alpha_nDCG@10", *option)
+    lines = (line.split(",") for line in done.out.splitlines()[1:])
+    assert {system: float(value) for system, _, value, *_ in lines} == ALPHA_NDCG
+
+
+def test_subtopics__errors_name_the_option(tmp_path: Path, run):
+    (tmp_path / "q.txt").write_text(BY_SUBTOPIC)
+    (tmp_path / "once.txt").write_text("q0 1 d0 1\nq0 2 d1 1\n")
+    (tmp_path / "first.json").write_text(json.dumps(DIVERSE_RUNS["first"]))
+    for qrels, said in (("q.txt", "several values of column 2"), ("once.txt", "no qrels by sub")):
+        line = (tmp_path / qrels, tmp_path / "first.json", "-m", "alpha_nDCG")
+        done = run("evaluate", *line)
+        assert said in done.err
+        assert "`--subtopics`" in done.err
+    (tmp_path / "none.csv").write_text("query,doc,grade\nq0,d0,1\n")
+    done = run("evaluate", tmp_path / "none.csv", *line[1:], "--subtopics")
+    assert "no column of the subtopic" in done.err
+
+
 RANK_EVAL = {"requests": [{"id": "q", "ratings": [{"_id": "d", "rating": 1}]}], "metric": {}}
 OPENSEARCH = {"name": "j", "judgmentRatings": [{"query": "q", "ratings": []}]}
 RRE = {"index": "core", "topics": [{"query_groups": []}]}

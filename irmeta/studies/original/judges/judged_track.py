@@ -133,7 +133,7 @@ def labels_of_file(path: str, comments: Comments) -> tuple[pl.DataFrame, list[st
     """
     text = read_qrels(InputFile.at(Path(path), printable(path)), comments=comments)
     frame = text.frame
-    if frame["subtopic"].null_count() < frame.height:
+    if text.has_subtopics:
         raise DataError("judgments by subtopic are not compared", file=path)
     return frame.select(
         pl.col("query", "doc").cast(pl.String), pl.col("grade").cast(pl.Float64)

@@ -126,7 +126,7 @@ def _violated(specs: Mapping[str, Spec]) -> dict[str, str]:
         return {}
     measures = [spec.name for spec in specs.values()]
     kinds = ("truncated", "ordered")
-    tested = measure_properties(measures, kinds, subtopics=1, length=LENGTH)
+    tested = measure_properties(measures, kinds, subtopic_count=1, length=LENGTH)
     lost = tested.filter(~pl.col("holds")).group_by("measure").agg("property")
     texts = {measure: ", ".join(properties) for measure, properties in lost.iter_rows()}
     return {name: texts.get(spec.name, "none") for name, spec in specs.items()}

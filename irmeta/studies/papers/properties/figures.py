@@ -119,7 +119,7 @@ def _by_length(rows: pl.DataFrame, options: Options) -> Any:
         rows.select(pane="property", name="measure", x="length", y="share", dashed=pl.lit(False)),
         [Pane(name, name, ".0%") for name in order],
         title="Violated pairs by length of the rankings",
-        subtitle=f"share of applicable pairs; {count(options.subtopics, 'subtopic')}, "
+        subtitle=f"share of applicable pairs; {count(options.subtopic_count, 'subtopic')}, "
         "only measures with a violation",
         x_title="length of the longest rankings, h",
         linear="d",

@@ -40,7 +40,7 @@ def measure_properties(
     measures: str | Sequence[str] | None = None,
     kinds: str | Sequence[str] = ("truncated", "diverse"),
     *,
-    subtopics: int = 2,
+    subtopic_count: int = 2,
     length: int = 6,
     relevant: int | None = None,
 ) -> pl.DataFrame:
@@ -61,7 +61,7 @@ def measure_properties(
         a new subtopic is worth no less than one of a subtopic that the list has. Both add
         induction, what these imply together. ``ordered``: docs moved up, and replaced by relevant
         ones.
-    subtopics : int
+    subtopic_count : int
         Number of subtopics.
     length : int
         Length of the longest rankings. With 2 subtopics there are 1,093 rankings of up to 6 docs,
@@ -99,7 +99,7 @@ def measure_properties(
     texts = texts_of(kinds, "kinds")
     asked = properties_for([name for text in texts for name in split_names(text)])
     docs = 0 if relevant is None else check_whole("relevant", relevant)
-    space = RankingSpace(subtopics, length, docs)
+    space = RankingSpace(check_whole("subtopic_count", subtopic_count), length, docs)
     specs = measures_of_one_list() if measures is None else parse_measures(measures)
     check_affordable(space, specs, asked)
     values = score_rankings(space, specs)

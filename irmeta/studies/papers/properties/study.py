@@ -87,7 +87,7 @@ class PropertiesOptions(Options):
         parse="irmeta.studies.papers.properties.study:checked_measures",
         flag="-m --measures",
     )
-    subtopics: int = option(2, "Number of subtopics, m.", least=1, most=23)
+    subtopic_count: int = option(2, "Number of subtopics, m.", least=1, most=23)
     length: int = option(10, "Length of the longest rankings, h.", least=1, most=23)
     relevant: int | None = option(
         None,
@@ -103,7 +103,9 @@ class PropertiesOptions(Options):
         exclusive=True,
         flag="--weight",
     )
-    drawn_subtopics: int = option(2, "Number of subtopics in Figures 1 to 5.", least=1, most=23)
+    drawn_subtopic_count: int = option(
+        2, "Number of subtopics in Figures 1 to 5.", least=1, most=23
+    )
     drawn_length: int = option(
         2, "Length of the longest rankings in Figures 1 to 5.", least=1, most=23
     )
@@ -114,18 +116,18 @@ class PropertiesOptions(Options):
         if (rankings := self.drawn.count) > MOST_DRAWN:
             raise UsageError(
                 f"Figures 1 to 5 would have {rankings:,} rankings, more than {MOST_DRAWN}: choose "
-                "a smaller drawn_length or drawn_subtopics."
+                "a smaller drawn_length or drawn_subtopic_count."
             )
 
     @property
     def space(self) -> RankingSpace:
         """The rankings of the study."""
-        return self.rankings(self.subtopics, self.length, self.weights)
+        return self.rankings(self.subtopic_count, self.length, self.weights)
 
     @property
     def drawn(self) -> RankingSpace:
         """The rankings of Figures 1 to 5."""
-        return self.rankings(self.drawn_subtopics, self.drawn_length)
+        return self.rankings(self.drawn_subtopic_count, self.drawn_length)
 
     @property
     def single(self) -> RankingSpace:
