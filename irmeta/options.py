@@ -11,7 +11,7 @@ import textwrap
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from functools import cache
+from functools import cache, reduce
 from importlib import import_module
 from numbers import Integral, Real
 from typing import (
@@ -114,12 +114,32 @@ def check_names(given: Iterable[str], known: Sequence[str]) -> None:
     Raises
     ------
     UsageError
-        For an unknown option, with the nearest known name.
+        For an unknown option, with the function that was called and the nearest known name.
     """
     for name in (one for one in given if one not in known):
+        called, keywords = _called()
+        what = f"{called} has no option" if called else "no option"
         if name == "tracks":
-            raise UsageError("no option 'tracks': it is called track, for one track or several.")
-        raise UsageError(f"no option {name!r}. {did_you_mean(name, known)}")
+            raise UsageError(f"{what} 'tracks': it is called track, for one track or several.")
+        raise UsageError(f"{what} {name!r}. {did_you_mean(name, [*known, *keywords])}")
+
+
+def _called() -> tuple[str, list[str]]:
+    """Return the public function of `irmeta.api` that was called, and its own keywords."""
+    called, function = "", None
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("irmeta."):
+        code = frame.f_code
+        is_public = not code.co_name.startswith("_") and "<locals>" not in code.co_qualname
+        if is_public and frame.f_globals["__name__"].startswith("irmeta.api."):
+            called = code.co_qualname
+            first, *attributes = called.split(".")
+            function = reduce(getattr, attributes, frame.f_globals.get(first))
+        frame = frame.f_back
+    if function is None:
+        return "", []
+    declared = inspect.signature(function).parameters.values()
+    return called, [p.name for p in declared if p.kind is inspect.Parameter.KEYWORD_ONLY]
 
 
 def load(name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, Literal
@@ -297,6 +297,15 @@ class TrackOptions(EvalPolicy):
             "pool_depth": "all judgments",
             "pool_without": "all systems in the pool",
         }
+
+    def check_sets(self, sets: Mapping[str, Sequence[str]]) -> None:
+        """Check the qrels sets without subtopics of all tracks, by track.
+
+        Raises
+        ------
+        NothingToStudyError
+            If no track has what the study compares.
+        """
 
     @property
     def policy(self) -> EvalPolicy:

@@ -26,7 +26,7 @@ from irmeta.errors import (
 )
 from irmeta.locations import AnyLocation, location
 from irmeta.parallel import check_not_forked
-from irmeta.phrases import listed
+from irmeta.phrases import count, listed
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import AgreeKeywords
 from irmeta.schema.result_tables import COMMON_ALPHA, SAME_SCALE, SCALE_FREE
@@ -93,7 +93,10 @@ class JudgeAgreement(Summarized):
 
     def _summary(self) -> Summary:
         reference = ", ".join(self.judges["reference"].unique(maintain_order=True))
-        facts = [f"{self.judges.height} judges", f"{self.judges['docs'].sum():,} docs in common"]
+        facts = [
+            count(self.judges.height, "judge"),
+            f"{self.judges['docs'].sum():,} docs in common",
+        ]
         return Summary(f"with {reference}", facts, lambda: self.judges)
 
     def show(self, coefficient: str = "kappa") -> alt.LayerChart:

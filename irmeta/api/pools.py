@@ -331,9 +331,11 @@ class StorePools:
         DataFrame
             One row per track, left-out part, system of that part and measure: track, level
             (`unit`), left_out, system, measure, judgments, depth (null: all judgments), k (null: no
-            cutoff), judged_lost and relevant_lost (docs, over all queries), value and
-            value_left_out (means), delta_percent (NaN where `value` is 0), rank and rank_left_out
-            (among the contributors; equal means share the better rank; null: no mean).
+            cutoff), judged_lost and relevant_lost (docs, over all queries), value (mean by the
+            pool of all contributors, as of ``evaluate(pool_depth=depth)``: by all judgments only
+            where `depth` is null), value_left_out (mean by the pool without the left-out part),
+            delta_percent (NaN where `value` is 0), rank and rank_left_out (among the contributors;
+            equal means share the better rank; null: no mean).
 
         Raises
         ------

@@ -454,4 +454,7 @@ class Store(OpenedStore):
             spaces = [space for space in public if hasattr(getattr(self, space), name)]
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
             text += f": see store.{spaces[0]}.{name}" if spaces else ""
+            if name[:1] != "_" and not spaces and hasattr(JudgedRanks, name):
+                text += f": the views of a track have it, as in [view.{name}(...) for view in "
+                text += "store.views(track)]"
             raise AttributeError(text, name=name, obj=self)

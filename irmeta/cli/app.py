@@ -8,9 +8,10 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from irmeta.cli.notes import LEVEL, timed
 from irmeta.errors import UsageError
@@ -20,7 +21,28 @@ FAILED, USAGE, STRICT = 1, 2, 3
 DIFFERENT = 1  # the exit status of diff(1)
 DAMAGED = 1
 
+
+class WithFlags:
+    """Commands and groups whose help text prints no type beside a flag."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help text; flags, and `--help`, have an empty placeholder."""
+        for parameter in self.get_params(ctx):  # type: ignore[attr-defined]
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+class Command(WithFlags, TyperCommand):
+    """A command."""
+
+
+class Group(WithFlags, TyperGroup):
+    """A group of commands."""
+
+
 app: typer.Typer = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,

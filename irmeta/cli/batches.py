@@ -117,6 +117,8 @@ def print_studies(out: Path, done: Sequence[Done]) -> None:
     for outcome in done:
         if outcome.results is not None:
             print_line(f"  {outcome.results.report!s:<46} {outcome.study.title}")
+        if outcome.left_out:
+            note(f"irmeta: {outcome.study.name} left out: {outcome.left_out}")
 
 
 def print_reanalysis(done: Reanalysis) -> None:

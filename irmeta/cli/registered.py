@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 from typer.models import OptionInfo
 
-from irmeta.cli.app import app
+from irmeta.cli.app import Command, app
 from irmeta.cli.notes import LEVEL, OPTIONS
 from irmeta.errors import UsageError
 from irmeta.options import Options, choices_of, option, typed_fields, value_type
@@ -321,7 +321,7 @@ def command(
         called = name or function.__name__
         EXAMPLES[f"{parent} {called}"] = examples
         with_detail = detailed(function)
-        group.command(name=called, epilog=epilog_of(examples))(with_detail)
+        group.command(name=called, cls=Command, epilog=epilog_of(examples))(with_detail)
         return with_detail
 
     return decorate

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from irmeta.cli.app import FAILED, DaskOption, StrictOption, app, cluster, progress_bar
+from irmeta.cli.app import FAILED, DaskOption, Group, StrictOption, app, cluster, progress_bar
 from irmeta.cli.display import Display
 from irmeta.cli.notes import error_line
 from irmeta.cli.registered import (
@@ -38,7 +37,7 @@ OptionalSource = Annotated[
 ]
 
 
-class Studies(TyperGroup):
+class Studies(Group):
     """Command group of all studies; commands are built on request."""
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 500  # of a frame on a terminal
 DIGITS = 6  # decimal places
+AS_GIVEN = ("level", "max_drop")
+"""Columns of numbers that a user gave, which print as given."""
 
 
 def print_table_of(frame: pl.DataFrame, digits: int = DIGITS) -> None:
@@ -83,12 +85,19 @@ def print_table(
         justify = "right" if dtype.is_numeric() else "left"
         table.add_column(heading, justify=justify, overflow="fold")
     for row in frame.iter_rows():
-        table.add_row(*(escape(cell_text(value, digits)) for value in row))
+        cells = zip(frame.columns, row, strict=True)
+        table.add_row(*(escape(column_text(name, value, digits)) for name, value in cells))
     # Lines that are too wide for the terminal wrap, because truncated numbers would mislead.
     boundless = console.options.update(max_width=10_000)
     widest = Measurement.get(console, boundless, table).maximum
     console.width = console.width if fit else max(console.width, widest)
     console.print(table)
+
+
+def column_text(column: str, value: object, digits: int) -> str:
+    """Return a value of a column as text; a number that a user gave prints as given."""
+    is_given = column in AS_GIVEN and isinstance(value, float)
+    return f"{value:g}" if is_given else cell_text(value, digits)
 
 
 def cell_text(value: object, digits: int) -> str:
@@ -288,12 +297,15 @@ def _grid(result: Result, digits: int) -> Grid:
         Head(name.replace("_", " "), name, is_text=not dtype.is_numeric())
         for name, dtype in frame.schema.items()
     )
-    rows = tuple(tuple(_cell(value, digits) for value in row) for row in frame.iter_rows())
+    rows = tuple(
+        tuple(_cell(name, value, digits) for name, value in zip(frame.columns, row, strict=True))
+        for row in frame.iter_rows()
+    )
     return Grid(next(iter(result.tables)), result.caption, head, rows)
 
 
-def _cell(value: object, digits: int) -> Cell:
+def _cell(column: str, value: object, digits: int) -> Cell:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Cell(ABSENT)
-    text = cell_text(value, digits)
+    text = column_text(column, value, digits)
     return Cell(text.replace("-", "\u2212") if isinstance(value, int | float) else text)

@@ -92,7 +92,7 @@ class ClaimTable:
 TEMPLATES = Path(__file__).parent
 FOLD = 40  # rows; longer tables are folded
 WIDE = 600  # pixels; wider figures have no other beside them
-MOST_LISTED = 3  # tracks; more tracks have a separate table of contents
+_QUOTED = re.compile(r"`([^`]+)`")
 
 Fact = str | int | float | None
 
@@ -231,6 +231,14 @@ def _shown(value: object) -> object:
     return value
 
 
+def _prose(text: str) -> str:
+    """Return a sentence as HTML, with what is between backticks as code."""
+    from markupsafe import Markup, escape
+
+    escaped = str(escape(escape_text(text, keep="\n\t")))
+    return Markup(_QUOTED.sub(r"<code>\1</code>", to_html(escaped)))
+
+
 def _typeset(text: str) -> str:
     from markupsafe import Markup, escape
 
@@ -250,4 +258,5 @@ def _template(name: str) -> jinja2.Template:
         lstrip_blocks=True,
     )
     room.filters["plain"] = to_text  # for attributes
+    room.filters["prose"] = _prose
     return room.get_template(name)

@@ -39,6 +39,8 @@ from irmeta.trec.system_names import file_names
 
 MOST_DECIMALS = 11
 """Values with more decimals are floats."""
+Chosen = np.ndarray | Sequence[str]
+"""Queries or systems: their indices, or their names."""
 FEWEST_DECIMALS = 4
 """Values with fewer decimals may be exact, as those of P@10 and P@1000; but see `units_of`."""
 
@@ -220,19 +222,45 @@ class Matrix(Summarized):
             )
         return replace(self, values=np.where(lacks, 0.0, self.values))
 
-    def only_queries(self, places: np.ndarray) -> Matrix:
-        """Select queries by index, in the order given."""
-        queries = tuple(self.queries[i] for i in places)
-        no_list = None if self.no_list is None else self.no_list[places]
-        return replace(self, values=self.values[places], queries=queries, no_list=no_list)
+    def only_queries(self, queries: Chosen) -> Matrix:
+        """Select queries by name or index, in the order given.
 
-    def only_systems(self, places: np.ndarray) -> Matrix:
-        """Select systems by index, in the order given."""
-        systems = tuple(self.systems[i] for i in places)
+        Raises
+        ------
+        UsageError
+            For a name that no query has.
+        """
+        places = _places(queries, self.queries, "query")
+        chosen = tuple(self.queries[i] for i in places)
+        no_list = None if self.no_list is None else self.no_list[places]
+        return replace(self, values=self.values[places], queries=chosen, no_list=no_list)
+
+    def only_systems(self, systems: Chosen) -> Matrix:
+        """Select systems by name or index, in the order given.
+
+        Raises
+        ------
+        UsageError
+            For a name that no system has.
+        """
+        places = _places(systems, self.systems, "system")
+        chosen = tuple(self.systems[i] for i in places)
         no_list = None if self.no_list is None else self.no_list[:, places]
         units = tuple(self.units[i] for i in places) if self.units else ()
         values = self.values[:, places]
-        return replace(self, values=values, systems=systems, no_list=no_list, units=units)
+        return replace(self, values=values, systems=chosen, no_list=no_list, units=units)
+
+
+def _places(chosen: Chosen, known: Sequence[str], kind: str) -> np.ndarray:
+    """Return the indices of queries or systems, given by name or by index."""
+    asked = np.atleast_1d(np.asarray(chosen))
+    if asked.dtype.kind not in "UT":
+        return asked if asked.size else asked.astype(np.int64)
+    index = {name: i for i, name in enumerate(known)}
+    for name in asked.tolist():
+        if name not in index:
+            raise UsageError(f"no {kind} {name!r}. {did_you_mean(name, known)}")
+    return np.array([index[name] for name in asked.tolist()], np.int64)
 
 
 def qrels_of(matrices: Sequence[Matrix]) -> list[str]:

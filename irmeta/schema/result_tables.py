@@ -248,8 +248,12 @@ LEAVE_OUT = Table(
         "k": CUTOFF,
         "judged_lost": Column("big", "judged pairs that leave the pool"),
         "relevant_lost": Column("big", "relevant pairs that leave the pool"),
-        "value": measured("mean by the pool of all contributors"),
-        "value_left_out": measured("mean by the pool without the left-out systems"),
+        "value": measured(
+            "mean by the pool of all contributors, cut to `depth`", "value, pool of all"
+        ),
+        "value_left_out": measured(
+            "mean by the pool without the left-out systems", "value, pool without it"
+        ),
         "delta_percent": Column(
             "real", "100 (value_left_out - value) / value; NaN: value is 0", unit="%"
         ),

@@ -194,8 +194,8 @@ def tie_groups(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count, for every value of every row, the greater and the equal values of the row.
 
-    Neighbours in descending order are equal within `near` times the greatest absolute value of the
-    row or, if `relative`, times the larger of both.
+    Neighbours in descending order are equal within `near` times the greatest finite absolute value
+    of the row or, if `relative`, times the larger of both; an infinite value equals only itself.
     """
     rows, size = values.shape
     order = np.argsort(-values, axis=1, kind="stable")
@@ -206,7 +206,10 @@ def tie_groups(
         begins[:, 1:] = lower != upper
     else:
         sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
-        slack = near * (np.abs(upper) if relative else sizes.max(1, initial=0.0, keepdims=True))
+        if relative:
+            slack = near * np.take_along_axis(sizes, order[:, :-1], axis=1)
+        else:
+            slack = near * sizes.max(1, initial=0.0, keepdims=True)
         with np.errstate(invalid="ignore"):  # of two infinite values
             begins[:, 1:] = upper - lower > slack
     index = np.arange(size)
@@ -224,10 +227,10 @@ def tie_groups(
 def rank_rows(scores: np.ndarray, relative: bool = False) -> np.ndarray:
     """Rank each row, greatest first, equal scores sharing the smallest rank: int32 [row, system].
 
-    Scores are equal within 1e-12 of the greatest or, if `relative`, within 1e-9 of the larger. A
-    NaN ranks last.
+    Scores are equal within 1e-12 of the greatest finite absolute score or, if `relative`, within
+    1e-9 of the larger. A NaN ranks last, as does minus infinity.
     """
-    known = np.nan_to_num(scores, nan=-np.inf)
+    known = np.where(np.isnan(scores), -np.inf, scores)
     above, _ = tie_groups(known, 1e-9 if relative else 1e-12, relative)
     return (above + 1).astype(np.int32)
 

@@ -188,6 +188,12 @@ def test_leave_out__rejects_bad_arguments(
         store.pools.leave_out(measure, **choices)
 
 
+def test_leave_out__value_is_that_of_evaluate_by_the_pool_of_its_depth(store: irmeta.Store):
+    row = store.pools.leave_out("AP", pool_depth=2).row(0, named=True)
+    means = store.means("AP", pool_depth=row["depth"]).filter(system=row["system"])
+    assert row["value"] == pytest.approx(means["value"].item(), abs=1e-15)
+
+
 def test_leave_out__needs_a_depth_where_no_pool_is_complete():
     runs = {"a": {"1": down("x", "y")}, "b": {"1": down("y", "x")}}
     store = Track(runs, {"1": {"x": 1}}).read()

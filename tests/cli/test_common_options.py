@@ -50,6 +50,7 @@ def test_help_option__has_a_short_form(run, arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
     assert (done.status, done.err) == (0, "")
     assert "Usage: irmeta" in done.out
+    assert "bool>" not in done.out  # flags take no value
 
 
 @pytest.mark.exhaustive

@@ -48,6 +48,15 @@ def test_render__escapes_text_and_loads_no_external_files():
     )  # fmt: skip
 
 
+def test_render__prints_what_is_between_backticks_as_code():
+    picture = Picture("<svg/>", "see `a & b`", "or `c`")
+    html = page(Block("s", text=["run `irmeta study trust`"], items=[picture], notes=["`d`"]))
+    for text in ("run <code>irmeta study trust</code>", "see <code>a &amp; b</code>"):
+        assert text in html
+    assert "or <code>c</code>" in html
+    assert "<li><code>d</code></li>" in html
+
+
 def test_render__refers_to_the_file_of_a_figure_with_its_size():
     picture = Picture('<svg width="52" height="4.5" viewBox="0 0 1 1"/>', HOSTILE, "", "f/a b?.svg")
     html = page(Block("s", items=[picture]))

@@ -53,6 +53,14 @@ def test_only_queries_and_only_systems__keep_the_requested_order():
     assert found.queries == ("3", "1")
     assert found.values[:, 0].tolist() == [0.0, 0.5]
     assert matrix().only_systems(np.array([], int)).values.shape == (3, 0)
+    assert matrix().only_systems([]).values.shape == (3, 0)
+
+
+def test_only_queries_and_only_systems__take_names():
+    assert same(matrix().only_queries(["3", "1"]), matrix().only_queries(np.array([2, 0])))
+    assert same(matrix().only_systems(["c"]), matrix().only_systems(np.array([2])))
+    with pytest.raises(UsageError, match=r"no query '4'\. Known: 1, 2, 3\."):
+        matrix().only_queries(["1", "4"])
 
 
 @pytest.mark.parametrize(

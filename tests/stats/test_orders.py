@@ -18,6 +18,7 @@ from irmeta.errors import UsageError
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
 from irmeta.stats.correlation import Method, correlate
+from irmeta.stats.orders import rank_rows
 from twins import orders as naive
 
 NAN = math.nan
@@ -180,6 +181,12 @@ def test_correlate__infinite_values_have_ranks_but_no_pearson():
         assert correlation(x, y, method) == pytest.approx(1)
     assert correlation(x, y, "rbo") == pytest.approx(1)
     assert math.isnan(correlation(x, y, "pearson"))
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_rank_rows__infinite_scores_leave_the_tolerance_of_the_others(relative: bool):
+    scores = np.array([[math.inf, 1.0, 1.0 + 1e-13, 0.5, -math.inf, math.nan, math.inf]])
+    assert rank_rows(scores, relative).tolist() == [[1, 3, 3, 5, 6, 6, 1]]
 
 
 def test_correlate__pearson_of_tiny_and_huge_values():

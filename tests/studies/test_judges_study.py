@@ -198,6 +198,14 @@ def test_tracks__with_one_set_or_one_system_are_named_and_left_out(tmp_path: Pat
     assert page.index("Which conclusions survive</h2>") < page.index("Data</h2>")
 
 
+def test_judges__without_any_are_refused_before_anything_is_written(tmp_path: Path):
+    with pytest.raises(UsageError, match=r"no judge to compare .* by `judges='NAME=FILE'`"):
+        studied(tmp_path / "out", {})
+    with pytest.raises(UsageError, match="no judge to compare"):
+        studied(tmp_path / "out", {}, reference="human")
+    assert not (tmp_path / "out").exists()
+
+
 def test_judges__forty_and_the_page_names_all(tmp_path: Path):
     rng = np.random.default_rng(3)
     judges = {

@@ -42,7 +42,7 @@ def check_named(options: Options, store: StoreReader, tracks: Sequence[str]) -> 
     ------
     UsageError
         For a name that no readable track has, with the nearest known name; if options exclude
-        every track, with the reasons.
+        every track, with the reasons; if no track has what the study compares.
     """
     added = tuple(getattr(options, "judge_files", ()))
     known = _Known.of(store, tracks, getattr(options, "qrels", None), added)
@@ -55,6 +55,16 @@ def check_named(options: Options, store: StoreReader, tracks: Sequence[str]) -> 
             for name in values:
                 CHECKS[option.metadata["names"]](known, option.name, name)
     if isinstance(options, TrackOptions):
+        options.check_sets(
+            {
+                name: [
+                    qrels["name"]
+                    for qrels in track.stored.record["qrels"]
+                    if not qrels["subtopics"]
+                ]
+                for name, track in known.opened.items()
+            }
+        )
         _check_included(known, options)
 
 

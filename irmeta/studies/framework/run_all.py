@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irmeta._version import __version__
-from irmeta.errors import UsageError
+from irmeta.errors import NothingToStudyError, UsageError
 from irmeta.files import only_writer
 from irmeta.locations import local
 from irmeta.phrases import count
@@ -25,11 +25,12 @@ from irmeta.studies.framework.study_results import StudyResults
 
 
 class Done(NamedTuple):
-    """Outcome of a study of `run_all`: its results, and its problem, if it has one."""
+    """Outcome of a study of `run_all`: its results, its problem, or why it had nothing to study."""
 
     study: Study
     results: StudyResults | None
-    problem: str
+    problem: str = ""
+    left_out: str = ""
 
 
 def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
@@ -47,7 +48,8 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     Returns
     -------
     list of Done
-        One per study: study, results (None without any), problem (empty without one).
+        One per study: study, results (None without any), problem (empty without one), left_out
+        (why the store has nothing to study, else empty).
 
     Raises
     ------
@@ -93,6 +95,8 @@ def _run(
     folder = root / study.name
     try:
         batch = run(study, store, folder, options_on(study, policy, {}), run_options)
+    except NothingToStudyError as error:
+        return Done(study, None, left_out=str(error))
     except UsageError as error:
         return Done(study, None, str(error))
     finished = bool(batch.analysed or batch.unchanged)
@@ -115,7 +119,7 @@ def _index(done: Sequence[Done], notes: Sequence[str]) -> Page:
 def _section(done: Done) -> Block:
     study, results = done.study, done.results
     text = [" ".join(filter(None, (study.gives, study.paper)))]
-    notes = [done.problem] if done.problem else []
+    notes = [note for note in (done.problem, done.left_out) if note]
     if results is None:
         return Block(study.title, text, notes=notes)
     tracks = results.tables["studied_tracks"].filter("used").height

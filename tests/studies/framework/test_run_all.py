@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import irmeta
-from irmeta.errors import IrmetaError, UsageError
+from irmeta.errors import IrmetaError, NothingToStudyError, UsageError
 from irmeta.studies import drawing_processes
 from irmeta.studies.framework import registry
 from support import tiny
@@ -52,6 +52,20 @@ def test_run_all__failed_study_does_not_stop_the_others(store: irmeta.Store, tmp
     ran = run("study", "all", store.path, "--out", tmp_path / "out")
     assert ran.status == 1
     assert "irmeta: tiny: track b: no b today" in ran.err
+
+
+@pytest.mark.usefixtures("_only_tiny")
+def test_run_all__a_study_with_nothing_to_study_is_no_failure(
+    store: irmeta.Store, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(*_):
+        raise NothingToStudyError("no judge here.")
+
+    monkeypatch.setattr("irmeta.studies.framework.run_all.run", refuse)
+    ran = run("study", "all", store.path, "--out", tmp_path)
+    assert ran.status == 0
+    assert "irmeta: tiny left out: no judge here." in ran.err
+    assert "no judge here." in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.exhaustive

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from irmeta.errors import UsageError, check_choice
+from irmeta.errors import NothingToStudyError, UsageError, check_choice, first_few
 from irmeta.naming import split_names
 from irmeta.options import option
 from irmeta.policies import Comments, TrackOptions
@@ -185,6 +185,18 @@ class JudgesOptions(TrackOptions):
             )
         _check_once("judge", [*self.judge_files, *self.named_judges])
         _check_once("least relevant grade", [name or "all sets" for name, _ in self._rels])
+
+    def check_sets(self, sets: Mapping[str, Sequence[str]]) -> None:
+        """Check that a track has a judge beside the reference."""
+        has_judge = any(
+            len(of_track) > 1 for of_track in sets.values() if self.reference in (None, *of_track)
+        )
+        if not self.judge_files and not has_judge:
+            tracks = first_few(list(sets), "`irmeta info` lists the sets")
+            raise NothingToStudyError(
+                "no judge to compare with the reference: no second qrels set without subtopics in "
+                f"{tracks}. Name qrels of a judge by `judges='NAME=FILE'`, or ingest a second set."
+            )
 
     @property
     def judge_files(self) -> dict[str, str]:

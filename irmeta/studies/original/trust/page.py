@@ -289,7 +289,6 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
             "criteria_wide",
             Show("grades", ("measure", "family", "grade", "number"), pivot="family", name="grades",
                  page_only=True),
-            "families",
         ],
         below=list(advice(tables, options)) if facts["used"] else [],
         is_first=True,
