@@ -236,6 +236,18 @@ def test_structure__counts_are_within_limits_that_only_fall(count: Callable[[], 
     assert [*house.exceeded(count())] == []
 
 
+def test_page__shows_the_way_of_a_number(tmp_path: Path):
+    """A compiled kernel is no Python call: of kernels the page's files only exist."""
+    page = TWINS.parents[1] / "notebooks" / "site" / "architecture.md"
+    shown = re.findall(r"^ {6}(\w+/\w+\.py)  ", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) > 15
+    store, out = tmp_path / "store", tmp_path / "means.parquet"
+    called = house.files_called("ingest", house.COLLECTIONS / "news", "--out", store)
+    called |= house.files_called("evaluate", store, "-m", "AP", "--out", out)
+    called |= {file for file in shown if file.startswith("kernels/") and (PACKAGE / file).exists()}
+    assert [file for file in shown if file not in called] == []
+
+
 @files
 def test_files__line_limit(file: Path):
     assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST

@@ -171,6 +171,11 @@ def _calls(*words: object) -> Counter[tuple[str, str]]:
     return calls
 
 
+def files_called(*words: object) -> set[str]:
+    """Return the files of the package, by their path in it, of functions that a command calls."""
+    return {Path(file).relative_to(PACKAGE).as_posix() for file, _ in _calls(*words)}
+
+
 def exceeded(counts: Counts) -> Iterator[str]:
     """Yield the counts above their limits."""
     known = limits()
