@@ -66,7 +66,7 @@ def print_study_list(studies: Sequence[Study], display: Display) -> None:
     def show(digits: int) -> None:
         console = open_console()
         print_table(console, frame.drop("input"), fit=True)
-        print_text(console, "\nirmeta study all runs every study that reads a store.")
+        print_text(console, "\nirmeta study all runs every study.")
         print_text(console, "irmeta study claims reports which claims of the papers hold.")
         print_text(console, "irmeta study NAME --help shows the options of a study.")
 
@@ -113,7 +113,7 @@ def _print_files(done: StudyResults) -> None:
 
 def print_studies(out: Path, done: Sequence[Done]) -> None:
     """Print the path of each study's page."""
-    print_line(f"  {out / 'report.html'!s:<46} the index: open it in a browser")
+    print_line(f"  {out / 'index.html'!s:<46} the index: open it in a browser")
     for outcome in done:
         if outcome.results is not None:
             print_line(f"  {outcome.results.report!s:<46} {outcome.study.title}")

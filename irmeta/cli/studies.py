@@ -110,7 +110,7 @@ def run_every(
     dask: DaskOption = None,
     strict: StrictOption = None,
 ) -> None:
-    """Run all studies that read a store, with their default options, and write an index page."""
+    """Run all studies with their default options, and write an index page with all claims."""
     from irmeta.cli.batches import print_studies
     from irmeta.studies.framework.run_all import run_all
 

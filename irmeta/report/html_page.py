@@ -27,7 +27,7 @@ class Mark(NamedTuple):
     Attributes
     ----------
     sign
-        ``yes``, ``no`` or ``open``.
+        ``yes``, ``no``, ``open``, or ``out`` where nothing was computed.
     words
         The verdict in words.
     number
@@ -53,6 +53,8 @@ class ClaimLine(NamedTuple):
         The verdict over tracks, and on each shown track.
     notes
         What the reader should know of the verdict, one sentence each.
+    group
+        Heading of the claim and of those below it, such as the paper; empty: none.
     """
 
     text: str
@@ -61,6 +63,7 @@ class ClaimLine(NamedTuple):
     over: Mark
     tracks: Sequence[Mark] = ()
     notes: Sequence[str] = ()
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,12 @@ class ClaimTable:
         The claims as the paper computes them, and those computed otherwise, which are folded.
     details
         All numbers and conditions, folded.
+    heading
+        Heading of the section.
+    totals
+        For each shown track, its claims that hold of those with a verdict.
+    is_compact
+        Whether a cell of a track is a sign, whose number and condition are in its tooltip.
     """
 
     text: Sequence[str]
@@ -87,6 +96,9 @@ class ClaimTable:
     claims: Sequence[ClaimLine]
     checks: Sequence[ClaimLine] = ()
     details: Grid | None = None
+    heading: str = "Claims of the paper"
+    totals: Sequence[str] = ()
+    is_compact: bool = False
 
 
 TEMPLATES = Path(__file__).parent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +20,12 @@ from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles, recorded_folders
 from irmeta.studies.framework.registry import ALL_STUDIES, find_all
 from irmeta.studies.framework.runner import drawing, run
-from irmeta.studies.framework.study import RunOptions, Study
+from irmeta.studies.framework.sections import claim_matrix
+from irmeta.studies.framework.study import CLAIMS, STUDIED_TRACKS, RunOptions, Study
 from irmeta.studies.framework.study_page import pictures_in, svg_files
 from irmeta.studies.framework.study_results import StudyResults
+
+INDEX = "index.html"
 
 
 class Done(NamedTuple):
@@ -34,14 +38,14 @@ class Done(NamedTuple):
 
 
 def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
-    """Run every study that reads a store, with its default options, and write an index page.
+    """Run every study with its default options, and write an index page with all claims.
 
     Parameters
     ----------
     store : Store, str or Path
         A store, or its folder.
     out : str or Path
-        Folder for the results: one sub-folder per study, and the index in report.html.
+        Folder for the results: one sub-folder per study, and the index in index.html.
     **options
         track, only, force, figures, titles, style, workers, executor, progress: see each study.
 
@@ -73,38 +77,35 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         studies, problems = find_all()
         policy = policy_of(store)
         with drawing(run_options):  # the same processes for all studies
-            done = [
-                _run(study, reader, policy, root, run_options)
-                for study in studies
-                if study.inputs != "none"
-            ]
-        notes = [
-            f"Study {study.name} reads no store, and is run apart: "
-            f"irmeta study {study.name} --out DIR"
-            for study in studies
-            if study.inputs == "none"
-        ]
-        files.write("report.html", render(_index(done, [*problems, *notes])).encode())
+            done = [_run(study, reader, policy, root, run_options) for study in studies]
+        files.write(INDEX, render(_index(done, problems)).encode())
         files.finish("")
     return done
 
 
 def _run(
-    study: Study, store: StoreReader, policy: EvalPolicy, root: Path, run_options: RunOptions
+    study: Study, store: StoreReader | None, policy: EvalPolicy, root: Path, run_options: RunOptions
 ) -> Done:
     folder = root / study.name
+    if study.inputs == "none":
+        store, run_options = None, replace(run_options, track=None, only=False)
     try:
         batch = run(study, store, folder, options_on(study, policy, {}), run_options)
     except NothingToStudyError as error:
         return Done(study, None, left_out=str(error))
     except UsageError as error:
         return Done(study, None, str(error))
-    finished = bool(batch.analysed or batch.unchanged)
+    finished = bool(batch.analysed or batch.unchanged) or study.inputs == "none"
     return Done(study, StudyResults(folder, batch) if finished else None, failures(batch))
 
 
 def _index(done: Sequence[Done], notes: Sequence[str]) -> Page:
     finished = [outcome for outcome in done if outcome.results is not None]
+    claims = {
+        f"{outcome.study.title}. {outcome.study.paper}": outcome.results.tables[CLAIMS.name]
+        for outcome in finished
+        if outcome.results is not None and outcome.study.claims is not None
+    }
     return Page(
         title="Studies",
         lead="All studies of one store, with a page, tables and figures for each.",
@@ -113,6 +114,7 @@ def _index(done: Sequence[Done], notes: Sequence[str]) -> Page:
         notes=notes,
         provenance={"irmeta": __version__},
         files=list(_files(finished)),
+        claims=claim_matrix(claims) if claims else None,
     )
 
 
@@ -122,10 +124,12 @@ def _section(done: Done) -> Block:
     notes = [note for note in (done.problem, done.left_out) if note]
     if results is None:
         return Block(study.title, text, notes=notes)
-    tracks = results.tables["studied_tracks"].filter("used").height
     files = RecordedFiles(results.folder, ALL)
     figures = list(pictures_in(files).values())
-    counts = [count(tracks, "track"), count(len(results.tables), "table")]
+    counts = [count(len(results.tables), "table")]
+    if STUDIED_TRACKS.name in results.tables:
+        used = results.tables[STUDIED_TRACKS.name].filter("used").height
+        counts.insert(0, count(used, "track"))
     if files.facts.get("figures", True):
         folders = recorded_folders(results.folder)
         drawn = (len(svg_files(RecordedFiles(results.folder, folder))) for folder in folders)

@@ -27,14 +27,15 @@ from irmeta.studies.framework.study import (
 MOST_NAMED = 5  # tracks in a caption or a note
 MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections of the tracks
 POINTER = "The figures of each track are in its section below."
-MOST_TRACKS = 6  # columns of verdicts; more tracks are in the folded table alone
+MOST_TRACKS = 6  # with the number of each verdict; more tracks have signs alone
+NOT_EXAMINED = Mark("out", "not examined", title="The study did not examine this track.")
 SIGNS = {HOLDS: "yes", FAILS: "no", OPEN: "open"}
 PRINTED = ("text", "where", "printed", "shown", "condition", "verdict")
 """Columns of the table for a paper."""
 DETAILS = ("claim", "track", "statistic", "shown", "condition", "verdict", "why", "printed")
 READING = (
     "A claim holds where its number meets the condition that the tooltip states; the numbers are "
-    "from the tables below. It cannot be said where the track lacks what the claim is about."
+    "from the tables {}. It cannot be said where the track lacks what the claim is about."
 )
 Row = Mapping[str, Any]
 
@@ -119,24 +120,73 @@ def claim_table(rows: pl.DataFrame, used: Sequence[str]) -> ClaimTable:
     used
         The included tracks.
     """
-    shown = list(used) if len(used) <= MOST_TRACKS else []
-    by_claim = rows.partition_by("claim", maintain_order=True)
-    by_kind = {"paper": list[ClaimLine](), "check": list[ClaimLine]()}
-    for frame in by_claim:
-        over, *tracks = frame.iter_rows(named=True)
-        on = {row["track"]: row for row in tracks}
-        by_kind[over["kind"]].append(
-            _line(over, [on[track] for track in used if track in on], shown)
-        )
-    details = grid(CLAIMS, rows, columns=DETAILS, caption="Verdicts on the claims.")
+    tracks = list(used) if len(used) > 1 else []
+    lines = _lines(rows, used, tracks)
     return ClaimTable(
-        text=[_sentence(rows, len(used)), READING],
-        over="over tracks" if len(used) > 1 else "verdict",
-        tracks=shown if len(used) > 1 else [],
+        text=[_sentence(rows, len(used)), READING.format("below")],
+        over="over tracks" if tracks else "verdict",
+        tracks=tracks,
+        claims=lines["paper"],
+        checks=lines["check"],
+        details=grid(CLAIMS, rows, columns=DETAILS, caption="Verdicts on the claims."),
+        is_compact=len(tracks) > MOST_TRACKS,
+    )
+
+
+def claim_matrix(claims: Mapping[str, pl.DataFrame]) -> ClaimTable:
+    """Return the claims of several studies on all their tracks.
+
+    Parameters
+    ----------
+    claims
+        The table `claims` of each study, by the heading of its claims.
+    """
+    rows = pl.concat(claims.values())
+    tracks = rows["track"].drop_nulls().unique(maintain_order=True).to_list()
+    by_kind: dict[str, list[ClaimLine]] = {"paper": [], "check": []}
+    for heading, of_study in claims.items():
+        for kind, lines in _lines(of_study, tracks, tracks).items():
+            headings = [heading, *[""] * len(lines)]
+            by_kind[kind] += [
+                line._replace(group=group) for line, group in zip(lines, headings, strict=False)
+            ]
+    counts = rows.filter(kind="paper").group_by("track").agg(
+        holding=(pl.col("verdict") == HOLDS).sum(), decided=(pl.col("verdict") != OPEN).sum()
+    )  # fmt: skip
+    of_track = {track: f"{holding}/{decided}" for track, holding, decided in counts.iter_rows()}
+    return ClaimTable(
+        text=[
+            _sentence(rows, len(tracks)).replace("of the paper", "of the papers"),
+            READING.format("of each study"),
+        ],
+        over="over tracks",
+        tracks=tracks,
         claims=by_kind["paper"],
         checks=by_kind["check"],
-        details=details,
+        heading="Claims of the papers",
+        totals=[of_track[track] for track in tracks],
+        is_compact=len(tracks) > MOST_TRACKS,
     )
+
+
+def _lines(
+    rows: pl.DataFrame, used: Sequence[str], shown: Sequence[str]
+) -> dict[str, list[ClaimLine]]:
+    """Return the claims by kind, with the verdicts on the shown tracks and notes on those used."""
+    lines: dict[str, list[ClaimLine]] = {"paper": [], "check": []}
+    for of_claim in rows.partition_by("claim", maintain_order=True):
+        over, *by_track = of_claim.iter_rows(named=True)
+        on = {row["track"]: row for row in by_track}
+        line = ClaimLine(
+            text=over["text"],
+            where=over["where"],
+            printed=over["printed"] or "",
+            over=_mark(over),
+            tracks=[_mark(on[track]) if track in on else NOT_EXAMINED for track in shown],
+            notes=_notes(over, [on[track] for track in used if track in on]),
+        )
+        lines[over["kind"]].append(line)
+    return lines
 
 
 def claims_for_print(rows: pl.DataFrame) -> Grid:
@@ -155,18 +205,6 @@ def _sentence(rows: pl.DataFrame, tracks: int) -> str:
     text = listed(counts)
     where = f" over {count(tracks, 'track')}" if tracks else ""
     return f"Of {count(over.height, 'claim')} of the paper, {text}{where}."
-
-
-def _line(over: Row, tracks: Sequence[Row], shown: Sequence[str]) -> ClaimLine:
-    marks = [_mark(row) for row in tracks if row["track"] in shown] if len(tracks) > 1 else []
-    return ClaimLine(
-        text=over["text"],
-        where=over["where"],
-        printed=over["printed"] or "",
-        over=_mark(over),
-        tracks=marks,
-        notes=_notes(over, tracks),
-    )
 
 
 def _mark(row: Row) -> Mark:

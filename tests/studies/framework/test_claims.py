@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.cli.display import ENDINGS
 from irmeta.errors import IrmetaError, UsageError
+from irmeta.report.html_page import Page, render
 from irmeta.studies.framework import registry
 from irmeta.studies.framework.claims import (
     SHARES,
@@ -30,7 +31,7 @@ from irmeta.studies.framework.claims import (
     over_rows,
     value,
 )
-from irmeta.studies.framework.sections import MOST_TRACKS, claim_table
+from irmeta.studies.framework.sections import MOST_TRACKS, claim_matrix, claim_table
 from irmeta.studies.framework.study import CLAIMS, STUDIED_TRACKS, Tables
 from support import tiny
 from support.tiny import TinyOptions
@@ -233,16 +234,36 @@ def test_study__claims_are_made_anew_from_kept_tables(
     assert again.tables["claims"]["claim"].unique().to_list() == ["good"]
 
 
-def test_page__many_tracks_have_no_columns():
+def test_page__of_many_tracks_shows_signs_alone():
     tracks = [f"t{i}" for i in range(MOST_TRACKS + 1)]
     tables = {STUDIED_TRACKS.name: studied(**dict.fromkeys(tracks, 4))}
     claim = Claim("c", "C.", "1", "n", cell("studied_tracks", "systems"), "> 2", systems=5)
-    (line,) = claim_table(verdicts(tables, claim), tracks).claims
-    assert (line.tracks, line.over.sign) == ([], "open")
+    table = claim_table(verdicts(tables, claim), tracks)
+    assert (table.is_compact, table.tracks) == (True, tracks)
+    (line,) = table.claims
+    assert {mark.sign for mark in (line.over, *line.tracks)} == {"open"}
     assert line.notes == ["It cannot be said: 4 systems, fewer than 5."]
-    (line,) = claim_table(verdicts(tables, replace(claim, systems=2)), tracks[:2]).claims
-    assert [one.sign for one in line.tracks] == ["yes", "yes"]
-    assert "n: 4.000; holds for above 2.000" in line.tracks[0].title
+    table = claim_table(verdicts(tables, replace(claim, systems=2)), tracks[:2])
+    assert not table.is_compact
+    assert [mark.sign for mark in table.claims[0].tracks] == ["yes", "yes"]
+    assert "n: 4.000; holds for above 2.000" in table.claims[0].tracks[0].title
+
+
+def test_matrix__has_the_claims_of_all_studies_on_all_tracks():
+    above = Claim("c", "C.", "1", "n", cell("studied_tracks", "systems"), "> 5")
+    other = replace(above, name="d", holds="> 9", check=True)
+    one = verdicts({STUDIED_TRACKS.name: studied(a=6, b=5)}, above, other)
+    two = verdicts({STUDIED_TRACKS.name: studied(b=8, c=4)}, above)
+    table = claim_matrix({"One": one, "Two": two})
+    assert table.tracks == ["a", "b", "c"]
+    assert [line.group for line in table.claims] == ["One", "Two"]
+    signs = [[mark.sign for mark in line.tracks] for line in table.claims]
+    assert signs == [["yes", "no", "out"], ["out", "yes", "open"]]
+    assert table.totals == ["1/1", "1/2", "0/0"]
+    assert [(line.group, line.text) for line in table.checks] == [("One", "C.")]
+    page = render(Page("Studies", "All.", {}, [], claims=table))
+    assert page.count('<tr class="group">') == 3
+    assert '<span class="words">not examined</span>' in page
 
 
 @pytest.mark.exhaustive

@@ -30,15 +30,15 @@ def _only_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_only_tiny")
 def test_run_all__one_folder_per_study_and_an_index(store: irmeta.Store, tmp_path: Path):
     done = irmeta.studies.run_all(store, tmp_path / "out", track="a", workers=1)
-    assert [(one.study.name, one.problem) for one in done] == [("optional", ""), ("tiny", "")]
+    ran = {one.study.name: one.problem for one in done}
+    assert ran == {"alone": "", "optional": "", "tiny": ""}
     for one in done:
         assert one.results is not None
         assert one.results.folder == tmp_path / "out" / one.study.name
         assert one.results.report.is_file()
-    index = (tmp_path / "out" / "report.html").read_text()
-    assert "Study alone reads no store, and is run apart: irmeta study alone --out DIR" in index
+    index = (tmp_path / "out" / "index.html").read_text()
     links = set(re.findall(r'href="([^"#]+)"', index))
-    assert links >= {"optional/report.html", "tiny/report.html"}
+    assert links >= {"alone/report.html", "optional/report.html", "tiny/report.html"}
     assert all((tmp_path / "out" / link).exists() for link in links - {"data:,"})
 
 
@@ -48,7 +48,7 @@ def test_run_all__failed_study_does_not_stop_the_others(store: irmeta.Store, tmp
     done = {one.study.name: one for one in irmeta.studies.run_all(store, tmp_path / "out")}
     assert "track b: no b today" in done["tiny"].problem
     assert done["optional"].results is not None
-    assert "no b today" in (tmp_path / "out" / "report.html").read_text()
+    assert "no b today" in (tmp_path / "out" / "index.html").read_text()
     ran = run("study", "all", store.path, "--out", tmp_path / "out")
     assert ran.status == 1
     assert "irmeta: tiny: track b: no b today" in ran.err
@@ -62,10 +62,10 @@ def test_run_all__a_study_with_nothing_to_study_is_no_failure(
         raise NothingToStudyError("no judge here.")
 
     monkeypatch.setattr("irmeta.studies.framework.run_all.run", refuse)
-    ran = run("study", "all", store.path, "--out", tmp_path)
+    ran = run("study", "all", store.path, "--out", tmp_path / "out")
     assert ran.status == 0
     assert "irmeta: tiny left out: no judge here." in ran.err
-    assert "no judge here." in (tmp_path / "report.html").read_text()
+    assert "no judge here." in (tmp_path / "out" / "index.html").read_text()
 
 
 @pytest.mark.exhaustive
@@ -76,7 +76,7 @@ def test_run_all__same_processes_draw_for_all_studies(
     begun, make = [], drawing_processes._Drawers
     monkeypatch.setattr(drawing_processes, "_Drawers", lambda: begun.append(make()) or begun[-1])
     done = irmeta.studies.run_all(store, tmp_path / "out", workers=2)
-    assert len(done) == 2
+    assert len(done) == 3
     assert len(begun) == 1
     assert drawing_processes._drawers is None
 
