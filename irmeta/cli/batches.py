@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Console
@@ -23,7 +23,7 @@ from irmeta.schema.columns import Column
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.sections import PRINTED
 from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN
-from irmeta.studies.framework.study_results import claims
+from irmeta.studies.framework.study_results import claims, differences, results_with_claims
 
 if TYPE_CHECKING:
     from irmeta.api import Reanalysis, Store
@@ -250,17 +250,47 @@ def print_validation(validation: Validation, display: ValidationDisplay) -> None
         note(f"{count(len(files), 'text')} in {display.folder}")
 
 
-def claims_result(folders: Sequence[str], per_track: bool) -> Result:
+def claims_result(folders: Sequence[str], per_track: bool, mixed: bool) -> Result:
     """Return the claims of the studies in some folders as the result of a command."""
-    rows = claims(folders, per_track=per_track)
-    provenance = {
-        "irmeta": __version__,
-        "study claims": {"folders": [*folders], "per_track": per_track},
+    rows, results = claims(folders, per_track=per_track, mixed=mixed), results_with_claims(folders)
+    differing = differences(results)
+    sources = {
+        result.study.name: {
+            name: fact
+            for name, fact in result.provenance.items()
+            if name not in ("study", "measures")
+        }
+        for result in results
     }
-    caption = "Claims of the papers and their verdicts."
+    asked = {"folders": [*folders], "per_track": per_track, "mixed": mixed}
+    provenance = {"irmeta": __version__, "study claims": asked, "studies": sources}
+    provenance |= {"differences": differing} if differing else {}
+    caption = " ".join(["Claims of the papers and their verdicts.", *differing])
     for_print = partial(_for_print, rows, caption)
     show = partial(print_claims, rows)
-    return Result("study claims", {"claims": rows}, caption, provenance, show=show, grid=for_print)
+    comment = f"irmeta {__version__}; {_sources_text(sources)}"
+    return Result(
+        *("study claims", {"claims": rows}, caption, provenance),
+        show=show,
+        grid=for_print,
+        comment=comment,
+    )
+
+
+def _sources_text(sources: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the studies and the tracks, with their fingerprints, as text."""
+    studies = [f"{name} (revision {facts['revision']})" for name, facts in sources.items()]
+    tracks = {
+        track: facts["fingerprint"]
+        for study in sources.values()
+        for track, facts in study.get("tracks", {}).items()
+    }
+    named = [f"{track} ({fingerprint})" for track, fingerprint in tracks.items()]
+    return "; ".join(
+        f"{what}: {', '.join(names)}"
+        for what, names in (("studies", studies), ("tracks", named))
+        if names
+    )
 
 
 def print_claims(rows: pl.DataFrame, digits: int) -> None:

@@ -149,11 +149,15 @@ def claims(
     per_track: Annotated[
         bool, typer.Option("--per-track", help="Report each track too, after all tracks together.")
     ] = False,
+    mixed: Annotated[
+        bool,
+        typer.Option("--mixed", help="Join studies that differ in their tracks or options."),
+    ] = False,
 ) -> None:
     """Report which claims of the papers hold on the tracks of studies that ran."""
     from irmeta.cli.batches import claims_result
 
-    display.write(claims_result([str(folder) for folder in folders], per_track))
+    display.write(claims_result([str(folder) for folder in folders], per_track, mixed))
 
 
 def _command(one: Study) -> typer.Typer:

@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.options import Options
-from irmeta.phrases import count
+from irmeta.phrases import count, listed
 from irmeta.report.figure_file import offline
 from irmeta.results.tidy_files import provenance, read_parquet, scan_files
 from irmeta.studies.framework.part_tables import PartTables, used_only
@@ -26,6 +26,8 @@ from irmeta.summaries import Summarized, Summary
 
 Item = TypeVar("Item")
 MOST_NAMES = 50  # of tables or figures in a text
+SAME_TRACK = ("fingerprint", "qrels", "read_policy")
+"""Facts of a track that studies whose claims are joined share."""
 
 
 class Named(Mapping[str, Item]):
@@ -185,7 +187,7 @@ def _offline(draw: Callable[[], Any]) -> Any:
 
 
 def claims(
-    folders: AnyLocation | Sequence[AnyLocation], *, per_track: bool = False
+    folders: AnyLocation | Sequence[AnyLocation], *, per_track: bool = False, mixed: bool = False
 ) -> pl.DataFrame:
     """Return the claims of papers with their verdicts, from results of studies.
 
@@ -195,6 +197,8 @@ def claims(
         Folders of studies, or of `run_all`: all its studies that have claims.
     per_track : bool, default False
         Whether rows of result tracks follow the row of each claim over tracks.
+    mixed : bool, default False
+        Whether the studies may differ in their tracks, or in the options of tracks that they share.
 
     Returns
     -------
@@ -209,7 +213,8 @@ def claims(
     Raises
     ------
     UsageError
-        If a folder has no results of a study, a study has no claims, or one is named twice.
+        If a folder has no results of a study, a study has no claims, one is named twice, or, unless
+        `mixed`, studies differ in their tracks or options.
 
     Examples
     --------
@@ -218,19 +223,57 @@ def claims(
     >>> made.filter(claim="act-irrelevance")["verdict"].item()
     'holds'
     """
+    results = results_with_claims(folders)
+    if not mixed and (differing := differences(results)):
+        raise UsageError(f"{differing[0]} `mixed=True` joins them nevertheless.")
+    frame = pl.concat(
+        result.tables[CLAIMS.name].select(pl.lit(result.study.name).alias("study"), pl.all())
+        for result in results
+    )
+    return frame if per_track else frame.filter(pl.col("track").is_null())
+
+
+def results_with_claims(folders: AnyLocation | Sequence[AnyLocation]) -> list[StudyResults]:
+    """Return the results of the studies with claims in some folders, each study once."""
     places = [folders] if isinstance(folders, AnyLocation) else list(folders)
     results = [result for folder in places for result in _results(folder)]
     studies = [result.study.name for result in results]
     if repeated := sorted({name for name in studies if studies.count(name) > 1}):
         raise UsageError(f"several folders hold results of study {repeated[0]}: name one of them.")
-    frames = [
-        result.tables[CLAIMS.name].select(pl.lit(result.study.name).alias("study"), pl.all())
-        for result in results
-    ]
-    if not frames:
+    if not results:
         raise UsageError("name a folder of a study.")
-    frame = pl.concat(frames)
-    return frame if per_track else frame.filter(pl.col("track").is_null())
+    return results
+
+
+def differences(results: Sequence[StudyResults]) -> list[str]:
+    """Return in which tracks, judgments and policies studies differ, one sentence per study."""
+    on_tracks = [result for result in results if "tracks" in result.provenance]
+    compared = [
+        (second.study.name, list(_differences(on_tracks[0].provenance, second.provenance)))
+        for second in on_tracks[1:]
+    ]
+    return [
+        f"Studies {on_tracks[0].study.name} and {name} differ: {listed(reasons, MOST_NAMES)}."
+        for name, reasons in compared
+        if reasons
+    ]
+
+
+def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tracks that one of two studies lacks or read otherwise, and other policies.
+
+    Tie orders are not compared: study depth has its own, that of the paper.
+    """
+    tracks, others = first["tracks"], second["tracks"]
+    for track in sorted({*tracks, *others}):
+        if (track in tracks) != (track in others):
+            yield f"track {track} is in one alone"
+        elif changed := [fact for fact in SAME_TRACK if tracks[track][fact] != others[track][fact]]:
+            yield f"{listed(changed).replace('_', ' ')} of track {track}"
+    for name, option in first["eval_policy"].items():
+        beside = second["eval_policy"].get(name, option)
+        if name != "tie_order" and beside != option:
+            yield f"{name} is {option} and {beside}"
 
 
 def _results(folder: AnyLocation) -> list[StudyResults]:

@@ -33,6 +33,7 @@ from irmeta.studies.framework.claims import (
 )
 from irmeta.studies.framework.sections import MOST_TRACKS, claim_matrix, claim_table
 from irmeta.studies.framework.study import CLAIMS, STUDIED_TRACKS, Tables
+from irmeta.studies.framework.study_results import StudyResults, differences
 from support import tiny
 from support.tiny import TinyOptions
 from twins import claims as naive
@@ -282,6 +283,30 @@ def test_claims__of_several_studies_and_of_an_index(
     assert irmeta.studies.claims(tmp_path / "all").equals(one)
     with pytest.raises(UsageError, match="several folders hold results of study claimed"):
         irmeta.studies.claims([tmp_path / "all", results.folder])
+
+
+def test_claims__of_studies_of_other_tracks_or_policies_are_refused(
+    store, results, run, tmp_path: Path, undrawn
+):
+    other = irmeta.studies.tiny(store, tmp_path / "tiny", track="a", negative="nonrelevant")
+    pair = [StudyResults(results.folder), other]
+    others = [track for track in store.tracks if track != "a"]
+    said = f"Studies claimed and tiny differ: track {others[0]} is in one alone"
+    assert differences(pair)[0].startswith(said)
+    assert "negative is unjudged and nonrelevant" in differences(pair)[0]
+    assert differences([pair[0], pair[0]]) == []
+
+
+def test_command__claims_record_the_tracks_and_options_of_studies(results, run, tmp_path: Path):
+    made = json.loads(run("study", "claims", results.folder, "--format", "json").out)
+    study = made["provenance"]["studies"]["claimed"]
+    assert study["options"] == results.options.record()
+    fingerprint = study["tracks"]["a"]["fingerprint"]
+    out = tmp_path / "claims.tex"
+    run("study", "claims", results.folder, "--out", out)
+    comment = out.read_text(encoding="utf-8").splitlines()[1]
+    assert "studies: claimed (revision 1); tracks: " in comment
+    assert f"a ({fingerprint})" in comment
 
 
 @pytest.mark.exhaustive
