@@ -64,7 +64,7 @@ SEARCH_LENGTHS = {
     "reorders-ap": Case(steps(26, first=0), steps(25, first=0)),
     "reorders-p@20": Case(steps(40, chain="P@20", first=0), steps(39, chain="P@20", first=0)),
     "reorders-rr": Case(steps(49, chain="RR", first=0), steps(48, chain="RR", first=0)),
-    "largest-step": Case(steps(10, 30, 20), steps(10, 30, 30)),
+    "similar-steps": Case(steps(10, 20, 15), steps(9, 20, 15), steps(0, 0, 0)),
     "map-averages": Case(averaged(0.5), averaged(0.8), averaged(1.0, trivial=True)),
     "map-squashes": Case(runs(0.5, 100), runs(0.5, 2), runs(0.0, 100)),
 }  # fmt: skip

@@ -53,10 +53,10 @@ def _orders(measure: str, family: str, most: float) -> Iterator[Claim]:
                 "Section 4.2, Figure 2", "fall of tau-b over the sum of its falls and rises", falls,
                 ">= 0.9", "all", "steady")  # fmt: skip
     holds, printed = TAUS[measure]
-    text = f"{measure} {'changes' if holds[0] == '<' else 'keeps'} the order of systems."
+    text = f"{measure} {'changes' if holds[0] == '<' else 'keeps'} the order of systems of DLT20."
     yield Claim(f"{measure.lower()}-order", text, "Section 4.2, Figure 2",
                 f"tau-b at alpha = {most:g}", cell("figure_2", "value", measure=family, alpha=most,
-                method="tau-b"), holds, printed=printed)  # fmt: skip
+                method="tau-b"), holds, printed=printed, check=True)  # fmt: skip
 
 
 def _pairs(measure: str, family: str, most: float) -> Iterator[Claim]:
