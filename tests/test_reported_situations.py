@@ -90,9 +90,9 @@ def test_compare__a_run_equal_to_the_baseline():
     (alone,) = irmeta.compare(qrels, {"base": base, "other": other}, "RR", baseline="base")
     (found,) = irmeta.compare(qrels, runs, "RR", baseline="base", correction="none")
     rows = {row["system"]: row for row in found.systems.to_dicts()}
-    assert (rows["copy"]["p"], rows["copy"]["verdict"]) == (1.0, "not different")
-    p = {row["system"]: row["p"] for row in alone.systems.to_dicts()}
-    assert rows["other"]["p"] == pytest.approx(p["other"], rel=1e-12)
+    assert (rows["copy"]["p_adjusted"], rows["copy"]["verdict"]) == (1.0, "not different")
+    p = {row["system"]: row["p_adjusted"] for row in alone.systems.to_dicts()}
+    assert rows["other"]["p_adjusted"] == pytest.approx(p["other"], rel=1e-12)
 
 
 def test_agree__labels_of_one_grade_have_no_kappa():
@@ -108,21 +108,23 @@ def test_compare__hsd_of_repeated_measures():
         [[0.1, 0.14, 0.2], [0.5, 0.55, 0.62], [0.9, 0.92, 0.99], [0.3, 0.36, 0.4],
          [0.7, 0.75, 0.78], [0.2, 0.22, 0.33]]
     )  # fmt: skip
-    pairs = irmeta.stats.pairwise(matrix(values), "hsd-blocked").p[np.triu_indices(3, 1)]
+    pairs = irmeta.stats.pairwise(matrix(values), "hsd-blocked").p_adjusted[np.triu_indices(3, 1)]
     assert pairs == pytest.approx([0.002912, 1.04e-6, 8.4e-5], rel=5e-3)
     groups = scipy_stats.tukey_hsd(*values.T).pvalue[np.triu_indices(3, 1)]
-    found = irmeta.stats.pairwise(matrix(values), "hsd").p[np.triu_indices(3, 1)]
+    found = irmeta.stats.pairwise(matrix(values), "hsd").p_adjusted[np.triu_indices(3, 1)]
     assert found == pytest.approx(groups, abs=1e-9)
     two = values[:, :2]
     paired = scipy_stats.ttest_rel(*two.T).pvalue
-    assert irmeta.stats.pairwise(matrix(two), "hsd-blocked").p[0, 1] == pytest.approx(paired)
+    assert irmeta.stats.pairwise(matrix(two), "hsd-blocked").p_adjusted[0, 1] == pytest.approx(
+        paired
+    )
 
 
 def test_compare__a_tiny_p_is_not_cut():
     """statsmodels: p of Tukey's test was never below .001."""
     three = np.array([[0.1, 0.501, 0.9], [0.101, 0.502, 0.902], [0.102, 0.5, 0.901]])
     pairs = irmeta.stats.pairwise(matrix(np.tile(three, (10, 1))), "hsd-blocked")
-    assert 0 < pairs.p[0, 2] < 1e-100
+    assert 0 < pairs.p_adjusted[0, 2] < 1e-100
 
 
 @pytest.mark.parametrize("resamples", [9, 10_000])
@@ -132,7 +134,7 @@ def test_compare__no_p_of_a_resampling_test_is_0(test: str, resamples: int):
     values = np.random.default_rng(0).random((40, 2)) + np.array([0, 5])
     baseline = "a" if test == "max-t" else None
     pairs = irmeta.stats.pairwise(matrix(values), test, resamples=resamples, baseline=baseline)
-    assert pairs.p[1, 0] == pytest.approx(1 / (resamples + 1))
+    assert pairs.p_adjusted[1, 0] == pytest.approx(1 / (resamples + 1))
 
 
 def test_rbo__of_uneven_and_equal_lists():

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from pathlib import Path
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
 from irmeta.api.gates import Gate, Tested, gate
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.phrases import agreeing, count, listed
 from irmeta.report.charts.row_charts import rank_places
 from irmeta.report.figure_file import offline
 from irmeta.report.figures import baseline_differences, pairwise_significance
@@ -31,9 +35,11 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.baselines import relative_differences
 from irmeta.stats.discriminative_power import indistinguishable_groups
 from irmeta.stats.orders import round_means
-from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
+from irmeta.stats.pairs import COMPLETE_TESTS, CORRECTION_NAMES, Pairs
 from irmeta.stats.rank_confidence import RankSets, rank_sets
+from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary, SummaryList
+from irmeta.trec.system_names import printed_names
 
 if TYPE_CHECKING:
     import altair as alt
@@ -62,7 +68,8 @@ class Comparison(Summarized):
         difference (the system's mean minus the baseline's; where systems lack queries, the column
         baseline_mean comes before it, and means and numbers of queries are of the queries that the
         system shares with the baseline), effect, low, high, interval
-        (simultaneous or uncorrected: see `Pairs.interval`), of one-sided tests alternative, p,
+        (simultaneous or uncorrected: see `Pairs.interval`), of one-sided tests alternative,
+        p_uncorrected and p_adjusted (after the correction, by which the verdict is; see `Pairs`),
         verdict (better, worse, not different, of one-sided tests ``not shown better`` or ``not
         shown worse``, ``cannot be tested: one query`` or another reason of `Pairs.untested`, or
         baseline).
@@ -176,6 +183,14 @@ def correction_text(test: str, correction: str) -> str:
     return "" if test in COMPLETE_TESTS else "uncorrected"
 
 
+class TableChoices(TypedDict, total=False):
+    """Keywords of `Comparisons.table`."""
+
+    system_names: Mapping[str, str] | str | Path | None
+    caption: str
+    track: Tracks
+
+
 class Comparisons(SummaryList[Comparison]):
     """List of comparisons, by track and measure, that is also a table of systems by measures.
 
@@ -193,7 +208,14 @@ class Comparisons(SummaryList[Comparison]):
         """Return the frames of `robust` by name; empty without it."""
         return {} if self.robust is None else self.robust._asdict()
 
-    def table(self, digits: int = 4) -> Grid:
+    def table(
+        self,
+        digits: int = 4,
+        *,
+        system_names: Mapping[str, str] | str | Path | None = None,
+        caption: str = "",
+        track: Tracks = None,
+    ) -> Grid:
         """Return the means of all systems by all measures as the cells of a table.
 
         The best mean of a measure is bold. Without a baseline each system has a letter (a number
@@ -206,8 +228,23 @@ class Comparisons(SummaryList[Comparison]):
         ----------
         digits : int, default 4
             Decimal places.
+        system_names : Mapping of str to str, str or Path, optional
+            Names that the table prints, by system; or a CSV or TSV file of them with the columns
+            system and name. Other systems keep their names.
+        caption : str, optional
+            Text in place of "Means over queries."; what the marks mean, and the test in full, still
+            follow.
+        track : str or iterable of str, optional
+            Only these tracks.
+
+        Raises
+        ------
+        UsageError
+            If a system or track is not in the comparisons, or two systems have one name.
         """
-        by_track = groupby(self, key=lambda one: one.pairs.track)
+        compared = self._of_tracks(track)
+        printed = printed_names(system_names, (s for c in compared for s in c.pairs.systems))
+        by_track = groupby(compared, key=lambda one: one.pairs.track)
         parts = [_track_table(list(of_track)) for _, of_track in by_track]
         frame = pl.concat([part.frame for part in parts], how="diagonal")
         if len(parts) == 1:
@@ -217,21 +254,33 @@ class Comparisons(SummaryList[Comparison]):
             for part in parts
             for (*key, measure), mark in part.marks.items()
         }
-        first = self[0].pairs
         grid = score_grid(
             frame,
-            {one.pairs.label: one.pairs.direction for one in self},
+            {c.pairs.label: c.pairs.direction for c in compared},
             name="comparison",
-            caption=f"Means over queries. {self._legend()}",
+            caption=caption or "Means over queries.",
             digits=digits,
             marks=marks,
+            system_names=printed,
         )
-        if first.baseline is not None:
+        grid = replace(grid, notes=(compared._legend(printed),))
+        if compared[0].pairs.baseline is not None:
             return grid
         labels = [label for part in parts for label in part.labels]
         rows = tuple((Cell(one), *row) for one, row in zip(labels, grid.rows, strict=True))
         number = Head("", "", is_text=True, is_key=True)
-        return Grid(grid.name, grid.caption, (number, *grid.head), rows)
+        return replace(grid, head=(number, *grid.head), rows=rows)
+
+    def _of_tracks(self, track: Tracks) -> Comparisons:
+        """Return the comparisons of some tracks, or raise `UsageError` for an unknown one."""
+        if track is None:
+            return self
+        known = list(dict.fromkeys(compared.pairs.track for compared in self))
+        asked = [track] if isinstance(track, str) else list(track)
+        for name in asked:
+            if name not in known:
+                raise UsageError(f"no track {name!r} is compared. {did_you_mean(name, known)}")
+        return Comparisons(compared for compared in self if compared.pairs.track in asked)
 
     def frame(self) -> pl.DataFrame:
         """Return the systems of all comparisons: the columns track, measure and test first.
@@ -259,36 +308,52 @@ class Comparisons(SummaryList[Comparison]):
         """
         return pl.concat(compared.pairs.frame() for compared in self)
 
-    def to_latex(self, digits: int = 4, *, siunitx: bool = False) -> str:
+    def to_latex(
+        self,
+        digits: int = 4,
+        *,
+        siunitx: bool = False,
+        label: str = "",
+        **choices: Unpack[TableChoices],
+    ) -> str:
         """Return `table` as LaTeX with booktabs, as wide as a column of a paper if it fits.
 
         Parameters
         ----------
         digits : int, default 4
             Decimal places.
+        label : str, optional
+            Label without ``tab:``; default a name of the table's content, so that no two tables of
+            a paper share it.
         siunitx : bool, default False
             Whether numbers are in columns ``S`` of the package siunitx, aligned at the decimal
             point.
+        **choices
+            system_names, caption and track: see `table`.
 
         Examples
         --------
-        >>> "aldBM25" in irmeta.compare(store, ["AP", "RR"], track="news").to_latex()
-        True
+        >>> compared = irmeta.compare(store, ["AP", "RR"], track="news")
+        >>> latex = compared.to_latex(system_names={"aldBM25": "BM25"}, label="news")
+        >>> " BM25 &" in latex, "{tab:news}" in latex
+        (True, True)
         """
-        return to_latex(self.table(digits), made=[self.made_text()], siunitx=siunitx)
+        made = self._of_tracks(choices.get("track")).made_text()
+        return to_latex(self.table(digits, **choices), label=label, made=[made], siunitx=siunitx)
 
     def made_text(self) -> str:
         """Return what the table is made from, for a comment in LaTeX."""
         tracks = dict.fromkeys(compared.pairs.track for compared in self)
-        return f"irmeta {__version__}; tracks: {', '.join(tracks)}; {self._legend()}"
+        of_tracks = f"; tracks: {', '.join(tracks)}" if any(tracks) else ""
+        return f"irmeta {__version__}{of_tracks}; {self._legend({})}"
 
-    def to_markdown(self, digits: int = 4) -> str:
-        """Return `table` as Markdown."""
-        return to_markdown(self.table(digits))
+    def to_markdown(self, digits: int = 4, **choices: Unpack[TableChoices]) -> str:
+        """Return `table` as Markdown, by the same arguments."""
+        return to_markdown(self.table(digits, **choices))
 
-    def to_text(self, digits: int = 4) -> str:
-        """Return `table` as aligned text, with a star at the best value of each measure."""
-        return to_text(self.table(digits))
+    def to_text(self, digits: int = 4, **choices: Unpack[TableChoices]) -> str:
+        """Return `table` as aligned text, by the same arguments."""
+        return to_text(self.table(digits, **choices))
 
     def gate(
         self,
@@ -338,9 +403,43 @@ class Comparisons(SummaryList[Comparison]):
         tested = (Tested(compared.pairs, compared.matrix, compared.alpha) for compared in self)
         return gate(tested, max_drop, significant=significant, lost=lost, non_inferior=non_inferior)
 
-    def _legend(self) -> str:
-        pairs, alpha = self[0].pairs, self[0].alpha
-        test = f"({pairs.test_text}, level {alpha:g})"
+    def test_in_full(self) -> str:
+        """Return the test, its correction, its level and the queries, as a caption states them.
+
+        Numbers that differ between measures are ranges.
+
+        Examples
+        --------
+        >>> irmeta.compare(store, "AP", track="news", baseline="aldBM25").test_in_full()
+        'paired t-test, Holm-corrected over 19 pairs, p \u2264 .05, 25 queries of news'
+        """
+        pairs = self[0].pairs
+        several = len({compared.pairs.label for compared in self}) > 1
+        measures = " of each measure" if several else ""
+        sizes = [compared.pairs.family for compared in self]
+        beside = f" with {count(len(pairs.beside) + 1, 'baseline')}" if pairs.beside else ""
+        over = f" over {_span(sizes)} {agreeing(max(sizes), 'pair', 'pairs')}{beside}{measures}"
+        correction = CORRECTION_NAMES.get(pairs.correction, "family-wise error controlled")
+        if pairs.correction == "none" and pairs.test not in COMPLETE_TESTS:
+            correction, over = "uncorrected", ""
+        level = f"p \u2264 {f'{self[0].alpha:g}'.removeprefix('0')}"
+        by_track = defaultdict[str, list[int]](list)
+        for compared in self:
+            used = compared.pairs.queries[compared.pairs.upper]
+            by_track[compared.pairs.track] += used.tolist()
+        queries = [
+            f"{_span(numbers)} {agreeing(max(numbers), 'query', 'queries')}"
+            f"{f' of {track}' if track else ''}"
+            for track, numbers in by_track.items()
+            if numbers
+        ]
+        parts = [pairs.test_name, f"{correction}{over}", level]
+        return ", ".join([*parts, *([listed(queries)] if queries else [])])
+
+    def _legend(self, names: Mapping[str, str]) -> str:
+        """Return what the marks of `table` mean, with systems by the names that it prints."""
+        pairs = self[0].pairs
+        test = f"({self.test_in_full()})"
         if pairs.baseline is None:
             text = f"Superscripts: systems that the system is significantly better than {test}."
         else:
@@ -348,12 +447,17 @@ class Comparisons(SummaryList[Comparison]):
             marks = {None: both, "better": f"{DAGGER} significantly better than"}
             better = marks.get(pairs.shown, f"{DOUBLE_DAGGER} significantly worse than")
             baselines = list(dict.fromkeys(str(compared.pairs.baseline) for compared in self))
-            several = ", ".join(f"{name} ({i})" for i, name in enumerate(baselines, 1))
-            text = f"{better} {several if pairs.beside else pairs.baseline} {test}."
-            family = pairs.family_text.partition(";")[0]
-            text += f" {family[0].upper()}{family[1:]}." if family else ""
+            printed = [names.get(name, name) for name in baselines]
+            several = ", ".join(f"{name} ({i})" for i, name in enumerate(printed, 1))
+            text = f"{better} {several if pairs.beside else printed[0]} {test}."
         untested = [(compared.pairs.label, compared.pairs.untested_text) for compared in self]
         return " ".join([text, *(f"{name}: {why}." for name, why in untested if why)])
+
+
+def _span(numbers: Sequence[int]) -> str:
+    """Return equal numbers as one, others as a range: ``98 to 100``."""
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 class _TrackTable(NamedTuple):
@@ -484,7 +588,7 @@ def _counts(
     better = pairs.better(alpha)
     worse_than = better.sum(axis=0)
     top = (worse_than == 0) & ~np.isnan(means)
-    is_open = top & (np.isnan(pairs.p).sum(axis=1) == max(len(means) - 1, 1))
+    is_open = top & (np.isnan(pairs.p_adjusted).sum(axis=1) == max(len(means) - 1, 1))
     systems = pl.DataFrame({"system": pairs.systems}, {"system": pl.String})
     ranks = systems.join(sets.systems, on="system", how="left", maintain_order="left")
     return {
@@ -498,7 +602,7 @@ def _counts(
 def _against(pairs: Pairs, alpha: float) -> dict[str, np.ndarray | pl.Series]:
     """Return the tests against the baseline, one row per system."""
     base = pairs.systems.index(str(pairs.baseline))
-    better, undefined = pairs.better(alpha), np.full(pairs.p.shape, np.nan)
+    better, undefined = pairs.better(alpha), np.full(pairs.p_adjusted.shape, np.nan)
     low, high = (undefined if one is None else one for one in (pairs.low, pairs.high))
     neither = "not different" if pairs.shown is None else f"not shown {pairs.shown}"
     verdict = np.select(
@@ -507,11 +611,12 @@ def _against(pairs: Pairs, alpha: float) -> dict[str, np.ndarray | pl.Series]:
         [f"cannot be tested: {one}" if one else neither for one in pairs.untested[:, base]],
     )
     columns = {"difference": pairs.difference, "effect": pairs.effect, "low": low, "high": high}
-    columns |= {"p": pairs.p}
-    columns = {
-        name: np.where(verdict == "baseline", np.nan, a[:, base]) for name, a in columns.items()
-    }
-    p = columns.pop("p")
+    p_values = {"p_uncorrected": pairs.p_uncorrected, "p_adjusted": pairs.p_adjusted}
+    is_baseline = verdict == "baseline"
+    columns, p_values = (
+        {name: np.where(is_baseline, np.nan, array[:, base]) for name, array in arrays.items()}
+        for arrays in (columns, p_values)
+    )
     kinds = [None if one == "baseline" else pairs.interval for one in verdict]
     side = pl.Series([pairs.alternative] * len(kinds), dtype=pl.String)
     sides = {} if pairs.shown is None else {"alternative": side}
@@ -519,6 +624,6 @@ def _against(pairs: Pairs, alpha: float) -> dict[str, np.ndarray | pl.Series]:
         **columns,
         "interval": pl.Series(kinds, dtype=pl.String),
         **sides,
-        "p": p,
+        **p_values,
         "verdict": pl.Series(verdict.tolist(), dtype=pl.String),
     }

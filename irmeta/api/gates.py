@@ -145,7 +145,8 @@ def _row(one: Tested, rule: Rule, place: int, base: int) -> tuple[object, ...]:
     both = both[~np.isnan(both).any(axis=1)]
     mean, baseline_mean = both.mean(axis=0).tolist() if len(both) else (np.nan, np.nan)
     drop = -pairs.direction * float(pairs.difference[place, base])
-    p, queries = float(pairs.p[place, base]), int(pairs.queries[place, base])
+    p_values = [float(p[place, base]) for p in (pairs.p_uncorrected, pairs.p_adjusted)]
+    queries = int(pairs.queries[place, base])
     lower = _lower_limit(pairs.direction * (both[:, 0] - both[:, 1]), one.alpha)
     names, known = _lost(one.matrix, place, base)
     change, faults = f"worse by {drop:.4f}" if drop > TIE else "not worse", list[str]()
@@ -157,7 +158,7 @@ def _row(one: Tested, rule: Rule, place: int, base: int) -> tuple[object, ...]:
     elif drop > rule.max_drop + TIE:
         faults = [f"more than {rule.max_drop:g}"]
     if rule.significant and pairs.better(one.alpha)[base, place]:
-        faults.append(f"significant at {one.alpha:g} (p = {p:.2g}, {pairs.test_text})")
+        faults.append(f"significant at {one.alpha:g} (p = {p_values[1]:.2g}, {pairs.test_text})")
     if rule.significant and (why := pairs.untested[place, base]) and queries:
         change += f", significance cannot be tested: {why}"
     if names:
@@ -173,7 +174,17 @@ def _row(one: Tested, rule: Rule, place: int, base: int) -> tuple[object, ...]:
         reason += f", {rule.text(one.alpha)}: {lower:.4f}"
     keys = (pairs.track, pairs.qrels, pairs.measure, pairs.baseline, system)
     limit = lower if rule.non_inferior else None
-    numbers = (baseline_mean, mean, drop, rule.max_drop, p, limit, queries, len(names), names)
+    numbers = (
+        baseline_mean,
+        mean,
+        drop,
+        rule.max_drop,
+        *p_values,
+        limit,
+        queries,
+        len(names),
+        names,
+    )
     return (*keys, *numbers, rule.text(one.alpha), not faults, reason)
 
 

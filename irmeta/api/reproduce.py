@@ -313,7 +313,7 @@ def _closeness(
     p_paired = np.nan
     if paired:
         two = Matrix(np.column_stack(both), tuple(map(str, range(len(rerun)))), ("a", "b"))
-        p_paired = float(pairwise(two, "t").p[0, 1])
+        p_paired = float(pairwise(two, "t").p_adjusted[0, 1])
     return row | {"p_paired": p_paired, "p_unpaired": unpaired_p(original, rerun)}
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from irmeta.api.opened_store import OpenedStore
@@ -26,6 +28,8 @@ from irmeta.stats.tables import has_measures, is_measure
 from irmeta.store.ingest import Outcome
 from irmeta.store.memory import MemoryStore, read_data
 from irmeta.trec.readers.given import given_qrels, given_runs, name_of, name_text
+from irmeta.trec.source import is_dataset
+from irmeta.trec.system_names import track_name
 
 AnyStore = TypeVar("AnyStore", bound=OpenedStore)
 WARNINGS: dict[str, type[UserWarning]] = {
@@ -90,7 +94,9 @@ def read_given(
     """Read one track from qrels and runs, named by `track` or by the qrels."""
     if track is not None and not (isinstance(track, str) and track):
         raise UsageError(f"track = {shown(track)} is not the name of a track.")
-    name = name_text(track or name_of(qrels) or "data", "the track")
+    is_file = isinstance(qrels, str | os.PathLike) and not is_dataset(str(qrels))
+    of_qrels = track_name(Path(qrels)) if is_file else name_of(qrels)
+    name = name_text(track or of_qrels or "data", "the track")
     judged, lists = given_qrels(qrels), given_runs(runs)
     return read_data(name, judged, lists, policy, rel=rel, workers=workers)
 

@@ -29,8 +29,8 @@ class Robust(NamedTuple):
     ----------
     conclusions : DataFrame
         One row per pair of systems that differs significantly: track, measure, better, worse,
-        difference, p, undone_by (conditions under which it does not, with p there) and reversed_by
-        (both null: none), safe.
+        difference, p_adjusted, undone_by (conditions under which it does not, with p there) and
+        reversed_by (both null: none), safe.
     conditions : DataFrame
         One row per condition: track, measure, condition, draws, conclusions, kept, kept_low and
         kept_high (over draws), kept_share, reversed.

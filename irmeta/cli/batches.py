@@ -14,7 +14,14 @@ from rich.console import Console
 from irmeta._version import __version__
 from irmeta.cli.display import Display, ValidationDisplay
 from irmeta.cli.notes import in_options, note
-from irmeta.cli.tables import Result, counted, open_console, print_table, print_text
+from irmeta.cli.tables import (
+    Result,
+    counted,
+    open_console,
+    print_table,
+    print_text,
+    with_system_names,
+)
 from irmeta.escapes import escape_name, print_line
 from irmeta.measures.evaluate import how_made
 from irmeta.phrases import count
@@ -314,9 +321,10 @@ def print_claims(rows: pl.DataFrame, digits: int) -> None:
     )
 
 
-def _for_print(rows: pl.DataFrame, caption: str, digits: int) -> Grid:
+def _for_print(rows: pl.DataFrame, caption: str, digits: int, system_names: str | None) -> Grid:
     """Return the claims as a table for a paper."""
     table = replace(CLAIMS, columns={"study": Column("name", "study"), **CLAIMS.columns})
     has_tracks = rows["track"].null_count() < rows.height
     columns = ("study", *PRINTED[:1], *(["track"] if has_tracks else []), *PRINTED[1:])
-    return grid(table, rows, columns=columns, caption=caption)
+    claimed = grid(table, rows, columns=columns, caption=caption)
+    return claimed if system_names is None else with_system_names(claimed, system_names)

@@ -23,6 +23,8 @@ from irmeta.phrases import count
 from irmeta.preferences.spec import PairTerm, PreferenceRule
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from irmeta.api.agree import JudgeAgreement
     from irmeta.api.comparisons import Comparison, Comparisons
     from irmeta.api.gates import Gate
@@ -50,6 +52,11 @@ def print_comparisons(
     robust comparisons, and the notes on runs.
     """
     robust, is_pairs = comparisons.robust_tables(), table == "pairs"
+    effect = comparisons[0].pairs.effect_text
+
+    def has_effect(one: Comparison) -> bool:
+        return is_pairs or one.pairs.baseline is not None
+
     first = {"pairs": comparisons.pair_frame()} if is_pairs else {}
 
     def show(digits: int) -> None:
@@ -58,10 +65,12 @@ def print_comparisons(
             if is_pairs:
                 print_table(console, one.pairs.frame().drop(one.pairs.names()), digits=digits)
             else:
-                print_table(console, starred(without_zero_counts(one.systems)), digits=digits)
+                print_systems(console, without_zero_counts(one.systems), digits)
             if one.pairs.baseline is None and not is_pairs:
-                more = "; * none is better by the test; p of each pair: --table pairs"
+                more = f"{bold_text(console)}; p-values of each pair: --table pairs"
             print_text(console, f"{_summary(one)}{more}", "bold")
+            if has_effect(one):
+                print_text(console, f"effect: {one.pairs.effect_text}")
             if one.relative_text:
                 print_text(console, one.relative_text)
             if one.rank_sets is not None and not is_pairs:
@@ -83,13 +92,18 @@ def print_comparisons(
             made,
             {"notes": list(notes)} | ({} if gate is None else {"passed": gate.passed}),
             show=show,
-            grid=None if is_pairs else comparisons.table,
+            grid=None
+            if is_pairs
+            else lambda digits, file: comparisons.table(digits, system_names=file),
             comment=comparisons.made_text(),
+            remark=f"Test: {comparisons.test_in_full()}. Effect: {effect}." if is_pairs else "",
         )
     )
     if display.form != "table":
         for one in comparisons:
             note(_summary(one))
+            if has_effect(one) and not display.is_paper:
+                note(f"effect: {one.pairs.effect_text}")
             if one.relative_text:
                 note(one.relative_text)
             if one.rank_sets is not None and not is_pairs:
@@ -102,11 +116,15 @@ def print_comparisons(
         )
 
 
-def starred(systems: pl.DataFrame) -> pl.DataFrame:
-    """Return systems with a star where no system is significantly better."""
-    if "top" not in systems.columns:
-        return systems
-    return systems.with_columns(top=pl.when("top").then(pl.lit("*")).otherwise(pl.lit("")))
+def print_systems(console: Console, systems: pl.DataFrame, digits: int) -> None:
+    """Print systems, on a terminal bold where no system is significantly better."""
+    bold = systems["top"].to_list() if "top" in systems.columns else ()
+    print_table(console, systems.drop("top", strict=False), digits=digits, bold=bold)
+
+
+def bold_text(console: Console) -> str:
+    """Return what bold rows are; empty where the console shows no bold text."""
+    return "; bold: none is better by the test" if console.is_terminal else ""
 
 
 def _summary(comparison: Comparison) -> str:
@@ -127,8 +145,9 @@ def print_boards(boards: Sequence[Leaderboard], made: Mapping[str, Any], display
         for board in boards:
             console = open_console()
             frame = board.systems if board.baseline is None else board.baseline
-            print_table(console, starred(frame), digits=digits)
-            print_text(console, f"{_board_text(board)}; * none is better by the test", "bold")
+            print_systems(console, frame, digits)
+            more = bold_text(console) if board.baseline is None else ""
+            print_text(console, f"{_board_text(board)}{more}", "bold")
             print_text(console, _sets_text(board))
 
     frame = pl.concat(board.frame() for board in boards)

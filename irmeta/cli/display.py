@@ -50,6 +50,23 @@ class Display(Options):
         most=17,
     )
     out: str | None = option(None, f"File for the result, {LISTED}.", metavar="FILE")
+    caption: str = option(
+        "",
+        "In LaTeX and Markdown, text in place of the first sentence of the caption.",
+        shown=False,
+        metavar="TEXT",
+    )
+    label: str = option(
+        "",
+        "In LaTeX, label without tab: (default: name of the table, digits of its content).",
+        shown=False,
+        metavar="NAME",
+    )
+    system_names: str | None = option(
+        None,
+        "In LaTeX and Markdown, names to print for systems: CSV or TSV with columns system, name.",
+        metavar="FILE",
+    )
     csv_safe: bool = option(
         False, "In CSV, put an apostrophe before texts that a spreadsheet would run as a formula."
     )
@@ -98,6 +115,14 @@ class Display(Options):
         if self.csv_safe and form != "csv":
             what = form if file is None else file
             raise UsageError(f"--csv-safe applies only to CSV, not to {what}.")
+        for name in ("caption", "label", "system_names"):
+            if getattr(self, name) and form not in (PAPER[:2] if name == "label" else PAPER):
+                formats = "LaTeX" if name == "label" else "LaTeX and Markdown"
+                what = form if file is None else file
+                raise UsageError(
+                    f"--{name.replace('_', '-')} is for {formats}, not for {what}: use --format "
+                    "latex."
+                )
         if self.digits is not None and (form == "parquet" or (file and form in ("csv", "json"))):
             raise UsageError("--digits is for printed output, LaTeX and Markdown.")
 

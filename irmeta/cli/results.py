@@ -226,7 +226,9 @@ def compare(
     track: TracksOption = None,
     table: Annotated[
         Literal["systems", "pairs"],
-        typer.Option(help="Table: a row per system, or per tested pair of systems with its p."),
+        typer.Option(
+            help="Table: a row per system, or per tested pair of systems with its p-values."
+        ),
     ] = "systems",
     differences_file: Annotated[
         Path | None,

@@ -17,6 +17,7 @@ from irmeta.measures.names import parse_measures
 from irmeta.measures.trec_eval import SUMMARY_ONLY, line_of, trec_eval_name
 from irmeta.report.table_grid import Grid, score_grid
 from irmeta.results.scores import wide
+from irmeta.trec.system_names import printed_names
 
 if TYPE_CHECKING:
     from irmeta.measures.pools import UnjudgedDocs
@@ -143,9 +144,13 @@ def print_scores(
     if display.form == "table" and not LEVEL.verbose:
         frame = without_zero_counts(frame)
     subject = "Values of each query" if "query" in frame.columns else "Means over queries"
+    tracks = list(made["tracks"])
+    subject += f" of {tracks[0]}" if len(tracks) == 1 else ""
 
-    def grid(digits: int) -> Grid:
-        return score_grid(frame, directions, caption=f"{subject}.", digits=digits)
+    def grid(digits: int, names_file: str | None) -> Grid:
+        printed = printed_names(names_file, frame["system"])
+        caption = f"{subject}."
+        return score_grid(frame, directions, caption=caption, digits=digits, system_names=printed)
 
     facts = {"notes": list(notes)}
     display.write(Result("evaluate", {"scores": frame}, f"{subject}.", made, facts, grid=grid))

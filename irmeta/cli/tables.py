@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -18,9 +20,11 @@ from irmeta._version import __version__
 from irmeta.cli.display import Display
 from irmeta.cli.notes import in_options, note
 from irmeta.delimited import to_csv
+from irmeta.errors import UsageError
 from irmeta.escapes import escape_json, escape_name, escape_text
 from irmeta.files import discard_output
 from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
+from irmeta.trec.system_names import printed_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,9 +76,16 @@ def open_console() -> Console:
 
 
 def print_table(
-    console: Console, frame: pl.DataFrame, fit: bool = False, digits: int = DIGITS
+    console: Console,
+    frame: pl.DataFrame,
+    fit: bool = False,
+    digits: int = DIGITS,
+    bold: Sequence[bool | None] = (),
 ) -> None:
-    """Print one line per row; with `fit`, wrap long texts to the width of the terminal."""
+    """Print one line per row; with `fit`, wrap long texts to the width of the terminal.
+
+    Rows that `bold` names are bold on a terminal; text in a pipe has no such mark.
+    """
     from rich.markup import escape
     from rich.measure import Measurement
     from rich.table import Table
@@ -84,9 +95,10 @@ def print_table(
         heading = escape(escape_name(name.replace("_", " ")))
         justify = "right" if dtype.is_numeric() else "left"
         table.add_column(heading, justify=justify, overflow="fold")
-    for row in frame.iter_rows():
+    for row, is_bold in zip_longest(frame.iter_rows(), bold):
         cells = zip(frame.columns, row, strict=True)
-        table.add_row(*(escape(column_text(name, value, digits)) for name, value in cells))
+        texts = (escape(column_text(name, value, digits)) for name, value in cells)
+        table.add_row(*texts, style="bold" if is_bold else None)
     # Lines that are too wide for the terminal wrap, because truncated numbers would mislead.
     boundless = console.options.update(max_width=10_000)
     widest = Measurement.get(console, boundless, table).maximum
@@ -124,7 +136,7 @@ def counted(column: str, what: str) -> pl.Expr:
 
 
 PAPER_DIGITS = 4
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the JSON output: see `to_json`."""
 
 
@@ -147,9 +159,12 @@ class Result:
     show
         Prints the result as text, floats with some decimal places; default the first table.
     grid
-        Returns the table for a paper, floats with some decimal places; default the first table.
+        Returns the table for a paper, floats with some decimal places, systems by the names of a
+        file; default the first table.
     comment
         Comment in LaTeX: what the table is made from.
+    remark
+        Sentence that follows the caption in LaTeX and Markdown, and --caption.
     """
 
     command: str
@@ -158,8 +173,9 @@ class Result:
     made: Mapping[str, Any]
     facts: Mapping[str, object] = field(default_factory=dict[str, object])
     show: Callable[[int], object] | None = None
-    grid: Callable[[int], Grid] | None = None
+    grid: Callable[[int, str | None], Grid] | None = None
     comment: str = f"irmeta {__version__}"
+    remark: str = ""
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -212,11 +228,13 @@ def _text(result: Result, display: Display) -> str:
     from irmeta.report.table_grid import to_markdown
 
     places = PAPER_DIGITS if digits is None else digits
-    grid = _grid(result, places) if result.grid is None else result.grid(places)
+    grid = (result.grid or partial(_grid, result))(places, display.system_names)
+    grid = replace(grid, caption=display.caption or grid.caption)
     if display.form == "markdown":
         mark = "" if display.file is None else f"\n<!-- irmeta {__version__} -->\n"
         return to_markdown(grid) + mark
-    return to_latex(grid, made=[result.comment], siunitx=display.form == "siunitx")
+    is_siunitx = display.form == "siunitx"
+    return to_latex(grid, label=display.label, made=[result.comment], siunitx=is_siunitx)
 
 
 def to_json(result: Result, digits: int | None = None) -> str:
@@ -290,7 +308,7 @@ def _parquet(result: Result) -> bytes:
         return path.read_bytes()
 
 
-def _grid(result: Result, digits: int) -> Grid:
+def _grid(result: Result, digits: int, system_names: str | None) -> Grid:
     """Return the first table as a table for a paper."""
     frame = joined_lists(result.frame)
     head = tuple(
@@ -301,7 +319,9 @@ def _grid(result: Result, digits: int) -> Grid:
         tuple(_cell(name, value, digits) for name, value in zip(frame.columns, row, strict=True))
         for row in frame.iter_rows()
     )
-    return Grid(next(iter(result.tables)), result.caption, head, rows)
+    notes = (result.remark,) if result.remark else ()
+    grid = Grid(next(iter(result.tables)), result.caption, head, rows, notes)
+    return grid if system_names is None else with_system_names(grid, system_names)
 
 
 def _cell(column: str, value: object, digits: int) -> Cell:
@@ -309,3 +329,29 @@ def _cell(column: str, value: object, digits: int) -> Cell:
         return Cell(ABSENT)
     text = column_text(column, value, digits)
     return Cell(text.replace("-", "\u2212") if isinstance(value, int | float) else text)
+
+
+SYSTEM_COLUMNS = ("system", "system_a", "system_b", "baseline", "better", "worse", "other")
+"""Columns of tables that name systems."""
+
+
+def with_system_names(grid: Grid, file: str) -> Grid:
+    """Return a table whose columns of systems have the names of `printed_names`.
+
+    Raises
+    ------
+    UsageError
+        As `printed_names`, and if no column names systems.
+    """
+    places = [i for i, head in enumerate(grid.head) if head.column in SYSTEM_COLUMNS]
+    if not places:
+        raise UsageError("the table has no column of systems: omit `system_names`.")
+    printed = printed_names(file, (row[i].text for row in grid.rows for i in places))
+    rows = (
+        tuple(
+            cell._replace(text=printed.get(cell.text, cell.text)) if i in places else cell
+            for i, cell in enumerate(row)
+        )
+        for row in grid.rows
+    )
+    return replace(grid, rows=tuple(rows))

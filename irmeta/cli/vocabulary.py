@@ -73,6 +73,24 @@ TERMS = (
         "JSON; files of CSV and Parquet have all digits.",
     ),
     Term(
+        "--caption",
+        "caption",
+        "Text in place of the first sentence of a caption in LaTeX and Markdown; the test and what "
+        "marks mean still follow.",
+    ),
+    Term(
+        "--label",
+        "label",
+        "Label in LaTeX, without `tab:`. Default: the table's name and six digits of a checksum of "
+        "its content, so that no two tables of a paper share it.",
+    ),
+    Term(
+        "--system-names",
+        "system_names",
+        "Names that LaTeX and Markdown print for systems: a CSV or TSV with columns `system` and "
+        "`name`; in Python also a dict.",
+    ),
+    Term(
         "--csv-safe",
         "",
         "Put an apostrophe before texts in CSV that a spreadsheet would run as a formula.",

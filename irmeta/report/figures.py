@@ -332,16 +332,17 @@ def pairwise_significance(
 ) -> alt.LayerChart:
     """Draw the significantly different pairs of systems, ordered by their means.
 
-    `frame` has the columns system_a, system_b, p (NaN: undefined), one row per unordered pair. Up
-    to 22 systems have their names on both axes. Of more, each row is a system and the systems below
-    it by mean, across, have their ranks; of more than 40, the best 20 have a name and a high row.
+    `frame` has the columns system_a, system_b, p_adjusted (NaN: undefined), one row per unordered
+    pair. Up to 22 systems have their names on both axes. Of more, each row is a system and the
+    systems below it by mean, across, have their ranks; of more than 40, the best 20 have a name and
+    a high row.
     """
     if len(systems) < 2:
         return nothing("There is one system, and none to compare it with.")
     index = {name: i for i, name in enumerate(systems)}
     different = {
         tuple(sorted((index[a], index[b])))
-        for a, b, p in frame.select("system_a", "system_b", "p").iter_rows()
+        for a, b, p in frame.select("system_a", "system_b", "p_adjusted").iter_rows()
         if p is not None and p <= alpha
     }
     size = len(systems)
@@ -350,7 +351,7 @@ def pairwise_significance(
     pairs = size * (size - 1) // 2
     share = f"{len(different):,} of {pairs:,} pairs ({100 * len(different) / pairs:.1f}%)"
     subtitle = f"{share} differ ({_level(alpha, correction)}); systems by their means"
-    if untested := int(frame["p"].is_nan().sum()):
+    if untested := int(frame["p_adjusted"].is_nan().sum()):
         subtitle += f"; {untested:,} cannot be tested"
     if size > ALL_NAMED:
         subtitle += f", the best {BEST_NAMED} with their names"
@@ -476,7 +477,7 @@ def baseline_differences(
 ) -> alt.LayerChart:
     """Draw the difference of each system from a baseline, with its interval.
 
-    `frame` has the columns system, difference, low, high, interval (null: none), p, verdict, of
+    `frame` has the columns system, difference, low, high, interval (null: none), verdict, of
     one-sided tests alternative; best system first. Of more than 40 systems, the best 10, five
     either side of the baseline and the worst have a name and a high row.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -338,7 +339,8 @@ def to_latex(
     Parameters
     ----------
     label
-        The label without ``tab:``; default: the table's name.
+        The label without ``tab:``; default: the table's name and six digits of a checksum of its
+        content.
     made
         Comments at the top: what the table is made from.
     siunitx
@@ -357,7 +359,8 @@ def to_latex(
     ]
     best = [BEST] if grid.has_best else []
     text = escape_latex(" ".join([grid.caption, *grid.notes, *best]))
-    caption = rf"\caption{{{text}}}\label{{tab:{(label or grid.name).replace('_', '-')}}}"
+    label = label or f"{grid.name}-{_checksum(grid)}"
+    caption = rf"\caption{{{text}}}\label{{tab:{label.replace('_', '-')}}}"
     small = [rf"\{chosen.size.command}", rf"\setlength{{\tabcolsep}}{{{chosen.size.gap / 2}pt}}"]
     if is_long:
         captions = [[caption + r" \\"], *[[]] * (len(panels) - 1)]
@@ -373,6 +376,14 @@ def to_latex(
     comments = [_packages(chosen, is_long, siunitx, has_checks), *made]
     comments = [f"% {drop_unsafe(' '.join(text.split()))}" for text in comments]
     return "\n".join([*comments, *lines]) + "\n"
+
+
+def _checksum(grid: Grid) -> str:
+    """Return six hexadecimal digits of the SHA-256 of a table's caption, headings and cells."""
+    heads = [f"{head.group}\t{head.label}" for head in grid.head]
+    cells = [f"{cell.text}{cell.marks}" for row in grid.rows for cell in row]
+    content = "\n".join([grid.caption, *grid.notes, *heads, *cells])
+    return hashlib.sha256(content.encode(errors="replace")).hexdigest()[:6]
 
 
 def split_tracks(grid: Grid) -> Iterator[tuple[str, Grid]]:

@@ -472,32 +472,23 @@ def to_markdown(grid: Grid) -> str:
     rule = [":--" if column.is_text else "--:" for column in grid.head]
     rows = [[_markdown_cell(cell) for cell in row] for row in grid.rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
-    legend = _legend(grid, BEST)
+    legend = " ".join([grid.caption, *grid.notes, *([BEST] if grid.has_best else [])])
     return "\n".join([*lines, "", _escape(legend)]) + "\n"
 
 
 def to_text(grid: Grid) -> str:
-    """Return a table with aligned columns and its caption, ending in a newline.
-
-    The best value of a column is marked with a star.
-    """
+    """Return a table with aligned columns and its caption, ending in a newline."""
     head = [
         escape_name(" ".join(filter(None, (column.group, column.label)))) for column in grid.head
     ]
     values = [[escape_name(cell.text) for cell in row] for row in grid.rows]
-    marks = [[_text_marks(cell) for cell in row] for row in grid.rows]
+    marks = [[f" {cell.marks}" if cell.marks else "" for cell in row] for row in grid.rows]
     columns = [
         _column(head[i], [row[i] for row in values], [row[i] for row in marks], column.is_text)
         for i, column in enumerate(grid.head)
     ]
     lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-    legend = _legend(grid, "* best values.")
-    return "\n".join([*lines, "", escape_name(legend)]) + "\n"
-
-
-def _text_marks(cell: Cell) -> str:
-    marks = ("*" if cell.is_best else "") + cell.marks
-    return f" {marks}" if marks else ""
+    return "\n".join([*lines, "", escape_name(" ".join([grid.caption, *grid.notes]))]) + "\n"
 
 
 def _column(head: str, values: Sequence[str], marks: Sequence[str], is_text: bool) -> list[str]:
@@ -508,10 +499,6 @@ def _column(head: str, values: Sequence[str], marks: Sequence[str], is_text: boo
         return [f"{text:<{width}}" for text in [head, *values]]
     cells = [f"{v:>{width}}{m:<{tail}}" for v, m in zip(values, marks, strict=True)]
     return [f"{head:>{width}}{'':<{tail}}", *cells]
-
-
-def _legend(grid: Grid, best: str) -> str:
-    return " ".join([grid.caption, *grid.notes, *([best] if grid.has_best else [])])
 
 
 def _escape(text: str) -> str:
@@ -535,22 +522,26 @@ def score_grid(
     caption: str = "",
     digits: int = 4,
     marks: Mapping[tuple[Any, ...], str] | None = None,
+    system_names: Mapping[str, str] | None = None,
 ) -> Grid:
     """Return a table with one row per system, and one column per measure.
 
     `frame` has the columns track, qrels, system and query, where present, then the measures. The
     best values of a track, of a qrels set and, in a table of queries, of a query are bold, unless
     all are equal; a measure without a direction has none. `marks` are superscripts by (track,
-    system, measure).
+    system, measure), `system_names` the names that are printed.
     """
-    keys = [column for column in _KEYS if column in frame.columns]
+    keys, printed = [column for column in _KEYS if column in frame.columns], system_names or {}
     measures = [column for column in frame.columns if column not in keys]
     head = [Head(key, key, is_text=True, is_key=True) for key in keys]
     head += [Head(measure, measure, is_text=False) for measure in measures]
     best = frame.select(_is_best(m, directions.get(m, 0), keys).alias(m) for m in measures)
     rows = [
         (
-            *(Cell(str(row[key])) for key in keys),
+            *(
+                Cell(printed.get(row[key], str(row[key])) if key == "system" else str(row[key]))
+                for key in keys
+            ),
             *(
                 Cell(
                     _number(row[m], digits),

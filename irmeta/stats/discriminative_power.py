@@ -123,7 +123,7 @@ def separation(found: Iterable[Pairs], *, alpha: float | Iterable[float] = LEVEL
     checked, rows = checked_levels(alpha), []
     for pairs in found:
         upper = pairs.upper
-        p = pairs.p[upper]
+        p = pairs.p_adjusted[upper]
         known = p[~np.isnan(p)]
         median = float(np.median(known)) if len(known) else np.nan
         fewest = int(pairs.queries[upper].min()) if len(p) else 0
@@ -163,7 +163,7 @@ def asp(pairs: Pairs) -> pl.DataFrame:
     >>> irmeta.stats.asp(irmeta.stats.pairwise(ap))["p"].round(3).to_list()
     [0.312, 0.008, 0.0]
     """
-    p = pairs.p[pairs.upper]
+    p = pairs.p_adjusted[pairs.upper]
     p = np.sort(p[~np.isnan(p)])[::-1]
     named = {name: getattr(pairs, name) for name in ("track", "measure", "test", "correction")}
     columns = {"rank": np.arange(1, len(p) + 1), "p": p.copy()}

@@ -35,9 +35,9 @@ class Leaderboard(Summarized):
     baseline : DataFrame or None
         If a baseline was named, one row per other system, in the order of `systems`: system, value
         (mean preference over the baseline, or what the test is `on`), low, high (interval of the
-        test), interval (its kind: see `Pairs.interval`), p, won, tied, lost (queries, by the
-        preference), queries; in a segment also turned (whether the value has the opposite sign over
-        all queries).
+        test), interval (its kind: see `Pairs.interval`), p_uncorrected and p_adjusted (see
+        `Pairs`), won, tied, lost (queries, by the preference), queries; in a segment also turned
+        (whether the value has the opposite sign over all queries).
     pairs : Pairs
         The test's result for every pair.
     beats_all : str or None
@@ -191,7 +191,7 @@ def _baseline(
     for _, values in found.differences():
         won += values[:, index] > TIE
         lost += values[:, index] < -TIE
-    undefined = np.full(pairs.p.shape, np.nan)
+    undefined = np.full(pairs.p_adjusted.shape, np.nan)
     limits = (undefined if limit is None else limit for limit in (pairs.low, pairs.high))
     columns = zip(("value", "low", "high"), (pairs.difference, *limits), strict=True)
     number = int(found.defined.sum())
@@ -200,7 +200,8 @@ def _baseline(
             "system": pl.Series(list(found.systems), dtype=pl.String),
             **{name: values[:, index] for name, values in columns},
             "interval": pl.Series([pairs.interval] * len(won), dtype=pl.String),
-            "p": pairs.p[:, index],
+            "p_uncorrected": pairs.p_uncorrected[:, index],
+            "p_adjusted": pairs.p_adjusted[:, index],
             "won": won,
             "tied": number - won - lost,
             "lost": lost,

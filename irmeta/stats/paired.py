@@ -456,16 +456,16 @@ class PairedT:
         return self.differences.upper
 
     @cached_property
-    def p(self) -> np.ndarray:
-        """The p-values: see `Pairs.p`."""
+    def p_adjusted(self) -> np.ndarray:
+        """The p-values, uncorrected: see `Pairs.p_adjusted`."""
         return self.differences.p()
 
     def separated(self, alpha: float = 0.05) -> np.ndarray:
         """Return whether p <= `alpha`: see `Pairs.separated`."""
         check_alpha(alpha)
         found = np.zeros(self.difference.shape, bool)
-        if "p" in self.__dict__:  # computed already
-            found[self.upper] = self.p[self.upper] <= alpha
+        if "p_adjusted" in self.__dict__:  # computed already
+            found[self.upper] = self.p_adjusted[self.upper] <= alpha
         else:
             found[self.upper] = self.differences.separated(alpha)
         return found | found.T

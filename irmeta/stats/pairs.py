@@ -38,13 +38,34 @@ TESTS = PLAIN_TESTS + FAMILY_TESTS
 """Tests of all pairs."""
 COMPLETE_TESTS = FAMILY_TESTS + BASELINE_TESTS
 """Tests on the queries where every system has a value."""
+TEST_NAMES = {
+    "t": "paired t-test",
+    "t-unpaired": "unpaired t-test with pooled variance",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "permutation": "paired permutation test",
+    "bootstrap": "paired bootstrap test",
+    "hsd": "Tukey HSD test",
+    "hsd-blocked": "Tukey HSD test blocked by query",
+    "hsd-randomised": "randomised Tukey HSD test",
+    "bootstrap-max-t": "bootstrap test of the greatest studentised difference",
+    "max-t": "permutation test of the greatest t (Dunnett's family)",
+}
+"""Tests in words, as captions name them."""
+CORRECTION_NAMES = {
+    "holm": "Holm-corrected",
+    "bonferroni": "Bonferroni-corrected",
+    "benjamini-hochberg": "Benjamini-Hochberg-corrected (false discovery rate)",
+}
+POOLED_TESTS = ("t-unpaired", "hsd")
+"""Tests that ignore the queries, whose effect is in pooled standard deviations."""
 UNTESTED = ("no shared query", "one query", "no spread", "no spread in some resample")
 """Why a pair has no p-value: by its number of queries, and the last by its spread."""
 Interval = Literal["simultaneous", "uncorrected"]
 LEAST_PERCENTILE = 100
 """Fewest queries of a pair for which percentile intervals with Bonferroni's level hold together."""
 _TestResult = tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]
-"""p, low, high and lead of `Pairs`."""
+"""p-values, low, high and lead of `Pairs`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,10 +79,13 @@ class Pairs(Summarized):
     difference
         float64 [system, system]: the row's mean minus the column's in the measure's units, over
         the queries used; NaN without a query.
-    p
-        float64 [system, system]: p-values after the correction, two-sided but for a one-sided
-        `alternative`; symmetric with diagonal 1; NaN where the pair cannot be tested: see
-        `untested`.
+    p_adjusted
+        float64 [system, system]: p-values after the correction (without one, those of
+        `p_uncorrected`), two-sided but for a one-sided `alternative`; symmetric with diagonal 1;
+        NaN where the pair cannot be tested: see `untested`.
+    p_uncorrected
+        float64 [system, system]: p-values of each pair alone; NaN for a test of all systems at
+        once, whose p-values are adjusted for all pairs (``max-t``: for all with the baseline).
     queries
         int32 [system, system]: number of queries that the pair used.
     effect
@@ -77,10 +101,13 @@ class Pairs(Summarized):
         column, whichever mean is greater; for one-sided tests the side that is tested; None: the
         test favours the greater mean.
     baseline
-        The system that every other was compared with: p is NaN for all other pairs. None: all
-        pairs were tested.
+        The system that every other was compared with: p-values are NaN for all other pairs. None:
+        all pairs were tested.
     beside
         Other baselines, tested apart, whose pairs the correction counts too.
+    family
+        Number of pairs that the correction counts, those with a p-value; of a test of all systems
+        at once, those that it corrects for.
     qrels
         Name of the qrels set, where several are compared; else empty.
     tolerance
@@ -98,7 +125,8 @@ class Pairs(Summarized):
     direction: int
     systems: tuple[str, ...]
     difference: np.ndarray
-    p: np.ndarray
+    p_adjusted: np.ndarray
+    p_uncorrected: np.ndarray
     queries: np.ndarray
     effect: np.ndarray
     confidence: float = 0.95
@@ -110,6 +138,7 @@ class Pairs(Summarized):
     tolerance: float = TIE
     alternative: Alternative = "two-sided"
     beside: tuple[str, ...] = ()
+    family: int = 0
 
     def _summary(self) -> Summary:
         facts = [count(int(self.upper.sum()), "pair"), self.test_text]
@@ -131,6 +160,19 @@ class Pairs(Summarized):
         side = "" if self.shown is None else f" one-sided ({self.alternative})"
         name = f"{self.test}{side}"
         return name if self.correction == "none" else f"{name}, {self.correction}"
+
+    @property
+    def test_name(self) -> str:
+        """The test in words: ``paired t-test``, ``one-sided sign test (greater)``."""
+        name = TEST_NAMES[self.test]
+        return name if self.shown is None else f"one-sided {name} ({self.alternative})"
+
+    @property
+    def effect_text(self) -> str:
+        """What `effect` is, in words."""
+        if self.test in POOLED_TESTS:
+            return "Cohen's d of the two systems (difference / pooled standard deviation)"
+        return "Cohen's d of the paired differences (mean / standard deviation)"
 
     @property
     def shown(self) -> Literal["better", "worse"] | None:
@@ -165,7 +207,7 @@ class Pairs(Summarized):
         different, possible = int(self.separated(alpha)[self.upper].sum()), int(self.upper.sum())
         if not possible:
             return "no pair of systems to test"
-        if np.isnan(self.p[self.upper]).all():
+        if np.isnan(self.p_adjusted[self.upper]).all():
             return self.untested_text
         share = f" ({100 * different / possible:.1f}%)"
         things = "pair" if self.shown is None else "system"
@@ -192,7 +234,7 @@ class Pairs(Summarized):
         in some resample of ``bootstrap-max-t``.
         """
         place = np.minimum(self.queries, 2) + ((self.queries > 1) & np.isfinite(self.effect))
-        return np.where(np.isnan(self.p) & self.upper, np.array(UNTESTED)[place], "")
+        return np.where(np.isnan(self.p_adjusted) & self.upper, np.array(UNTESTED)[place], "")
 
     @property
     def upper(self) -> np.ndarray:
@@ -214,7 +256,7 @@ class Pairs(Summarized):
         return self.separated(alpha) & (lead * self.direction > 0)
 
     def separated(self, alpha: float = 0.05) -> np.ndarray:
-        """Return whether p <= `alpha`: bool [system, system], False on the diagonal and for NaN.
+        """Return whether `p_adjusted` <= `alpha`: bool [system, system], False for NaN and itself.
 
         Raises
         ------
@@ -222,7 +264,7 @@ class Pairs(Summarized):
             If `alpha` is not above 0 and at most 1 (1: every pair with a defined p).
         """
         check_alpha(alpha)
-        is_separated = self.p <= alpha
+        is_separated = self.p_adjusted <= alpha
         np.fill_diagonal(is_separated, False)
         return is_separated
 
@@ -230,7 +272,8 @@ class Pairs(Summarized):
         """Return one row per tested pair, in the order of the systems.
 
         Columns: track, measure, system_a, system_b, difference (a minus b), effect, low, high,
-        interval (see `interval`), p, queries; low and high are NaN for a test without intervals.
+        interval (see `interval`), p_uncorrected, p_adjusted, queries; low and high are NaN for a
+        test without intervals, p_uncorrected for a test of all systems at once.
         Where several qrels sets are compared, qrels follows track; of several baselines, baseline
         follows measure; of one-sided tests, alternative follows interval.
         """
@@ -253,7 +296,8 @@ class Pairs(Summarized):
         if self.shown is not None:
             side = pl.Series([self.alternative], dtype=pl.String)
             columns["alternative"] = side.new_from_index(0, number)
-        columns["p"] = pl.Series(self.p[upper])
+        columns["p_uncorrected"] = pl.Series(self.p_uncorrected[upper])
+        columns["p_adjusted"] = pl.Series(self.p_adjusted[upper])
         columns["queries"] = pl.Series(self.queries[upper])
         return pl.DataFrame(columns)
 
@@ -338,11 +382,12 @@ def pairwise(
     Examples
     --------
     >>> pairs = irmeta.stats.pairwise(ap, correction="holm")
-    >>> pairs.p.round(3)[0].tolist()
+    >>> pairs.p_adjusted.round(3)[0].tolist()
     [1.0, 0.312, 0.016]
     >>> pairs.better(alpha=0.05)[0].tolist()
     [False, False, True]
-    >>> irmeta.stats.pairwise(ap, correction="holm", baseline="b").p.round(3)[:, 1].tolist()
+    >>> against = irmeta.stats.pairwise(ap, correction="holm", baseline="b")
+    >>> against.p_adjusted.round(3)[:, 1].tolist()
     [0.312, 1.0, 0.001]
     """
     _check(matrix, test, correction, confidence, resamples)
@@ -360,7 +405,7 @@ def pairwise(
     if test == "bootstrap":
         joint = level > confidence
         result = *bootstrap(values, resamples, rng, level, units, joint=joint), None
-    is_pooled = test in ("t-unpaired", "hsd")
+    is_pooled = test in POOLED_TESTS
     differences = unpaired_differences(values) if is_pooled else paired_differences(values)
     place = matrix.systems.index(baseline) if baseline is not None else 0
     if test in BASELINE_TESTS:
@@ -383,8 +428,11 @@ def pairwise(
     for limit in (low, high):
         if limit is not None:
             limit[np.isnan(p)] = np.nan  # as without spread
+    every = tested if test not in FAMILY_TESTS else _tested_pairs(matrix.systems, None)
+    family = int((~np.isnan(p[every])).sum())
     if baseline is not None:
         p = np.where(tested | tested.T | np.eye(len(p), dtype=bool), p, np.nan)
+    p_uncorrected = np.full_like(p, np.nan) if test in COMPLETE_TESTS else p.copy()
     if correction != "none":
         p[tested] = p.T[tested] = adjusted(p[tested], correction)
     return Pairs(
@@ -395,7 +443,8 @@ def pairwise(
         direction=matrix.direction,
         systems=matrix.systems,
         difference=differences.mean,
-        p=p,
+        p_adjusted=p,
+        p_uncorrected=p_uncorrected,
         queries=differences.queries,
         effect=differences.effect(),
         confidence=confidence,
@@ -404,6 +453,7 @@ def pairwise(
         lead=lead,
         baseline=baseline,
         alternative=alternative,
+        family=family,
         tolerance=max(tolerance(np.nanmax(np.abs(values), initial=0.0)), *matrix.units, 0.0),
     )
 
@@ -445,7 +495,7 @@ def against_baselines(
     Examples
     --------
     >>> b, c = irmeta.stats.against_baselines(ap, ["b", "c"], correction="holm")
-    >>> b.p.round(3)[:, 1].tolist(), c.p.round(3)[:, 2].tolist()
+    >>> b.p_adjusted.round(3)[:, 1].tolist(), c.p_adjusted.round(3)[:, 2].tolist()
     ([0.312, 1.0, 0.001], [0.016, 0.001, 1.0])
     """
     choices: dict[str, Any] = {"resamples": resamples, "rng": rng, "alternative": alternative}
@@ -471,17 +521,19 @@ def against_baselines(
     ]
     by_pair = np.full(tested.shape, np.nan)
     for place, result in zip(places, results, strict=True):
-        by_pair[:, place] = result.p[:, place]
+        by_pair[:, place] = result.p_adjusted[:, place]
     by_pair[tested] = adjusted(by_pair[tested], correction)
+    family = int((~np.isnan(by_pair[tested])).sum())
     if not is_sided:
         by_pair = np.where(tested.T, by_pair.T, by_pair)
     return [
         replace(
             result,
-            p=cross(by_pair[:, place], place, 1.0),
+            p_adjusted=cross(by_pair[:, place], place, 1.0),
             correction=correction,
             confidence=confidence,
             beside=tuple(name for name in baselines if name != result.baseline),
+            family=result.family if test in FAMILY_TESTS else family,
         )
         for place, result in zip(places, results, strict=True)
     ]

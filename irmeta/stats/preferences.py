@@ -315,7 +315,7 @@ def preference_pairs(
     Examples
     --------
     >>> pairs = irmeta.stats.preference_pairs(ap, "t")
-    >>> pairs.p.round(3)[0].tolist()
+    >>> pairs.p_adjusted.round(3)[0].tolist()
     [1.0, 0.312, 0.008]
     """
     check_choice("test", test, PREFERENCE_TESTS)
@@ -328,12 +328,14 @@ def preference_pairs(
     differences, size = _moments(preference)
     if test == "t":
         p, upper = differences.p(), differences.upper
+        p_uncorrected = p
         tests = int((~np.isnan(p[upper])).sum())
         low, high = differences.limits(interval_confidence(confidence, correction, tests))
         if correction != "none":
             p = square(adjusted(p[upper], correction), upper)
     else:
         p, margin = _randomised(preference, differences, size, resamples, rng, confidence, workers)
+        p_uncorrected = np.full_like(p, np.nan)
         low, high = differences.mean - margin, differences.mean + margin
     for limit in (low, high):
         limit[np.isnan(p)] = np.nan  # as in `pairwise`
@@ -345,7 +347,8 @@ def preference_pairs(
         direction=1,
         systems=preference.systems,
         difference=differences.mean,
-        p=p,
+        p_adjusted=p,
+        p_uncorrected=p_uncorrected,
         queries=differences.queries,
         effect=differences.effect(),
         confidence=confidence,

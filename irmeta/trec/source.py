@@ -18,7 +18,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.trec.archives import archive_kind
 from irmeta.trec.qrels import QrelsFormat
 from irmeta.trec.streams import InputFile, open_stream, read_stream
-from irmeta.trec.system_names import stem
+from irmeta.trec.system_names import track_name
 from irmeta.trec.text import WHOLE, Text, first_fields, is_number
 
 DATASETS = ("ir_datasets:", "irds:")
@@ -266,7 +266,9 @@ def track_of_files(
         else:
             names.append(path.relative_to(root).as_posix())
     given = {file: printable(str(path)) for file, path in zip(names, files, strict=True)}
-    name = dataset.partition(":")[2] if dataset else stem(names[0])
+    name = dataset.partition(":")[2] if dataset else names[0]
+    if not dataset and files[0] not in streams:
+        name = track_name(paths[0])
     if printable(name) != name:
         raise DataError("its name is not UTF-8", file=printable(str(qrels)), fix="Rename it.")
     first, *run_names = [dataset, *names] if dataset else names

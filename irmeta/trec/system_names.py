@@ -1,12 +1,18 @@
-"""Names of systems: by the tags of their runs, by their files, or by a pattern."""
+"""Names of systems: by the tags of their runs, by their files, by a pattern, or for print."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
-from irmeta.errors import DataError
+import polars as pl
+
+from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.locations import not_a
+from irmeta.trec.streams import InputFile
+from irmeta.trec.text import read_csv_rows, refuse_rows
 
 MATCH_SECONDS = 2.0  # for one file name; patterns that do not backtrack take microseconds
 _ENDINGS = "gz|bz2|xz|zst|z|txt|run|runs|res|result|results|trec|out|dat|tsv|csv|json|jsonl|parquet"
@@ -26,6 +32,17 @@ def stem(file: str) -> str:
     """
     match = _STEM.fullmatch(file.rsplit("/", 1)[-1])
     return match.group(1) if match is not None else file
+
+
+def track_name(qrels: Path) -> str:
+    """Name a track by its qrels file, or by the file's folder where the file is called qrels."""
+    match, folder = _STEM.fullmatch(qrels.name), qrels.absolute().parent
+    name = match[1] if match is not None else qrels.name
+    if name.casefold() != "qrels":
+        return name
+    while folder.name.casefold() == "qrels":
+        folder = folder.parent
+    return folder.name or name
 
 
 def file_names(files: Iterable[str]) -> dict[str, str]:
@@ -100,3 +117,50 @@ def pattern_name(pattern: str, file: str) -> str | None:
         fix = "Write it without repetitions of repetitions, such as (a*)*."
         raise DataError(problem, file=file, fix=fix) from None
     return match.group(1) or None if match is not None else None
+
+
+def printed_names(
+    source: Mapping[str, str] | str | Path | None, systems: Iterable[str]
+) -> dict[str, str]:
+    """Return the names that a table prints in place of systems.
+
+    Parameters
+    ----------
+    source
+        Names by system, or a CSV or TSV file with the columns system and name.
+    systems
+        The systems of the table.
+
+    Raises
+    ------
+    DataError
+        If the file has other columns, or a row without a system or name.
+    UsageError
+        If a system is not in the table, or two systems would have one name.
+    """
+    if source is None:
+        return {}
+    known, named = list(dict.fromkeys(systems)), dict[str, str]()
+    if isinstance(source, Mapping):
+        named |= source
+    else:
+        place, columns = Path(source), ("system", "name")
+        if not place.is_file():
+            raise UsageError(f"{not_a('file', place)}.")
+        frame = read_csv_rows(InputFile.at(place, str(source)), columns)
+        if missing := [column for column in columns if column not in frame.columns]:
+            problem, fix = f"no column {missing[0]}", "Name the columns system and name."
+            raise DataError(problem, file=str(source), fix=fix)
+        rows = frame.select("line", *columns)
+        is_repeated = pl.col("system").is_duplicated()
+        problems = {"a row without a name": pl.any_horizontal(pl.col(*columns).is_null())}
+        refuse_rows(rows, {**problems, "a system with two rows": is_repeated}, str(source))
+        named |= rows.select(columns).rows()
+    for system in named:
+        if system not in known:
+            raise UsageError(f"the table has no system {system!r}. {did_you_mean(system, known)}")
+    printed = [named.get(system, system) for system in known]
+    for name in printed:
+        if printed.count(name) > 1:
+            raise UsageError(f"two systems of the table would be called {name!r}.")
+    return named

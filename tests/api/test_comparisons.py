@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -31,26 +32,27 @@ def test_compare__holm_by_default_and_no_correction_for_tests_of_all_systems():
     assert irmeta.compare(one, test="hsd")[0].pairs.correction == "none"
     assert irmeta.compare(one, test="max-t", baseline="x")[0].pairs.correction == "none"
     assert irmeta.compare(one, correction="none")[0].pairs.correction == "none"
-    p = [irmeta.compare(one, correction=c)[0].pairs.p[0, 2] for c in ("none", "holm")]
+    p = [irmeta.compare(one, correction=c)[0].pairs.p_adjusted[0, 2] for c in ("none", "holm")]
     assert p[0] < p[1]
 
 
-def test_comparisons_to_text__letters_of_worse_systems_and_star_at_the_best():
+def test_comparisons_to_text__letters_of_worse_systems_and_no_mark_at_the_best():
     ap = matrix("AP", {"low": 0.0, "mid": 0.2, "high": 0.4, "twin": 0.4})
     rr = matrix("RR", {"low": 0.3, "mid": 0.0, "high": 0.0, "twin": 0.0})
     lines = irmeta.compare([ap, rr]).to_text(digits=1).splitlines()
     assert [line.split() for line in lines[:5]] == [
         ["system", "AP", "RR"],
-        ["a", "twin", "0.6", "*cd", "0.2"],
+        ["a", "twin", "0.6", "cd", "0.2"],
         ["b", "high", "0.6", "cd", "0.2"],
         ["c", "mid", "0.4", "d", "0.2"],
-        ["d", "low", "0.2", "0.5", "*a-c"],
+        ["d", "low", "0.2", "0.5", "a-c"],
     ]
     starts = [
         line.index(number) for line, number in zip(lines[1:4], ("0.6", "0.6", "0.4"), strict=True)
     ]
     assert len(set(starts)) == 1, "values are aligned"
-    assert lines[-1].endswith("better than (t, holm, level 0.05). * best values.")
+    test = "paired t-test, Holm-corrected over 6 pairs of each measure, p \u2264 .05, 8 queries"
+    assert lines[-1].endswith(f"better than ({test}).")
 
 
 def test_comparisons_to_latex__daggers_against_a_baseline():
@@ -60,8 +62,53 @@ def test_comparisons_to_latex__daggers_against_a_baseline():
     assert r"high & \textbf{0.6}\makebox[4pt][l]{\textsuperscript{\dag{}}} \\" in rows
     assert r"low & 0.2\makebox[4pt][l]{\textsuperscript{\ddag{}}} \\" in rows
     assert r"base\_1 & 0.4\makebox[4pt][l]{} \\" in rows
-    assert r"worse than base\_1 (t, holm, level 0.05)" in made.to_latex()
+    test = r"(paired t-test, Holm-corrected over 3 pairs, p $\leq$ .05, 8 queries)"
+    assert rf"worse than base\_1 {test}" in made.to_latex()
     assert "| high | **0.6**<sup>†</sup> |" in made.to_markdown(digits=1)
+
+
+def test_comparisons_to_latex__names_caption_label_and_track_of_the_user():
+    first = matrix("AP", {"base": 0.2, "low": 0.0}, "news")
+    compared = irmeta.compare(
+        [first, matrix("AP", {"base": 0.2, "low": 0.4}, "web")], baseline="base"
+    )
+    texts = {"caption": "My systems.", "label": "mine", "track": "web"}
+    latex = compared.to_latex(system_names={"base": "BM25 & co"}, **texts)
+    assert r"\caption{My systems. \textsuperscript{\dag} significantly better" in latex
+    assert (
+        r"worse than BM25 \& co (paired t-test, Holm-corrected over 1 pair, p $\leq$ .05, " in latex
+    )
+    assert r"8 queries of web). Best values in bold.}\label{tab:mine}" in latex
+    assert "news" not in latex
+    assert "8 queries of news and 8 queries of web)" in compared.to_text()
+    for wrong, message in (
+        ({"system_names": {"bas": "x"}}, "no system 'bas'. Did you mean 'base'"),
+        ({"system_names": {"base": "low"}}, "two systems of the table would be called 'low'"),
+        ({"track": "wed"}, "no track 'wed' is compared. Did you mean 'web'"),
+    ):
+        with pytest.raises(UsageError, match=re.escape(message)):
+            compared.to_latex(**wrong)
+
+
+def test_compare_command__system_names_of_a_file(run, tmp_path: Path):
+    table, names = tmp_path / "table.csv", tmp_path / "names.csv"
+    table.write_text("query,a,b\n1,.1,.2\n2,.3,.7\n3,.2,.2\n")
+    names.write_text("system,name\na,BM25\n")
+    words = ("compare", table, "--format", "latex", "--system-names", names, "--caption", "My own.")
+    pairs = run(*words, "--table", "pairs").out
+    test = r"Test: paired t-test, Holm-corrected over 1 pair, p $\leq$ .05, 3 queries."
+    effect = "Effect: Cohen's d of the paired differences (mean / standard deviation)."
+    assert rf"\caption{{My own. {test} {effect}}}" in pairs
+    assert "& BM25 & b &" in pairs
+    assert "BM25 &" in run(*words).out
+    for text, message in (
+        ("system,name\na,BM25\na,x\n", "names.csv, line 2: a system with two rows: 'a,BM25'"),
+        ("system,nam\na,x\n", "not a known column: 'nam'. Did you mean 'name'"),
+        ("system\na\n", "names.csv: no column name"),
+        ("system,name\na,\n", "names.csv, line 2: a row without a name"),
+    ):
+        names.write_text(text)
+        assert message in run(*words).err
 
 
 def test_comparisons_table__numbers_for_more_than_26_systems_and_letters_per_track():
@@ -81,7 +128,7 @@ def test_compare__baseline_has_differences_and_verdicts():
     assert systems["system"].to_list() == ["high", "base", "low"]
     assert systems["verdict"].to_list() == ["better", "baseline", "worse"]
     assert systems["difference"].round(1).fill_nan(None).to_list() == [0.2, None, -0.2]
-    assert systems["p"].fill_nan(None).to_list() == [2 / 2**8, None, 2 / 2**8]
+    assert systems["p_adjusted"].fill_nan(None).to_list() == [2 / 2**8, None, 2 / 2**8]
     assert found.pairs.separated_text(0.05).startswith("2 of 2 pairs")
     with pytest.raises(UsageError, match=r"no system 'bas' as a baseline\. Did you mean 'base'"):
         irmeta.compare(ap, baseline="bas")

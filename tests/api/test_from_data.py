@@ -143,7 +143,7 @@ def test_from_data__runs_in_any_form_give_the_values_of_files(form: str, files: 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", QRELS)
 def test_from_data__qrels_in_any_form_give_the_values_of_files(form: str, files: Files):
-    store = irmeta.from_data(QRELS[form](files), files.dicts, track="qrels")
+    store = irmeta.from_data(QRELS[form](files), files.dicts, track="passage")
     assert_frame_equal(
         store.evaluate(MEASURES, per_query=True),
         files.store.evaluate(MEASURES, per_query=True),
@@ -153,7 +153,7 @@ def test_from_data__qrels_in_any_form_give_the_values_of_files(form: str, files:
 
 CHOSEN: Any = {"system": "kestBM25", "query": "443396"}
 CALLS: dict[str, Callable[[Store], object]] = {
-    "pairs.compare": lambda s: [one.means().tolist() for one in s.pairs.compare(track="qrels")],
+    "pairs.compare": lambda s: [one.means().tolist() for one in s.pairs.compare(track="passage")],
     "per_doc.contributions": lambda s: s.per_doc.contributions(),
     "compare": lambda s: s.compare("AP")[0].systems,
     "curve": lambda s: s.curve("AP", [5, 10], ds=[3]),
@@ -180,7 +180,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "per_doc.rarity": lambda s: s.per_doc.rarity(rarity_depth=7),
     "results": lambda s: s.results,
     "runs": lambda s: s.runs(),
-    "scores": lambda s: s.scores("AP,RR", track="qrels").to_frame(per_query=True),
+    "scores": lambda s: s.scores("AP,RR", track="passage").to_frame(per_query=True),
     "per_doc.search_lengths": lambda s: s.per_doc.search_lengths(),
     "run_notes": lambda s: s.run_notes(),
     "samples": lambda s: s.samples(),
@@ -190,9 +190,9 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "tracks": lambda s: s.tracks,
     "stability.truncation": lambda s: s.stability.truncation("P@5"),
     "pools.unjudged": lambda s: [str(one) for one in s.pools.unjudged()],
-    "views": lambda s: [view.ranks.tolist() for view in s.views("qrels")],
+    "views": lambda s: [view.ranks.tolist() for view in s.views("passage")],
     "stability.volatility": lambda s: s.stability.volatility("AP", ks=[5, 10], systems="all"),
-    "warnings": lambda s: s.warnings("qrels"),
+    "warnings": lambda s: s.warnings("passage"),
     "pairs.win_rates": lambda s: s.pairs.win_rates("RPP", resamples=20),
 }
 ELSEWHERE = {
@@ -215,7 +215,7 @@ NAMESPACES = ("pairs", "per_doc", "plot", "pools", "stability")
 
 @pytest.fixture(scope="module")
 def in_memory(files: Files) -> Store:
-    return irmeta.from_data(files.qrels_frame, files.frame, track="qrels")
+    return irmeta.from_data(files.qrels_frame, files.frame, track="passage")
 
 
 def test_calls__name_every_public_member_of_store(in_memory: Store):
@@ -246,10 +246,10 @@ def test_from_data__comparisons_and_power_equal_those_of_files(in_memory: Store,
 
 
 def test_from_data__fingerprint_depends_on_values_only(in_memory: Store, files: Files):
-    again = irmeta.from_data(files.qrels_frame.to_pandas(), files.frame.to_arrow(), track="qrels")
+    again = irmeta.from_data(files.qrels_frame.to_pandas(), files.frame.to_arrow(), track="passage")
     assert again.fingerprint == in_memory.fingerprint
     more = files.frame.with_columns(pl.col("score") + (pl.int_range(pl.len()) == 5))
-    other = irmeta.from_data(files.qrels_frame, more, track="qrels")
+    other = irmeta.from_data(files.qrels_frame, more, track="passage")
     assert other.fingerprint != in_memory.fingerprint
 
 
@@ -307,7 +307,7 @@ def test_from_data__whole_ids_are_text():
 
 def test_from_data__own_tables_are_read(files: Files):
     runs, qrels = files.store.runs().collect(), files.store.qrels()
-    store = irmeta.from_data(qrels, runs, track="qrels")
+    store = irmeta.from_data(qrels, runs, track="passage")
     assert_frame_equal(
         store.evaluate(MEASURES, per_query=True),
         files.store.evaluate(MEASURES, per_query=True),
@@ -420,7 +420,7 @@ def test_evaluate__preset_trec_eval10_has_its_tie_order():
 
 def test_to_dict__has_the_shape_of_pytrec_eval(files: Files):
     evaluator = pytrec_eval.RelevanceEvaluator(files.qrels_dict, {"map", "P_5"})
-    scores = files.store.scores("map,P_5", track="qrels", queries="retrieved")
+    scores = files.store.scores("map,P_5", track="passage", queries="retrieved")
     assert list(scores.to_dict(per_query=True)) == list(SYSTEMS)
     for system in SYSTEMS:
         expected = evaluator.evaluate(files.dicts[system])
@@ -432,7 +432,7 @@ def test_to_dict__has_the_shape_of_pytrec_eval(files: Files):
 
 
 def test_to_dict__has_means_by_name_as_written(files: Files):
-    found = files.store.scores("map", track="qrels").to_dict()
+    found = files.store.scores("map", track="passage").to_dict()
     means = files.store.means("AP").select("system", "value").iter_rows()
     assert found == {system: {"map": value} for system, value in means}
 

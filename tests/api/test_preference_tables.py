@@ -168,7 +168,7 @@ def test_explain_preference__undefined_without_relevant_docs(worked_examples):
         worked_examples / "ties" / "qrels.txt",
         sorted((worked_examples / "ties" / "runs").iterdir()),
     )
-    (view,) = store.views("qrels")
+    (view,) = store.views("ties")
     a, b = view.systems[:2]
     explained = store.pairs.explain("RPP(rel=9)", system=a, baseline=b, query=view.queries[0])
     assert math.isnan(explained.value)

@@ -261,9 +261,9 @@ def test_compare__store_in_memory_equals_store_on_disk(made_store: irmeta.Store,
     (news, web) = irmeta.compare(held, "AP", track=tracks, workers=1, queries="retrieved")
     assert (news.pairs.track, web.pairs.track) == ("news", "web")
     (again,) = irmeta.compare(made_store, "AP", track="news", queries="retrieved")
-    np.testing.assert_array_equal(again.pairs.p, news.pairs.p)
+    np.testing.assert_array_equal(again.pairs.p_adjusted, news.pairs.p_adjusted)
     (whole,) = irmeta.compare(made_store.path, "AP", track="news")
-    assert (whole.pairs.p != news.pairs.p).any()
+    assert (whole.pairs.p_adjusted != news.pairs.p_adjusted).any()
     assert made_from(held, ["AP"], tracks) == held.provenance("AP", track=tracks)
 
 
@@ -446,12 +446,14 @@ def test_compare_command__table_of_pairs_in_every_format(run, tmp_path: Path, fo
     (found,) = irmeta.compare(table)
     for a, b in (("a", "b"), ("a", "c"), ("b", "c")):
         assert any(a in line.split("\\")[0] and b in line for line in done.out.splitlines())
-    p = found.pairs.p[0, 2]
+    p = found.pairs.p_adjusted[0, 2]
     assert f"{p:.3f}" in done.out or repr(float(p)) in done.out
     if form == "json":
         tables = json.loads(done.out)["tables"]
         assert list(tables) == ["pairs", "systems"]
-        assert [row["p"] for row in tables["pairs"]] == found.pairs.frame()["p"].to_list()
+        assert [row["p_adjusted"] for row in tables["pairs"]] == found.pairs.frame()[
+            "p_adjusted"
+        ].to_list()
 
 
 def test_compare_command__table_of_pairs_in_a_file_and_named_beside_the_default(
@@ -459,8 +461,11 @@ def test_compare_command__table_of_pairs_in_a_file_and_named_beside_the_default(
 ):
     table, out = tmp_path / "table.csv", tmp_path / "pairs.csv"
     table.write_text("query,a,b,c\n1,.1,.2,.5\n2,.3,.5,.9\n3,.2,.2,.8\n4,.4,.7,.6\n")
-    assert "p of each pair: --table pairs" in run("compare", table, "--format", "table").out
+    assert "p-values of each pair: --table pairs" in run("compare", table, "--format", "table").out
     assert run("compare", table, "--table", "pairs", "--out", out).status == 0
-    assert pl.read_csv(out)["p"].to_list() == irmeta.compare(table).pair_frame()["p"].to_list()
+    assert (
+        pl.read_csv(out)["p_adjusted"].to_list()
+        == irmeta.compare(table).pair_frame()["p_adjusted"].to_list()
+    )
     done = run("compare", table, "--test", "hsd", "--baseline", "a", "--format", "table")
     assert "max-t (Dunnett's family) is more powerful" in done.out

@@ -168,6 +168,12 @@ def test_parquet__to_a_pipe_but_not_to_a_terminal(
         (("--out", "x.csv", "--digits", "3"), "--digits is for printed output"),
         (("--out", "x.json", "--csv-safe"), "--csv-safe applies only to CSV, not to x.json"),
         (("--format", "json", "--csv-safe"), "--csv-safe applies only to CSV, not to json"),
+        (
+            ("--format", "json", "--caption", "C."),
+            "--caption is for LaTeX and Markdown, not for json",
+        ),
+        (("--format", "markdown", "--label", "a"), "--label is for LaTeX, not for markdown"),
+        (("--format", "csv", "--system-names", "x"), "--system-names is for LaTeX and Markdown"),
         (("--out", "x.txt"), "the ending of an output file is .csv, .json, .md, .parquet or .tex"),
         (("--format", "jso"), "Did you mean 'json'"),
     ],

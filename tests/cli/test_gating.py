@@ -30,11 +30,11 @@ def run_text(order: str, *, tag: str = "bm25") -> str:
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path, Path]:
     """Return a qrels file, an old and a new run that share their tag and file name."""
-    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "judged.txt").write_text(QRELS)
     for name, order in (("old", BETTER), ("new", WORSE)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.txt").write_text(run_text(order))
-    return tmp_path / "qrels.txt", tmp_path / "old" / "run.txt", tmp_path / "new" / "run.txt"
+    return tmp_path / "judged.txt", tmp_path / "old" / "run.txt", tmp_path / "new" / "run.txt"
 
 
 @pytest.mark.parametrize(
@@ -44,19 +44,19 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
             "RR",
             0.5,
             1,
-            "failed: RR on qrels: new/run 0.3333, old/run 1.0000 over 4 queries: worse by 0.6667, ",
+            "failed: RR on judged: new/run 0.3333, old/run 1.0000 over 4 queries: worse by ",
         ),
         (
             "RR",
             0.7,
             0,
-            "passed: RR on qrels: new/run 0.3333, old/run 1.0000 over 4 queries: worse by 0.6667",
+            "passed: RR on judged: new/run 0.3333, old/run 1.0000 over 4 queries: worse by 0.6667",
         ),
         (
             "ASL",
             1.5,
             1,
-            "failed: ASL on qrels: new/run 3.0000, old/run 1.0000 over 4 queries: worse by ",
+            "failed: ASL on judged: new/run 3.0000, old/run 1.0000 over 4 queries: worse by ",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_max_drop__first_file_of_values_is_the_baseline(run, files, tmp_path: Pa
         run("evaluate", files[0], tmp_path / "run.txt", "-m", "RR", "-q", "--out", file)
     done = run("compare", *values, "--max-drop", 0.1)
     assert done.status == 1
-    assert "RR on qrels: new 0.3333, bm25 1.0000 over 4 queries: worse by 0.6667" in done.err
+    assert "RR on judged: new 0.3333, bm25 1.0000 over 4 queries: worse by 0.6667" in done.err
 
 
 def test_max_drop__store_needs_a_baseline(run, made_store: irmeta.Store):
@@ -346,7 +346,7 @@ def test_max_drop__first_run_with_a_name_is_the_baseline(run, files):
     qrels, old, new = files
     done = run("compare", qrels, f"base={old}", f"built={new}", "-m", "RR", "--max-drop", 0.1)
     assert done.status == 1
-    assert "RR on qrels: built 0.3333, base 1.0000 over 4 queries: worse by 0.6667" in done.err
+    assert "RR on judged: built 0.3333, base 1.0000 over 4 queries: worse by 0.6667" in done.err
 
 
 @pytest.mark.parametrize("empty", [{}, []])

@@ -116,7 +116,7 @@ def test_rareness__queries_of_robust_2003_equal_reference(real_store, shared):
 
 def test_holders_within__groups_and_others_equal_reference(case3, shared):
     rows = table(shared / "oracles/innovation/innovation_case3_groups_k10.csv")
-    (view,) = case3.views("qrels")
+    (view,) = case3.views("case3_innov")
     view = replace(view, facts=replace(view.facts, groups=("g1", "g1", "g2", "g2", "g3", "g3")))
     every = np.arange(len(view.grades))
     docs = {(view.queries[q], view.docs[i]): i for i, q in enumerate(view.query_of(every))}

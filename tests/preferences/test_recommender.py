@@ -78,4 +78,4 @@ def test_recommender__many_users_with_one_relevant_doc():
     np.testing.assert_allclose(rates.means, wins.sum(axis=1) / queries / (systems - 1), atol=1e-12)
     pairs = preference_pairs(rpp.preference(), "t")
     np.testing.assert_allclose(pairs.difference, wins / queries, atol=1e-12)
-    assert not np.isnan(pairs.p).any()
+    assert not np.isnan(pairs.p_adjusted).any()

@@ -49,8 +49,11 @@ def test_to_latex__escapes_text_and_names_the_table():
     assert rows_of(latex) == [
         [r"a\%", "n"], [r"s\&t", "$-$1"], [r"x\textsuperscript{\dag}", "---"],
     ]  # fmt: skip
-    assert r"\caption{Caption. 50\% of \$x}\label{tab:my-table}" in latex
+    assert r"\caption{Caption. 50\% of \$x}\label{tab:my-table-" in latex
     assert latex.index(r"\toprule") < latex.index(r"\midrule") < latex.index(r"\bottomrule")
+    other = to_latex(replace(made, rows=made.rows[:1]))
+    labels = {re.search(r"label\{tab:my-table-([0-9a-f]{6})\}", text)[1] for text in (latex, other)}
+    assert len(labels) == 2, "no two tables share a default label"
     assert r"\label{tab:study-t-1}" in to_latex(made, label="study-t_1")
 
 

@@ -22,7 +22,7 @@ def made(p: list[float]) -> Pairs:
     matrix = Matrix(np.random.default_rng(0).random((9, 3)), tuple("123456789"), tuple("abc"), "AP")
     square = np.ones((3, 3))
     square[np.triu_indices(3, 1)] = p
-    return replace(pairwise(matrix), p=np.minimum(square, square.T))
+    return replace(pairwise(matrix), p_adjusted=np.minimum(square, square.T))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_power__columns_and_values():
         ("hsd-blocked", "none", 0.01, 15, 24),
     ]
     pairs = pairwise(matrix, correction="holm")
-    assert frame["separated"][0] == pairs.frame().filter(pl.col("p") <= 0.05).height
+    assert frame["separated"][0] == pairs.frame().filter(pl.col("p_adjusted") <= 0.05).height
     assert power(matrix, "t", correction="holm").equals(frame[:2])
 
 

@@ -60,7 +60,7 @@ def test_comparison_groups__numbers_beyond_the_alphabet():
     )
     (comparison,) = irmeta.compare(matrix)
     p = np.where(abs(np.subtract.outer(np.arange(size), np.arange(size))) > 1, 0.0, 1.0)
-    comparison.pairs.p[:] = p
+    comparison.pairs.p_adjusted[:] = p
     groups = comparison.groups()
     assert groups is not None
     assert groups.filter(pl.col("system") == "s02")["groups"].to_list() == ["2,3"]

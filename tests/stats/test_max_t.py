@@ -49,7 +49,7 @@ def test_max_t_test__random_flips_approach_all_flips():
 
 def test_max_t_test__one_system_is_the_permutation_test():
     values = np.random.default_rng(1).random((10, 2)) + np.array([0, 0.2])
-    p = pairwise(matrix(values), "permutation").p[0, 1]
+    p = pairwise(matrix(values), "permutation").p_adjusted[0, 1]
     assert max_t_test(values, 1)[0].tolist() == [p, 1.0]
 
 
@@ -58,7 +58,9 @@ def test_max_t_test__copies_of_a_system_cost_nothing():
     copies = values[:, [0, 0, 0, 0, 1]]
     single, several = max_t_test(values, 1)[0][0], max_t_test(copies, 4)[0]
     assert several.tolist() == [single] * 4 + [1.0]
-    holm = pairwise(matrix(copies), "permutation", correction="holm", baseline="s4").p[0, 4]
+    holm = pairwise(matrix(copies), "permutation", correction="holm", baseline="s4").p_adjusted[
+        0, 4
+    ]
     assert holm == pytest.approx(4 * single)
 
 
@@ -70,7 +72,7 @@ def test_max_t_test__interval_excludes_0_where_p_is_small(queries: int):
         assert pairs.low is not None
         assert pairs.high is not None
         outside = (pairs.low[:, 5] > 0) | (pairs.high[:, 5] < 0)
-        np.testing.assert_array_equal(outside, pairs.p[:, 5] <= 1 - confidence + 1e-12)
+        np.testing.assert_array_equal(outside, pairs.p_adjusted[:, 5] <= 1 - confidence + 1e-12)
 
 
 def test_max_t_test__margin_is_the_naive_quantile_of_t_in_standard_errors():
@@ -95,15 +97,15 @@ def test_max_t_test__edges():
 def test_pairwise__baseline_has_the_p_of_all_pairs_and_its_own_correction(some: Matrix, test: str):
     every = pairwise(some, test, resamples=99)
     against = pairwise(some, test, resamples=99, baseline="s2")
-    np.testing.assert_array_equal(against.p[:, 2], every.p[:, 2])
-    assert np.isnan(against.p[0, 1])
+    np.testing.assert_array_equal(against.p_adjusted[:, 2], every.p_adjusted[:, 2])
+    assert np.isnan(against.p_adjusted[0, 1])
     frame = against.frame()
     assert frame["system_a"].to_list() == ["s0", "s1", "s3", "s4"]
     assert frame["system_b"].unique().to_list() == ["s2"]
     np.testing.assert_array_equal(frame["difference"], every.difference[[0, 1, 3, 4], 2])
-    least = every.p[[0, 1, 3, 4], 2].min()
+    least = every.p_adjusted[[0, 1, 3, 4], 2].min()
     holm = pairwise(some, test, correction="holm", resamples=99, baseline="s2")
-    assert np.nanmin(holm.p[:, 2]) == pytest.approx(min(1, 4 * least))
+    assert np.nanmin(holm.p_adjusted[:, 2]) == pytest.approx(min(1, 4 * least))
 
 
 @pytest.mark.parametrize("test", FAMILY_TESTS)
@@ -112,7 +114,7 @@ def test_pairwise__tests_of_all_pairs_keep_their_correction_with_a_baseline(
 ):
     every = pairwise(some, test, resamples=99)
     against = pairwise(some, test, resamples=99, baseline="s2")
-    for name in ("p", "low", "high", "difference"):
+    for name in ("p_adjusted", "low", "high", "difference"):
         column, expected = getattr(against, name)[:, 2], getattr(every, name)[:, 2]
         np.testing.assert_array_equal(column, expected)
     assert against.frame()["system_b"].unique().to_list() == ["s2"]

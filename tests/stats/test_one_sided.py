@@ -63,8 +63,8 @@ def test_pairwise__one_sided_equals_scipy(
     found = pairwise(matrix(values), test, baseline=f"s{base}", alternative=side)
     for system in set(range(5)) - {base}:
         right = of_scipy(test, values[:, system], values[:, base], side)
-        np.testing.assert_allclose(found.p[system, base], right, rtol=1e-10)
-        assert found.p[base, system] == found.p[system, base]
+        np.testing.assert_allclose(found.p_adjusted[system, base], right, rtol=1e-10)
+        assert found.p_adjusted[base, system] == found.p_adjusted[system, base]
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -75,7 +75,7 @@ def test_pairwise__one_sided_permutation_equals_all_flips(side: Alternative):
         gains = (values[:, system] - values[:, 1]) * (1 if side == "greater" else -1)
         sums = [np.dot(one, gains) for one in product((1, -1), repeat=9)]
         right = np.mean([one >= gains.sum() - 1e-9 for one in sums])
-        assert found.p[system, 1] == pytest.approx(right, abs=1e-12)
+        assert found.p_adjusted[system, 1] == pytest.approx(right, abs=1e-12)
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -83,7 +83,9 @@ def test_pairwise__random_flips_approach_all(side: Alternative):
     values = np.random.default_rng(5).random((17, 4)) + np.arange(4) / 10
     for test in ("permutation", "max-t"):
         exact, drawn = (
-            pairwise(matrix(values), test, baseline="s1", alternative=side, resamples=number).p
+            pairwise(
+                matrix(values), test, baseline="s1", alternative=side, resamples=number
+            ).p_adjusted
             for number in (2**17, 20_000)
         )
         np.testing.assert_allclose(drawn[:, 1], exact[:, 1], atol=0.012)
@@ -109,8 +111,8 @@ def test_pairwise__one_sided_max_t_equals_naive_maxima(values: np.ndarray, side:
     for i in live:
         own = t(i, flips[0])
         right = sum(one >= own - 1e-9 for one in largest) / len(flips)
-        assert found.p[i, 1] == pytest.approx(right, abs=1e-12)
-    assert all(found.p[i, 1] == 1 for i in range(len(gains)) if i not in live)
+        assert found.p_adjusted[i, 1] == pytest.approx(right, abs=1e-12)
+    assert all(found.p_adjusted[i, 1] == 1 for i in range(len(gains)) if i not in live)
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -141,7 +143,7 @@ def test_pairwise__one_sided_limit_excludes_0_where_p_is_small(
     assert found.high is not None
     others = [0, 1, 3, 4]
     limit = found.low[others, 2] if side == "greater" else -found.high[others, 2]
-    assert ((limit > 0) == (found.p[others, 2] <= 0.05)).all()
+    assert ((limit > 0) == (found.p_adjusted[others, 2] <= 0.05)).all()
     assert (limit > 0).any()
 
 
@@ -150,7 +152,7 @@ def test_pairwise__one_sided_limit_excludes_0_where_p_is_small(
 def test_pairwise__one_sided_system_equal_to_the_baseline_has_p_1(test: str, side: Alternative):
     values = np.random.default_rng(0).random((15, 3))
     values[:, 2] = values[:, 0]
-    p = pairwise(matrix(values), test, baseline="s0", alternative=side).p[2, 0]
+    p = pairwise(matrix(values), test, baseline="s0", alternative=side).p_adjusted[2, 0]
     assert p == (0.5 if test == "t-unpaired" else 1)  # which ignores that queries are the same
 
 
@@ -179,7 +181,7 @@ def test_compare__one_sided_verdicts_follow_the_direction(
     verdicts = dict(found.systems.select("system", "verdict").iter_rows())
     tested = pairwise(one, baseline="s2", alternative=side, correction="holm")
     for place, system in enumerate(one.systems):
-        is_shown = tested.p[place, 2] <= 0.05
+        is_shown = tested.p_adjusted[place, 2] <= 0.05
         expected = "baseline" if place == 2 else shown if is_shown else f"not shown {shown}"
         assert verdicts[system] == expected
     number = list(verdicts.values()).count(shown)
@@ -202,7 +204,10 @@ def test_gate__level_with_a_test_that_shows_no_worse_is_refused(some: Matrix):
     found = irmeta.compare([some], baseline="s2", alternative="less").gate(
         10, significant=True, lost=9
     )
-    worse = pairwise(some, baseline="s2", alternative="less", correction="holm").p[:, 2] <= 0.05
+    worse = (
+        pairwise(some, baseline="s2", alternative="less", correction="holm").p_adjusted[:, 2]
+        <= 0.05
+    )
     assert found.rows.filter(~pl.col("passed"))["system"].to_list() == [
         system for system, is_worse in zip(some.systems, worse, strict=True) if is_worse
     ]

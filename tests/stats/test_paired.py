@@ -200,7 +200,7 @@ def test_paired_t__equals_pairwise():
     names = tuple("abcdefghi")
     matrix = Matrix(values, tuple(map(str, range(30))), names, direction=-1)
     one, other = PairedT(matrix), pairwise(matrix)
-    for name in ("p", "difference", "upper", "direction", "lead"):
+    for name in ("p_adjusted", "difference", "upper", "direction", "lead"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     for alpha in (0.01, 0.05, 1):
         np.testing.assert_array_equal(one.separated(alpha), other.separated(alpha))

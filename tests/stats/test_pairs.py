@@ -29,7 +29,8 @@ COLUMNS = {
     "low": pl.Float64,
     "high": pl.Float64,
     "interval": pl.String,
-    "p": pl.Float64,
+    "p_uncorrected": pl.Float64,
+    "p_adjusted": pl.Float64,
     "queries": pl.Int32,
 }
 every_test = pytest.mark.parametrize("test", TESTS)
@@ -68,7 +69,7 @@ def test_pairwise__equals_reference_output(test, column, innovation):
     found = pairwise(Matrix(values, queries, tuple(systems)), test).frame()
     assert found.height == len(innovation["pairwise"]) == 15
     hits = np.rint(10 * values).T  # scipy's ranks of equal differences of P@10 differ
-    for a, b, p in found.select("system_a", "system_b", "p").iter_rows():
+    for a, b, p in found.select("system_a", "system_b", "p_adjusted").iter_rows():
         if test == "wilcoxon":
             right = stats.wilcoxon(hits[systems.index(a)], hits[systems.index(b)]).pvalue
         else:
@@ -83,7 +84,7 @@ def test_pairwise__unpaired_t_equals_hsd_of_the_ecir_code(innovation, shared):
     queries = tuple(str(i) for i in range(len(values)))
     pairs = pairwise(Matrix(values, queries, tuple(innovation["systems"])), "t-unpaired")
     theirs = recorded["pair: [tukey2 p, reject, ttest_ind p, ttest_rel p]"]
-    for a, b, p in pairs.frame().select("system_a", "system_b", "p").iter_rows():
+    for a, b, p in pairs.frame().select("system_a", "system_b", "p_adjusted").iter_rows():
         assert p == pytest.approx(theirs[f"{a}|{b}"][0], rel=1e-9)
         assert (p <= 0.05) == theirs[f"{a}|{b}"][1]
     assert pairs.separated(0.05).sum() / 2 == recorded["published_pairs"]
@@ -102,11 +103,11 @@ def test_pairs_frame__columns_and_values(test, some):
     means = some.values.mean(axis=0)
     for a, b, row in [(0, 1, 0), (0, 4, 3), (3, 4, 9)]:
         assert frame["difference"][row] == pytest.approx(means[a] - means[b])
-        assert frame["p"][row] == pairs.p[a, b] == pairs.p[b, a]
+        assert frame["p_adjusted"][row] == pairs.p_adjusted[a, b] == pairs.p_adjusted[b, a]
         assert frame["effect"][row] == -pairs.effect[b, a]
     assert (pairs.test, pairs.direction, pairs.systems) == (test, -1, some.systems)
     assert (frame["queries"] == 20).all()
-    assert (np.diag(pairs.p) == 1).all()
+    assert (np.diag(pairs.p_adjusted) == 1).all()
     if test in ("wilcoxon", "sign", "permutation"):
         assert pairs.low is pairs.high is pairs.interval is None
         assert frame.select(pl.col("low", "high").is_nan().all()).row(0) == (True, True)
@@ -132,7 +133,7 @@ def test_pairwise__family_tests_equal_hsd_functions(some):
         ("hsd-blocked", hsd.tukey_hsd(values, "blocked")),
         ("hsd-randomised", hsd.range_p(values, hsd.mean_ranges(values, 300, 5))),
     ]:
-        np.testing.assert_array_equal(pairwise(some, test, resamples=300, rng=5).p, right)
+        np.testing.assert_array_equal(pairwise(some, test, resamples=300, rng=5).p_adjusted, right)
 
 
 def test_pairwise__effect_is_paired_unless_the_test_is_unpaired(some):
@@ -154,7 +155,9 @@ def test_pairwise__pair_uses_queries_defined_for_both_systems(test, some):
         assert pairs.difference[a, b] == pytest.approx(alone.difference[0, 1], rel=1e-12)
         assert pairs.effect[a, b] == pytest.approx(alone.effect[0, 1], rel=1e-12)
         loose = test in ("permutation", "bootstrap")  # different random draws
-        assert pairs.p[a, b] == pytest.approx(alone.p[0, 1], rel=1e-9, abs=0.03 if loose else 0)
+        assert pairs.p_adjusted[a, b] == pytest.approx(
+            alone.p_adjusted[0, 1], rel=1e-9, abs=0.03 if loose else 0
+        )
 
 
 @pytest.mark.parametrize("test", FAMILY_TESTS)
@@ -172,15 +175,19 @@ def test_pairwise__corrections_count_unordered_pairs(correction, some):
     values = some.values.copy()
     values[:, 4] = np.nan  # four pairs have no p-value, six remain
     upper = np.triu_indices(4, 1)
-    plain = pairwise(matrix(values), "t").p
+    plain = pairwise(matrix(values), "t").p_adjusted
     pairs = pairwise(matrix(values), "t", correction=correction)
     method = {"benjamini-hochberg": "fdr_bh"}.get(correction, correction)
     right = multipletests(plain[upper], method=method)[1]
-    np.testing.assert_allclose(pairs.p[upper], right, rtol=1e-12)
+    np.testing.assert_allclose(pairs.p_adjusted[upper], right, rtol=1e-12)
+    np.testing.assert_array_equal(pairs.p_uncorrected, plain)
+    assert pairs.frame()["p_uncorrected"].equals(
+        pairwise(matrix(values), "t").frame()["p_adjusted"]
+    )
     assert pairs.correction == correction
-    assert np.isnan(pairs.p[4, :4]).all()
-    assert (np.diag(pairs.p) == 1).all()
-    np.testing.assert_array_equal(pairs.p, pairs.p.T)
+    assert np.isnan(pairs.p_adjusted[4, :4]).all()
+    assert (np.diag(pairs.p_adjusted) == 1).all()
+    np.testing.assert_array_equal(pairs.p_adjusted, pairs.p_adjusted.T)
 
 
 @pytest.mark.parametrize("test", ["t", "t-unpaired"])
@@ -253,14 +260,14 @@ def test_separated__includes_p_equal_to_alpha():
 @every_test
 def test_pairwise__identical_and_constant_systems(test):
     pairs = pairwise(matrix(np.tile([0.1, 0.1, 0.5, 0.5], (30, 1))), test, resamples=99)
-    assert pairs.p[0, 1] == pairs.p[2, 3] == 1
+    assert pairs.p_adjusted[0, 1] == pairs.p_adjusted[2, 3] == 1
     assert pairs.difference[0, 1] == pairs.effect[0, 1] == 0
     assert pairs.effect[2, 0] == np.inf
     if test in ("wilcoxon", "sign", "permutation", "hsd-randomised"):
-        assert pairs.p[0, 2] <= 0.01
+        assert pairs.p_adjusted[0, 2] <= 0.01
         assert not pairs.untested_text
     else:
-        assert np.isnan(pairs.p[0, 2])
+        assert np.isnan(pairs.p_adjusted[0, 2])
         assert pairs.low is not None
         assert np.isnan(pairs.low[0, 2])
         assert pairs.untested_text == "4 pairs cannot be tested: no spread"
@@ -275,7 +282,7 @@ def test_pairwise__undefined_for_too_few_queries_or_systems(test, shape):
     assert dict(frame.schema) == COLUMNS
     assert frame.height == shape[1] * (shape[1] - 1) // 2
     says = shape[0] == 1 and test in ("wilcoxon", "sign", "permutation", "hsd-randomised")
-    assert all(p == 1 if says else np.isnan(p) for p in frame["p"])
+    assert all(p == 1 if says else np.isnan(p) for p in frame["p_adjusted"])
     assert (frame["queries"] == shape[0]).all()
     assert not pairs.separated(0.9).any()
 

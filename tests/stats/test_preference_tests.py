@@ -44,7 +44,7 @@ def test_preference_pairs__equal_tests_of_values_for_differences(seed, queries, 
     for test in ("t", "hsd-randomised"):
         ours = preference_pairs(values, test, resamples=200, rng=seed)
         theirs = pairwise(values, test, resamples=200, rng=seed)
-        for name in ("p", "difference", "queries", "low", "high"):
+        for name in ("p_adjusted", "difference", "queries", "low", "high"):
             np.testing.assert_allclose(
                 getattr(ours, name), getattr(theirs, name), rtol=1e-9, atol=1e-12, err_msg=name
             )
@@ -59,12 +59,12 @@ def test_preference_pairs__t_equals_scipy(seed, queries, systems):
         values = matrices[:, a, b]
         if a != b and np.ptp(values) > 0:
             expected = reference.ttest_1samp(values, 0.0)
-            assert pairs.p[a, b] == pytest.approx(expected.pvalue, abs=1e-12)
+            assert pairs.p_adjusted[a, b] == pytest.approx(expected.pvalue, abs=1e-12)
             interval = expected.confidence_interval()
             assert (pairs.low[a, b], pairs.high[a, b]) == pytest.approx(tuple(interval), abs=1e-9)
         elif a != b:
             expected = 1.0 if values[0] == 0 else np.nan  # without spread there is no t
-            np.testing.assert_equal(pairs.p[a, b], expected)
+            np.testing.assert_equal(pairs.p_adjusted[a, b], expected)
 
 
 def test_preference_pairs__randomised_p_is_near_the_exact_p():
@@ -79,14 +79,14 @@ def test_preference_pairs__randomised_p_is_near_the_exact_p():
     exact = (np.array(extremes)[:, None, None] >= observed - 1e-12).mean(axis=0)
     pairs = preference_pairs(preference(matrices), resamples=20_000)
     off = ~np.eye(3, dtype=bool)
-    np.testing.assert_allclose(pairs.p[off], exact[off], rtol=0, atol=0.015)
-    assert len({round(p, 2) for p in pairs.p[off].tolist()}) > 1
+    np.testing.assert_allclose(pairs.p_adjusted[off], exact[off], rtol=0, atol=0.015)
+    assert len({round(p, 2) for p in pairs.p_adjusted[off].tolist()}) > 1
 
 
 def test_preference_pairs__same_for_any_number_of_workers():
     found = preference(antisymmetric(5, 30, 12))
     one, two = (preference_pairs(found, resamples=3000, workers=w) for w in (1, 2))
-    np.testing.assert_array_equal(one.p, two.p)
+    np.testing.assert_array_equal(one.p_adjusted, two.p_adjusted)
 
 
 def test_preference_pairs__undefined_queries_are_left_out():
@@ -96,7 +96,7 @@ def test_preference_pairs__undefined_queries_are_left_out():
         left, right = (
             preference_pairs(preference(m), test, resamples=99) for m in (matrices, gaps)
         )
-        np.testing.assert_array_equal(left.p, right.p)
+        np.testing.assert_array_equal(left.p_adjusted, right.p_adjusted)
         assert set(right.queries.ravel().tolist()) == {8}
 
 
@@ -104,9 +104,9 @@ def test_preference_pairs__undefined_queries_are_left_out():
 @pytest.mark.parametrize("queries", [0, 1])
 def test_preference_pairs__too_few_queries(test, queries):
     pairs = preference_pairs(preference(antisymmetric(1, queries, 3)), test, resamples=9)
-    undefined = np.isnan(pairs.p[np.triu_indices(3, 1)])
+    undefined = np.isnan(pairs.p_adjusted[np.triu_indices(3, 1)])
     assert undefined.all() if test == "t" or queries == 0 else not undefined.any()
-    assert np.diagonal(pairs.p).tolist() == [1.0] * 3
+    assert np.diagonal(pairs.p_adjusted).tolist() == [1.0] * 3
 
 
 @pytest.mark.parametrize(

@@ -238,18 +238,18 @@ def test_bootstrap_max_t__equals_naive_twin(seed, queries):
     draws = drawn(seed, 60, queries)
     limits = naive.joint_limits(values.tolist(), draws, 0.8, queries < 50)
     for (a, b), expected in limits.items():
-        if np.isinf(expected).all() and np.isnan(found.p[a, b]):
+        if np.isinf(expected).all() and np.isnan(found.p_adjusted[a, b]):
             continue
         assert (found.low[a, b], found.high[a, b]) == pytest.approx(expected, rel=1e-9)
-        assert (found.p[a, b] <= 0.2) == (expected[0] > 0 or expected[1] < 0)
+        assert (found.p_adjusted[a, b] <= 0.2) == (expected[0] > 0 or expected[1] < 0)
     assert found.interval == "simultaneous"
 
 
 def test_bootstrap_max_t__equal_differences_cannot_be_tested():
     base = np.random.default_rng(7).normal(0, 1, 30)
     found = pairwise(matrix(np.column_stack([base, base, base + 1])), "bootstrap-max-t")
-    assert found.p[0].tolist()[:2] == [1.0, 1.0]
-    assert np.isnan(found.p[0, 2])
+    assert found.p_adjusted[0].tolist()[:2] == [1.0, 1.0]
+    assert np.isnan(found.p_adjusted[0, 2])
     assert (found.low[0, 1], found.high[0, 1]) == (0.0, 0.0)
     assert np.isnan([found.low[0, 2], found.high[0, 2]]).all()
     assert found.untested[0].tolist() == ["", "", "no spread"]

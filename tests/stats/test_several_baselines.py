@@ -49,7 +49,7 @@ def test_two_sided__holm_counts_each_pair_once(missing: int):
     for one in found:
         assert one.beside == tuple(name for name in BASELINES if name != one.baseline)
         for system in set(matrix.systems) - {one.baseline}:
-            p = one.p[matrix.systems.index(system), matrix.systems.index(one.baseline)]
+            p = one.p_adjusted[matrix.systems.index(system), matrix.systems.index(one.baseline)]
             assert p == pytest.approx(expected[frozenset((system, one.baseline))], abs=1e-9)
 
 
@@ -61,7 +61,7 @@ def test_one_sided__both_directions_of_two_baselines_count():
         matrix, BASELINES, correction="holm", alternative="greater"
     )
     for one in found:
-        column = one.p[:, matrix.systems.index(one.baseline)]
+        column = one.p_adjusted[:, matrix.systems.index(one.baseline)]
         for system in set(matrix.systems) - {one.baseline}:
             p = column[matrix.systems.index(system)]
             assert p == pytest.approx(expected[system, one.baseline], abs=1e-9)
@@ -73,7 +73,7 @@ def test_bonferroni__intervals_agree_with_p():
         assert one.interval == "simultaneous"
         excluded = (one.low > 0) | (one.high < 0)
         tested = one.upper
-        assert (excluded[tested] == (one.p[tested] <= 0.05)).all()
+        assert (excluded[tested] == (one.p_adjusted[tested] <= 0.05)).all()
         assert excluded[tested].any()
         assert not excluded[tested].all()
 
@@ -81,13 +81,15 @@ def test_bonferroni__intervals_agree_with_p():
 def test_one_baseline_equals_pairwise_and_order_does_not_matter():
     (alone,) = irmeta.stats.against_baselines(drawn(), ["b"], "wilcoxon", correction="holm")
     same = irmeta.stats.pairwise(drawn(), "wilcoxon", correction="holm", baseline="b")
-    np.testing.assert_array_equal(alone.p, same.p)
+    np.testing.assert_array_equal(alone.p_adjusted, same.p_adjusted)
     b, d = irmeta.stats.against_baselines(drawn(), BASELINES, correction="holm")
     again, first = irmeta.stats.against_baselines(drawn(), BASELINES[::-1], correction="holm")
     for one, other in ((b, first), (d, again)):
-        np.testing.assert_array_equal(one.p, other.p)
+        np.testing.assert_array_equal(one.p_adjusted, other.p_adjusted)
     joint = irmeta.stats.against_baselines(drawn(), BASELINES, "hsd")
-    np.testing.assert_array_equal(joint[1].p, irmeta.stats.pairwise(drawn(), "hsd", baseline="d").p)
+    np.testing.assert_array_equal(
+        joint[1].p_adjusted, irmeta.stats.pairwise(drawn(), "hsd", baseline="d").p_adjusted
+    )
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_read_files__messages_use_the_given_paths(tmp_path, monkeypatch):
     assert f"{tmp_path}/x/bad, line 1" in said
     assert "../y/../y/z/deep, line 1" in said
     put(tmp_path, {"q/qrels": "1 0 a x\n"})
-    with pytest.raises(IrmetaError, match="track qrels: qrels, line 1"):
+    with pytest.raises(IrmetaError, match="track q: qrels, line 1"):
         irmeta.read_files("qrels", given)
 
 

@@ -67,8 +67,7 @@ def test_run_notes__one_for_each_kind_of_a_folder_a_store_and_data(collection, t
         for command in (["evaluate", "-m", "AP"], ["compare", "-m", "AP", "--baseline", "good"]):
             done = run(command[0], *source, *command[1:])
             assert done.status == 0
-            place = "qrels" if len(source) > 1 else "t"
-            said = [line.removeprefix(f"irmeta: {place}: ") for line in done.err.splitlines()]
+            said = [line.removeprefix("irmeta: t: ") for line in done.err.splitlines()]
             assert begin([line for line in said if " systems ha" in line]) == WANTED
             quiet = run(command[0], *source, *command[1:], "--quiet")
             assert (quiet.out, quiet.err) == (done.out, "")

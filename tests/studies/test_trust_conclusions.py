@@ -170,7 +170,9 @@ def test_conclusions__say_p_where_they_are_not_significant():
         :1
     ].to_dicts()
     a, b = (other.pairs.systems.index(row[name]) for name in ("better", "worse"))
-    assert f"qrels set other (p = {float(f'{other.pairs.p[a, b]:.2g}')})" in row["undone_by"]
+    assert (
+        f"qrels set other (p = {float(f'{other.pairs.p_adjusted[a, b]:.2g}')})" in row["undone_by"]
+    )
     half = found.conditions.filter(condition="half of the relevant docs").row(0, named=True)
     assert half["draws"] == DRAWS
     assert half["kept_low"] <= half["kept"] <= half["kept_high"]

@@ -199,7 +199,7 @@ def test_trust__values_equal_twins(tmp_path: Path):
         {
             (a, b)
             for a, b in permutations(range(5), 2)
-            if tested.pairs.p[a, b] <= 0.05 and m.means[a] > m.means[b]
+            if tested.pairs.p_adjusted[a, b] <= 0.05 and m.means[a] > m.means[b]
         }
         for m in (matrix, other)
         for (tested,) in [irmeta.compare(m)]
@@ -230,10 +230,10 @@ def test_trust__columns_equal_plain_computations(tmp_path: Path):
         pairs = list(combinations(range(6), 2))
 
         (comparison,) = irmeta.compare(matrix)
-        separated = [bool(comparison.pairs.p[a, b] <= 0.05) for a, b in pairs]
+        separated = [bool(comparison.pairs.p_adjusted[a, b] <= 0.05) for a, b in pairs]
         assert row["separated"] == pytest.approx(sum(separated) / len(pairs))
         (hsd,) = irmeta.compare(matrix, test="hsd-randomised", resamples=FEW["resamples"])
-        significant = [bool(hsd.pairs.p[a, b] <= 0.05) for a, b in pairs]
+        significant = [bool(hsd.pairs.p_adjusted[a, b] <= 0.05) for a, b in pairs]
         assert row["separated_hsd"] == pytest.approx(sum(significant) / len(pairs))
         least = irmeta.stats.detectable_difference(matrix, power=0.8, alpha=0.05 / len(pairs))
         assert row["detectable"] == pytest.approx(least)

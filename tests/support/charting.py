@@ -121,7 +121,7 @@ def scores(n: int) -> pl.DataFrame:
 
 def p_values(n: int) -> pl.DataFrame:
     rows = [(f"s{i}", f"s{j}", (i * j % 7) / 70) for i in range(n) for j in range(i)]
-    return pl.DataFrame(rows, schema=["system_a", "system_b", "p"], orient="row")
+    return pl.DataFrame(rows, schema=["system_a", "system_b", "p_adjusted"], orient="row")
 
 
 def systems(n: int) -> list[str]:

@@ -48,7 +48,7 @@ def compare(store: irmeta.Store) -> None:
     for comparison in irmeta.compare(store, "AP", test="t", correction="holm"):
         assert_type(comparison, Comparison)
         assert_type(comparison.systems, pl.DataFrame)
-        assert_type(comparison.pairs.p, np.ndarray)
+        assert_type(comparison.pairs.p_adjusted, np.ndarray)
     matrix = irmeta.matrices(store, "AP")[0]
     assert_type(matrix, irmeta.Matrix)
     assert_type(matrix.values, np.ndarray)

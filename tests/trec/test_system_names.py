@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.trec import system_names
-from irmeta.trec.system_names import file_names, pattern_name, stem
+from irmeta.trec.system_names import file_names, pattern_name, stem, track_name
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,15 @@ from irmeta.trec.system_names import file_names, pattern_name, stem
 )
 def test_stem__drops_only_storage_extensions(file, name):
     assert stem(file) == name
+
+
+@pytest.mark.parametrize(
+    ("qrels", "name"),
+    [("/r/robust-2003/qrels.txt", "robust-2003"), ("/r/dl/qrels/Qrels.gz", "dl"),
+     ("/r/dl/2019.qrels.txt", "2019.qrels"), ("/qrels.txt", "qrels")],
+)  # fmt: skip
+def test_track_name__of_the_file_or_of_the_folder_of_qrels(qrels, name):
+    assert track_name(Path(qrels)) == name
 
 
 @pytest.mark.parametrize(

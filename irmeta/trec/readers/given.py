@@ -171,7 +171,7 @@ def name_text(name: object, what: str) -> str:
 
 
 def name_of(data: object) -> str | None:
-    """Return the name that qrels give to a track: of a data set, or of a file without endings."""
+    """Return the name of qrels: of a data set, or of a file without endings."""
     if isinstance(data, str) and is_dataset(data):
         return data.partition(":")[2]
     return stem(Path(data).name) if isinstance(data, str | os.PathLike) else None

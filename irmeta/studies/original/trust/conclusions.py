@@ -54,7 +54,7 @@ class Effect:
             np.mean(keeps, axis=0) > 0.5,
             np.mean(turned, axis=0) > 0.5,
             [int(test.sum()) for test in keeps],
-            np.median([test.p for test in tests], axis=0),
+            np.median([test.p_adjusted for test in tests], axis=0),
         )
 
 
@@ -143,7 +143,7 @@ def _conclusions(checked: Checked) -> pl.DataFrame:
             "better": systems.gather(rows) if len(rows) else systems.clear(),
             "worse": systems.gather(columns) if len(rows) else systems.clear(),
             "difference": checked.own.difference[rows, columns],
-            "p": checked.own.p[rows, columns],
+            "p_adjusted": checked.own.p_adjusted[rows, columns],
             "undone_by": _joined(
                 [_undone(name, effect, rows, columns) for name, effect in checked.effects.items()]
             ),

@@ -308,7 +308,7 @@ TABLES = (
         "worse": Column("name", "the worse system"),
         "difference": Column("real", "mean of the better minus that of the worse, negative where "
                              "less is better", format="measure"),
-        "p": Column("real", "p-value, corrected", format=".2g"),
+        "p_adjusted": Column("real", "p-value after the correction", format=".2g", label="p"),
         "undone_by": Column("text", "conditions under which the pair does not differ significantly "
                             "in the same direction, with the corrected p there (median over "
                             "draws); null: none",

@@ -241,7 +241,7 @@ class _Tested:
         """Return the columns of `table_7` that compare the tests with those of the reference."""
         defined = (~np.isnan(self.matrix.values)).sum(axis=0)
         upper = self.pairs.upper
-        p = self.pairs.p[upper]
+        p = self.pairs.p_adjusted[upper]
         p = p[~np.isnan(p)]
         size, separated, covered, inverted = covered_pairs(reference.pairs, self.pairs, alpha)
         pairs = int(upper.sum())

@@ -165,7 +165,7 @@ def _separated(matrix: Matrix, options: Options) -> Iterator[tuple[str, float, n
     for test in TESTS:
         p = None
         if test not in DESIGNS:
-            p = pairwise(matrix, test, resamples=options.resamples, rng=options.seed).p
+            p = pairwise(matrix, test, resamples=options.resamples, rng=options.seed).p_adjusted
         for level in LEVELS:
             separated = (
                 is_significant(matrix.values, level, DESIGNS[test]) if p is None else p <= level

@@ -396,7 +396,7 @@ def significant_pairs(
                     rng=options.seed,
                     workers=1,
                 )
-            p = pairs.p[pairs.upper]
+            p = pairs.p_adjusted[pairs.upper]
             separated = int((p < options.alpha).sum())
             known = len(p) > 0 and not np.isnan(p).all()
             yield {
