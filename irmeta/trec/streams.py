@@ -30,7 +30,9 @@ except ImportError:
 
 _GZIP_ERROR = getattr(igzip_lib, "IsalError", zlib.error)  # isal types it as an instance
 _DAMAGED = (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error, _GZIP_ERROR)
-_GZ, _BZ2, _XZ, _ZST = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+_GZ, _BZ2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"
+_ARROW = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
+"""Compressions that Arrow undoes, by the first bytes."""
 _Z = b"\x1f\x9d"
 _BOM = b"\xef\xbb\xbf"
 
@@ -204,7 +206,7 @@ def file_sha256(path: Path) -> str | None:
 
 
 def decompressed(file: io.BufferedReader[Any]) -> Any:
-    """Decompress a gz, bz2, xz, zst or Z file, known by its first bytes; leave others unchanged."""
+    """Decompress a gz, bz2, xz, zst, lz4 or Z file, known by its first bytes; else return it."""
     head = file.peek(8)
     if head.startswith(_GZ):
         return igzip.GzipFile(fileobj=file)
@@ -212,8 +214,8 @@ def decompressed(file: io.BufferedReader[Any]) -> Any:
         return bz2.BZ2File(file)
     if head.startswith(_XZ):
         return lzma.LZMAFile(file)
-    if head.startswith(_ZST):
-        return pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
+    if (codec := _ARROW.get(head[:4])) is not None:
+        return pa.CompressedInputStream(pa.PythonFile(file, "r"), codec)
     if head.startswith(_Z):
         from irmeta.trec.z_files import ZFile  # compiles a kernel, and such files are rare
 

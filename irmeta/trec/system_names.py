@@ -15,7 +15,9 @@ from irmeta.trec.streams import InputFile
 from irmeta.trec.text import read_csv_rows, refuse_rows
 
 MATCH_SECONDS = 2.0  # for one file name; patterns that do not backtrack take microseconds
-_ENDINGS = "gz|bz2|xz|zst|z|txt|run|runs|res|result|results|trec|out|dat|tsv|csv|json|jsonl|parquet"
+_ENDINGS = (
+    "gz|bz2|xz|zst|lz4|z|txt|run|runs|res|result|results|trec|out|dat|tsv|csv|json|jsonl|parquet"
+)
 _STEM = re.compile(rf"(.+?)(?:\.(?:{_ENDINGS}))*", re.IGNORECASE | re.DOTALL)
 _FIRST_WORD = re.compile(r"([A-Za-z]+\.).*[A-Za-z].*", re.DOTALL)
 

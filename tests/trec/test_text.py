@@ -25,6 +25,7 @@ COMPRESSED = {
     "bz2": bz2.compress,
     "xz": lzma.compress,
     "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+    "lz4": lambda data: pa.compress(data, codec="lz4", asbytes=True),
 }
 STRINGS = {"a": pa.string(), "b": pa.string()}
 

@@ -20,6 +20,7 @@ from irmeta.policies import Comments
 from irmeta.schema.arrow import DAMAGED, as_frame
 from irmeta.trec.readers.columns import refuse
 from irmeta.trec.readers.dicts import has_doc_lists
+from irmeta.trec.readers.engine_json import EngineFile, engine_file
 from irmeta.trec.readers.forms import WRITE, Kind, header_of, refuse_json, separator_of
 from irmeta.trec.readers.frames import NAMES, OWN_TABLE, column_of, holds_columns, rows_of_columns
 from irmeta.trec.room import Room, check_room, cost, count_rest, half_of_memory
@@ -73,7 +74,7 @@ def read_content(file: InputFile, form: str, room: Room = half_of_memory) -> tup
     DataError
         If the file cannot be read, is empty or too large.
     """
-    mark = b"," if form == "json" else b"\n"
+    mark = {"json": b",", "jsonl": b"{"}.get(form, b"\n")
     parts, size, items, buffer = list[bytes](), 0, 0, memoryview(bytearray(_FIRST))
     with open_stream(file) as stream:
         while count := stream.readinto(buffer):
@@ -270,10 +271,12 @@ def table_of_parquet(content: bytes, file: str, room: Room = half_of_memory) -> 
         raise DataError("cannot be read as Parquet ({why})", file=file, ids=why, fix=fix) from None
 
 
-def read_json(text: str, file: str, kind: Kind) -> dict[str, dict[str, Any]] | FileTable:
+def read_json(
+    text: str, file: str, kind: Kind
+) -> dict[str, dict[str, Any]] | FileTable | EngineFile:
     """Return JSON by query, ``{query: {doc: value}}`` or ``{query: [doc]}``, or rows as a table.
 
-    Rows are records, or the columns of a dict of columns.
+    Rows are records, or the columns of a dict of columns. For other forms see `engine_json`.
 
     Raises
     ------
@@ -282,6 +285,8 @@ def read_json(text: str, file: str, kind: Kind) -> dict[str, dict[str, Any]] | F
     """
     content = parse_json(text, file, 1)
     refuse_json(content, file, kind)
+    if (known := engine_file(content)) is not None:
+        return known
     shape = f"{WRITE[kind][:-1]}, {{query: [doc, ...]}}, or a list of records."
     if isinstance(content, list):
         records = cast(list[Any], content)
@@ -307,25 +312,26 @@ def read_json(text: str, file: str, kind: Kind) -> dict[str, dict[str, Any]] | F
     return by_query
 
 
-def table_of_jsonl(text: str, file: str, kind: Kind) -> FileTable:
+def table_of_jsonl(text: str, file: str, kind: Kind) -> FileTable | EngineFile:
     """Return the records of a file with one JSON object per line.
 
-    An object is a record with named values, or ``{query: {doc: value}}``.
+    An object is a record with named values, ``{query: {doc: value}}``, or one of `engine_json`.
 
     Raises
     ------
     DataError
         At the first line that is neither, or has a value of another type.
     """
-    records, numbers = list[Any](), list[int]()
+    records, numbers, known = list[Any](), list[int](), None
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         content = parse_json(line, file, number)
         if not records:
             refuse_json(content, file, kind)
+            known = engine_file(content)
         values = cast(dict[str, Any], content) if isinstance(content, dict) else {}
-        if values and all(isinstance(docs, dict) for docs in values.values()):
+        if known is None and values and all(isinstance(docs, dict) for docs in values.values()):
             nested = [
                 {"query_id": query, "doc_id": doc, "score": value}
                 for query, docs in values.items()
@@ -335,6 +341,8 @@ def table_of_jsonl(text: str, file: str, kind: Kind) -> FileTable:
             nested = [content]
         records += nested
         numbers += [number] * len(nested)
+    if known is not None:
+        return EngineFile(known.form, records)
     return _table_of_records(records, numbers, file, "line", kind)
 
 

@@ -21,6 +21,7 @@ from irmeta.trec.qrels import (
 )
 from irmeta.trec.readers.columns import QrelsColumns, RunColumns
 from irmeta.trec.readers.dicts import ALL_RELEVANT, has_doc_lists, qrels_of_dict, run_of_dict
+from irmeta.trec.readers.engine_json import EngineFile
 from irmeta.trec.readers.file_tables import (
     FileTable,
     as_text,
@@ -36,7 +37,7 @@ from irmeta.trec.readers.file_tables import (
     table_of_parquet,
     table_of_tabs,
 )
-from irmeta.trec.readers.forms import FORMS, Form, Kind, recognize
+from irmeta.trec.readers.forms import FORMS, Form, recognize
 from irmeta.trec.readers.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.trec.room import Room, half_of_memory
 from irmeta.trec.runs import reading_notes
@@ -87,18 +88,17 @@ def read_run_file(
         tabs = None  # not of the form that the user named
     if tabs is not None and "q0" in tabs.frame.columns:
         table, tag = _without_tags(tabs)
-    elif form == "json":
-        found = _of_json(content, file.name)
-        if isinstance(found, RunColumns):
-            return _noted(found, form, sha256), None
-        table = found
+    elif form in ("json", "jsonl"):
+        table = _run_of_json(as_text(content, file.name), file.name, form)
+        if isinstance(table, RunColumns):
+            return _noted(table, form, sha256), None
     elif form in _TEXT:
         given = form if form in _WIDTH else "msmarco"
         if tabs is None:
             tabs = _table_of_fields(content, file.name, given, comments)
         form, table = _of_fields(tabs, given, is_given=is_given)
     else:
-        table = _table(content, file.name, form, "run", room)
+        table = _table(content, file.name, form, room)
     with _located(table):
         runs = list(runs_of_frame(as_frame(table.frame, file.name), file.name))
     if len(runs) > 1:
@@ -162,12 +162,15 @@ def read_qrels(
     content, sha256 = read_content(file, other, room)
     if (tabs := table_of_tabs(content, file.name, "qrels", comments)) is not None:
         return _judged(_qrels_of(numeric(tabs)), sha256, "tabs", subtopics, tabs, grade_digits)
-    if other == "json":
+    if other in ("json", "jsonl"):
         text = as_text(content, file.name)
-        found = read_json(text, file.name, "qrels")
+        read = read_json if other == "json" else table_of_jsonl
+        found = read(text, file.name, "qrels")
         if isinstance(found, FileTable):
             return _judged(_qrels_of(found), sha256, other, subtopics, found, grade_digits)
         with _located_in_json(text):
+            if isinstance(found, EngineFile):
+                return _judged(found.qrels(file.name), sha256, other, subtopics, None, grade_digits)
             columns = qrels_of_dict(found, file.name)
         judged = _judged(columns, sha256, other, subtopics, None, grade_digits)
         if not has_doc_lists(found):
@@ -176,25 +179,22 @@ def read_qrels(
     if other == "msmarco":
         table = numeric(table_of_fields(content, file.name, ("query", "doc", "grade"), comments))
     else:
-        table = _table(content, file.name, other, "qrels", room)
+        table = _table(content, file.name, other, room)
     return _judged(_qrels_of(table), sha256, other, subtopics, table, grade_digits)
 
 
-def _table(content: bytes, file: str, form: Form, kind: Kind, room: Room) -> FileTable:
+def _table(content: bytes, file: str, form: Form, room: Room) -> FileTable:
     if form == "parquet":
         return table_of_parquet(content, file, room)
-    if form == "csv":
-        return table_of_csv(content, file)
-    return table_of_jsonl(as_text(content, file), file, kind)
+    return table_of_csv(content, file)
 
 
-def _of_json(content: bytes, file: str) -> RunColumns | FileTable:
-    text = as_text(content, file)
-    found = read_json(text, file, "run")
-    if isinstance(found, FileTable):
-        return found
+def _run_of_json(text: str, file: str, form: Form) -> RunColumns | FileTable:
+    content = (read_json if form == "json" else table_of_jsonl)(text, file, "run")
+    if isinstance(content, FileTable):
+        return content
     with _located_in_json(text):
-        return run_of_dict(found, file)
+        return content.run(file) if isinstance(content, EngineFile) else run_of_dict(content, file)
 
 
 def _table_of_fields(content: bytes, file: str, form: Form, comments: Comments) -> FileTable:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from irmeta.errors import DataError
+from irmeta.trec.readers.engine_json import engine_file
 from irmeta.trec.readers.frames import column_of
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import NUMBER, WHOLE, first_fields
@@ -23,7 +24,7 @@ _EXPORT = "Export it as CSV, Parquet or text."
 _MAGIC = {
     b"\xff\xfe": ("text in UTF-16", _UTF8),
     b"\xfe\xff": ("text in UTF-16", _UTF8),
-    b"\x04\x22\x4d\x18": ("compressed by lz4", "Unpack it, or compress it by gz, bz2, xz or zst."),
+    b"\x02\x21\x4c\x18": ("compressed by lz4 in its legacy form", "Unpack it."),
     b"\xff\x06\x00\x00sNaPpY": ("compressed by snappy", "Unpack it."),
     b"7z\xbc\xaf\x27\x1c": ("a 7z archive", "Unpack it."),
     b"Rar!": ("a rar archive", "Unpack it."),
@@ -85,7 +86,12 @@ def refuse_trec_eval(head: bytes, file: str, *, values: bool = False) -> None:
 
 
 def refuse_json(content: object, file: str, kind: Kind) -> None:
-    """Raise the error of JSON in a known form that is not read."""
+    """Raise the error of JSON in a known form that is not read, or not as this kind."""
+    if (known := engine_file(content)) is not None:
+        if known.form.kind == kind:
+            return
+        where = "where qrels are expected" if kind == "qrels" else "where a run is expected"
+        raise DataError(f"{known.form.name}, {where}", file=file, line=1, fix=WRITE[kind])
     if (name := _json_form(content)) is not None:
         raise DataError(f"this looks like {name}", file=file, line=1, fix=WRITE[kind])
 
@@ -97,8 +103,6 @@ def _json_form(content: object) -> str | None:
         return None
     record = cast(dict[str, Any], first)
     keys = {*record}
-    if any(isinstance(record.get(key), list) for key in ("hits", "candidates")):
-        return "RankLLM's JSON, a record with a list of docs for each query"
     for needed, name in _KEYS.items():
         if keys.issuperset(needed):
             return name
@@ -112,10 +116,6 @@ def _json_form(content: object) -> str | None:
 
 
 _KEYS: dict[tuple[str, ...], str] = {
-    ("requests", "metric"): "a request of Elasticsearch's _rank_eval",
-    ("requests",): "a request of Elasticsearch's _rank_eval",
-    ("judgmentRatings",): "judgments of OpenSearch's Search Relevance",
-    ("topics", "index"): "ratings of the Rated Ranking Evaluator (RRE)",
     ("task_name", "scores"): "results of MTEB, which holds means",
     ("model_names", "metrics"): "a report of ranx, which holds means",
 }
@@ -214,7 +214,10 @@ def _read_head(file: InputFile) -> bytes:
 
 
 def _is_jsonl(head: bytes) -> bool:
-    """Check whether the first line is a complete object that is a record, or one of several."""
+    """Check whether the first line is a complete object that is a record, or one of several.
+
+    Judgments of a search engine on one line are no record.
+    """
     first, _, further = head.partition(b"\n")
     try:
         value: object = json.loads(first)
@@ -222,7 +225,8 @@ def _is_jsonl(head: bytes) -> bool:
         return further.lstrip()[:1] == b"{"
     except ValueError:  # cut off, or a number of more digits than Python converts
         return False
-    if not isinstance(value, dict):
+    known = engine_file(value)
+    if not isinstance(value, dict) or (known is not None and known.form.kind == "qrels"):
         return False
     values = cast(dict[str, Any], value).values()
     is_record = any(not isinstance(one, dict | list) for one in values)

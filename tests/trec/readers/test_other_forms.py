@@ -176,29 +176,18 @@ def test_subtopics__errors_name_the_option(tmp_path: Path, run):
     assert "no column of the subtopic" in done.err
 
 
-RANK_EVAL = {"requests": [{"id": "q", "ratings": [{"_id": "d", "rating": 1}]}], "metric": {}}
-OPENSEARCH = {"name": "j", "judgmentRatings": [{"query": "q", "ratings": []}]}
-RRE = {"index": "core", "topics": [{"query_groups": []}]}
-RANK_LLM = [{"query": "red", "hits": [{"qid": "q", "docid": "d", "score": 9.1}]}]
-NEW_RANK_LLM = {"query": {"qid": "q"}, "candidates": [{"docid": "d", "score": 9.2}]}
 SUMMARY = "runid                 \tall\ta\nmap                   \tall\t0.4\n"
 PER_QUERY = "map                   \t301\t0.4\nmap                   \tall\t0.4\n"
 OLD = "\nQueryid (Num):       25\nTotal number of documents over all queries\n"
 JUDGMENTS = "query Q0 doc rank"
 FORMS: dict[str, tuple[str | bytes, str]] = {
-    "rank_eval": (json.dumps(RANK_EVAL), "a request of Elasticsearch's _rank_eval"),
-    "metric first": (json.dumps(dict(reversed(RANK_EVAL.items()))), "_rank_eval"),
-    "opensearch": (json.dumps(OPENSEARCH), "judgments of OpenSearch"),
-    "rre": (json.dumps(RRE), "Rated Ranking Evaluator"),
-    "rankllm": (json.dumps(RANK_LLM), "RankLLM's JSON"),
-    "new rankllm": (json.dumps(NEW_RANK_LLM) + "\n", "RankLLM's JSON"),
     "mteb": (json.dumps({"task_name": "SciFact", "scores": {}}), "results of MTEB"),
     "pairs": (json.dumps({"q": [["d", 2.5]]}), "lists of pairs of a doc and a score"),
     "records": (json.dumps({"q": [{"id": "d", "score": 2.5}]}), "lists of records by query"),
     "letor": ("2 qid:1 1:0.05 2:0.0 #docid = GX029\n", "features of learning to rank"),
     "four letor": ("1 qid:1 1:0.5 2:0.1\n", "features of learning to rank"),
     "letor with a number": ("1 qid:1 1:0.5 1\n", "features of learning to rank"),
-    "lz4": (b"\x04\x22\x4d\x18abc", "compressed by lz4"),
+    "legacy lz4": (b"\x02\x21\x4c\x18abc", "compressed by lz4 in its legacy form"),
     "feather": (b"ARROW1\0\0", "Arrow IPC"),
     "utf-16": ("q 0 d 1\n".encode("utf-16"), "text in UTF-16"),
     "utf-16 without mark": ("q 0 d 1\n".encode("utf-16-be"), "text in UTF-16"),

@@ -1,0 +1,189 @@
+"""Judgments of search engines and ranked docs of rerankers in JSON, and files of lz4."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import irmeta
+from irmeta.errors import IrmetaError
+from irmeta.trec.readers.files import read_qrels
+from irmeta.trec.streams import InputFile
+
+RUN = {"phone": ["B2", "B1"], "case": ["B1", "B9"]}
+OPENSEARCH = {
+    "name": "j",
+    "judgmentRatings": [
+        {
+            "query": "phone",
+            "ratings": [
+                {"docId": "B1", "rating": "1.0"},
+                {"docId": "B2", "rating": "0.7"},
+                {"docId": "B3", "rating": 0},
+            ],
+        },
+        {"query": "case", "ratings": [{"docId": "B9", "rating": "0.5"}]},
+    ],
+}
+RANK_EVAL = {
+    "metric": {"dcg": {"k": 10}},
+    "requests": [
+        {
+            "id": "phone",
+            "request": {"query": {"match": {"t": "phone"}}},
+            "ratings": [
+                {"_index": "i", "_id": "B1", "rating": 3},
+                {"_index": "i", "_id": "B2", "rating": 1},
+                {"_index": "j", "_id": "B2", "rating": 1},
+            ],
+        },
+        {"id": "case", "ratings": [{"_index": "i", "_id": "B9", "rating": 1}]},
+    ],
+}
+GROUPS = [
+    {"name": "phone", "queries": [], "relevant_documents": {"3": ["B1"], "1": ["B2"]}},
+    {"name": "case", "relevant_documents": {"B9": {"gain": 1}}},
+]
+RECORDS = [
+    {"name": "phone", "relevant_documents": [{"document_id": "B1", "gain": 3}]},
+    {"name": "case", "relevant_documents": [{"document_id": "B9", "gain": 1}]},
+]
+RRE = {"index": "core", "topics": [{"description": "t", "query_groups": GROUPS}]}
+ANSWER = {"took": 1, "hits": {"hits": [{"_id": "x", "_source": OPENSEARCH}]}}
+TWO_GRADES = {"phone": 0.796708, "case": 0.63093}
+JUDGED: dict[str, tuple[object, dict[str, float]]] = {
+    "opensearch": (OPENSEARCH, {"phone": 0.923198, "case": 0.63093}),
+    "answer of opensearch": (ANSWER, {"phone": 0.923198, "case": 0.63093}),
+    "rank_eval": (RANK_EVAL, TWO_GRADES),
+    "requests first": (dict(reversed(RANK_EVAL.items())), TWO_GRADES),
+    "rre": (RRE, TWO_GRADES),
+    "rre without topics": ({"query_groups": RECORDS}, {"phone": 0.63093, "case": 0.63093}),
+}
+
+
+@pytest.mark.parametrize("is_on_lines", [False, True])
+@pytest.mark.parametrize("form", JUDGED)
+def test_judgments__of_engines_are_qrels(form, is_on_lines, tmp_path: Path):
+    content, expected = JUDGED[form]
+    file = tmp_path / "judged.json"
+    file.write_text(json.dumps(content, indent=2 if is_on_lines else None))
+    found = irmeta.evaluate(str(file), RUN, "nDCG@10", per_query=True)
+    values = found.select("query", "value").rows()
+    assert {query: round(value, 6) for query, value in values} == expected
+
+
+def notes_of(folder: Path, content: object) -> tuple[str, ...]:
+    (folder / "q").write_text(json.dumps(content))
+    return read_qrels(InputFile.at(folder / "q", "q")).notes
+
+
+def test_judgments__notes_name_the_form_and_what_was_dropped(tmp_path: Path):
+    notes = notes_of(tmp_path, RANK_EVAL)
+    assert "a request of Elasticsearch's _rank_eval" in notes
+    assert "1 judgments given twice with equal grades" in notes
+    unrated = {"requests": [{"id": "a", "ratings": [{"_id": "d", "rating": None}]}]}
+    unrated["requests"].append({"id": "b", "ratings": [{"_id": "d", "rating": 1}]})
+    unrated["requests"].append({"id": "c", "ratings": []})
+    notes = " ".join(notes_of(tmp_path, unrated))
+    assert "rows without a grade, taken as unjudged: 1" in notes
+    assert "queries without a judgment" in notes
+
+
+FAULTS: dict[str, tuple[str, str]] = {
+    "field": ('{"requests": [\n{"id": "q",\n"ratings": [{"_id": "d9"}, {"id": "d8"}]}]}',
+              r"j, line 3: .*without the field '_id'.*d8"),
+    "record": ('{"requests": [{"id": "q", "ratings":\n["d7"]}]}', r"j, line 2: not a record.*d7"),
+    "text": ('{"judgmentRatings": [{"query": "q", "ratings": [\n{"docId": "d", "rating": "x"}]}]}',
+             r"j, line 2: query q, doc d: the value is not a number.*'x'"),
+    "grades": ('{"requests": [{"id": "q", "ratings": [\n{"_id": "d", "rating": 1},'
+               '{"_id": "d", "rating": 2}]}]}', r"j, line 2: query q, doc d has grades 1.* and 2"),
+    "twice": ('{"requests": [{"id": "q", "ratings": []},\n{"id": "q", "ratings": []}]}',
+              r"a query occurs twice.*'q'"),
+    "id": ('{"requests": [{"id": "q", "ratings": [{"_id": ["d"], "rating": 1}]}]}',
+           "'_id' is neither text nor a whole number"),
+    "list": ('{"query_groups": [{"name": "q", "relevant_documents": "d"}]}',
+             "relevant_documents are neither"),
+    "kind": (json.dumps([{"query": {"qid": "q"}, "candidates": [{"docid": "d"}]}]),
+             "RankLLM's JSON, where qrels are expected.*Write"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_judgments__faults_are_located(fault, tmp_path: Path):
+    content, said = FAULTS[fault]
+    (tmp_path / "j").write_text(content)
+    with pytest.raises(IrmetaError, match=said):
+        read_qrels(InputFile.at(tmp_path / "j", "j"))
+
+
+CANDIDATES = [
+    {
+        "query": {"text": "red shoes", "qid": "q1"},
+        "candidates": [
+            {"docid": "d2", "score": 9.1, "doc": {"contents": 'a "quoted", {text}'}},
+            {"docid": "d1", "score": 8.0, "doc": {}},
+        ],
+    },
+    {"query": {"text": "none", "qid": 2}, "candidates": []},
+]
+HITS = [
+    {
+        "query": "red shoes",
+        "hits": [
+            {"qid": "q1", "docid": "d2", "rank": 1, "score": 9.1},
+            {"qid": "q1", "docid": "d1", "rank": 2, "score": 8.0},
+        ],
+    }
+]
+
+
+def as_lines(records: list[object]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [json.dumps(CANDIDATES), as_lines(CANDIDATES), json.dumps(HITS), as_lines(HITS[:1]),
+     json.dumps(CANDIDATES[0], indent=1),
+     json.dumps(CANDIDATES).replace("9.1", "null").replace("8.0", "null")],
+)  # fmt: skip
+@pytest.mark.parametrize("tie_order", ["trec_eval", "rank"])
+def test_rank_llm__runs_are_read(content, tie_order, tmp_path: Path):
+    (tmp_path / "reranked").write_text(content)
+    store = irmeta.from_data({"q1": {"d1": 1}}, str(tmp_path / "reranked"), tie_order=tie_order)
+    assert store.means("RR")["value"].item() == 0.5
+    assert "RankLLM's JSON" in store.systems()["notes"].item()
+
+
+def test_rank_llm__faults_are_located(tmp_path: Path):
+    for change, said in (
+        (('"score": 8.0', '"score": null'), r"line 1: query q1, doc d1: the score is not a finite"),
+        (('"docid": "d1"', '"id": "d1"'), "without the field 'docid'"),
+        (('"docid": "d1"', '"docid": "d2"'), "query q1 has doc d2 a second time"),
+    ):
+        (tmp_path / "r").write_text(as_lines(CANDIDATES).replace(*change))
+        with pytest.raises(IrmetaError, match=said):
+            irmeta.evaluate({"q1": {"d1": 1}}, str(tmp_path / "r"), "RR")
+    (tmp_path / "r").write_text(json.dumps(OPENSEARCH))
+    with pytest.raises(IrmetaError, match=r"OpenSearch's .*, where a run is expected"):
+        irmeta.evaluate({"q1": {"d1": 1}}, str(tmp_path / "r"), "RR")
+
+
+LZ4 = bytes.fromhex(
+    "04224d186440a720000000f3027131205130206431203120322e3020740a1100a032203220312e3020740a0000000076b83929"
+)
+"""What the program lz4 1.9 writes of two lines of a run."""
+
+
+def test_lz4__files_of_the_program_are_read(tmp_path: Path):
+    (tmp_path / "bm25.run.lz4").write_bytes(LZ4)
+    found = irmeta.evaluate({"q1": {"d2": 1}}, str(tmp_path / "bm25.run.lz4"), "RR")
+    assert found.select("system", "value").rows() == [("t", 0.5)]
+    (tmp_path / "bm25.run.lz4").write_bytes(LZ4[:-5])
+    with pytest.raises(IrmetaError, match="cut short or damaged"):
+        irmeta.evaluate({"q1": {"d2": 1}}, str(tmp_path / "bm25.run.lz4"), "RR")
+    (tmp_path / "bm25.run.lz4").write_bytes(LZ4.replace(b"Q0 d1", b"Q0 d3"))
+    with pytest.raises(IrmetaError, match="cut short or damaged"):
+        irmeta.evaluate({"q1": {"d2": 1}}, str(tmp_path / "bm25.run.lz4"), "RR")
