@@ -47,7 +47,7 @@ def _texts(policy: type[Options], *, without: tuple[str, ...] = ()) -> dict[str,
 
 _EVAL = _texts(EvalPolicy) | {"rel": "float | Mapping[str, float] | Sequence[str] | None"}
 _READ, _DATA = _texts(ReadPolicy), _texts(ReadPolicy, without=("names",))
-_RUNS = ("duplicates", "malformed", "run_format", "drop_self", "comments")
+_RUNS = ("duplicates", "malformed", "run_format", "drop_self", "comments", "drop_docs", "chunks")
 _READ_ALONE = {name: kind for name, kind in _DATA.items() if name not in _EVAL}
 KEYWORDS = {
     "EvalChoices": ("The fields of `EvalPolicy`", _EVAL),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
+from pathlib import Path
 from typing import Any, Literal
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import DataError, UsageError, did_you_mean, printable
 from irmeta.options import Options, option
 
 TieOrder = Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"]
-Duplicates = Literal["error", "first"]
+Duplicates = Literal["error", "first", "best"]
 Malformed = Literal["error", "skip"]
 Comments = Literal["auto", "rows", "skip", "none"]
 RunFormat = Literal["auto", "trec", "msmarco", "scores", "csv", "json", "jsonl", "parquet"]
@@ -56,7 +60,9 @@ class ReadPolicy(Options):
     depth
         Keep the first `depth` docs of each list, after ordering (trec_eval -M); None keeps all.
     duplicates
-        A doc twice in a list: ``error`` skips the run, ``first`` keeps the first line.
+        A doc twice in a list: ``error`` skips the run, ``first`` keeps the first line, ``best`` the
+        one that the tie order ranks highest: that of the best score, under ``rank`` of the
+        smallest rank, under ``file`` the first.
     malformed
         A line that cannot be read: ``error`` skips the run, ``skip`` drops the line and counts it.
     names
@@ -84,6 +90,15 @@ class ReadPolicy(Options):
     subtopics
         Whether the second column of qrels in TREC form, or a column ``iteration``, is a subtopic.
         A column ``subtopic`` always is.
+    drop_docs
+        File of docs that are taken out of the lists and judgments of queries, before ranks are
+        counted: those judged before (residual collections), items that users know, the doc that a
+        query was made from. Lines ``query doc``; or a table with such columns, or qrels of any
+        grades. Lines without effect are counted; a file of nothing else is an error. Queries
+        without judgments left are not averaged. Records have the file's name and SHA-256.
+    chunks
+        Separator of ids of chunks, such as ``#``: what stands before the first one is the id of the
+        doc, which has the rank of its best chunk (see `duplicates`). Judgments are of docs.
 
     Examples
     --------
@@ -110,16 +125,76 @@ class ReadPolicy(Options):
     subtopics: bool = option(
         False, "Take the second column of qrels for a subtopic; a column called subtopic always is."
     )
+    drop_docs: str | None = option(
+        None,
+        "Take docs out of lists and judgments; lines of FILE: query doc.",
+        metavar="FILE",
+        file=True,
+    )
+    chunks: str | None = option(
+        None,
+        "Rank docs by their best chunks; the id of a doc is what stands before SEPARATOR.",
+        metavar="SEPARATOR",
+        parse="irmeta.policies:checked_separator",
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.drop_docs, os.PathLike):
+            object.__setattr__(self, "drop_docs", os.fspath(self.drop_docs))
+        super().__post_init__()
 
     def record(self) -> dict[str, Any]:
         """Return the options; those of later versions only where they are not the default.
 
         Stores of earlier versions, which lack them, stay up to date.
+
+        Raises
+        ------
+        DataError
+            If the file of `drop_docs` cannot be read.
         """
         changed = self.changed()
         late = ("run_format", "drop_self", "grade_digits", "comments", "subtopics")
-        record = super().record().items()
-        return {name: value for name, value in record if name not in late or name in changed}
+        late += ("drop_docs", "chunks")
+        record = super().record()
+        if self.drop_docs is not None:
+            record["drop_docs"] = recorded_file(self.drop_docs)
+        return {n: value for n, value in record.items() if n not in late or n in changed}
+
+
+_RECORDED = re.compile(r".+ sha256:[0-9a-f]{64}", re.DOTALL)
+
+
+def recorded_file(path: str) -> str:
+    """Return the name and SHA-256 of a file as one text; such a text as it is.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    """
+    if _RECORDED.fullmatch(path):
+        return path
+    try:
+        with Path(path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+    except OSError as error:
+        problem = error.strerror or "it cannot be read"
+        raise DataError(problem, file=printable(path)) from None
+    return f"{printable(Path(path).name)} sha256:{digest.hexdigest()}"
+
+
+def checked_separator(text: str) -> str:
+    """Return the separator of `chunks`.
+
+    Raises
+    ------
+    UsageError
+        If it is empty, or white space, which ids cannot hold in every form.
+    """
+    if not text.strip():
+        raise UsageError(f"chunks = {text!r} is no separator: give one such as '#'.")
+    return text
 
 
 def checked_names(names: str) -> str:

@@ -67,6 +67,8 @@ class ReadChoices(TypedDict, total=False):
     grade_digits: int | None
     comments: Comments
     subtopics: bool
+    drop_docs: str | None
+    chunks: str | None
 
 
 class DataChoices(TypedDict, total=False):
@@ -81,6 +83,8 @@ class DataChoices(TypedDict, total=False):
     grade_digits: int | None
     comments: Comments
     subtopics: bool
+    drop_docs: str | None
+    chunks: str | None
 
 
 class PoolChoices(TypedDict, total=False):
@@ -99,6 +103,8 @@ class RunChoices(TypedDict, total=False):
     run_format: RunFormat
     drop_self: bool
     comments: Comments
+    drop_docs: str | None
+    chunks: str | None
 
 
 class DataPolicies(TypedDict, total=False):
@@ -121,6 +127,8 @@ class DataPolicies(TypedDict, total=False):
     grade_digits: int | None
     comments: Comments
     subtopics: bool
+    drop_docs: str | None
+    chunks: str | None
 
 
 class Policies(TypedDict, total=False):
@@ -135,6 +143,8 @@ class Policies(TypedDict, total=False):
     grade_digits: int | None
     comments: Comments
     subtopics: bool
+    drop_docs: str | None
+    chunks: str | None
     queries: Averaged
     negative: Negative
     pool_order: TieOrder

@@ -28,7 +28,7 @@ from irmeta.policies import (
         (ReadPolicy, "tie_order", None, "Known: file, rank, score-file, trec_eval, trec_eval10."),
         (ReadPolicy, "tie_order", ["rank"], "is not a choice"),
         (ReadPolicy, "duplicates", "frist", "Did you mean 'first'?"),
-        (ReadPolicy, "duplicates", True, "Known: error, first."),
+        (ReadPolicy, "duplicates", True, "Known: best, error, first."),
         (ReadPolicy, "malformed", "skipp", "Did you mean 'skip'?"),
         (ReadPolicy, "depth", 0, "is not a whole number of at least 1"),
         (ReadPolicy, "depth", -1, "is not a whole number of at least 1"),

@@ -59,7 +59,7 @@ def read(
         Called with the track, the number of files read, and the number of files.
     **choices
         Fields of `ReadPolicy`: tie_order, depth, duplicates, malformed, names,
-        run_format, drop_self, grade_digits, comments, subtopics.
+        run_format, drop_self, grade_digits, comments, subtopics, drop_docs, chunks.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def read(
     NamesWarning
         If systems are named by file, because runs share their tags; ``names="file"`` silences it.
     QrelsWarning
-        If the qrels look like those of another track.
+        If the qrels look like those of another track, or docs of `drop_docs` had no effect.
     PoolDepthWarning
         If a file of pool depths lacks judged queries.
     SelfRetrievalWarning
@@ -221,7 +221,7 @@ def from_data(
         Threads over the runs; default: the usable cores.
     **choices
         Fields of `ReadPolicy` but `names`: tie_order, depth, duplicates, malformed, run_format,
-        drop_self, grade_digits, comments, subtopics.
+        drop_self, grade_digits, comments, subtopics, drop_docs, chunks.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def from_data(
     SkippedRunWarning
         If a run has no judged query, or a run file cannot be read.
     QrelsWarning
-        If the qrels look like those of another track.
+        If the qrels look like those of another track, or docs of `drop_docs` had no effect.
 
     Raises
     ------
@@ -298,8 +298,8 @@ def evaluate(
         Confidence interval of each mean: see `Store.evaluate`.
     **choices
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
-        duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, queries,
-        negative, pool_order, pool_depth, pool_without.
+        duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, drop_docs,
+        chunks, queries, negative, pool_order, pool_depth, pool_without.
 
     Returns
     -------

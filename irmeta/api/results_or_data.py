@@ -39,6 +39,7 @@ WARNINGS: dict[str, type[UserWarning]] = {
     "rows": QrelsWarning,
     "pool_depth": PoolDepthWarning,
     "self_retrieval": SelfRetrievalWarning,
+    "drop_docs": QrelsWarning,
 }
 """The warnings of a track's record, by kind."""
 

@@ -10,7 +10,15 @@ import numpy as np
 import polars as pl
 
 from irmeta.api.validate import SYSTEMS, run_files, runs_in
-from irmeta.errors import DataError, UsageError, check_choice, check_whole, did_you_mean
+from irmeta.errors import (
+    DataError,
+    QrelsWarning,
+    UsageError,
+    check_choice,
+    check_whole,
+    did_you_mean,
+    warn,
+)
 from irmeta.locations import AnyLocation, local, location
 from irmeta.options import check_names
 from irmeta.policies import ReadPolicy, TieOrder
@@ -54,7 +62,8 @@ def pool_of_runs(
     tie_order : str, default 'score-file'
         Order of docs with equal scores, as in `ReadPolicy`.
     **choices
-        Fields of `ReadPolicy`: duplicates, malformed, run_format, drop_self, comments.
+        Fields of `ReadPolicy`: duplicates, malformed, run_format, drop_self, comments, drop_docs
+        (such as docs that were judged before), chunks.
 
     Returns
     -------
@@ -64,12 +73,18 @@ def pool_of_runs(
         ``systems.csv``): one row per doc, sorted by query and doc, since assessors should not see
         an order of ranks.
 
+    Warns
+    -----
+    QrelsWarning
+        If some of the docs of `drop_docs` are in no list.
+
     Raises
     ------
     UsageError
         If no run is named, a path does not exist, or a name of a system is unknown.
     DataError
-        If a run cannot be read: `irmeta.validate` lists all its errors.
+        If no doc of `drop_docs` is in a list, or a run cannot be read: `irmeta.validate` lists all
+        its errors.
 
     Examples
     --------
@@ -82,7 +97,12 @@ def pool_of_runs(
     reading = ReadPolicy(**choices)
     paths = [runs] if isinstance(runs, AnyLocation) else list(runs)
     reader = RowReader()
-    read = _read(run_files(paths, reading), reader)
+    source = run_files(paths, reading)
+    read = _read(source, reader)
+    if (rules := source.doc_rules) is not None:
+        rules.check_effect()
+        if (text := rules.note()) is not None:
+            warn(text, QrelsWarning)
     facts = _facts(paths)
     names = file_names(read)
     wanted = [system] if isinstance(system, str) else None if system is None else list(system)

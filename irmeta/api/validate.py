@@ -25,6 +25,7 @@ from irmeta.policies import Comments, ReadPolicy, RunRules
 from irmeta.policy_keywords import RunChoices
 from irmeta.schema.result_tables import RUN_FINDINGS, VALIDATED_RUNS
 from irmeta.store.read_run import Run, read_run
+from irmeta.store.read_track import prepared
 from irmeta.summaries import Summarized, Summary
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.collection import files_below, is_beside_runs
@@ -148,8 +149,9 @@ def validate(
         The collection: a text with one doc per line that begins with the doc's id, also compressed.
         It is streamed, and only the ids of the runs are held in memory.
     **choices
-        Fields of `ReadPolicy`: duplicates, malformed, run_format, drop_self, comments. What they
-        let pass is no error.
+        Fields of `ReadPolicy`: duplicates, malformed, run_format, drop_self, comments, drop_docs,
+        chunks. What they let pass is no error; a note counts the docs of a run that `drop_docs`
+        takes out.
 
     Returns
     -------
@@ -304,7 +306,8 @@ def run_files(paths: Sequence[AnyLocation], policy: ReadPolicy) -> TrackSource:
         else:
             raise UsageError(not_a("file", path) + ".")
     typed = {path.as_posix(): str(path) for path in map(local, paths)}
-    return TrackSource("", Path(), tuple(dict.fromkeys(files)), (), None, policy, given=typed)
+    source = TrackSource("", Path(), tuple(dict.fromkeys(files)), (), None, policy, given=typed)
+    return prepared(source)
 
 
 def runs_in(source: TrackSource, name: str) -> Iterator[InputFile | DataError]:

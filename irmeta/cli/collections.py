@@ -64,7 +64,7 @@ def reanalyze(
     from irmeta.studies.framework.recorded_files import recorded_policy
 
     # A store has a fixed ReadPolicy: pass one only if it differs from the default.
-    choices: Any = {} if reading == ReadPolicy() else reading.record()
+    choices: Any = reading.changed()
     root = location(source)
     if store_folder(root) != root:
         report_policies(root, recorded_policy(root), given)

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 WHOLE_LISTS = (
     ReadPolicy,
-    (
-        *("names", "duplicates", "malformed", "run_format", "drop_self", "grade_digits"),
-        *("comments", "subtopics"),
-    ),
+    tuple(name for name in ReadPolicy.__dataclass_fields__ if name not in ("tie_order", "depth")),
 )
 """Read options of commands that have another option for the tie order, and read complete lists."""
 READING = (ReadPolicy, (*WHOLE_LISTS[1], "depth"))

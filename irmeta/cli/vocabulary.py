@@ -185,6 +185,12 @@ TERMS = (
     Term("--names", "names", "Rule for the names of systems."),
     Term("--run-format", "run_format", "Format of run files that cannot be recognised."),
     Term("--drop-self", "drop_self", "Remove docs with the id of their query."),
+    Term(
+        "--drop-docs",
+        "drop_docs",
+        "File of docs to take out of lists and judgments: lines `query doc`.",
+    ),
+    Term("--chunks", "chunks", "Separator before which an id of a chunk has the id of its doc."),
     Term("--grade-digits", "grade_digits", "Decimal places to which grades are rounded."),
     Term("--comments", "comments", "Meaning of lines of text that begin with #."),
     Term("--subtopics", "subtopics", "Take the second column of qrels for a subtopic."),

@@ -249,10 +249,14 @@ def _again(
 
 def _absolute(sources: Iterable[AnyTrack]) -> list[AnyTrack]:
     """Return tracks with absolute paths."""
-    return [
-        source if isinstance(source, BrokenTrack) else replace(source, root=source.root.absolute())
-        for source in sources
-    ]
+
+    def absolute(source: TrackSource) -> TrackSource:
+        policy = source.policy
+        if policy.drop_docs is not None:
+            policy = replace(policy, drop_docs=os.path.abspath(policy.drop_docs))
+        return replace(source, root=source.root.absolute(), policy=policy)
+
+    return [s if isinstance(s, BrokenTrack) else absolute(s) for s in sources]
 
 
 def _received(outcome: Outcome, layout: Layout) -> Outcome:

@@ -215,9 +215,10 @@ class Layout:
         """
         root = local(self.root)
         if self.manifest.is_file():
-            if (current := self.read_policy()) != policy:
+            asked = ReadPolicy.from_record(policy.record())  # files by their content
+            if (current := self.read_policy()) != asked:
                 raise UsageError(
-                    f"{self.root} was made with {current}, not {policy}: use another folder."
+                    f"{self.root} was made with {current}, not {asked}: use another folder."
                 )
             return
         if not is_free(root):

@@ -24,7 +24,14 @@ from irmeta.store.long_table import Group, Names, Noticed, doc_columns, run_colu
 from irmeta.store.memory_limit import Limits
 from irmeta.store.ranked_track import Evaluation, RankedGroup, RankedTrack, read_ranked
 from irmeta.store.read_run import Run, SkippedRun, read_run, run_of_columns
-from irmeta.store.read_track import Count, Progress, ReadTrack, read_track, read_with
+from irmeta.store.read_track import (
+    Count,
+    Progress,
+    ReadTrack,
+    prepared,
+    read_track,
+    read_with,
+)
 from irmeta.store.readers import Readers
 from irmeta.store.scan import StoredLists, code_names
 from irmeta.store.small_tables import small_frames, table_frame
@@ -330,13 +337,17 @@ def read_data(
         given={file: file for file in (*files, *(given.file for given, _ in sets))},
     )
 
+    ruled = prepared(source)
+    if (rules := ruled.doc_rules) is not None:
+        sets = [(given, rules.without_dropped(parsed, given.file)) for given, parsed in sets]
+
     def read_runs(readers: Readers) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
-        read = partial(_read_run, source, readers)
+        read = partial(_read_run, ruled, readers)
         found = list(ordered_map(read, runs, workers=workers))
         return found, {run.file: run.sha256 for run in found}
 
     try:
-        held = hold(read_with(source, sets, read_runs), workers)
+        held = hold(read_with(ruled, sets, read_runs), workers)
     except DataError as error:  # what names no run or qrels is about the track
         raise (of_track(track, error) if error.file is None else error) from None
     return MemoryStore(track, policy, {track: held}), Outcome(source, "read")
@@ -385,6 +396,6 @@ def _read_run(source: TrackSource, readers: Readers, given: GivenRun) -> Run | S
     content = given.load()
     with readers.borrow() as reader:
         if isinstance(content, RunColumns):
-            return run_of_columns(content, given.name, source.policy, reader)
+            return run_of_columns(content, given.name, source, reader)
         run = read_run(source, content, reader)
     return run if given.name is None else replace(run, tag=given.name)

@@ -34,9 +34,9 @@ from irmeta.store.read_run import (
 )
 from irmeta.store.read_track import (
     ReadTrack,
-    check_pattern,
     complete_track,
     name_runs,
+    prepared,
     read_beside,
     read_sets,
     run_or_archive,
@@ -156,6 +156,7 @@ class RankReader:
         """
         policy = self.source.policy
         is_plain = policy.run_format in ("auto", "trec") and not policy.drop_self
+        is_plain = is_plain and self.source.doc_rules is None
         if not is_plain or printable(file.name) != file.name:
             return None
         chunks: list[_Chunk] = []
@@ -417,7 +418,7 @@ def read_ranked(
     DataError
         See `read_track`.
     """
-    check_pattern(source)
+    source = prepared(source)
     sets, unreadable = read_sets(source, limits)
     beside = read_beside(source, sets, unreadable)
     judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])

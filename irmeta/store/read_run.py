@@ -21,7 +21,6 @@ from irmeta.kernels.lists import (
     ranks_contradict,
     score_states,
 )
-from irmeta.policies import ReadPolicy
 from irmeta.trec.readers.columns import RunColumns
 from irmeta.trec.readers.file_tables import has_tab_fields
 from irmeta.trec.readers.files import read_run_file
@@ -30,7 +29,14 @@ from irmeta.trec.rows import NO_RANK, RowReader, Rows
 from irmeta.trec.runs import ODD_RANKS, RunText, first_repeat, parse_clean_run, parse_odd_run
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, stored_sha256
-from irmeta.trec.tie_orders import contradicting_lists, missing_rank, row_without_rank, rows_of
+from irmeta.trec.tie_orders import (
+    TIE_RULES,
+    TieRule,
+    contradicting_lists,
+    missing_rank,
+    row_without_rank,
+    rows_of,
+)
 
 KINDS: dict[str, type[np.generic]] = {
     "doc": np.int32,
@@ -250,11 +256,11 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
                 file, cast(Form, form), is_given=is_given, comments=comments, room=reader.room
             )
             sha256 = columns.sha256()
-            return run_of_columns(columns, tag, source.policy, reader)
+            return run_of_columns(columns, tag, source, reader)
         parsed = parsed or parse_odd_run(file, reader, source.policy.malformed, comments)
         sha256, tag = parsed.sha256, parsed.tag
         repeat = partial(first_repeat, file, comments)
-        return run_of_rows(source.policy, file.name, parsed, reader, repeat)
+        return run_of_rows(source, file.name, parsed, reader, repeat)
     except DataError as error:
         if not source.may_quote(file.name):
             error.conceal()
@@ -262,7 +268,7 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
 
 
 def run_of_columns(
-    columns: RunColumns, name: str | None, policy: ReadPolicy, reader: RowReader
+    columns: RunColumns, name: str | None, source: TrackSource, reader: RowReader
 ) -> Run:
     """Return a run of columns, see `run_of_rows`; `name` is its tag."""
     rows = Rows(
@@ -280,8 +286,8 @@ def run_of_columns(
     odd = columns.odd_ranks
     notes = [*columns.notes, *([f"{odd:,} {ODD_RANKS}"] if odd else [])]
     text = RunText(rows, columns.sha256(), name, notes=notes)
-    run = run_of_rows(policy, columns.place, text, reader, partial(_first_repeat, columns))
-    return replace(run, empty=columns.empty)
+    run = run_of_rows(source, columns.place, text, reader, partial(_first_repeat, columns))
+    return replace(run, empty=columns.empty + run.empty)
 
 
 def _repeats(rows: Rows, docs: int) -> int:
@@ -307,12 +313,13 @@ def _first_repeat(columns: RunColumns) -> DataError:
         problem,
         file=columns.place,
         ids=ids,
-        fix="Keep one row of each doc; `duplicates='first'` keeps the first.",
+        fix="Keep one row of each doc; `duplicates='first'` keeps the first, `duplicates='best'` "
+        "that of the best score.",
     )
 
 
 def run_of_rows(
-    policy: ReadPolicy,
+    source: TrackSource,
     name: str,
     parsed: RunText,
     reader: RowReader,
@@ -323,10 +330,11 @@ def run_of_rows(
     Raises
     ------
     DataError
-        If a list has a doc twice and the policy does not keep the first (the error is that of
-        `repeat_error`), or if a row has no rank and the tie order compares ranks.
+        If a list has a doc twice and the policy does not keep one (the error is that of
+        `repeat_error`), if a row has no rank and the tie order compares ranks, or if all docs are
+        dropped.
     """
-    rows = parsed.rows
+    policy, rows = source.policy, parsed.rows
     count = len(rows.doc)
     position = np.arange(1, count + 1, dtype=np.int32)
     columns = {"doc": rows.doc, "score": rows.score, "rank_given": rows.rank, "position": position}
@@ -335,29 +343,24 @@ def run_of_rows(
         columns = {name: values[order] for name, values in columns.items()}
     dropped = 0
     if rows.repeats or order is not None:
-        first_rows = _first_of_each(starts, columns["doc"])
+        by_rule = TIE_RULES[policy.tie_order] if policy.duplicates == "best" else None
+        first_rows = _one_of_each(starts, columns, by_rule)
         dropped = count - len(first_rows)
         if dropped and policy.duplicates == "error":
             raise repeat_error()
         columns = {name: values[first_rows] for name, values in columns.items()}
         starts = np.searchsorted(first_rows, starts)
-    selves = 0
-    if policy.drop_self:
-        kept = _unlike_queries(queries, starts, columns["doc"], reader)
-        selves = len(kept) - int(np.count_nonzero(kept))
-        if selves == len(kept):
-            raise DataError("all docs have the id of their query", file=name)
-        columns = {name: values[kept] for name, values in columns.items()}
-        starts = np.append(0, np.cumsum(kept))[starts]
-        is_list = np.diff(starts) > 0
-        queries, starts = queries[is_list], np.append(starts[:-1][is_list], starts[-1])
+    ruled, empty = list[str](), tuple[str, ...]()
+    if policy.drop_self or source.doc_rules is not None:
+        ruled_lists = Lists(queries, starts, columns)
+        (queries, starts, columns), ruled, empty = _ruled(source, name, ruled_lists, reader)
     if row_without_rank(policy.tie_order, columns) is not None:
         raise missing_rank(policy.tie_order, file=name)
     notes = [*parsed.notes]
     if dropped:
-        notes.append(f"{dropped:,} rows dropped: their doc came before in the same list")
-    if selves:
-        notes.append(f"{selves:,} docs dropped that have the id of their query")
+        reason = "came before" if policy.duplicates == "first" else "has a better row"
+        notes.append(f"{dropped:,} rows dropped: their doc {reason} in the same list")
+    notes += ruled
     states = np.empty(len(starts) - 1, np.uint8)
     score_states(starts, columns["score"], states)
     lists = contradicting(starts, states, columns["score"], columns["rank_given"])
@@ -375,7 +378,62 @@ def run_of_rows(
         duplicates=dropped,
         contradicting=lists,
         notes=notes,
+        empty=empty,
     )
+
+
+class Lists(NamedTuple):
+    """Lists of a run: the queries, the first row of each list and the end, and columns by row."""
+
+    queries: np.ndarray
+    starts: np.ndarray
+    columns: dict[str, np.ndarray]
+
+    def only(self, is_row: np.ndarray) -> Lists:
+        """Return some rows of the lists; a list without a row is none."""
+        starts = np.append(0, np.cumsum(is_row))[self.starts]
+        is_list = np.diff(starts) > 0
+        columns = {name: values[is_row] for name, values in self.columns.items()}
+        return Lists(self.queries[is_list], np.append(starts[:-1][is_list], starts[-1]), columns)
+
+
+def _ruled(
+    source: TrackSource, file: str, lists: Lists, reader: RowReader
+) -> tuple[Lists, list[str], tuple[str, ...]]:
+    """Return lists under the rules of the policy for docs, notes, and queries without docs left.
+
+    Raises
+    ------
+    DataError
+        If all docs are dropped.
+    """
+    notes, empty, rules = list[str](), tuple[str, ...](), source.doc_rules
+    if rules is not None and rules.separator is not None:
+        docs, note = rules.docs_of_chunks(lists.columns["doc"], reader.docs, file)
+        if note:
+            columns = lists.columns | {"doc": docs}
+            best_rows = _one_of_each(lists.starts, columns, TIE_RULES[source.policy.tie_order])
+            is_best = np.zeros(len(docs), bool)
+            is_best[best_rows] = True
+            lists = Lists(lists.queries, lists.starts, columns).only(is_best)
+            notes.append(f"{note}; {len(docs) - len(best_rows):,} rows of lower chunks dropped")
+    if source.policy.drop_self:
+        doc = lists.columns["doc"]
+        is_left = _unlike_queries(lists.queries, lists.starts, doc, reader)
+        if not is_left.any():
+            raise DataError("all docs have the id of their query", file=file)
+        if selves := int(np.count_nonzero(~is_left)):
+            notes.append(f"{selves:,} docs dropped that have the id of their query")
+        lists = lists.only(is_left)
+    if rules is not None and rules.file:
+        queries = reader.queries.strings().gather(lists.queries)
+        is_left = ~rules.are_dropped(queries, lists.starts, lists.columns["doc"], reader.docs)
+        if not is_left.any():
+            raise DataError(f"all docs are in {rules.file}", file=file)
+        notes.append(f"{np.count_nonzero(~is_left):,} docs dropped that are in {rules.file}")
+        before, lists = lists.queries, lists.only(is_left)
+        empty = tuple(queries.filter(~np.isin(before, lists.queries)))
+    return lists, notes, empty
 
 
 def _group_lists(
@@ -396,11 +454,18 @@ def _group_lists(
     return distinct[order], np.r_[0, np.cumsum(lengths)], np.argsort(lists, kind="stable")
 
 
-def _first_of_each(starts: np.ndarray, doc: np.ndarray) -> np.ndarray:
-    """Return the first row of each doc in its list, ascending."""
+def _one_of_each(
+    starts: np.ndarray, columns: dict[str, np.ndarray], best: TieRule | None
+) -> np.ndarray:
+    """Return one row of each doc in its list, ascending: the first, or the first of the best."""
     lists = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
-    # Rows are in file order, so the first row of a pair is the first in the file.
-    return np.sort(np.unique(lists << 32 | doc, return_index=True)[1])
+    pairs = lists << 32 | columns["doc"]
+    if best is None:
+        # Rows are in file order, so the first row of a pair is the first in the file.
+        return np.sort(np.unique(pairs, return_index=True)[1])
+    values = columns[best.column]
+    order = np.lexsort((-values if best.column == "score" else values, pairs))  # is stable
+    return np.sort(order[np.diff(pairs[order], prepend=-1) != 0])
 
 
 def _unlike_queries(

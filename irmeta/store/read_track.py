@@ -136,8 +136,7 @@ def read_track(
         If all qrels sets, or facts or depths cannot be read, no run can be used, the rows exceed
         the limits without a folder for them, or the names exceed strict limits.
     """
-    check_pattern(source)
-
+    source = prepared(source)
     workers = limits.workers
 
     def read(readers: Readers) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
@@ -182,6 +181,8 @@ def read_with(
 
 def complete_track(beside: Beside, hashes: Mapping[str, str | None], **runs: Any) -> ReadTrack:
     """Return a track with its runs, and the SHA-256 of each of their files."""
+    if (rules := beside.source.doc_rules) is not None:
+        rules.check_effect()
     fields = {**vars(beside), **runs}
     fields["inputs"] = {**beside.inputs, **hashes}
     return ReadTrack(**fields)
@@ -225,11 +226,23 @@ def name_runs(
     return named
 
 
-def check_pattern(source: TrackSource) -> None:
-    """Reject a pattern that takes too long, before any run is read."""
-    if source.policy.names not in NAMES:
+def prepared(source: TrackSource) -> TrackSource:
+    """Return a track with the rules for its docs, before any run is read.
+
+    Raises
+    ------
+    DataError
+        For a pattern of names that takes too long, and for docs to drop that cannot be read.
+    """
+    policy = source.policy
+    if policy.names not in NAMES:
         for file in source.runs:
-            pattern_name(source.policy.names, file)
+            pattern_name(policy.names, file)
+    if policy.drop_docs is None and policy.chunks is None:
+        return source
+    from irmeta.trec.readers.doc_rules import DocRules  # few tracks have such rules
+
+    return replace(source, doc_rules=DocRules(policy))
 
 
 def read_sets(
@@ -255,6 +268,8 @@ def read_sets(
                 comments=source.policy.comments,
                 room=lambda: limits.for_file - 3 * _judged_bytes(sets),
             )
+            if source.doc_rules is not None:
+                parsed = source.doc_rules.without_dropped(parsed, file.name)
         except OutOfRoomError as error:
             raise limits.of_file(error, 3 * _judged_bytes(sets)) from None
         except DataError as error:

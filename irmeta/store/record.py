@@ -157,6 +157,7 @@ def track_record(
         "qrels": _qrels_warning(rows, pool, judged_rows),
         "pool_depth": without_depth(source, pool_depths, set(sets[0][1].frame["query"].unique())),
         "self_retrieval": _self_warning(rows, noticed.selves.tolist()),
+        "drop_docs": None if source.doc_rules is None else source.doc_rules.note(),
     }
     return {
         "track": source.name,

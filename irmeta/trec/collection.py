@@ -250,7 +250,7 @@ _Found = TypeVar("_Found")
 _DEEP_KEY = re.compile(r"(?<![\w.-])(?:[\w-]++[ \t]*+\.[ \t]*+){1000}")
 _POLICY_KEYS = (
     "names", "tie_order", "depth", "duplicates", "run_format", "drop_self", "grade_digits",
-    "comments",
+    "comments", "drop_docs", "chunks",
 )  # fmt: skip
 
 
@@ -414,8 +414,16 @@ class _Config:
         if table.pool_depth_by_query is not None:
             self._check_file(f"{key}.pool_depth_by_query", table.pool_depth_by_query)
         given = cast(Mapping[str, Any], given)
+        policies = {k: given[k] for k in _POLICY_KEYS if k in given}
+        if isinstance(dropped := policies.get("drop_docs"), str):
+            self._check_file(f"{key}.drop_docs", dropped)
+            real, root = map(os.path.realpath, (self.root / dropped, self.root))
+            if is_inside(dropped) and not real.startswith(root + os.sep):
+                problem = "is a link to a file outside of the collection"
+                raise self._error(f"{key}.drop_docs", dropped, problem, "Copy the file.")
+            policies["drop_docs"] = str(self.root / dropped)
         try:
-            policy = replace(self.policy, **{k: given[k] for k in _POLICY_KEYS if k in given})
+            policy = replace(self.policy, **policies)
         except UsageError as error:
             raise DataError(f"{key}.{error}", file=self.file) from None
         return TrackSource(

@@ -266,7 +266,8 @@ def row_errors(file: InputFile, comments: Comments = "auto") -> Iterator[DataErr
                         file=file.name,
                         line=number,
                         ids={"query": query.decode(), "doc": doc.decode()},
-                        fix='`duplicates="first"` keeps the first line of each.',
+                        fix='`duplicates="first"` keeps the first line of each, '
+                        '`duplicates="best"` that of the best score.',
                     )
 
 

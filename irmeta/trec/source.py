@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from irmeta.errors import DataError, UsageError, printable
 from irmeta.locations import LOCAL_INPUT, AnyLocation, is_stream, local, not_a
@@ -20,6 +20,9 @@ from irmeta.trec.qrels import QrelsFormat
 from irmeta.trec.streams import InputFile, open_stream, read_stream
 from irmeta.trec.system_names import track_name
 from irmeta.trec.text import WHOLE, Text, first_fields, is_number
+
+if TYPE_CHECKING:
+    from irmeta.trec.readers.doc_rules import DocRules
 
 DATASETS = ("ir_datasets:", "irds:")
 """Prefixes of the name of a data set."""
@@ -142,6 +145,8 @@ class TrackSource:
         Content of standard input and pipes, which can be read only once.
     named
         Names that the user gives to the systems of run files.
+    doc_rules
+        What the policy does to docs, while the track is read; None: nothing.
     """
 
     name: str
@@ -156,6 +161,7 @@ class TrackSource:
     given: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, bytes] = field(default_factory=dict)
     named: Mapping[str, str] = field(default_factory=dict)
+    doc_rules: DocRules | None = field(default=None, compare=False, repr=False)
 
     def input_file(self, file: str) -> InputFile:
         """Return an input file of the track, or the qrels of a data set of ir_datasets."""
@@ -167,7 +173,7 @@ class TrackSource:
 
     def as_given(self, file: str) -> str:
         """Return the path of a file, or of a member of an archive, as the user would type it."""
-        if is_dataset(file):
+        if is_dataset(file) or file == self.policy.drop_docs:
             return file
         for known, given in self.given.items():
             if file == known or file.startswith(f"{known}/"):

@@ -110,6 +110,11 @@ def read_labels(track: TrackView, options: Options) -> Labels | None:
     plain = [name for name in set_names if name not in (reference, *by_subtopic)]
     if options.named_judges:
         plain = [name for name in options.named_judges if name in plain]
+    if options.judge_files and (dropped := track.facts.policy.get("drop_docs")):
+        raise UsageError(
+            f"track {track.name!r} was read without the docs in {dropped}, which a judge's file "
+            "may have: name the judge as a qrels set of the collection."
+        )
     labels = {name: track.labels(name) for name in (reference, *plain)}
     for name, path in options.judge_files.items():
         if name in set_names:
