@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import re
 import secrets
@@ -209,6 +210,34 @@ def folder_name(track: str) -> str:
     if name.startswith(".") or _RESERVED.fullmatch(name):
         name = f"%{ord(name[0]):02X}{name[1:]}"
     return f"{name[:-1]}%2E" if name.endswith(".") else name  # Windows drops a final dot
+
+
+_UNUSUAL = re.compile(r"[^\w@.-]+")
+"""Characters that names of files for people do not have."""
+
+
+def plain_file_names(texts: Iterable[str]) -> dict[str, str]:
+    """Return a name of a file, without its ending, for each text: readable and without codes.
+
+    Names differ on file systems that ignore case, and are no longer than 120 bytes.
+
+    Examples
+    --------
+    >>> from irmeta.files import plain_file_names
+    >>> plain_file_names(["nDCG@10.bm25", "AP(rel=2)", "AP rel 2", "a/b"]).values()
+    dict_values(['nDCG@10.bm25', 'AP_rel_2', 'AP_rel_2_2', 'a_b'])
+    """
+    files: dict[str, str] = {}
+    used: set[str] = set()
+    for text in dict.fromkeys(texts):
+        short = _UNUSUAL.sub("_", text).encode()[:120].decode(errors="ignore")
+        stem = short.strip("_.") or "unnamed"
+        stem = f"_{stem}" if _RESERVED.fullmatch(stem) else stem
+        numbered = (f"{stem}_{number}" for number in itertools.count(2))
+        free = (name for name in itertools.chain([stem], numbered) if name.lower() not in used)
+        files[text] = next(free)
+        used.add(files[text].lower())
+    return files
 
 
 def check_case(tracks: Iterable[str]) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.api.gates import Gate, Tested, gate
+from irmeta.api.gates import Gate, Tested, Unjudged, gate
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.phrases import agreeing, count, listed
 from irmeta.report.charts.row_charts import rank_places
@@ -203,6 +203,7 @@ class Comparisons(SummaryList[Comparison]):
     """
 
     robust: Robust | None = None
+    _unjudged: Callable[[], Unjudged] | None = None
 
     def robust_tables(self) -> dict[str, pl.DataFrame]:
         """Return the frames of `robust` by name; empty without it."""
@@ -357,7 +358,7 @@ class Comparisons(SummaryList[Comparison]):
 
     def gate(
         self,
-        max_drop: float,
+        max_drop: float | Mapping[str, float],
         *,
         significant: bool = False,
         lost: int | str = 0,
@@ -367,9 +368,10 @@ class Comparisons(SummaryList[Comparison]):
 
         Parameters
         ----------
-        max_drop : float
+        max_drop : float or mapping of str to float
             Largest fall of the mean that passes, in units of the measure; of a measure whose
-            smaller values are better, the largest rise. Systems are compared over the queries on
+            smaller values are better, the largest rise. One for all measures, or one for each,
+            ``{"nDCG@10": 0.01, "RR": 0.02}``. Systems are compared over the queries on
             which both have a value; without such a query a system fails.
         significant : bool, default False
             Whether a significantly worse system fails too, however small its drop.
@@ -385,8 +387,9 @@ class Comparisons(SummaryList[Comparison]):
         Raises
         ------
         UsageError
-            If there is no baseline or no other system, `max_drop` is below 0, `lost` is neither a
-            number nor a share, or for both `significant` and `non_inferior`.
+            If there is no baseline or no other system, `max_drop` is below 0 or does not name the
+            measures that are compared, `lost` is neither a number nor a share, or for both
+            `significant` and `non_inferior`.
 
         References
         ----------
@@ -401,7 +404,9 @@ class Comparisons(SummaryList[Comparison]):
         (False, 0.0271)
         """
         tested = (Tested(compared.pairs, compared.matrix, compared.alpha) for compared in self)
-        return gate(tested, max_drop, significant=significant, lost=lost, non_inferior=non_inferior)
+        unjudged = {} if self._unjudged is None else self._unjudged()
+        rule: dict[str, Any] = {"lost": lost, "non_inferior": non_inferior}
+        return gate(tested, max_drop, unjudged, significant=significant, **rule)
 
     def test_in_full(self) -> str:
         """Return the test, its correction, its level and the queries, as a caption states them.

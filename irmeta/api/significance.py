@@ -20,11 +20,12 @@ from irmeta.api.comparisons import (
     comparison,
     correction_text,
 )
-from irmeta.api.matrices import Results, ValueFiles, matrices
+from irmeta.api.gates import UNJUDGED_AT, Unjudged
+from irmeta.api.matrices import Results, matrices
+from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import MeasureError, UsageError
-from irmeta.files import check_ours, folder_name, remove_temporaries, write_bytes
-from irmeta.locations import AnyLocation, RemotePath, location
+from irmeta.files import check_ours, plain_file_names, remove_temporaries, write_bytes
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
 from irmeta.policy_keywords import CompareDataChoices, PowerDataChoices
@@ -165,6 +166,8 @@ def compare(
             else against_baselines(m, options.baseline, **testing)
         )
     )
+    if isinstance(source, OpenedStore):
+        compared._unjudged = partial(_unjudged_shares, source, track, workers, policies)
     if options.robust:
         if any(sets):
             raise UsageError(
@@ -178,6 +181,16 @@ def compare(
         levels = {"alpha": options.alpha, "resamples": options.resamples, "seed": seed}
         compared.robust = robust_conclusions(source, measures, values, tested, levels, policies)
     return compared
+
+
+def _unjudged_shares(
+    store: Any, track: Tracks, workers: int | None, choices: dict[str, Any]
+) -> Unjudged:
+    """Return the mean share of unjudged docs among the first 10 of each system."""
+    means = store.means(f"Judged@{UNJUDGED_AT}", track=track, workers=workers, **choices)
+    qrels = "qrels" if "qrels" in means.columns else pl.lit("").alias("qrels")
+    rows = means.select("track", qrels, "system", (1 - pl.col("value")).round(12)).iter_rows()
+    return {(of_track, of_set, system): share for of_track, of_set, system, share in rows}
 
 
 def _settings(options: CompareOptions) -> dict[str, Any]:
@@ -286,18 +299,6 @@ def power(
     return Power(separation(pairs, alpha=levels), pl.concat(map(asp, pairs)))
 
 
-def default_folder(results: Results | ValueFiles, *names: str) -> Path | None:
-    """Return the folder for output inside one that `reanalyze` made; None for other results."""
-    if not isinstance(results, AnyLocation):
-        return None
-    folder = location(results)
-    if isinstance(folder, RemotePath):
-        return None
-    if not (folder / "scores").is_dir() or not (folder / ".parts").is_dir():
-        return None
-    return folder.joinpath(*map(folder_name, names))
-
-
 def comparison_record(
     comparisons: Sequence[Comparison], source: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -400,11 +401,8 @@ def _put(
     """Write everything, or nothing where a file of that name is another's."""
     (kind,) = made.keys() - {"irmeta"}
     mark = f"irmeta {kind}"
-    targets = {
-        out / f"{folder_name(name)}.{form}": chart
-        for name, chart in figures.items()
-        for form in formats
-    }
+    stems = plain_file_names(figures)
+    targets = [out / f"{stem}.{form}" for stem in stems.values() for form in formats]
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file: name a folder.")
     for file in targets:
@@ -423,7 +421,7 @@ def _put(
     for name, chart in figures.items():
         spec = to_spec(chart) if titles else without_titles(to_spec(chart))
         for form, image in images_of(spec, formats).items():
-            file = out / f"{folder_name(name)}.{form}"
+            file = out / f"{stems[name]}.{form}"
             write_bytes(file, add_mark(image, form, mark))
             written.append(file)
     return written

@@ -85,7 +85,7 @@ def print_comparisons(
             first
             | {"systems": comparisons.frame()}
             | robust
-            | ({} if gate is None else {"gate": gate.rows}),
+            | ({} if gate is None else {"gate": gate.rows, "gate_queries": gate.queries}),
             "Pairs of systems with the results of tests."
             if is_pairs
             else "Systems with the results of tests.",

@@ -149,8 +149,8 @@ class FolderDisplay(Display):
 
     out: str | None = option(
         None,
-        f"Folder for tables and figures; or a file for the printed table, {LISTED}. Default: a "
-        "folder in SOURCE, where reanalyze made it; else none are written.",
+        f"Folder for tables and figures; or a file for the printed table, {LISTED}. Default: none "
+        "are written.",
         metavar="FOLDER|FILE",
     )
 
@@ -164,6 +164,48 @@ class FolderDisplay(Display):
         """The folder for several files: an output whose ending is not that of a file."""
         is_folder = self.out is not None and Path(self.out).suffix not in ENDINGS
         return Path(self.out or "") if is_folder else None
+
+    def folder_for(self, formats: str) -> Path | None:
+        """Return the folder for figures of the formats; None if none are written."""
+        if self.folder is None and formats != "svg":
+            raise UsageError("--formats is of figures: name their folder by --out FOLDER.")
+        return None if self.folder is None else local(self.folder)
+
+
+@dataclass(frozen=True)
+class GateDisplay(FolderDisplay):
+    """How `compare` prints its table, and writes the page of a gate, which ends with .html."""
+
+    out: str | None = option(
+        None,
+        f"Folder for tables and figures; or a file for the printed table, {LISTED}; with "
+        "--max-drop, .html: a page with the verdict and the queries that lost most. Default: none "
+        "are written.",
+        metavar="FOLDER|FILE",
+    )
+
+    @property
+    def page(self) -> Path | None:
+        """The page of a gate; None for any other output."""
+        is_page = self.out is not None and Path(self.out).suffix == ".html"
+        return Path(self.out or "") if is_page else None
+
+    @property
+    def file(self) -> Path | None:
+        """The output file; None if the result is printed, as beside a page."""
+        return None if self.page is not None else super().file
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder for several files."""
+        return None if self.page is not None else super().folder
+
+    def check_page(self, *, is_gate: bool) -> None:
+        """Reject a page without a gate, before anything is computed."""
+        if self.page is not None and not is_gate:
+            raise UsageError(f"{self.page} would be the page of a gate: give --max-drop too.")
+        if self.page is not None:
+            check_target(local(self.page), [".html"])
 
 
 @dataclass(frozen=True)

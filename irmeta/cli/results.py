@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from irmeta._version import __version__
 from irmeta.api.arguments import CompareOptions, PowerOptions
 from irmeta.cli.app import (
     DAMAGED,
@@ -25,12 +27,12 @@ from irmeta.cli.app import (
     judged_share,
     loop_bar,
 )
-from irmeta.cli.display import FolderDisplay, ReportDisplay
+from irmeta.cli.display import FolderDisplay, GateDisplay, ReportDisplay
 from irmeta.cli.notes import error_line, note, note_duration
 from irmeta.cli.registered import Given, command, with_options
 from irmeta.cli.sources import READING, ResultsArgument, open_results, run_notes
 from irmeta.errors import UsageError
-from irmeta.locations import Location, NamedFile, is_stream, local, location, named_file
+from irmeta.locations import Location, NamedFile, is_stream, location, named_file
 from irmeta.options import Options, option
 from irmeta.policies import EvalPolicy, Missing, ReadPolicy
 from irmeta.report import parse_formats
@@ -44,12 +46,12 @@ if TYPE_CHECKING:
 class Gating(Options):
     """Options of a gate: see `Comparisons.gate`."""
 
-    max_drop: float | None = option(
+    max_drop: str | None = option(
         None,
         "Exit with status 1 if the mean of a system is worse than the baseline's by more than "
-        "this.",
-        least=0,
-        metavar="AMOUNT",
+        "this, or than the amount of its measure: nDCG@10=.01,RR=.02.",
+        parse="irmeta.api.gates:checked_drops",
+        metavar="AMOUNT|MEASURE=AMOUNT,...",
     )
     lost: str = option(
         "0",
@@ -120,6 +122,16 @@ def first_system(source: Store | Location | list[NamedFile], named: Sequence[Pat
     if len(systems) != 1:
         raise UsageError("--max-drop needs a baseline: name it by --baseline.")
     return systems[0]
+
+
+def write_page(gate: Gate, path: Path, made: Mapping[str, Any], *, force: bool) -> None:
+    """Write the page of a gate, which may replace a page that irmeta wrote."""
+    from irmeta.files import check_ours, write_text
+
+    check_ours(path, force=force)
+    lines = {"irmeta": __version__, "source": json.dumps(made, sort_keys=True)}
+    write_text(path, f"{gate.to_html(lines)}\n<!-- irmeta {__version__} -->\n")
+    note(f"the page of the gate in {path}")
 
 
 def finish_gate(gate: Gate) -> None:
@@ -202,6 +214,7 @@ def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = N
     "irmeta compare collection/ -m AP,nDCG@10 --track news --baseline aldBM25 --format latex",
     "irmeta compare qrels.txt run1.gz run2.gz -m AP --test permutation",
     "irmeta compare qrels.txt old.gz new.gz -m nDCG@10 --max-drop 0.01 --differences queries.svg",
+    "irmeta compare qrels.txt old.gz new.gz --max-drop nDCG@10=.01,RR=.02 --out gate.html",
     "irmeta compare store/ -m AP --track news --robust",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
@@ -210,7 +223,7 @@ def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = N
     choices=EvalPolicy,
     options=CompareOptions,
     gating=Gating,
-    display=FolderDisplay,
+    display=GateDisplay,
 )
 def compare(
     results: ResultsArgument,
@@ -218,7 +231,7 @@ def compare(
     gating: Gating,
     choices: Given,
     reading: ReadPolicy,
-    display: FolderDisplay,
+    display: GateDisplay,
     measures: Annotated[
         list[str] | None,
         typer.Option("-m", "--measures", help="Measures to compare, e.g. AP (repeatable)."),
@@ -249,17 +262,24 @@ def compare(
     """Test all pairs of systems, or all systems against a baseline."""
     from irmeta.api import significance
     from irmeta.api.differences import check_differences_file, differences, write_differences
+    from irmeta.api.gates import UNJUDGED_AT, parsed_drops
     from irmeta.api.matrices import consistent_read, made_from, unjudged_of
     from irmeta.cli.comparison_tables import print_comparisons
     from irmeta.cli.score_tables import print_unjudged
 
-    at_least, max_drop = judged_share(judged_at_least, unjudged), gating.max_drop
+    at_least = judged_share(judged_at_least, unjudged)
+    max_drop = None if gating.max_drop is None else parsed_drops(gating.max_drop)
     asked = CompareOptions.of(options)
     gating.check_gate()
+    display.check_page(is_gate=max_drop is not None)
+    if measures is None and isinstance(max_drop, dict):
+        measures = [*max_drop]
+    read = list(measures or ())  # an empty list reads all of the runs
+    read += [f"Judged@{UNJUDGED_AT}"] * (max_drop is not None and bool(read))
     if differences_file is not None:
         check_differences_file(differences_file, force=display.force)
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
-    out = None if display.folder is None else local(display.folder)
+    out = display.folder_for(formats)
     if asked.relative and (table == "pairs" or display.is_paper):
         conflicting = "--table pairs" if table == "pairs" else display.form
         raise UsageError(
@@ -278,7 +298,7 @@ def compare(
         workers,
         choices=choices,
         strict=strict,
-        measures=None if asked.robust else measures,  # conditions read all of the runs
+        measures=None if asked.robust else read or None,  # conditions read all of the runs
         unjudged=unjudged,
     )
     with opened as source:
@@ -329,12 +349,8 @@ def compare(
             gate = comparisons.gate(max_drop, significant=is_level, **gating.rule)
         print_comparisons(comparisons, record, display, gate, notes, table)
         print_unjudged(unjudged_docs, at_least)
-        against = "".join(f".{name}" for name in baselines)
-        checked = ".robust" if asked.robust else ""
-        side = "" if asked.alternative == "two-sided" else f".{asked.alternative}"
-        name = f"{','.join(measures_compared)}.{asked.test}{side}{against}{checked}"
-        if out is None and display.file is None:
-            out = significance.default_folder(source, "compare", name)
+        if gate is not None and display.page is not None:
+            write_page(gate, display.page, source_record, force=display.force)
         if out is not None:
             write = significance.write_comparisons
             for path in write(comparisons, out, source_record, force=display.force, **drawn):
@@ -370,7 +386,7 @@ def power(
     from irmeta.cli.tables import Result
 
     drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
-    out = None if display.folder is None else local(display.folder)
+    out = display.folder_for(formats)
     opened = open_results(
         results,
         reading,
@@ -401,8 +417,6 @@ def power(
                 significance.power_record(source_record, asked),
             )
         )
-        if out is None and display.file is None:
-            out = significance.default_folder(source, "power")
         if out is not None:
             write, force = significance.write_power, display.force
             for path in write(shares, curves, out, source_record, asked, force=force, **drawn):

@@ -280,6 +280,22 @@ VOLATILITY = Table(
     apart=True,
     latex=False,
 )
+GATE_QUERIES = Table(
+    "gate_queries",
+    ("track", "qrels", "measure", "baseline", "system", "query"),
+    {
+        "track": TRACK,
+        "qrels": Column("name", "qrels set; empty where one is compared"),
+        "measure": MEASURE,
+        "baseline": Column("name", "system that others are compared with"),
+        "system": SYSTEM,
+        "query": QUERY,
+        "baseline_value": Column("real", "value of the baseline"),
+        "value": Column("real", "value of the system"),
+        "drop": Column("real", "by how much the system is worse"),
+    },
+    caption="Queries on which each system lost most.",
+)
 GATE = Table(
     "gate",
     ("track", "qrels", "measure", "baseline", "system"),
@@ -299,6 +315,12 @@ GATE = Table(
         "queries": Column("big", "queries that both have"),
         "lost": Column("big", "queries of the baseline without a value of the system"),
         "lost_queries": Column("texts", "their names"),
+        "unjudged": percent(
+            "unjudged docs among the system's first 10; null: no lists", "unjudged@10", null=True
+        ),
+        "baseline_unjudged": percent(
+            "the same of the baseline", "unjudged@10 of the baseline", null=True
+        ),
         "rule": Column("text", "what was checked"),
         "passed": Column("yes", "whether the system passes"),
         "reason": Column("text", "the outcome in one line"),

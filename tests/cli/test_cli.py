@@ -178,17 +178,24 @@ def test_reanalyze_command__accepts_every_kind_of_measure(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_compare_and_power_commands__write_into_results_folder(
+def test_compare_and_power_commands__write_only_where_they_are_told(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
     results = tmp_path / "results"
     assert run("reanalyze", two_tracks, "--out", results, "-m", "AP,P@5").status == 0
-    pairs = results / "compare" / "AP.sign" / "pairs.parquet"
-    assert str(pairs) in run("compare", results, "-m", "AP", "--test", "sign").err
-    assert pl.read_parquet(pairs)["measure"].unique().to_list() == ["AP"]
-    assert str(results / "power" / "power.parquet") in run("power", results).err
-    assert run("compare", results / "store", "-m", "AP").status == 0
-    assert not (results / "store" / "compare").exists()
+    files = {file: file.stat().st_mtime_ns for file in results.rglob("*")}
+    asked = ("-m", "P@5,P(rel=2)@5", "--test", "sign")
+    assert run("compare", results / "store", *asked).status == 0
+    assert run("compare", results, "-m", "AP").status == 0
+    assert run("power", results).status == 0
+    assert {file: file.stat().st_mtime_ns for file in results.rglob("*")} == files
+    out = tmp_path / "out"
+    assert str(out / "pairs.parquet") in run("compare", results / "store", *asked, "--out", out).err
+    figures = {file.name for file in out.glob("*.svg")}
+    assert {"ties.P@5.svg", "ties.P_rel_2_@5.ranks.svg"} <= figures
+    assert not any("%" in name for name in figures)
+    done = run("power", results, "--formats", "pdf")
+    assert (done.status, "--formats is of figures: name their folder" in done.err) == (2, True)
 
 
 @pytest.mark.exhaustive

@@ -113,6 +113,65 @@ def test_max_drop__store_needs_a_baseline(run, made_store: irmeta.Store):
     assert "--max-drop needs a baseline: name it by --baseline." in done.err
 
 
+@pytest.mark.parametrize(
+    ("drops", "status", "said"),
+    [
+        ("RR=.7,P@1=1", 0, "passed: P@1 on qrels"),
+        ("recip_rank=.7,P@1=.5", 1, "failed: P@1 on qrels: new/run 0.0000, old/run 1.0000"),
+        ("RR=.7", 2, "`--max-drop` has no drop of P@1"),
+        ("RR=.7,P@1=1,AP=.1", 2, "`--max-drop` names AP, which is not compared. Known: P@1, RR."),
+        ("RR=.7,recip_rank=.1", 2, "has two drops of RR: give one."),
+        ("RR=.7,P@1", 2, "is neither a number nor MEASURE=NUMBER"),
+        ("RR=-1,P@1=1", 2, "max_drop = '-1' is not a number of at least 0."),
+    ],
+)
+def test_max_drop__one_for_each_measure(run, files, drops: str, status: int, said: str):
+    done = run("compare", *files, "-m", "RR,P@1", "--max-drop", drops)
+    assert (done.status, said in done.err) == (status, True), done.err
+
+
+def test_max_drop__names_the_measures_that_are_compared(run, files):
+    done = run("compare", *files, "--max-drop", "RR=.7", "--format", "json")
+    (row,) = json.loads(done.out)["tables"]["gate"]
+    assert (row["measure"], row["max_drop"]) == ("RR", 0.7)
+    done = run("compare", *files, "-m", "RR", "--max-drop", ".1", "--max-drop", ".2")
+    assert (done.status, "--max-drop is given 2 times" in done.err) == (2, True)
+
+
+def test_gate__unjudged_docs_of_both_systems_and_queries_that_lost_most(run, files, tmp_path: Path):
+    """Of four docs only a is judged: 3 of 4 docs are unjudged, or of two docs 1 of 2."""
+    qrels, old, new = files
+    new.write_text("".join(line for line in run_text("ba").splitlines(True)))
+    page = tmp_path / "gate.html"
+    call = ("compare", qrels, old, new, "--max-drop", "RR=.1")
+    done = run(*call, "--format", "json", "--out", page)
+    assert done.status == 1
+    tables = json.loads(done.out)["tables"]
+    (row,) = tables["gate"]
+    assert (row["unjudged"], row["baseline_unjudged"]) == (0.5, 0.75)
+    assert "; unjudged@10 50%, of the baseline 75%" in row["reason"]
+    assert {(one["query"], one["drop"]) for one in tables["gate_queries"]} == {
+        (query, 0.5) for query in "1234"
+    }
+    html = page.read_text()
+    assert "<h1>Gate failed</h1>" in html
+    assert f"{row['reason']}." in html
+    assert run(*call, "--out", page).status == 1  # replaces its own page
+    page.write_text("mine")
+    done = run(*call, "--out", page)
+    assert (done.status, "use `--force`" in done.err) == (2, True)
+    done = run("compare", *files, "-m", "RR", "--out", page)
+    assert (done.status, "would be the page of a gate" in done.err) == (2, True)
+
+
+def test_gate__values_without_lists_have_no_unjudged_docs():
+    matrix = irmeta.Matrix([[0.5, 0.5], [0.4, 0.6]], ("1", "2"), ("old", "new"), "X")
+    checked = irmeta.compare(matrix, baseline="old").gate({"X": 0})
+    assert checked.rows.select("unjudged", "baseline_unjudged").row(0) == (None, None)
+    assert checked.queries.height == 0
+    assert "No query lost." in checked.to_html()
+
+
 def gate(old: list[float], new: list[float], most: float) -> tuple[bool, str]:
     matrix = irmeta.Matrix([*zip(old, new, strict=True)], tuple("ab"[: len(old)]), ("old", "new"))
     found = irmeta.compare(matrix, baseline="old").gate(most)
