@@ -55,6 +55,15 @@ LISTED = {"q": ["a", "x", "b"]}
         ),
         # scikit-learn: a grade below 0 has no gain
         ({"q": {"a": -1.5, "b": 0.5}}, {"q": ["a", "b"]}, "nDCG", {}, 1 / math.log2(3)),
+        # LongMemEval, gfm-rag: all relevant docs within k
+        (
+            {"h1": {"a": 1, "b": 1}, "h2": {"c": 1, "d": 1}},
+            {"h1": ["a", "x", "b"], "h2": ["c", "x", "y"]},
+            "AllRel@3",
+            {},
+            0.5,
+        ),
+        ({"q": {"a": 0}}, {"q": ["a"]}, "AllRel@3", {}, 0.0),
         # mteb: recall without relevant docs
         ({"q": {"a": 0}}, {"q": ["a"]}, "R@10", {}, 0.0),
         # torchmetrics: cutoff below the list

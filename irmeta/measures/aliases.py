@@ -292,6 +292,8 @@ FIELD = {
     "precision": "P",
     "recall": "R",
     "r_cap": "RelP",
+    "recall_all": "AllRel",
+    "recall_any": "Success",
     "hit_rate": "Success",
     "hit_ratio": "Success",
     "hit": "Success",

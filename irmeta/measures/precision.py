@@ -1,4 +1,4 @@
-"""P, R, F, Success, Accuracy, RelP and RR: relevant docs in the top k, and rank of the first."""
+"""P, R, AllRel, F, Success, Accuracy, RelP, RR: relevant docs in the top k, rank of the first."""
 
 from __future__ import annotations
 
@@ -133,6 +133,33 @@ SUCCESS = Sum(
 )
 
 
+def _step_at_last(view: JudgedRanks, params: Params) -> Steps:
+    """Step by 1 at the last relevant doc, which is out of reach if one is not retrieved."""
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    amounts = np.zeros(ranks.shape)
+    amounts[offsets[1:][np.diff(offsets) > 0] - 1] = 1.0
+    return ranks, offsets, amounts
+
+
+def _has_all(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    relevant = view.counts(params["rel"])[:, None]
+    within = relevant_within(view, params, ks)
+    return ((relevant > 0) & (within == relevant)).astype(np.float64)
+
+
+def _last_term(ranking: OneList, params: Params, k: int | None) -> list[Term]:
+    terms = _terms(ranking, params, k)
+    return terms[-1:] if len(terms) == len(ranking.relevant(params["rel"])) else []
+
+
+ALL_RELEVANT = Sum(
+    "Return 1 where all relevant docs are at ranks up to k, else 0; 0 without a relevant doc.",
+    steps=_step_at_last,
+    terms=_last_term,
+    add=_has_all,
+)
+
+
 def _reciprocal_ranks(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     ranks, offsets = view.sorted_ranks(params["rel"])
     out = empty_values(view, ks)
@@ -246,6 +273,14 @@ MEASURES = (
         parameters=_TIES,
         cutoff="required",
         needs=needs_ties,
+        gained_only=True,
+    ),
+    Measure(
+        name="AllRel",
+        summary="1 if all relevant docs are among the first k, else 0: where R@k is 1",
+        **ALL_RELEVANT.functions,
+        source="Wu et al. 2024, LongMemEval, doi:10.48550/arXiv.2410.10813 (recall_all)",
+        cutoff="required",
         gained_only=True,
     ),
     Measure(

@@ -169,7 +169,7 @@ def test_curves__pool_lists_pooled_systems(made_store: irmeta.Store):
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("measure", ["R", "AP", "P", "Success", "RR", "RelP", "DCG", "Q"])
+@pytest.mark.parametrize("measure", ["R", "AllRel", "AP", "P", "Success", "RR", "RelP", "DCG", "Q"])
 def test_curve__unretrieved_doc_never_counts_at_deep_cutoffs(measure: str, tmp_path):
     """65,535 is the rank of unretrieved docs."""
     track = Track({"s": {"q": [("a", 1)]}}, {"q": {"a": 1, "b": 1}})

@@ -26,7 +26,13 @@ MEASURES = (
         "RBP(p=0.5,gain=linear)@9",
     ),
     *("RBP(p=0.5,gain=exp,gmax=5)", "ASL", "ASL@g1", "ASL@g10", "ASL(unretrieved=floor)"),
-    *("ASL(unretrieved=irrel+1)@g40", "ASL(rel=2,unretrieved=depth)", "Success@5", "RelP@10"),
+    *(
+        "ASL(unretrieved=irrel+1)@g40",
+        "ASL(rel=2,unretrieved=depth)",
+        "Success@5",
+        "AllRel@10",
+        "RelP@10",
+    ),
     *("P(ties=share)@5", "P(unjudged=upper)@5", "AP(norm=min)@5", "AP(norm=pool)@5"),
     *("AP(unjudged=condensed)", "IPrec@0.3", "IPrecAvg", "Rprec", "Rprec(mult=0.4)", "SetP"),
     *(

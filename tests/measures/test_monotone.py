@@ -15,7 +15,16 @@ from support.making import Track, down, tracks
 
 KS = (1, 2, 3, 4, 5, 6, 8, 10, 20, 50)
 MONOTONE = (
-    *("R@{}", "Success@{}", "RR@{}", "AP@{}", "RBP@{}", "RBP(gain=linear)@{}", "ERR@{}"),
+    *(
+        "R@{}",
+        "AllRel@{}",
+        "Success@{}",
+        "RR@{}",
+        "AP@{}",
+        "RBP@{}",
+        "RBP(gain=linear)@{}",
+        "ERR@{}",
+    ),
     *("DCG@{}", "DCG(gain=exp)@{}", "Q@{}", "Q(beta=10,gain=linear)@{}"),
 )
 # One list [a, x], another [x, b]; a has grade 1, b 3, x 0. From k = 1 to k = 2 the pool grows by b.

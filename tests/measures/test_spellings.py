@@ -30,6 +30,8 @@ MEANT = {
     "precision@5": "P@5",
     "p@5": "P@5",
     "hit_rate@10": "Success@10",
+    "recall_all@10": "AllRel@10",
+    "recall_any@10": "Success@10",
     "hit-rate@10": "Success@10",
     "success@3": "Success@3",
     "r-precision": "Rprec",

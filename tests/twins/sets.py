@@ -16,6 +16,12 @@ def success(ranking: Ranking, qrels: Qrels, k: int, rel: int = 1) -> float:
     return 1.0 if relevant_ranks(ranking, qrels, rel, k) else 0.0
 
 
+def all_relevant(ranking: Ranking, qrels: Qrels, k: int, rel: int = 1) -> float:
+    """Is every relevant doc among the first k? 1 if so, else 0, and 0 if there is none."""
+    relevant = relevant_docs(qrels, rel)
+    return 1.0 if relevant and set(relevant) <= set((ranking or [])[:k]) else 0.0
+
+
 def accuracy(ranking: Ranking, qrels: Qrels, k: int | None = None, rel: int = 1) -> float:
     """Share of pairs of a relevant and another doc to k that are in order, pair by pair."""
     if not relevant_docs(qrels, rel):
