@@ -22,6 +22,7 @@ from irmeta.kernels.lists import (
     score_states,
 )
 from irmeta.trec.readers.columns import RunColumns
+from irmeta.trec.readers.features import read_predictions
 from irmeta.trec.readers.file_tables import has_tab_fields
 from irmeta.trec.readers.files import read_run_file
 from irmeta.trec.readers.forms import Form, recognize
@@ -251,6 +252,10 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
                 form = "tabs"
             elif parsed is None:
                 form = recognize(file, "run")
+        if form == "predictions":
+            judged = [source.input_file(qrels.file) for qrels in source.qrels]
+            columns = read_predictions(file, judged, comments, reader.room)
+            return run_of_columns(columns, None, source.policy, reader)
         if form != "trec":
             columns, tag = read_run_file(
                 file, cast(Form, form), is_given=is_given, comments=comments, room=reader.room

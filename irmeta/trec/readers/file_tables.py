@@ -137,7 +137,9 @@ def table_of_fields(
         rows.append([field.decode() for field in fields])
         numbers.append(number)
     frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return FileTable(file, frame, np.array(numbers), hashes.notes(frame["query"].unique(), file))
+    return FileTable(
+        file, frame, np.array(numbers), hashes.notes(frame.to_series(0).unique(), file)
+    )
 
 
 def table_of_csv(content: bytes, file: str) -> FileTable:
@@ -527,7 +529,7 @@ def table_of_tabs(content: bytes, file: str, kind: Kind, comments: Comments) -> 
     text = content.decode().split("\n")
     first = next((one for one in text if one.strip() and one[:1] != "#"), "")
     names = next((one for one in _LAYOUTS[kind] if len(one) == first.count("\t") + 1), None)
-    if names is None:
+    if names is None or "\tqid:" in first:
         return None
     hashes = HashLines(comments, lambda fields: _fits(fields, names))
     rows, numbers = list[list[str]](), list[int]()

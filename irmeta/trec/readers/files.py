@@ -22,6 +22,7 @@ from irmeta.trec.qrels import (
 from irmeta.trec.readers.columns import QrelsColumns, RunColumns
 from irmeta.trec.readers.dicts import ALL_RELEVANT, has_doc_lists, qrels_of_dict, run_of_dict
 from irmeta.trec.readers.engine_json import EngineFile
+from irmeta.trec.readers.features import read_judged_lines
 from irmeta.trec.readers.file_tables import (
     FileTable,
     as_text,
@@ -159,6 +160,9 @@ def read_qrels(
         except DataError:
             if form != "trec" or (other := recognize(file, "qrels")) == "trec":
                 raise
+    if other == "letor":
+        table, sha256 = read_judged_lines(file, room)
+        return _judged(_qrels_of(table), sha256, other, subtopics, table, grade_digits)
     content, sha256 = read_content(file, other, room)
     if (tabs := table_of_tabs(content, file.name, "qrels", comments)) is not None:
         return _judged(_qrels_of(numeric(tabs)), sha256, "tabs", subtopics, tabs, grade_digits)

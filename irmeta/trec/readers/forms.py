@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from irmeta.errors import DataError
@@ -54,17 +54,7 @@ def refuse_other_form(head: bytes, file: str, kind: Kind) -> None:
         raise DataError("text in UTF-16, which is not read", file=file, fix=_UTF8)
     if head.lstrip().startswith((b"ir_metadata.start", b"---")):
         raise DataError("YAML, such as metadata of a run", file=file, fix=f"This is no {kind}.")
-    refuse_features(first_fields(head), file, kind)
     refuse_trec_eval(head, file)
-
-
-def refuse_features(fields: Sequence[bytes], file: str, kind: Kind) -> None:
-    """Raise the error of a file for learning to rank, by the fields of its first row."""
-    if len(fields) > 1 and fields[1].startswith(b"qid:"):
-        row = "query Q0 doc rank score tag" if kind == "run" else "query 0 doc grade"
-        problem = "features of learning to rank (LETOR, svmlight), without ids of docs"
-        fix = f"Write a line for each doc: {row}."
-        raise DataError(problem, file=file, line=1, value=b" ".join(fields[:4]), fix=fix)
 
 
 def refuse_trec_eval(head: bytes, file: str, *, values: bool = False) -> None:
@@ -121,7 +111,9 @@ _KEYS: dict[tuple[str, ...], str] = {
 }
 
 
-Form = Literal["trec", "msmarco", "scores", "csv", "json", "jsonl", "parquet", "tabs"]
+Form = Literal[
+    "trec", "msmarco", "scores", "csv", "json", "jsonl", "parquet", "tabs", "letor", "predictions"
+]
 FORMS: dict[str, str] = {
     "trec": "TREC form",
     "msmarco": "MS MARCO form (query doc rank, without a score)",
@@ -131,6 +123,8 @@ FORMS: dict[str, str] = {
     "jsonl": "JSONL, a record per line",
     "parquet": "Parquet with named columns",
     "tabs": "tab-separated columns without names",
+    "letor": "lines for learning to rank (grade qid:QUERY features), without their features",
+    "predictions": "a score for each line of the qrels",
 }
 """Forms of files, and what notes call them."""
 SEPARATORS = ("\t", ",", ";")
@@ -159,10 +153,19 @@ def recognize(file: InputFile, kind: Kind) -> Form:
     refuse_other_form(head, file.name, kind)
     if head.lstrip()[:1] in (b"{", b"["):
         return "jsonl" if _is_jsonl(head.lstrip()) else "json"
+    fields = first_fields(head)
+    if len(fields) > 1 and fields[1].startswith(b"qid:"):
+        if kind == "qrels":
+            return "letor"
+        problem = "features for learning to rank (LETOR, SVMlight), where a run is expected"
+        fix = "Name the file as qrels, and as runs files with a score for each of its lines."
+        value = b" ".join(fields[:4])
+        raise DataError(problem, file=file.name, line=1, value=value, fix=fix)
+    if kind == "run" and len(fields) == 1 and NUMBER.match(fields[0]):
+        return "predictions"
     line = header_of(head)
     if separator_of(line) is not None:
         return "csv"
-    fields = first_fields(head)
     has_rank_and_score = (
         kind == "run"
         and len(fields) == 4
