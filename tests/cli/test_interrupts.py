@@ -23,6 +23,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads processes
 
 SLACK = 4.0  # seconds for a busy machine to schedule the end of a process
 READY = "import sys; from irmeta.cli import main; print('ready', file=sys.stderr, flush=True); "
+OUTSIDE = re.compile(r'Traceback .*\n  File "<string>", line 1, in <module>\nKeyboardInterrupt\n')
+"""An interrupt before `main` is entered, for which a busy machine takes a while, or after it."""
 
 
 def session_of(process: int) -> int:
@@ -177,7 +179,7 @@ def test_long_commands__ctrl_c_at_any_moment(
     draw = random.Random(" ".join(command))
     for delay in (draw.uniform(0.1, 0.5), draw.uniform(0.5, 3), draw.uniform(3, 9)):
         status, said = interrupt(after(delay), READY + "main()", first, *more)
-        assert "Traceback" not in said
+        assert "Traceback" not in OUTSIDE.sub("", said)
         if status not in (0, 1, 3, -signal.SIGINT):  # those of a command that ended earlier
             assert status == 130
             assert said.endswith("" if first == "trec_eval" else STOPPED)
