@@ -101,7 +101,7 @@ class PairExplanation(PreferenceExplanation):
             frame,
             (self.system, self.baseline),
             title=f"{self.preference} on query {self.query} of {self.track}: {value}",
-            subtitle=f"levels better in the first list: {won}, in the second: {lost}, "
+            subtitle=f"levels better in {self.system}: {won}, in {self.baseline}: {lost}, "
             f"tied: {frame.height - won - lost}{more}",
             kinds=(f"{self.system} better", f"{self.baseline} better", "tied"),
         )

@@ -223,12 +223,17 @@ def _show_pair(explained: PairExplanation, every: bool) -> None:
     shown = terms if every else terms[:MOST_TERMS]
     table = Table(box=None, header_style="bold", pad_edge=False)
     has_parts = any(term.part for term in terms)
-    for name in (*(("set",) if has_parts else ()), "level", "rank", "doc", "rank", "doc", "better"):
-        table.add_column(name, justify="right" if name in ("level", "rank") else "left")
+    sides = [escape(escape_name(name)) for name in (explained.system, explained.baseline)]
+    ranked = [column for name in sides for column in (f"rank in {name}", "doc")]
+    for column in (*(("set",) if has_parts else ()), "level", *ranked, "better"):
+        is_number = column == "level" or column.startswith("rank in ")
+        table.add_column(column, justify="right" if is_number else "left")
     for name in ("weight", "adds"):
         table.add_column(name, justify="right")
     for term in shown:
-        table.add_row(*([escape(escape_name(term.part))] if has_parts else []), *_cells(term))
+        table.add_row(
+            *([escape(escape_name(term.part))] if has_parts else []), *_cells(term, sides)
+        )
     console.print()
     console.print(table)
     if hidden := terms[len(shown) :]:
@@ -239,13 +244,13 @@ def _show_pair(explained: PairExplanation, every: bool) -> None:
     print_text(console, total, "bold")
 
 
-def _cells(term: PairTerm) -> list[str]:
+def _cells(term: PairTerm, sides: Sequence[str]) -> list[str]:
     """Return level, both ranks and docs, the better side, weight and amount as text."""
     own, other = (
         ("-" if rank is None else str(rank), escape(escape_name(doc)) if doc else "-")
         for rank, doc in ((term.rank, term.doc), (term.other_rank, term.other_doc))
     )
-    better = {1: "first", -1: "second", 0: "tie"}[term.sign]
+    better = {1: sides[0], -1: sides[1], 0: "tie"}[term.sign]
     amount = term.sign * term.weight
     return [str(term.level), *own, *other, better, f"{term.weight:.6g}", f"{amount:.6g}"]
 

@@ -15,7 +15,7 @@ from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.escapes import escape_text, print_line
 from irmeta.measures.names import parse_measures
 from irmeta.measures.trec_eval import SUMMARY_ONLY, line_of, trec_eval_name
-from irmeta.report.table_grid import Grid, score_grid
+from irmeta.report.table_grid import Grid, in_natural_order, score_grid
 from irmeta.results.scores import wide
 from irmeta.trec.system_names import printed_names
 
@@ -150,7 +150,8 @@ def print_scores(
     def grid(digits: int, names_file: str | None) -> Grid:
         printed = printed_names(names_file, frame["system"])
         caption = f"{subject}."
-        return score_grid(frame, directions, caption=caption, digits=digits, system_names=printed)
+        rows = in_natural_order(frame)
+        return score_grid(rows, directions, caption=caption, digits=digits, system_names=printed)
 
     facts = {"notes": list(notes)}
     display.write(Result("evaluate", {"scores": frame}, f"{subject}.", made, facts, grid=grid))

@@ -23,7 +23,7 @@ from irmeta.delimited import to_csv
 from irmeta.errors import UsageError
 from irmeta.escapes import escape_json, escape_name, escape_text
 from irmeta.files import discard_output
-from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
+from irmeta.report.table_grid import ABSENT, Cell, Grid, Head, in_natural_order
 from irmeta.trec.system_names import printed_names
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ AS_GIVEN = ("level", "max_drop")
 
 def print_table_of(frame: pl.DataFrame, digits: int = DIGITS) -> None:
     """Print a table; on a terminal, its first 500 rows, and the number of the others."""
-    console = open_console()
+    console, frame = open_console(), in_natural_order(frame)
     most = MOST_ROWS if sys.stdout.isatty() else frame.height
     print_table(console, frame.head(most), digits=digits)
     if frame.height > most:
@@ -90,6 +90,7 @@ def print_table(
     from rich.measure import Measurement
     from rich.table import Table
 
+    frame = in_natural_order(frame)
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
         heading = escape(escape_name(name.replace("_", " ")))
@@ -310,7 +311,7 @@ def _parquet(result: Result) -> bytes:
 
 def _grid(result: Result, digits: int, system_names: str | None) -> Grid:
     """Return the first table as a table for a paper."""
-    frame = joined_lists(result.frame)
+    frame = joined_lists(in_natural_order(result.frame))
     head = tuple(
         Head(name.replace("_", " "), name, is_text=not dtype.is_numeric())
         for name, dtype in frame.schema.items()

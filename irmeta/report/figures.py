@@ -11,7 +11,13 @@ import polars as pl
 
 from irmeta.report.charts.curves import falling_curves
 from irmeta.report.charts.heat import heat_map
-from irmeta.report.charts.histogram import ENDLESS, Corner, bucket_name, histogram
+from irmeta.report.charts.histogram import (
+    ENDLESS,
+    Corner,
+    bucket_name,
+    corner_texts,
+    histogram,
+)
 from irmeta.report.charts.panes import legend, linear_ticks
 from irmeta.report.charts.row_charts import RowPlaces, intervals
 from irmeta.report.theme import (
@@ -29,6 +35,7 @@ from irmeta.report.theme import (
     finish,
     nothing,
     text_width,
+    whole_ticks,
 )
 
 if TYPE_CHECKING:
@@ -80,6 +87,8 @@ def confusion_map(confusion: pl.DataFrame) -> alt.LayerChart:
 SATURATED = 6.0
 """Ratio of the fullest bucket to the second fullest from which the axis of docs is logarithmic."""
 RARITY_BARS = 40  # largest number of systems with one bar each
+ROLES_WITHOUT_MEANING = ("first", "second")
+"""Roles of two systems in a table of differences, which figures replace by their names."""
 RETRIEVED = {"plain": (BLUE, ""), "missed": (VERMILLION, "")}
 
 
@@ -116,7 +125,8 @@ def length_differences(
 
     A difference is the length in the first less that in the second. `frame` has the columns low,
     high (both inside the bucket), docs, and retrieved: ``both``, the role of the only system that
-    retrieves the docs, or ``neither``, whose docs are drawn but are no wins or ties.
+    retrieves the docs, or ``neither``, whose docs are drawn but are no wins or ties. The roles
+    ``first`` and ``second`` say nothing of systems, which texts then call by name.
     """
     bars = frame.sort("low")
     buckets = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
@@ -125,10 +135,12 @@ def length_differences(
         int(f["docs"].sum()) for f in (bars, retrieved, retrieved.filter(low=0))
     )
     missed = total - compared
+    is_named = roles == ROLES_WITHOUT_MEANING
+    called = systems if is_named else tuple(f"the {role}" for role in roles)
     kinds = {
         "both": (BLUE, "both retrieve the doc"),
-        roles[0]: (PALE_BLUE, f"only the {roles[0]}"),
-        roles[1]: (PALE_RED, f"only the {roles[1]}"),
+        roles[0]: (PALE_BLUE, f"only {called[0]}"),
+        roles[1]: (PALE_RED, f"only {called[1]}"),
         "neither": (PALE_GREY, "neither"),
     }
 
@@ -136,8 +148,10 @@ def length_differences(
         won = retrieved.filter(wins)
         alone = won.filter(retrieved=roles[side])
         docs, only = (int(f["docs"].sum()) for f in (won, alone))
-        text = f"{roles[side]} wins: {docs:,} ({share(docs, compared)})"
-        return Corner(text, [systems[side], f"{only:,} of them retrieved only there"], colour)
+        winner = systems[side] if is_named else roles[side]
+        below = [] if is_named else [systems[side]]
+        text = f"{winner} wins: {docs:,} ({share(docs, compared)})"
+        return Corner(text, [*below, f"{only:,} of them retrieved only there"], colour)
 
     return histogram(
         bars.select(
@@ -150,7 +164,8 @@ def length_differences(
         f"({share(tied, compared)})"
         + (f"; not counted: {missed:,} that neither retrieves" if missed else "")
         + _widening(bars),
-        x_title=f"search length in the {roles[0]} system minus that in the {roles[1]} (docs)",
+        x_title=f"search length in {called[0]}{'' if is_named else ' system'} minus that in "
+        f"{called[1]} (docs)",
         kinds=kinds,
         corners=(corner(0, pl.col("high") < 0, BLUE), corner(1, pl.col("low") > 0, VERMILLION)),
     )
@@ -209,14 +224,15 @@ def share(part: int, total: int) -> str:
 
 LABEL_FONT, LABEL_ROOM = 9, 10  # pixels of a label's text, and of its line
 MOST_BARS = 400  # more would be thinner than a pixel
+MOST_BINS, TAILS = 60, 5  # of a density, and queries named on either side
 
 
 def difference_bars(frame: pl.DataFrame, title: str) -> alt.LayerChart:
     """Draw a bar for each query, the queries in the order of a frame of `query_differences`.
 
     Labels below are queries with their numbers of relevant docs, where they are known. Of queries
-    that leave no room for all labels, every second, third, ... has one. More than 400 queries are
-    an area.
+    that leave no room for all labels, every second, third, ... has one. Of more than 400 queries
+    the differences are drawn as a density, with the names of the 5 largest on either side.
     """
     import altair as alt
 
@@ -235,6 +251,9 @@ def difference_bars(frame: pl.DataFrame, title: str) -> alt.LayerChart:
         "difference",
         pl.col("better").replace_strict(sides, return_dtype=pl.String).alias("side"),
     )
+    if rows.height > MOST_BARS:
+        axis = f"{measure}: {system} minus {baseline}"
+        return _difference_density(rows, sides, title, axis)
     known = rows.height - bars["relevant"].null_count()
     x_title = f"query{' (relevant docs)' if known else ''}, the most in favour of {system} first"
     x = alt.X(
@@ -250,24 +269,80 @@ def difference_bars(frame: pl.DataFrame, title: str) -> alt.LayerChart:
         scale=alt.Scale(domain=labels, range=[BLUE, VERMILLION]),
         legend=legend(labels),
     )
-    if rows.height > MOST_BARS:
-        marks: Any = alt.Chart(alt.NamedData("bars")).mark_area(interpolate="step", color=BLUE)
-        marks = marks.encode(x, y)
-    else:
-        said = "datum.label + ': ' + format(datum.difference, '+.4f')"
-        marks = alt.Chart(alt.NamedData("bars")).mark_bar(size=0.8 * NARROW / rows.height)
-        marks = marks.transform_calculate(said=said).encode(
-            x, y, colour, tooltip=alt.Tooltip("said:N", title=" "), description="said:N"
-        )
+    said = "datum.label + ': ' + format(datum.difference, '+.4f')"
+    marks = alt.Chart(alt.NamedData("bars")).mark_bar(size=0.8 * NARROW / rows.height)
+    marks = marks.transform_calculate(said=said).encode(
+        x, y, colour, tooltip=alt.Tooltip("said:N", title=" "), description="said:N"
+    )
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=INK).encode(alt.Y("zero:Q"))
     chart: Any = alt.layer(marks, zero)
     chart.datasets = {"bars": rows.to_dicts()}
     ties = rows.height - wins - losses
     queries = "1 query" if rows.height == 1 else f"{rows.height:,} queries"
     subtitle = f"{queries}, {ties:,} with equal values"
-    if rows.height > MOST_BARS:
-        subtitle += f"; {'; '.join(labels)}"
     return finish(chart, height=240, title=title, subtitle=subtitle)
+
+
+def _difference_density(
+    rows: pl.DataFrame, sides: dict[str, str], title: str, x_title: str
+) -> alt.LayerChart:
+    """Draw how many queries have each difference, and name those at both ends.
+
+    `rows` has the columns label, difference and side (null: equal values, which are not drawn);
+    `sides` are the texts of the system and the baseline.
+    """
+    import altair as alt
+
+    drawn = rows.drop_nulls("side").sort("difference", maintain_order=True)
+    if drawn.is_empty():
+        return nothing(f"{title}: both systems have equal values on all {rows.height:,} queries.")
+    colours = dict(zip(sides.values(), (BLUE, VERMILLION), strict=True))
+    low, high = drawn["difference"][0], drawn["difference"][-1]
+    steps = (digit * 10.0**power for power in range(-12, 12) for digit in (1, 2, 5))
+    step = next(step for step in steps if (high - low) / step <= MOST_BINS - 2)
+    place = (pl.col("difference") / step + 1e-9).floor().cast(pl.Int64)
+    bins = drawn.group_by("side", place=place).agg(queries=pl.len()).sort("place", "side")
+    bins = bins.with_columns(
+        low=pl.col("place") * step,
+        high=(pl.col("place") + 1) * step,
+        zero=0,
+        colour=pl.col("side").replace_strict(colours, return_dtype=pl.String),
+    ).with_columns(
+        said=pl.format("{} to {}: {}", *(pl.col(n).round(9) for n in ("low", "high")), "queries")
+    )
+    top = bins["queries"].to_list()
+    scale = alt.Scale(domain=[0, max(top) * 1.65], nice=False)  # room for the names
+    bars = alt.Chart(bins).mark_rect()  # a white stroke would hide bars of a single query
+    bars = bars.encode(
+        alt.X("low:Q", title=x_title, scale=alt.Scale(zero=False), axis=alt.Axis(format="~g")),
+        alt.X2("high:Q"),
+        alt.Y(
+            "queries:Q",
+            title="queries",
+            scale=scale,
+            axis=alt.Axis(values=whole_ticks(max(top)), format=",d"),
+        ),
+        alt.Y2("zero:Q"),
+        color=alt.Color("colour:N", scale=None),
+        tooltip=alt.Tooltip("said:N", title=" "),
+        description="said:N",
+    )
+    rule = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=INK).encode(alt.X("zero:Q"))
+    layers: list[Any] = [bars, rule]
+    negative = drawn.filter(pl.col("difference") < 0)
+    positive = drawn.filter(pl.col("difference") > 0).reverse()
+    for tail, align in ((negative, "left"), (positive, "right")):
+        if tail.height:
+            side = tail["side"][0]
+            below = [
+                f"{label}: {difference:+.3g}".replace("-", "\u2212")
+                for label, difference in tail.head(TAILS).select("label", "difference").iter_rows()
+            ]
+            layers += corner_texts(Corner(side, below, colours[side]), align)
+    ties = rows.height - drawn.height
+    subtitle = f"{rows.height:,} queries; {ties:,} with equal values, not drawn"
+    subtitle += "; named: the largest differences"
+    return finish(alt.layer(*layers), height=260, title=title, subtitle=subtitle)
 
 
 def _labels(labels: list[str]) -> alt.Axis:

@@ -36,15 +36,25 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 
 
 def wrapped(text: str, size: float, room: float, bold: bool = False) -> list[str]:
-    """Break a text between words into lines of at most `room` pixels, where its words allow it."""
+    """Break a text into lines of at most `room` pixels, between words or within a longer word."""
     lines: list[str] = []
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, size, bold) <= room:
             lines[-1] = longer
         else:
-            lines.append(word)
+            lines += _pieces(word, size, room, bold)
     return lines
+
+
+def _pieces(word: str, size: float, room: float, bold: bool) -> list[str]:
+    """Break a word that is wider than a line, such as the name of a system."""
+    pieces = [""]
+    for letter in word:
+        if pieces[-1] and text_width(pieces[-1] + letter, size, bold) > room:
+            pieces.append("")
+        pieces[-1] += letter
+    return pieces
 
 
 Spec = dict[str, Any]
@@ -78,8 +88,26 @@ def wrap_titles(spec: Spec, width: int) -> Spec:
         }
         spec = spec | {"title": title | broken}
     if "concat" in spec:
-        spec = spec | {"concat": [_with_wrapped_heading(pane) for pane in spec["concat"]]}
-    return spec
+        panes = [_with_wrapped_heading(pane) for pane in spec["concat"]]
+        return spec | {
+            "concat": [_with_wrapped_axes(pane, pane["width"], pane["height"]) for pane in panes]
+        }
+    room = AXIS_SHARE * width
+    return _with_wrapped_axes(spec, room, spec["height"]) if "height" in spec else spec
+
+
+def _with_wrapped_axes(spec: Spec, width: float, height: float) -> Spec:
+    """Break titles of axes, which would make a figure wider, and so cut its title and subtitle."""
+    if "layer" in spec:
+        layers = [_with_wrapped_axes(layer, width, height) for layer in spec["layer"]]
+        return spec | {"layer": layers}
+    channels = dict(spec.get("encoding", {}))
+    for name, room in (("x", width), ("y", max(height, 150))):
+        channel = channels.get(name, {})
+        if channel.get("title"):
+            lines = _in_lines(channel["title"], AXIS_FONT, room, bold=False)
+            channels[name] = channel | {"title": lines}
+    return spec | {"encoding": channels} if channels else spec
 
 
 def _with_wrapped_heading(pane: Spec) -> Spec:
@@ -101,6 +129,7 @@ def _one_line(text: str | list[str]) -> str:
 
 
 WIDTH = 520
+AXIS_FONT, AXIS_SHARE = 11, 0.78  # of the title of an axis, and of the width that an x axis has
 PRINT_WIDTH = 420  # in a column of 240 points, 11 pixels are 6.3 points
 TEXT_WIDTH = 861  # the same for two columns with 12 points between them
 PPI = 300

@@ -10,7 +10,7 @@ import pytest
 
 import irmeta
 from irmeta.api.differences import differences_chart
-from irmeta.report.theme import to_svg
+from irmeta.report.theme import to_spec, to_svg
 from irmeta.results.matrix import query_differences
 from irmeta.results.tidy_files import provenance
 
@@ -77,8 +77,8 @@ def test_plot_differences__has_a_bar_per_query_and_counts_of_both_sides(store: i
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("queries", [60, 500])
-def test_differences_chart__many_queries_have_some_labels(queries: int):
+def test_differences_chart__many_queries_have_some_labels():
+    queries = 60
     names = [f"q{i:03d}" for i in range(queries)]
     frame = pl.DataFrame(
         {
@@ -96,6 +96,30 @@ def test_differences_chart__many_queries_have_some_labels(queries: int):
     labelled = sum(f">{name}<" in svg for name in names)
     assert 20 < labelled < 60
     assert "a better: " in svg
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_differences_chart__thousands_of_queries_are_a_density_with_its_tails_named(direction: int):
+    names = tuple(f"q{i}" for i in range(2000))
+    gains = [(i - 1200) / 2000 if i % 2 else 0.0 for i in range(2000)]  # half are ties
+    matrix = irmeta.Matrix(
+        [[0.5, 0.5 + gain] for gain in gains], names, ("old", "new"), "X", "t", direction
+    )
+    frame = query_differences(matrix, "new", "old").with_columns(relevant=pl.lit(None, pl.Int64))
+    chart = differences_chart(frame)
+    spec = to_spec(chart)
+    (bins,) = (rows for rows in spec["datasets"].values() if "queries" in rows[0])
+    better = ("new", "old")[::-direction]
+    counts = {
+        side: sum(b["queries"] for b in bins if b["side"].startswith(side)) for side in better
+    }
+    assert counts == {better[0]: 600, better[1]: 400}  # below and above 0
+    assert all((b["high"] <= 0) == b["side"].startswith(better[0]) for b in bins)
+    texts = to_svg(chart)
+    said = (f"{better[0]} better: 600", f"{better[1]} better: 400", "q1: \u22120.6", "q1999: +0.39")
+    for text in ("2,000 queries; 1,000 with equal values, not drawn", "q9: \u22120.59", *said):
+        assert text in texts, text
+    assert "q11: " not in texts
 
 
 @pytest.mark.parametrize("queries", [[], [math.nan]])

@@ -26,6 +26,7 @@ from irmeta.report.theme import (
     TEXT_WIDTH,
     VERMILLION,
     WIDTH,
+    finish,
     fit_width,
     nothing,
     print_of,
@@ -229,6 +230,34 @@ def test_length_differences__docs_that_neither_retrieves_are_no_wins():
     shown = texts(to_svg(length_differences(frame, "t", ("a", "b"), ("best", "median"))))
     assert "best wins: 3 (30%)" in shown
     assert "median wins: 7 (70%)" in shown
+
+
+def test_length_differences__systems_without_a_role_are_called_by_name():
+    rows = [(-1, -1, "first", 3), (0, 0, "both", 4), (1, 1, "second", 7)]
+    frame = pl.DataFrame(rows, schema=["low", "high", "retrieved", "docs"], orient="row")
+    shown = texts(to_svg(length_differences(frame, "t", ("both", "b"), ("first", "second"))))
+    for text in ("both wins: 3 (21%)", "b wins: 7 (50%)", "only both", "only b",
+                 "search length in both minus that in b (docs)"):  # fmt: skip
+        assert text in shown, text
+    assert "first" not in shown
+    assert "second" not in shown
+
+
+def test_wrap_titles__long_axis_titles_do_not_widen_a_figure():
+    """A wide axis moved title and subtitle out of the figure."""
+    import altair as alt
+
+    name = "a-system-with-a-long-name-" * 4
+    rows = pl.DataFrame({"x": [1.0], "y": [1.0]})
+    marks = alt.Chart(rows).mark_point().encode(alt.X("x:Q", title=name), alt.Y("y:Q", title=name))
+    spec = to_spec(finish(alt.layer(marks), 240, f"title {name}", f"subtitle {name}"))
+    encoding = spec["layer"][0]["encoding"]
+    lines = [*encoding["x"]["title"], *encoding["y"]["title"]]
+    lines += [*spec["title"]["text"], *spec["title"]["subtitle"]]
+    assert max(text_width(line, 11) for line in lines) < WIDTH
+    assert "".join(encoding["x"]["title"]) == name
+    widest = max(float(x) for x in re.findall(r'<svg[^>]* width="([\d.]+)"', svg_of(spec)))
+    assert widest <= WIDTH + 10
 
 
 @pytest.mark.exhaustive

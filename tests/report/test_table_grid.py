@@ -9,7 +9,15 @@ import pytest
 
 from irmeta.errors import IrmetaError
 from irmeta.report.notation import Notations, to_text
-from irmeta.report.table_grid import ABSENT, DAGGER, Grid, format_value, grid, in_notation
+from irmeta.report.table_grid import (
+    ABSENT,
+    DAGGER,
+    Grid,
+    format_value,
+    grid,
+    in_natural_order,
+    in_notation,
+)
 from irmeta.schema.columns import MEASURE, TRACK, Column, Display, Paper, Table
 
 TABLE = Table(
@@ -244,3 +252,23 @@ def test_format_value__follows_the_format_of_the_column(
 def test_frame__rejects_rows_violating_the_declaration(rows, error: str):
     with pytest.raises(Exception, match=error):
         TABLE.frame(rows)
+
+
+def test_in_natural_order__sorts_queries_by_number_within_the_keys_before_them():
+    frame = pl.DataFrame({"system": list("aaabbb"), "query": ["1", "10", "2"] * 2, "n": range(6)})
+    shown = in_natural_order(frame)
+    assert shown["query"].to_list() == ["1", "2", "10"] * 2
+    assert shown["n"].to_list() == [0, 2, 1, 3, 5, 4]
+    assert in_natural_order(shown).equals(shown)
+    by_value = frame.sort("n", descending=True)
+    assert in_natural_order(by_value).equals(by_value)  # this order has a meaning
+
+
+def test_in_natural_order__keeps_the_rows_of_a_query_and_other_tables():
+    frame = pl.DataFrame({"query": ["q1", "q1", "q10", "q2"], "measure": list("xyxx")})
+    rows = [("q1", "x"), ("q1", "y"), ("q2", "x"), ("q10", "x")]
+    assert in_natural_order(frame).rows() == rows
+    for other in (frame.drop("query"), frame.clear(), pl.DataFrame({"query": [2, 10]})):
+        assert in_natural_order(other).equals(other)
+    gap = pl.DataFrame({"query": [None, "1", "10", "2"]})
+    assert in_natural_order(gap)["query"].to_list() == [None, "1", "2", "10"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -198,6 +198,7 @@ def curve_panes(
     height: int = 190,
     linear: str = "",
     ranks: bool = False,
+    colours: Sequence[str] = LINES,
 ) -> alt.ConcatChart | alt.LayerChart:
     """Draw one curve per name in each pane, two panes side by side.
 
@@ -205,6 +206,7 @@ def curve_panes(
     infinite: a gap) and dashed; optionally low and high, the bounds of a band around each of up to
     8 curves, and marked, the points with a mark. Of more than 8 names all curves are thin and grey,
     and the least, the quartiles and the greatest at the right edge are emphasised and named.
+    `colours` are those of up to 8 curves, so that a system has one colour in all figures.
     """
     import altair as alt
 
@@ -231,7 +233,7 @@ def curve_panes(
             curves = _crowd(data, rows, edge, x, y, (bounds[1] - bounds[0]) / height)
             curves += _edge_labels(edge, x, y, bounds, height)
         else:
-            curves = _few(data, rows, curve_names, dashes, x, y)
+            curves = _few(data, rows, dict(zip(curve_names, colours, strict=False)), dashes, x, y)
         chart = alt.layer(*rules_at(ruled, x), *rules_at(levels, y), *curves, *above)
         chart.width, chart.height = pane_width(columns, ROOM), height
         lines = [f"{end.role}: {end.name}" for end in reversed(edge)]
@@ -308,19 +310,20 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
 def _few(
     data: Datasets,
     rows: pl.DataFrame,
-    names: Sequence[str],
+    colours: Mapping[str, str],
     dashes: tuple[str, str],
     x: alt.X,
     y: alt.Y,
 ) -> list[Any]:
-    """Draw each curve in a colour, with marks."""
+    """Draw each curve in its colour, with marks."""
     import altair as alt
 
+    names = [*colours]
     shown = legend(names, symbolOpacity=1) if len(names) > 1 else None  # else that of the bands
     colour = alt.Color(
         "name:N",
         sort=names,
-        scale=alt.Scale(domain=names, range=LINES[: len(names)]),
+        scale=alt.Scale(domain=names, range=[*colours.values()]),
         legend=shown,
     )
     shape = alt.Shape(

@@ -89,7 +89,7 @@ def histogram(
         layers.append(counts.encode(x, alt.Y("count:Q"), alt.Text("count:Q", format=",d")))
     layers += _classes(classes)
     for corner, align in zip(corners or (), ("left", "right"), strict=False):
-        layers += _corner(corner, align)
+        layers += corner_texts(corner, align)
     return finish(alt.layer(*layers), height=240, title=title, subtitle=subtitle)
 
 
@@ -149,7 +149,8 @@ def _classes(classes: Sequence[Class]) -> list[Any]:
     return [rules, texts.encode(alt.YValue(2), alt.Text("text:N"))]
 
 
-def _corner(corner: Corner, align: str) -> list[Any]:
+def corner_texts(corner: Corner, align: str) -> list[Any]:
+    """Draw the lines of a corner, the left or the right one."""
     import altair as alt
 
     x = alt.XValue(2 if align == "left" else "width")

@@ -21,7 +21,7 @@ from irmeta.options import Options
 from irmeta.phrases import count
 from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import split_tracks, to_latex
-from irmeta.report.table_grid import Grid, grid, in_notation
+from irmeta.report.table_grid import Grid, grid, in_natural_order, in_notation
 from irmeta.schema.columns import paper_column
 from irmeta.studies.framework.part_tables import used_only
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
@@ -180,7 +180,7 @@ def _items(
 
 
 def _grid(study: Study, in_print: bool, show: Show, tables: Tables) -> Grid:
-    table, frame = study.table(show.table), _rows(show, tables)
+    table, frame = study.table(show.table), in_natural_order(_rows(show, tables))
     if show.join is not None:
         joined_table = study.table(show.join.table)
         added = {name: joined_table.columns[name] for name in show.join.columns}

@@ -13,7 +13,7 @@ from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.heat import heat_map, surfaces
 from irmeta.report.charts.histogram import scatter_panes
 from irmeta.report.charts.row_charts import strip
-from irmeta.report.theme import axis_title
+from irmeta.report.theme import BLUE, VERMILLION, axis_title
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.preference.study import GAMMA
 from irmeta.studies.papers.preference.study import PreferenceOptions as Options
@@ -23,6 +23,8 @@ DISCOUNTS = {"RBP": f"RBP, g = {GAMMA:g}", "DCG": "DCG", "sign": "sign, as in RP
 CONTRIBUTIONS = ("RBP", "AP", "DCG", "RR", "ISL", "TSL", "AvgSL", "RPP")
 MOST_LEVELS = 14  # recall levels that fit a heat map with numbers
 MINUS = "\u2212"
+SIDES = (BLUE, VERMILLION)
+"""Colours of two systems, which also have them where one is better."""
 LABELS = {"random": "docs at random", "pool": "least retrieved docs first"}
 QUANTITIES = {"tied": "", "deciding_levels": "deciding levels"}
 
@@ -89,6 +91,7 @@ def _figure_4(rows: pl.DataFrame, options: Options) -> Any:
         subtitle=f"at the ranks of {count(rows.height, 'relevant doc')}; 0 where not retrieved",
         x_title="recall",
         linear="~g",
+        colours=SIDES,
     )
 
 
