@@ -19,6 +19,7 @@ _NAMES = {
     "irmeta.api": ("Store", "ingest", "open_store", "read", "read_files", "reanalyze"),
     "irmeta.api.agree": ("JudgeAgreement", "agree"),
     "irmeta.api.checks": ("check", "diff"),
+    "irmeta.api.cite": ("Citation", "cite"),
     "irmeta.api.per_doc": ("SearchLengths",),
     "irmeta.api.in_memory": ("evaluate", "from_data"),
     "irmeta.api.matrices": ("matrices",),
@@ -53,16 +54,16 @@ _NAMES = {
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Catalog", "DataError", "Difference", "EvalPolicy", "FetchReport", "IrmetaError",
+    "Catalog", "Citation", "DataError", "Difference", "EvalPolicy", "FetchReport", "IrmetaError",
     "JudgeAgreement", "JudgedRanks", "Matrix", "MeasureError", "NamesWarning", "PoolDepthWarning",
     "QrelsWarning", "ReadPolicy", "RelevanceWarning", "Reproduction", "SearchLengths",
     "SegmentWarning", "SelfRetrievalWarning", "SkippedRunWarning", "Store", "UsageError",
     "Validation", "Verification",
-    "__version__", "agree", "catalog", "check", "compare", "dask_executor", "diff", "evaluate",
-    "fetch", "from_data", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
-    "measure_properties", "offline", "open_store", "permuted_means", "pool_of_runs", "power",
-    "prefer", "preferences_of", "read", "read_files", "reanalyze", "reproduce", "scores_of",
-    "stats", "studies", "validate", "verify",
+    "__version__", "agree", "catalog", "check", "cite", "compare", "dask_executor", "diff",
+    "evaluate", "fetch", "from_data", "ingest", "list_measures", "list_preferences", "matrices",
+    "matrix_of", "measure_properties", "offline", "open_store", "permuted_means", "pool_of_runs",
+    "power", "prefer", "preferences_of", "read", "read_files", "reanalyze", "reproduce",
+    "scores_of", "stats", "studies", "validate", "verify",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
     from irmeta.api.agree import JudgeAgreement, agree
     from irmeta.api.checks import check, diff
+    from irmeta.api.cite import Citation, cite
     from irmeta.api.in_memory import evaluate, from_data
     from irmeta.api.matrices import matrices
     from irmeta.api.pairs import prefer

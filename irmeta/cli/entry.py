@@ -39,6 +39,7 @@ MODULES = {
     "info": "collections",
     "check": "results",
     "diff": "results",
+    "cite": "results",
     "catalog": "archive",
     "fetch": "archive",
     "verify": "archive",

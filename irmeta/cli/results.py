@@ -195,6 +195,41 @@ def diff(
 
 
 @command(
+    "irmeta cite results/ --date '1 May 2026'",
+    "irmeta cite results/ --bibtex > references.bib",
+)
+@with_options(display=ReportDisplay)
+def cite(
+    path: PathArgument,
+    display: ReportDisplay,
+    date: Annotated[
+        str, typer.Option(help="When the results were computed, for the paragraph.")
+    ] = "",
+    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print the references alone.")] = False,
+) -> None:
+    """Describe how results were computed, with references in BibTeX."""
+    from irmeta.api.cite import cite as compute
+    from irmeta.cli.tables import Result, open_console, print_text, write_to_pipe
+
+    if bibtex and (date or display.changed()):
+        raise UsageError("--bibtex prints the references alone: omit other options.")
+    cited = compute(path, date=date)
+    if bibtex:
+        write_to_pipe(cited.bibtex)
+        return
+    display.write(
+        Result(
+            "cite",
+            {"references": cited.references},
+            "References.",
+            {"irmeta": __version__, "cite": {"date": date}},
+            {"text": cited.text, "bibtex": cited.bibtex},
+            show=lambda digits: print_text(open_console(), str(cited).rstrip()),
+        )
+    )
+
+
+@command(
     "irmeta check store/",
 )
 @with_options(display=ReportDisplay)
