@@ -509,7 +509,8 @@ class DocSum:
         return summed / np.where(divisor > 0, divisor, np.inf)
 
     def _precisions(self, ranks: np.ndarray, relevant: np.ndarray) -> np.ndarray:
-        deep = np.where((ranks == 0) | (ranks > self.cutoff), np.iinfo(np.int64).max, ranks)
+        deep = ranks.astype(np.int64)  # numpy 2.5 refuses a number beyond the ranks' type
+        deep[(ranks == 0) | (ranks > self.cutoff)] = np.iinfo(np.int64).max
         last = (ranks > 0).sum(axis=0, where=ranks <= self.cutoff)
         out = np.zeros((ranks.shape[1], relevant.shape[1]))
         order = np.argsort(deep, axis=0)

@@ -134,7 +134,7 @@ def test_values__equal_repro_eval(repro_eval: Any, rows: list[tuple[int, ...]]):
 def test_reproduce__differs_from_repro_eval_as_documented(repro_eval: Any):
     tied, other = ({"q": dict.fromkeys(docs, 1.0)} for docs in ("abc", "cba"))
     assert repro_eval.document_order.KTU(tied, other) == 1.0  # ordered by doc
-    with pytest.raises(ValueError, match=r"shapes|sizes"):
+    with pytest.raises(ValueError, match=r"shapes|sizes?"):
         repro_eval.document_order.KTU(tied, {"q": {"a": 1.0, "b": 0.5}})
     same = {"q1": {"AP": 0.5, "P@5": 0.2}, "q2": {"AP": 0.5, "P@5": 0.4}}
     changed = {"q1": {"AP": 0.5, "P@5": 0.4}, "q2": {"AP": 0.5, "P@5": 0.4}}

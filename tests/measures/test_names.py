@@ -117,6 +117,7 @@ def test_parse_measure__accepts_aliases_of_ir_measures(theirs, ours):
     assert parse_measure(theirs).name == ours
 
 
+@pytest.mark.filterwarnings("ignore:.*removed in Python 3.14:DeprecationWarning")  # ir_measures
 @pytest.mark.parametrize(
     "name", ["AP", "AP(rel=2)", "AP@100", "P@5", "R@1000", "RR", "RR@10", "nDCG@10", "Bpref"]
 )

@@ -15,13 +15,13 @@ def build_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     A process of its own builds the one command that it runs.
     """
-    built: dict[tuple[int, ...], Any] = {}
+    built: dict[tuple[int, ...], tuple[typer.Typer, Any]] = {}  # an app kept has its identity alone
 
     def get_command(app: typer.Typer) -> Any:
         key = tuple(registered(app))
         if key not in built:
-            built[key] = BUILD(app)
-        return built[key]
+            built[key] = app, BUILD(app)
+        return built[key][1]
 
     monkeypatch.setattr(typer.main, "get_command", get_command)
 
