@@ -83,8 +83,9 @@ class Gate(Summarized):
         of_queries = {n: GATE_QUERIES.columns[n] for n in self.queries.columns}
         queries = replace(GATE_QUERIES, columns=of_queries)
         blank = () if self.rows["lower"].count() else ("lower",)
-        hidden = ("lost_queries", "rule", "reason", *blank)
+        hidden = ("lost_queries", "rule", "reason", "passed", *blank)
         shown = [name for name in self.rows.columns if name not in hidden]
+        shown.insert(shown.index("system") + 1, "passed")  # in sight where the table is wide
         text = [f"{line}." for line in lines["reason"]]
         text += [f"Checked: {rule}." for rule in self._rules()]
         items = [grid(rows, self.rows, columns=shown, display=lambda _: PLAIN)]
