@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin
 from irmeta import policies
 from irmeta.api import arguments
 from irmeta.options import Options, choices_of, typed_fields, value_type
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import SELECTING, EvalPolicy, ReadPolicy
 from irmeta.studies.framework.registry import OWN, find
 from irmeta.studies.framework.study import RunOptions, Study
 
@@ -45,7 +45,12 @@ def _texts(policy: type[Options], *, without: tuple[str, ...] = ()) -> dict[str,
     return {one.name: str(one.type) for one in fields(policy) if one.name not in without}
 
 
-_EVAL = _texts(EvalPolicy) | {"rel": "float | Mapping[str, float] | Sequence[str] | None"}
+_SELECTING = {
+    "system": "str | Iterable[str] | None",
+    "query": "str | int | Iterable[str | int] | None",
+}
+_REL = {"rel": "float | Mapping[str, float] | Sequence[str] | None"}
+_EVAL = _texts(EvalPolicy) | _SELECTING | _REL
 _READ, _DATA = _texts(ReadPolicy), _texts(ReadPolicy, without=("names",))
 _RUNS = ("duplicates", "malformed", "run_format", "drop_self", "comments", "drop_docs", "chunks")
 _READ_ALONE = {name: kind for name, kind in _DATA.items() if name not in _EVAL}
@@ -54,6 +59,18 @@ KEYWORDS = {
     "GradedChoices": (
         "The fields of `EvalPolicy` of functions with a `rel` of their own",
         {name: kind for name, kind in _EVAL.items() if name != "rel"},
+    ),
+    "PairChoices": (
+        "The fields of `EvalPolicy` of functions that name systems",
+        {name: kind for name, kind in _EVAL.items() if name != "system"},
+    ),
+    "GradedPairChoices": (
+        "The fields of `EvalPolicy` of functions that name systems, without `rel`",
+        {name: kind for name, kind in _EVAL.items() if name not in ("system", "rel")},
+    ),
+    "ExplainChoices": (
+        "The fields of `EvalPolicy` of functions that name a system and a query",
+        {name: kind for name, kind in _EVAL.items() if name not in SELECTING},
     ),
     "ReadChoices": ("The fields of `ReadPolicy`", _READ),
     "DataChoices": ("The fields of `ReadPolicy` without the names of systems", _DATA),
@@ -71,7 +88,7 @@ KEYWORDS = {
     ),
     "Policies": (
         "The fields of `ReadPolicy` and `EvalPolicy` for one track of data",
-        _DATA | _texts(EvalPolicy, without=("qrels", "rel")),
+        _DATA | _texts(EvalPolicy, without=("qrels", "rel")) | _SELECTING,
     ),
 }
 """Description of each typed dict, and the types of its keywords."""
@@ -142,7 +159,7 @@ def policy_keywords() -> str:
     types = " ".join(
         [*of_options, *(k for _, of_dict in KEYWORDS.values() for k in of_dict.values())]
     )
-    found = set(re.findall(r"[A-Z]\w+", types)) - {"Mapping", "Sequence"}
+    found = set(re.findall(r"[A-Z]\w+", types)) - {"Iterable", "Mapping", "Sequence"}
     names = sorted(name for name in found if hasattr(policies, name))
     head = (
         '"""Fields of policies and options as keywords: written by .ci/stubs.py."""\n\n'

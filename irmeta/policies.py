@@ -6,9 +6,9 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from numbers import Real
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -242,6 +242,32 @@ def _rel_texts(given: Any) -> Any:
     return (f"{given}",) if isinstance(given, Real) else given
 
 
+def checked_selection(given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return names of systems or queries without repetitions; none at all are an error."""
+    if given == ():
+        raise UsageError("no system or query was given: omit `system` or `query` for all.")
+    return None if given is None else tuple(dict.fromkeys(given))
+
+
+def no_systems(given: tuple[str, ...] | None) -> None:
+    """Refuse a selection of systems, where results are of all."""
+    if given is not None:
+        raise UsageError("system: this study has results of all systems: omit `system`.")
+
+
+def _query_texts(given: Any) -> Any:
+    """Return ids of queries that are whole numbers as texts."""
+    if isinstance(given, Integral):
+        return (f"{given}",)
+    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
+        return given
+    return tuple(f"{query}" if isinstance(query, Integral) else query for query in given)
+
+
+SELECTING = ("system", "query", "query_file")
+"""The fields of `EvalPolicy` that select systems and queries."""
+
+
 def rel_by_set(given: tuple[str, ...]) -> dict[str | None, float]:
     """Return least relevant grades by qrels set, None for all others: see `checked_rel`."""
     found = dict[str | None, float]()
@@ -294,6 +320,14 @@ class EvalPolicy(Options):
         Least relevant grade of all qrels sets, or ``SET=GRADE`` of one, for names of measures and
         preferences without `rel=` (in Python also a number, or a dict by set): as `rel` of a
         collection states it. Empty: that of the collection, else 1.
+    system
+        The only systems in the results, by name, ``group=NAME`` or ``type=NAME``. The values of a
+        system do not depend on the others: pools, rarity and all else that lists of other systems
+        decide are those of the whole track. None: all systems.
+    query
+        The only queries that are read and averaged, by name; None: all.
+    query_file
+        File of such queries: a line per query that begins with its id. None: all, or `query`.
     costs
         File of the costs of reading docs, for the measures of the C/W/L framework with
         ``quantity=EC`` or ``ETC`` and for BPM: lines ``query doc cost`` or ``doc cost``. All other
@@ -328,6 +362,24 @@ class EvalPolicy(Options):
         None, "File of costs of docs: query doc cost, or doc cost.", metavar="FILE", file=True
     )
 
+    system: tuple[str, ...] | None = option(
+        None,
+        "Only these systems; their values do not change (repeatable).",
+        metavar="SYSTEM|group=NAME|type=NAME",
+        parse="irmeta.policies:checked_selection",
+    )
+    query: tuple[str, ...] | None = option(
+        None,
+        "Only these queries (repeatable).",
+        parse="irmeta.policies:checked_selection",
+    )
+    query_file: str | None = option(
+        None,
+        "Only the queries of a file: a line per query that begins with its id.",
+        metavar="FILE",
+        file=True,
+    )
+
     rel: tuple[str, ...] = option(
         (),
         "Least relevant grade, of all qrels sets or of one (repeatable); default as the collection "
@@ -340,15 +392,31 @@ class EvalPolicy(Options):
         default: Any = type(self).rel
         if isinstance(default, tuple):  # a study may have a grade of its own
             object.__setattr__(self, "rel", _rel_texts(self.rel))
+        object.__setattr__(self, "query", _query_texts(self.query))
         super().__post_init__()
 
     def record(self) -> dict[str, Any]:
         """Return the options; late ones only if they are given, so that older records stay equal.
 
-        These are `costs` and `rel`.
+        These are `costs`, `rel`, and those that select systems and queries.
         """
-        record = super().record()
-        return {name: v for name, v in record.items() if name not in ("costs", "rel") or v}
+        record, late = super().record(), ("costs", "rel", *SELECTING)
+        return {name: v for name, v in record.items() if name not in late or v}
+
+    @property
+    def all_systems(self) -> EvalPolicy:
+        """The policy without a selection of systems."""
+        return replace(self, system=None)
+
+    @property
+    def everything(self) -> EvalPolicy:
+        """The policy without a selection of systems and queries."""
+        return replace(self, **dict.fromkeys(SELECTING))
+
+    @property
+    def selects_queries(self) -> bool:
+        """Whether some queries are selected."""
+        return self.query is not None or self.query_file is not None
 
     @property
     def has_smaller_pool(self) -> bool:
@@ -371,6 +439,9 @@ class TrackOptions(EvalPolicy):
             "tie_order": "that of the lists",
             "pool_depth": "all judgments",
             "pool_without": "all systems in the pool",
+            "system": "all systems",
+            "query": "all queries",
+            "query_file": "all queries",
         }
 
     def check_sets(self, sets: Mapping[str, Sequence[str]]) -> None:

@@ -38,6 +38,9 @@ class EvalChoices(TypedDict, total=False):
     pool_depth: int | None
     pool_without: tuple[str, ...]
     costs: str | None
+    system: str | Iterable[str] | None
+    query: str | int | Iterable[str | int] | None
+    query_file: str | None
     rel: float | Mapping[str, float] | Sequence[str] | None
 
 
@@ -52,6 +55,54 @@ class GradedChoices(TypedDict, total=False):
     pool_depth: int | None
     pool_without: tuple[str, ...]
     costs: str | None
+    system: str | Iterable[str] | None
+    query: str | int | Iterable[str | int] | None
+    query_file: str | None
+
+
+class PairChoices(TypedDict, total=False):
+    """The fields of `EvalPolicy` of functions that name systems, as keywords."""
+
+    queries: Averaged
+    negative: Negative
+    qrels: str | None
+    tie_order: TieOrder | None
+    pool_order: TieOrder
+    pool_depth: int | None
+    pool_without: tuple[str, ...]
+    costs: str | None
+    query: str | int | Iterable[str | int] | None
+    query_file: str | None
+    rel: float | Mapping[str, float] | Sequence[str] | None
+
+
+class GradedPairChoices(TypedDict, total=False):
+    """The fields of `EvalPolicy` of functions that name systems, without `rel`, as keywords."""
+
+    queries: Averaged
+    negative: Negative
+    qrels: str | None
+    tie_order: TieOrder | None
+    pool_order: TieOrder
+    pool_depth: int | None
+    pool_without: tuple[str, ...]
+    costs: str | None
+    query: str | int | Iterable[str | int] | None
+    query_file: str | None
+
+
+class ExplainChoices(TypedDict, total=False):
+    """The fields of `EvalPolicy` of functions that name a system and a query, as keywords."""
+
+    queries: Averaged
+    negative: Negative
+    qrels: str | None
+    tie_order: TieOrder | None
+    pool_order: TieOrder
+    pool_depth: int | None
+    pool_without: tuple[str, ...]
+    costs: str | None
+    rel: float | Mapping[str, float] | Sequence[str] | None
 
 
 class ReadChoices(TypedDict, total=False):
@@ -118,6 +169,9 @@ class DataPolicies(TypedDict, total=False):
     pool_depth: int | None
     pool_without: tuple[str, ...]
     costs: str | None
+    system: str | Iterable[str] | None
+    query: str | int | Iterable[str | int] | None
+    query_file: str | None
     rel: float | Mapping[str, float] | Sequence[str] | None
     depth: int | None
     duplicates: Duplicates
@@ -151,6 +205,9 @@ class Policies(TypedDict, total=False):
     pool_depth: int | None
     pool_without: tuple[str, ...]
     costs: str | None
+    system: str | Iterable[str] | None
+    query: str | int | Iterable[str | int] | None
+    query_file: str | None
 
 
 class CompareKeywords(TypedDict, total=False):

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 import polars as pl
 
+from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import READ_ALONE, read_given, read_in_order, refuse_names, whole
 from irmeta.api.store import Measures, Store
 from irmeta.errors import UsageError
-from irmeta.locations import AnyLocation
+from irmeta.locations import AnyLocation, location
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.evaluate import relevant_in_set
 from irmeta.measures.names import parse_call
@@ -21,7 +22,7 @@ from irmeta.policies import MeanInterval, ReadPolicy
 from irmeta.policy_keywords import DataChoices, Policies, ReadChoices
 from irmeta.results.scores import Scores, concat_scores
 from irmeta.store.ingest import Outcome
-from irmeta.store.layout import is_store
+from irmeta.store.layout import is_store, store_folder
 from irmeta.store.memory import read_into_memory
 from irmeta.store.ranked_track import Evaluation
 from irmeta.store.read_track import Progress
@@ -274,9 +275,10 @@ def from_data(
 
 def evaluate(
     qrels: object,
-    runs: object,
-    measures: Measures = "default",
+    runs: object = None,
+    measures: Measures | None = None,
     *,
+    track: Tracks = None,
     per_query: bool = False,
     interval: MeanInterval | None = None,
     rng: int | np.random.Generator = 0,
@@ -289,9 +291,12 @@ def evaluate(
     Parameters
     ----------
     qrels, runs, rel, workers
-        See `from_data`.
+        See `from_data`. Or a store, a folder that holds one, such as that of `reanalyze`'s results,
+        or a collection, followed by the measures: their values are those of `Store.evaluate`.
     measures : str or iterable of str, default 'default'
         See `Store.evaluate`.
+    track : str or iterable of str, optional
+        Only these tracks of a store or collection.
     per_query : bool, default False
         Whether rows are values of queries instead of means.
     interval, rng
@@ -299,14 +304,15 @@ def evaluate(
     **choices
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
         duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, drop_docs,
-        chunks, queries, negative, pool_order, pool_depth, pool_without.
+        chunks, queries, negative, pool_order, pool_depth, pool_without, system, query, query_file.
 
     Returns
     -------
     DataFrame
         system, measure, asked (the name as written; a row for each name), value, queries (number
         in the mean); with `per_query`: system, query, measure, asked, value. NaN: undefined. Of
-        several qrels sets (a dict ``{name: qrels}``), a first column qrels names the set.
+        several qrels sets (a dict ``{name: qrels}``), a first column qrels names the set. Of a
+        store or collection, the columns of `Store.evaluate`.
 
     Warns
     -----
@@ -326,26 +332,52 @@ def evaluate(
     >>> run = {"q1": {"d1": 0.5, "d2": 1.0}, "q2": {"d1": 0.7}}
     >>> irmeta.evaluate(qrels, run, "map").rows()
     [('run', 'AP', 'map', 0.75, 2)]
-    >>> irmeta.evaluate(qrels, run, "map", per_query=True).select("query", "value").rows()
-    [('q1', 0.5), ('q2', 1.0)]
+    >>> irmeta.evaluate(qrels, run, "map", per_query=True, query="q2")["value"].to_list()
+    [1.0]
+    >>> irmeta.evaluate("store/", "AP", track="news", system="aldBM25")["value"].round(3).item()
+    0.284
     """
     refuse_names(choices)
     if interval is not None and per_query:
         raise UsageError("`interval` is of means: omit `per_query`.")
     given: Any = dict(choices)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
-    specs, policy = parse_call(measures, given)
+    if isinstance(qrels, OpenedStore) or (
+        isinstance(qrels, AnyLocation) and location(qrels).is_dir()
+    ):
+        if runs is not None and measures is not None:
+            raise UsageError(f"{qrels} holds its runs: pass only measures.")
+        wanted: Any = "default" if runs is None and measures is None else runs or measures
+        asked = {"track": track, "per_query": per_query, "interval": interval, "rng": rng}
+        given |= {} if rel is None else {"rel": rel}
+        source = _store_of(qrels, track, workers, reading)
+        return source.evaluate(wanted, workers=workers, **asked, **given)
+    if runs is None or track is not None:
+        problem = "no runs were given" if runs is None else "qrels and runs are of one track"
+        raise UsageError(f"{problem}: pass qrels, runs and measures, or a store and measures.")
+    specs, policy = parse_call("default" if measures is None else measures, given)
     reading |= {"rel": rel, "tie_order": policy.tie_order}
     store = read_in_order(qrels, runs, workers, reading)
     policy = replace(policy, tie_order=None)  # the lists are in this order
-    track, found = store.track(None, policy), list[Scores]()
-    for name in track.set_names:
-        of_set = track.under(replace(policy, qrels=name))
-        found.append(evaluate_track(of_set, relevant_in_set(of_set, specs), workers))
-    frames = [scores.to_frame(per_query=per_query) for scores in found]
+    opened, of_sets = store.track(None, policy), list[Scores]()
+    for name in opened.set_names:
+        of_set = opened.under(replace(policy, qrels=name))
+        of_sets.append(evaluate_track(of_set, relevant_in_set(of_set, specs), workers))
+    frames = [scores.to_frame(per_query=per_query) for scores in of_sets]
     if interval is not None:
         from irmeta.stats.means import with_intervals  # only intervals need scipy
 
-        pairs = zip(frames, found, strict=True)
+        pairs = zip(frames, of_sets, strict=True)
         frames = [with_intervals(frame, scores, interval, rng) for frame, scores in pairs]
-    return concat_scores(found, frames)
+    return concat_scores(of_sets, frames)
+
+
+def _store_of(source: object, track: Tracks, workers: int | None, reading: dict[str, Any]) -> Store:
+    """Open a store or a folder that holds one; read a collection into memory."""
+    if isinstance(source, OpenedStore) or is_store(store_folder(cast("Any", source))):
+        if reading:
+            fixed = f"{source} is a store: its reading options were fixed at ingest"
+            raise UsageError(f"{fixed}: omit {', '.join(reading)}.")
+        return source if isinstance(source, Store) else Store(cast("Any", source))
+    collection: Any = source
+    return read(collection, track=track, workers=workers, **reading)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+import numpy as np
 import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
@@ -17,9 +18,9 @@ from irmeta.measures.evaluate import evaluate, how_made, relevant_in_set
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
 from irmeta.naming import split_names
 from irmeta.parallel import check_not_forked
-from irmeta.policies import EvalPolicy
+from irmeta.policies import SELECTING, EvalPolicy
 from irmeta.policy_keywords import EvalChoices
-from irmeta.rankings.track import Track
+from irmeta.rankings.track import Track, known_queries
 from irmeta.results.matrix import Matrix, read_matrices, read_several
 from irmeta.results.scores import Scores
 from irmeta.results.tidy_files import provenance
@@ -63,8 +64,9 @@ def matrices(
     track : str or iterable of str, optional
         Only these tracks.
     workers, **choices
-        For a store: see `Store.evaluate`. Of a folder that `reanalyze` made, the store inside is
-        evaluated where choices differ from the policies of the folder's values.
+        For a store: see `Store.evaluate`; `system`, `query` and `query_file` select systems and
+        queries of all results, groups and types those of stores. Of a folder that `reanalyze` made,
+        the store inside is evaluated where choices differ from the policies of the folder's values.
 
     Returns
     -------
@@ -97,8 +99,10 @@ def _of_values(
     choices: EvalChoices,
 ) -> list[Matrix]:
     """Return the matrices of a folder, of files, or of a frame."""
-    if workers is not None or (choices and not _is_made_with(path, choices)):
-        refused = ", ".join([*choices, *(["workers"] if workers is not None else [])])
+    selecting = {name: value for name, value in choices.items() if name in SELECTING}
+    made_by: dict[str, Any] = {n: value for n, value in choices.items() if n not in SELECTING}
+    if workers is not None or (made_by and not _is_made_with(path, made_by)):
+        refused = ", ".join([*made_by, *(["workers"] if workers is not None else [])])
         raise UsageError(f"{path} holds values without a store: {refused} apply only to stores.")
     if isinstance(path, Location):
         read = [m for file in _files(path) for m in read_matrices(file, is_measure=is_measure)]
@@ -117,7 +121,31 @@ def _of_values(
         hint = did_you_mean(name, {m.track for m in directed_matrices})
         raise UsageError(f"{path} has no track {name!r}. {hint}")
     of_tracks = [m for m in directed_matrices if asked is None or m.track in asked]
+    of_tracks = _selected(of_tracks, EvalPolicy(**selecting), path)
     return _with_arithmetic_means(of_tracks, named=measures is not None)
+
+
+def _selected(matrices: list[Matrix], policy: EvalPolicy, path: object) -> list[Matrix]:
+    """Return the systems and queries of matrices that a policy selects."""
+    known = {system for matrix in matrices for system in matrix.systems}
+    for name in policy.system or ():
+        if name not in known:
+            raise UsageError(f"{path} has no system {name!r}. {did_you_mean(name, known)}")
+    if policy.selects_queries:
+        queries = {query for matrix in matrices for query in matrix.queries}
+        asked = set(known_queries(policy, queries, f"{path} lacks"))
+        matrices = [m.only_queries(_places(m.queries, asked)) for m in matrices]
+    if policy.system is not None:
+        systems = set(policy.system)
+        matrices = [m.only_systems(_places(m.systems, systems)) for m in matrices]
+    chosen = [matrix for matrix in matrices if matrix.values.size]
+    if not chosen:
+        raise UsageError(f"{path}: no track has both a selected system and a selected query.")
+    return chosen
+
+
+def _places(names: Sequence[str], selected: Collection[str]) -> np.ndarray:
+    return np.flatnonzero([name in selected for name in names])
 
 
 def made_from(
@@ -131,13 +159,20 @@ def made_from(
     if isinstance(path, OpenedStore):
         specs, policy = parse_call(measures, path.merged(choices))
         return how_made(list(path.each(named, policy)), specs, policy)
+    selecting = {name: value for name, value in choices.items() if name in SELECTING}
+    policy = EvalPolicy(**cast("Any", selecting))
+    selected = {name: value for name, value in policy.record().items() if name in SELECTING}
+    selection = {"selection": selected} if selected else {}
     if isinstance(path, list):
-        return {"files": [file.path.name for file in path]}
+        return {"files": [file.path.name for file in path], **selection}
     if path.is_file() or is_stream(path):
-        return (None if is_stream(path) else provenance(path)) or {"file": path.name}
+        record = (None if is_stream(path) else provenance(path)) or {"file": path.name}
+        return {**record, **selection}
     records = {file.stem: provenance(file) or {} for file in _files(path)}
     return {
-        name: record for name, record in records.items() if named & record.get("tracks", {}).keys()
+        name: {**record, **selection}
+        for name, record in records.items()
+        if named & record.get("tracks", {}).keys()
     }
 
 

@@ -64,7 +64,7 @@ class OpenedStore(Summarized):
 
     def track(self, name: str | None, policy: EvalPolicy | None = None) -> Track:
         """Return a track; None stands for the only track of the store."""
-        return Track(only_track(self.reader, name), policy or EvalPolicy())
+        return next(each(self.reader, only_track(self.reader, name).name, policy))
 
     def _check_rel(self, policy: EvalPolicy) -> None:
         """Refuse least relevant grades of qrels sets that no track has."""

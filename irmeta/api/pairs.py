@@ -21,7 +21,12 @@ from irmeta.measures.evaluate import evaluate, relevant_in_set
 from irmeta.measures.names import measure_texts, parse_call
 from irmeta.naming import split_names
 from irmeta.policies import EvalPolicy
-from irmeta.policy_keywords import EvalChoices, PreferDataChoices
+from irmeta.policy_keywords import (
+    EvalChoices,
+    ExplainChoices,
+    PairChoices,
+    PreferDataChoices,
+)
 from irmeta.preferences.evaluate import (
     PreferenceExplanation,
     evaluate_preferences,
@@ -44,7 +49,7 @@ from irmeta.schema.result_tables import TIES, WIN_RATES
 from irmeta.stats.leaderboards import Leaderboard, Rules
 from irmeta.stats.preferences import order_and_sets, preference_pairs
 from irmeta.stats.rank_confidence import rank_sets
-from irmeta.store.scan import Tracks, lazy, tracks_of
+from irmeta.store.scan import Tracks
 from irmeta.summaries import Summary, SummaryList
 
 if TYPE_CHECKING:
@@ -311,9 +316,9 @@ class StorePairs:
         """
         texts = [name for text in measure_texts(names) for name in split_names(text)]
         rows: list[dict[str, Any]] = []
-        for name in tracks_of(self._reader, track):
+        for opened in self._store.each(track, self._store.policy_with(choices)):
             for text in texts:
-                rows += self._tied(name, text, workers, choices)
+                rows += self._tied(opened.name, text, workers, choices)
         return TIES.frame(rows)
 
     def _tied(
@@ -351,7 +356,7 @@ class StorePairs:
         measures: str | Iterable[str],
         *,
         track: Tracks = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[PairChoices],
     ) -> pl.DataFrame:
         """Compare two systems query by query.
 
@@ -393,7 +398,7 @@ class StorePairs:
         baseline: str,
         query: str | int,
         track: str | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[ExplainChoices],
     ) -> PairExplanation:
         """Explain the preference of one system over another on a query, level by level.
 
@@ -430,7 +435,7 @@ class StorePairs:
         True
         """
         spec, policy = parse_preference(preference), self._compared_by(choices)
-        opened = self._store.track(track, policy)
+        opened = self._store.track(track, policy.everything)
         (spec,) = relevant_preferences(opened, [spec])
         explained = explain_preference(opened, spec, system, baseline, str(query))
         return PairExplanation(**vars(explained))
@@ -452,7 +457,7 @@ class StorePairs:
         specs, policy = parse_preferences(preferences), self._compared_by(choices)
         return preference_provenance(list(self._store.each(track, policy)), specs, policy)
 
-    def _compared_by(self, choices: EvalChoices) -> EvalPolicy:
+    def _compared_by(self, choices: EvalChoices | ExplainChoices) -> EvalPolicy:
         """Return the policy of preferences, which compare all systems on the same queries."""
         merged = self._store.merged(choices)
         if "queries" not in choices:
@@ -554,29 +559,22 @@ def prefer(
         rng=options.rng,
         workers=workers,
     )
-    tracks, known, baseline = tracks_of(opened.reader, track), set[str](), options.baseline
+    policy, baseline = opened.policy_with(policies), options.baseline
+    tracks, known = list(opened.each(track, policy)), set[str]()
     chosen = None if segments is None else Segments.of(segments)
     if chosen is not None:
-        chosen.check_queries({name: _judged(opened, name) for name in tracks})
+        chosen.check_queries({track.name: track.judged_queries for track in tracks})
     boards: list[Leaderboard] = []
-    for name in tracks:
-        systems = opened.track(name).systems
-        known.update(systems)
-        if baseline is None or baseline in systems:
-            test = partial(tested, track=name)
+    for compared in tracks:
+        known.update(compared.systems)
+        if baseline is None or baseline in compared.systems:
+            test = partial(tested, track=compared.name)
             rules = Rules(order, test, options.opponents, options.on, baseline, options.alpha)
             compare = StorePairs(opened).compare
-            for preferred in compare(asked, track=name, workers=workers, **policies):
+            for preferred in compare(asked, track=compared.name, workers=workers, **policies):
                 boards += rules.boards(preferred, chosen)
     if not boards:
         raise UsageError(
             f"no system {baseline!r} in {opened.reader}. {did_you_mean(baseline, known)}"
         )
     return SummaryList(boards)
-
-
-def _judged(store: OpenedStore, track: str) -> set[str]:
-    """Return the queries that a qrels set of a track judges."""
-    return set(
-        lazy(store.reader, "qrels", track).select(pl.col("query").unique()).collect()["query"]
-    )

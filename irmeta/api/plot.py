@@ -14,7 +14,12 @@ from irmeta.api.significance import compare
 from irmeta.measures.curve import curve_table
 from irmeta.phrases import count
 from irmeta.policies import Buckets, Counted
-from irmeta.policy_keywords import EvalChoices, GradedChoices
+from irmeta.policy_keywords import (
+    EvalChoices,
+    GradedChoices,
+    GradedPairChoices,
+    PairChoices,
+)
 from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.figure_file import Width, sized
 from irmeta.report.figures import rarity_histogram
@@ -109,7 +114,7 @@ class StorePlots:
         rel: float = 1,
         unretrieved: str = "irrel",
         width: Width | None = None,
-        **choices: Unpack[GradedChoices],
+        **choices: Unpack[GradedPairChoices],
     ) -> alt.LayerChart:
         """Draw the search lengths of relevant docs in a system, or their differences in two.
 
@@ -231,7 +236,7 @@ class StorePlots:
         *,
         track: str | None = None,
         width: Width | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[PairChoices],
     ) -> alt.LayerChart:
         """Draw the difference of two systems on each query, a bar for each.
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
-from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean
+from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.measures.drawn_labels import Drawing, check_drawable, drawn_means
 from irmeta.measures.evaluate import evaluate_tracks, relevant_in_set, warn_above_highest_grade
 from irmeta.measures.names import parse_call, parse_measures
@@ -151,7 +151,6 @@ class StorePools:
         self,
         track: Tracks = None,
         *,
-        system: str | list[str] | None = None,
         k: int = 20,
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
@@ -163,7 +162,7 @@ class StorePools:
 
         Parameters
         ----------
-        track, system, workers, **choices
+        track, workers, **choices
             See `Store.evaluate`, which also describes errors.
         k : int, default 20
             A second cutoff of the judged share, beside 10.
@@ -191,7 +190,7 @@ class StorePools:
         collected = EvalPolicy(qrels=policy.qrels)  # with the rel that the collection states
         return SummaryList(
             unjudged_docs(scores, self._store.track(scores.track, collected).facts, k)
-            for scores in evaluate_tracks(self._reader, track, system, specs, policy, workers)
+            for scores in evaluate_tracks(self._reader, track, specs, policy, workers)
         )
 
     def drawn(
@@ -199,7 +198,6 @@ class StorePools:
         measures: str | Iterable[str] = "basic",
         track: Tracks = None,
         *,
-        system: str | Iterable[str] | None = None,
         source: Source = "query",
         draws: int = 200,
         rng: int | np.random.Generator = 0,
@@ -215,7 +213,7 @@ class StorePools:
         ----------
         measures : str or iterable of str, default 'basic'
             Names as in `Store.evaluate`, of measures that read only ranks and grades.
-        track, system, workers, **choices
+        track, workers, **choices
             See `Store.evaluate`.
         source : {'query', 'run'}, default 'query'
             Judged docs whose grades are drawn: all of the query; or those that the list has down to
@@ -269,22 +267,14 @@ class StorePools:
         check_choice("source", source, SOURCES)
         specs, policy = parse_call(measures, self._store.merged(choices))
         check_drawable(specs, policy)
-        named = [system] if isinstance(system, str) else system
-        systems = None if named is None else tuple(named)
-        drawing = Drawing(source, check_whole("draws", draws), seed_of(rng), systems)
-        unknown, frames = set(systems or ()), list[pl.DataFrame]()
+        drawing = Drawing(source, check_whole("draws", draws), seed_of(rng))
+        frames = list[pl.DataFrame]()
         for opened in self._store.each(track, policy):
-            unknown -= set(opened.systems)
-            if systems is not None and not set(systems) & set(opened.systems):
-                continue
             sets = opened.by_set()
             for of_set in sets:
                 frame = drawn_means(of_set, relevant_in_set(of_set, specs), drawing, workers)
                 qrels = pl.lit(of_set.policy.qrels).alias("qrels")
                 frames.append(frame.with_columns(qrels) if len(sets) > 1 else frame)
-        for unknown_name in sorted(unknown):
-            known = [system for opened in self._store.each(track) for system in opened.systems]
-            raise UsageError(f"no system {unknown_name!r}. {did_you_mean(unknown_name, known)}")
         return pl.concat(frames, how="diagonal")
 
     def leave_out(
@@ -322,7 +312,8 @@ class StorePools:
         workers : int, optional
             Number of threads, default the usable cores. No value depends on it.
         **choices
-            Fields of `EvalPolicy`. Without `pool_depth`, the pools have the greatest depth to which
+            Fields of `EvalPolicy`; `system` selects rows, of systems that are left out. Without
+            `pool_depth`, the pools have the greatest depth to which
             the pools of all queries are complete. Lu, Moffat and Culpepper use
             ``tie_order="score-file"``.
 
@@ -366,7 +357,8 @@ class StorePools:
         check_choice("others", others, ("rescored", "original"))
         specs, policy = parse_call(measures, self._store.merged(choices))
         frames = [LEAVE_OUT.empty()]
-        for opened in self._store.each(track, policy):
+        for selected in self._store.each(track, policy):
+            opened, systems = selected.all_systems, set(selected.systems)
             name, parts = opened.name, parts_of(opened.facts, unit)
             deep = policy.pool_depth if judgments == "pool" else None
             if judgments == "pool" and deep is None:
@@ -383,5 +375,5 @@ class StorePools:
             warn_above_highest_grade(opened, specs)
             about = {"track": name, "level": unit, "judgments": judgments, "depth": deep}
             rows = (row | about for pool in pools for row in left_out_rows(complete, pool, others))
-            frames.append(LEAVE_OUT.frame(rows))
+            frames.append(LEAVE_OUT.frame(row for row in rows if row["system"] in systems))
         return pl.concat(frames)

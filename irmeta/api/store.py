@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Executor
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,13 @@ from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made, relevant_in_set
 from irmeta.measures.names import parse_call, parse_measure
 from irmeta.policies import MeanInterval
-from irmeta.policy_keywords import CompareChoices, EvalChoices, PowerChoices, PreferChoices
+from irmeta.policy_keywords import (
+    CompareChoices,
+    EvalChoices,
+    ExplainChoices,
+    PowerChoices,
+    PreferChoices,
+)
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.view import Need, check_needs
@@ -169,7 +175,6 @@ class Store(OpenedStore):
         measures: Measures = "default",
         *,
         track: Tracks = None,
-        system: str | Sequence[str] | None = None,
         per_query: bool = False,
         interval: MeanInterval | None = None,
         rng: int | np.random.Generator = 0,
@@ -183,8 +188,8 @@ class Store(OpenedStore):
         ----------
         measures : str or iterable of str, default 'default'
             Names (`AP`, `P@20`, `ASL@g10`), a comma-separated text, or a preset (`default`).
-        track, system : str or iterable of str, optional
-            Only these tracks or systems.
+        track : str or iterable of str, optional
+            Only these tracks.
         per_query : bool, default False
             Whether rows are values of queries instead of means.
         interval : {'t', 'bootstrap'}, optional
@@ -197,7 +202,7 @@ class Store(OpenedStore):
             Threads, default the usable cores; or an executor, such as of `dask_executor`, whose
             workers read blocks of queries of a store in a folder. No value depends on them.
         **choices
-            Fields of `EvalPolicy`.
+            Fields of `EvalPolicy`; `system`, `query` and `query_file` select systems and queries.
 
         Returns
         -------
@@ -218,7 +223,7 @@ class Store(OpenedStore):
         MeasureError
             If a measure is unknown.
         UsageError
-            If a track, system or qrels set is unknown.
+            If a track, system, query or qrels set is unknown.
 
         Examples
         --------
@@ -230,7 +235,7 @@ class Store(OpenedStore):
         specs, policy = parse_call(measures, self.merged(choices))
         if interval is not None and per_query:
             raise UsageError("`interval` is of means: omit `per_query`.")
-        found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
+        found = evaluate_tracks(self.reader, track, specs, policy, workers, executor)
         frames = [s.per_query() if per_query else s.means() for s in found]
         if interval is not None:
             from irmeta.stats.means import with_intervals  # only intervals need scipy
@@ -244,7 +249,6 @@ class Store(OpenedStore):
         measures: Measures = "default",
         *,
         track: Tracks = None,
-        system: str | Sequence[str] | None = None,
         workers: int | None = None,
         executor: Executor | None = None,
         **choices: Unpack[EvalChoices],
@@ -256,9 +260,7 @@ class Store(OpenedStore):
         >>> store.means("AP", track="news", system="aldBM25")["value"].round(3).to_list()
         [0.284]
         """
-        return self.evaluate(
-            measures, track=track, system=system, workers=workers, executor=executor, **choices
-        )
+        return self.evaluate(measures, track=track, workers=workers, executor=executor, **choices)
 
     def curve(
         self,
@@ -383,7 +385,7 @@ class Store(OpenedStore):
         system: str,
         query: str | int,
         track: str | None = None,
-        **choices: Unpack[EvalChoices],
+        **choices: Unpack[ExplainChoices],
     ) -> Explanation:
         """Explain one value: ranks, ties, grades, policies and the arithmetic.
 
@@ -418,7 +420,7 @@ class Store(OpenedStore):
         """
         from irmeta.measures.explain import explain
 
-        opened = self.track(track, self.policy_with(choices))
+        opened = self.track(track, self.policy_with(choices).everything)
         (spec,) = relevant_in_set(opened, [parse_measure(measure)])
         return explain(opened, spec, system, str(query))
 

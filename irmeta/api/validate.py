@@ -33,9 +33,9 @@ from irmeta.trec.readers.forms import recognize
 from irmeta.trec.rows import RowReader
 from irmeta.trec.runs import row_errors
 from irmeta.trec.source import TrackSource
-from irmeta.trec.streams import InputFile, open_stream
+from irmeta.trec.streams import InputFile
 from irmeta.trec.system_names import file_names, stem
-from irmeta.trec.text import Text
+from irmeta.trec.text import line_ids, query_ids
 
 MOST_ERRORS = 20
 """Errors of a run that are listed; all are counted."""
@@ -188,7 +188,7 @@ def validate_by(
 ) -> Validation:
     """Validate runs: see `validate`."""
     source = run_files([runs] if isinstance(runs, AnyLocation) else list(runs), reading)
-    topics = None if rules.query_file is None else _topics(rules.query_file)
+    topics = None if rules.query_file is None else query_ids(rules.query_file)
     reader = RowReader()
     checked = [
         _check(source, file, reader, rules.max_depth, topics)
@@ -339,37 +339,10 @@ def _finding(error: DataError) -> Finding:
     return error.line, None if text is None else str(text), problem
 
 
-def _topics(path: AnyLocation) -> dict[str, None]:
-    """Return the ids of the queries of a file, in its order.
-
-    Raises
-    ------
-    UsageError
-        If it is marked up.
-    """
-    topics = {topic: None for ids in _first_fields(path) for topic in ids}
-    if first := next((name for name in topics if name.startswith("<")), None):
-        raise UsageError(
-            f"{path}: {first} is no query: a file of queries has one per line, which begins with "
-            "its id."
-        )
-    return topics
-
-
-def _first_fields(path: AnyLocation) -> Iterator[list[str]]:
-    """Yield the first field of the lines of a file, many lines at a time."""
-    file = InputFile.at(local(path), str(path))
-    with open_stream(file) as stream:
-        for _, piece in Text(stream, file.name).pieces():
-            lines = pl.Series(piece.decode().splitlines(), dtype=pl.String)
-            fields = lines.str.extract(r"^\s*(\S+)", 1)
-            yield fields.drop_nulls().to_list()
-
-
 def _note_outside(checked: Iterable[_Checked], docs: pl.Series, path: AnyLocation) -> None:
     """Note the docs of each run that the collection does not have; `docs` are those of all runs."""
     outside = set(docs)
-    for ids in _first_fields(path):
+    for ids in line_ids(path):
         outside.difference_update(ids)
         if not outside:
             return

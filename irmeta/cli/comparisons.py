@@ -23,13 +23,16 @@ from irmeta.cli.registered import Given, command, with_options
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.locations import is_stream, location, named_file, not_a
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import SELECTING, EvalPolicy, ReadPolicy
 
 TESTED, COMPARED_ONCE = 1e-9, 1e-5
 """Measured seconds per ordered pair of systems: HSD test by query and resample, and all else."""
 COMPARED = (
     EvalPolicy,
-    ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without", "rel"),
+    (
+        *("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without", "rel"),
+        *SELECTING,
+    ),
 )
 
 

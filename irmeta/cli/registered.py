@@ -15,7 +15,7 @@ from irmeta.cli.app import Command, app
 from irmeta.cli.notes import LEVEL, OPTIONS
 from irmeta.errors import UsageError
 from irmeta.options import Options, choices_of, option, typed_fields, value_type
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import SELECTING, EvalPolicy, ReadPolicy
 
 OUTPUT, TESTS, POLICIES = "Output", "Statistical tests", "Evaluation policies"
 READING, RUNNING = "Reading of runs", "Running"
@@ -62,7 +62,7 @@ _NAMES = {
         ),
         *("max_drop", "lost", "non_inferior"),
     ),
-    POLICIES: tuple(one.name for one in fields(EvalPolicy)),
+    POLICIES: tuple(name for name in EvalPolicy.__dataclass_fields__ if name not in SELECTING),
     READING: (*(one.name for one in fields(ReadPolicy)), "strict", "rehash", "memory"),
     RUNNING: ("workers", "dask", "only", "quiet", "verbose"),
 }

@@ -96,9 +96,6 @@ def evaluate(
         ),
     ] = "asked",
     track: TracksOption = None,
-    system: Annotated[
-        list[str] | None, typer.Option(help="Only these systems (repeatable).")
-    ] = None,
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
     draw: Annotated[
@@ -180,7 +177,6 @@ def evaluate(
             directions = {spec.name: spec.measure.direction for spec in named}
             reading_choices: Any = {
                 "track": tracks,
-                "system": system or None,
                 "workers": workers,
                 **choices,
             }

@@ -42,9 +42,15 @@ TERMS = (
     Term(
         "--track", "track", "Tracks of the source; in `catalog` and `fetch` TREC's name of a track."
     ),
-    Term("--system", "system", "Systems, by name."),
+    Term(
+        "--system",
+        "system",
+        "Systems, by name, group or type; in `explain` the one that is explained, in `pool` those "
+        "whose docs are listed.",
+    ),
     Term("--per-query", "per_query", "One value per query instead of means."),
-    Term("--query", "query", "One query."),
+    Term("--query", "query", "Queries, by name; in `explain` the one that is explained."),
+    Term("--query-file", "query_file", "File of queries, a line for each."),
     Term("--baseline", "baseline", "System that other systems are compared with.", ("--against",)),
     Term(
         "--alternative",

@@ -45,14 +45,11 @@ class Drawing:
         Number of draws.
     seed
         Random seed.
-    systems
-        Names of the systems; None: all.
     """
 
     source: Source = "query"
     draws: int = 200
     seed: int = 0
-    systems: tuple[str, ...] | None = None
 
 
 def check_drawable(specs: Sequence[Spec], policy: EvalPolicy) -> None:
@@ -98,7 +95,6 @@ def drawn_means(
     by_draw = np.stack([replace(plain, values=values).mean_values() for values in drawn])
     holes = np.concatenate([block.holes for block in blocks], axis=1).mean(axis=1)
     low, high = np.percentile(by_draw, LEVELS, axis=0)
-    asked = [i for i, name in enumerate(scores.systems) if _is_asked(drawing, name)]
     unknown = np.full(len(scores.systems), np.nan)
     by_measure = []
     for m, spec in enumerate(specs):
@@ -111,9 +107,9 @@ def drawn_means(
         columns = {"value": value, **treatments, "residual": upper - value, **of_draws}
         by_measure.append({**columns, "unjudged": holes[m]})
     rows = [
-        {"track": track.name, "system": scores.systems[i], "measure": spec.name}
+        {"track": track.name, "system": system, "measure": spec.name}
         | {name: float(values[i]) for name, values in columns.items()}
-        for i in asked
+        for i, system in enumerate(scores.systems)
         for spec, columns in zip(specs, by_measure, strict=True)
     ]
     return pl.DataFrame(rows)
@@ -127,10 +123,6 @@ def _first(scores: Scores, measures: int) -> Scores:
         values=scores.values[:measures],
         included=scores.included[:measures],
     )
-
-
-def _is_asked(drawing: Drawing, system: str) -> bool:
-    return drawing.systems is None or system in drawing.systems
 
 
 @dataclass(frozen=True)
@@ -162,8 +154,6 @@ def _draw_block(
     for m, spec in enumerate(specs):
         by_cutoff.setdefault(rank_cutoff(spec), []).append(m)
     for s, system in enumerate(view.systems):
-        if not _is_asked(drawing, system):
-            continue
         for q, query in enumerate(view.queries):
             seed = random_number(drawing.seed, system, query)
             for cutoff, places in by_cutoff.items():

@@ -22,7 +22,6 @@ from irmeta.errors import (
     NoMeasureError,
     RelevanceWarning,
     UsageError,
-    did_you_mean,
     warn,
 )
 from irmeta.measures.average_precision import AP
@@ -240,41 +239,27 @@ def _with_depths(
 def evaluate_tracks(
     store: StoreReader,
     track: Tracks,
-    system: str | Sequence[str] | None,
     specs: Sequence[Spec],
     policy: EvalPolicy,
     workers: int | None = 1,
     executor: Executor | None = None,
 ) -> list[Scores]:
-    """Run `evaluate` on selected tracks, or on all, for selected systems or all.
+    """Run `evaluate` on the tracks, systems and queries that are selected, or on all.
 
     There is one result per track, or where the policy names several qrels sets, per track and set.
     An executor has blocks of `TRACKS_SENT` tracks at once.
     """
-    asked = None if system is None else [system] if isinstance(system, str) else list(system)
-    if asked == []:
-        raise UsageError("no system was given: omit `system` for all systems.")
-    known = set[str]()
 
     def evaluated(track: Track) -> list[Scores]:
         with undisturbed(track.stored):
-            known.update(track.systems)
-            selected = track.systems if asked is None else [s for s in track.systems if s in asked]
-            if not selected:
-                return []
-            all_scores = list[Scores]()
-            for of_set in track.by_set():
-                chosen = relevant_in_set(of_set, specs)
-                all_scores.append(evaluate(of_set, chosen, workers, executor))
-            return all_scores if asked is None else [scores.only(selected) for scores in all_scores]
+            return [
+                evaluate(of_set, relevant_in_set(of_set, specs), workers, executor)
+                for of_set in track.by_set()
+            ]
 
     senders = 1 if executor is None else TRACKS_SENT
     with closing(ordered_map(evaluated, each(store, track, policy), workers=senders)) as results:
-        all_scores = [scores for of_track in results for scores in of_track]
-    for name in asked or ():
-        if name not in known:
-            raise UsageError(f"no system {name!r} in {store}. {did_you_mean(name, known)}")
-    return all_scores
+        return [scores for of_track in results for scores in of_track]
 
 
 def recorded_measures(specs: Sequence[Spec]) -> dict[str, dict[str, Any]]:
@@ -296,7 +281,7 @@ def how_made(tracks: Sequence[Track], specs: Sequence[Spec], policy: EvalPolicy)
         if not counted:
             return provenance
         pool = {"pool": track.pool.note} if "pooled" in counted else {}
-        return {**provenance, **pool, "counted": totals(track.by_set()[0].facts)}
+        return {**provenance, **pool, "counted": totals(track.by_set()[0].all_systems.facts)}
 
     return {
         "irmeta": __version__,
@@ -424,7 +409,7 @@ ASSUMED_GAINS = {"upper": "one", "upper-gmax": "gmax"}
 
 def _difficulty(view: JudgedRanks) -> np.ndarray:
     """Compute 1 - the mean AP of all systems, by query (Mizzaro 2008): float64 [query]."""
-    return 1.0 - AP.compute(view, {"rel": 1, "norm": "all"}, [None])[0].mean(axis=1)
+    return 1.0 - AP.compute(view.of_all_systems, {"rel": 1, "norm": "all"}, [None])[0].mean(axis=1)
 
 
 def _by_call(specs: Sequence[Spec]) -> list[list[int]]:

@@ -202,7 +202,7 @@ def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
     """
     rel, corpus = params["rel"], params["corpus"]
     if corpus in (None, "relevant"):
-        unretrieved = view.ranks.min(axis=1, initial=view.missing) == view.missing
+        unretrieved = view.of_all_systems.ranks.min(axis=1, initial=view.missing) == view.missing
         counted = view.is_judged if corpus is None else view.grades >= rel
         query = view.query_of(np.flatnonzero(counted & unretrieved))
         return view.require("retrieved") + np.bincount(query, minlength=len(view.queries))

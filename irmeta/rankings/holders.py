@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -71,8 +71,13 @@ def holders_within(view: JudgedRanks, rows: np.ndarray, depth: int, counted: Cou
 
     ``groups`` retrieve a doc if one of their systems does; a system without a group is one of its
     own. ``others`` are, for the systems of a group, the systems outside it and the group itself.
-    ``pooled`` are the systems that contributed to the pool (all, where this is unknown).
+    ``pooled`` are the systems that contributed to the pool (all, where this is unknown). All
+    systems of the track are counted, also where the view shows some.
     """
+    if view.facts.is_selection:
+        holders = holders_within(view.of_all_systems, rows, depth, counted)
+        places = view.of_all_systems.facts.indices(view.systems)
+        return replace(holders, column=holders.column[places])
     ranks, depth = np.ascontiguousarray(view.ranks[rows]), min(depth, view.missing - 1)
     one_column = np.zeros(ranks.shape[1], np.int64)
     if counted in ("systems", "pooled"):

@@ -76,6 +76,9 @@ class JudgedRanks(JudgedView):
     assumed, assumed_gain
         After `assume_relevant`, bool [rows]: the rows of unjudged docs assumed to be relevant; and
         their gain: ``one`` or ``gmax``.
+    all_systems
+        Where a policy selects systems, the view of all of them: what depends on several systems,
+        such as pools and rarity, is derived from it. None: the view shows all its systems.
     lacks
         Reasons why the view lacks an array such as `ties` or `retrieved`, by its name.
     """

@@ -22,7 +22,7 @@ from irmeta.rankings.judgments import Judged, read_judged
 from irmeta.rankings.pool import PooledLists, check_pool_depth, no_contributor
 from irmeta.rankings.track import Track
 from irmeta.rankings.track_facts import TrackFacts
-from irmeta.rankings.view import Need, check_needs
+from irmeta.rankings.view import Need, check_needs, show_systems
 from irmeta.store.ranked_track import Evaluation
 from irmeta.store.scan import (
     RowBlock,
@@ -169,7 +169,7 @@ def judged_blocks(
 ) -> Iterator[Callable[[], JudgedRanks]]:
     """Yield one function per block that reads the block in any thread: see `judged_ranks`."""
     asked = _Asked.of(track, needs)
-    sets = _qrels_sets(track, asked.needs)
+    sets = _qrels_sets(track.all_systems, asked.needs)
     for queries, block in _blocks_of(track, sets, max_rows):
         yield partial(_block_view, sets, queries, asked, block)
 
@@ -187,7 +187,7 @@ def judged_under(
         track = track.under(asked[0][0])
         every = [_Asked.of(track.under(policy), needs) for policy, needs in asked]
         columns = sorted({column for request in every for column in request.columns})
-        sets = _qrels_sets(track, every[0].needs)
+        sets = _qrels_sets(track.all_systems, every[0].needs)
         for queries, block in _blocks_of(track, sets, max_rows):
             block_queries, lists = _lists_of(block, queries, columns)
             yield [_arranged(sets, block_queries, request, lists) for request in every]
@@ -195,17 +195,21 @@ def judged_under(
 
 @dataclass(frozen=True)
 class _Asked:
-    """A policy with the needs of what reads the views, and the columns to read for them."""
+    """A policy with the needs of what reads the views, and the columns to read for them.
+
+    `systems` are those that the views show, if not all.
+    """
 
     policy: EvalPolicy
     needs: Collection[Need]
     columns: Sequence[str]
     costs: pl.DataFrame | None
+    systems: frozenset[str] | None
 
     @classmethod
     def of(cls, track: Track, needs: Collection[Need]) -> _Asked:
         check_needs(needs)
-        facts, policy = track.facts, track.policy
+        facts, policy = track.all_systems.facts, track.policy
         if policy.has_smaller_pool:
             needs = {*needs, "pool"}
             check_pool_depth(policy.pool_depth, facts)
@@ -220,7 +224,8 @@ class _Asked:
         costs = None
         if policy.costs is not None and "costs" in needs:
             costs = costs_of(track.stored, policy.costs)
-        return cls(policy, needs, sorted({"doc_id", *compared}), costs)
+        systems = None if policy.system is None else frozenset(track.systems)
+        return cls(policy, needs, sorted({"doc_id", *compared}), costs, systems)
 
 
 def _blocks_of(
@@ -228,7 +233,12 @@ def _blocks_of(
 ) -> Iterator[tuple[list[str], RowBlock]]:
     """Yield the queries of a track, and each block of its long table."""
     queries = sorted(set().union(*(judged.queries for judged in sets)))
-    for block in row_blocks(track.stored, queries, track.systems, max_rows):
+    if not queries and track.policy.selects_queries:
+        name = sets[0].facts.qrels
+        raise UsageError(
+            f"the qrels set {name!r} of track {track.name!r} judges none of the selected queries."
+        )
+    for block in row_blocks(track.stored, queries, track.all_systems.systems, max_rows):
         yield queries, block
 
 
@@ -308,9 +318,9 @@ def _arranged(
     policy = asked.policy
     views = [_view(judged, queries, asked, lists) for judged in sets]
     view = replace(views[0], diversity=views[1]) if len(views) > 1 else views[0]
-    if not policy.has_smaller_pool:
-        return view
-    return view.with_pool(policy.pool_depth, policy.pool_without)
+    if policy.has_smaller_pool:
+        view = view.with_pool(policy.pool_depth, policy.pool_without)
+    return view if asked.systems is None else show_systems(view, asked.systems)
 
 
 def _view(

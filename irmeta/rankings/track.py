@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, did_you_mean, first_few, shown
 from irmeta.policies import EvalPolicy, rel_by_set
 from irmeta.rankings.pool import Pool, pool_of
-from irmeta.rankings.track_facts import TrackFacts, set_names, track_facts
+from irmeta.rankings.track_facts import TrackFacts, set_names, track_facts, unknown_member
 from irmeta.rankings.view import Need, Reader, needs_of
+from irmeta.store.derived_tracks import SelectedQueries
 from irmeta.store.scan import StoredTrack, StoreReader, Tracks, each_track, read_table
+from irmeta.trec.streams import file_sha256
+from irmeta.trec.text import query_ids
 
 
 class Track:
@@ -28,21 +32,21 @@ class Track:
     ----------
     name
         Name of the track.
-    systems
-        Names of its systems.
+    stored
+        The track in the store, with the queries alone that the policy selects.
     has_decimals
         Whether the grades of a qrels set are not all whole numbers of -128 to 127.
     """
 
     def __init__(self, stored: StoredTrack, policy: EvalPolicy | None = None) -> None:
-        self.stored: StoredTrack = stored
         self.policy: EvalPolicy = policy or EvalPolicy()
+        self._complete: StoredTrack = stored
+        self.stored: StoredTrack = _with_queries(stored, self.policy)
         self.name: str = stored.name
-        self.systems: list[str] = stored.record["systems"]
         sets = stored.record["qrels"]
         self.has_decimals: bool = any("levels" in qrels for qrels in sets)
         self._tables: dict[str, pl.DataFrame] = {}
-        self._facts: dict[tuple[str | None, tuple[str, ...]], TrackFacts] = {}
+        self._facts: dict[tuple[object, ...], TrackFacts] = {}
 
     @classmethod
     def of(cls, store: StoreReader, name: str, policy: EvalPolicy | None = None) -> Track:
@@ -57,11 +61,30 @@ class Track:
         return self._tables["systems"]
 
     @property
+    def systems(self) -> Sequence[str]:
+        """Names of the systems that the policy selects, or of all."""
+        if self.policy.system is None:
+            return self.stored.record["systems"]
+        return self.under(EvalPolicy(system=self.policy.system)).facts.systems
+
+    @property
+    def all_systems(self) -> Track:
+        """The track under its policy, with all systems."""
+        return self if self.policy.system is None else self.under(self.policy.all_systems)
+
+    @property
     def facts(self) -> TrackFacts:
-        """The facts of the track under the qrels set of the policy."""
-        key = self.policy.qrels, self.policy.rel
+        """The facts of the selected systems under the qrels set of the policy."""
+        key = self.policy.qrels, self.policy.rel, self.policy.system
         if key not in self._facts:
-            self._facts[key] = track_facts(self.stored.record, self.systems_table, *key)
+            qrels, rel, selected = key
+            if selected is None:
+                facts = track_facts(self.stored.record, self.systems_table, qrels, rel)
+            else:
+                every = self.all_systems.facts
+                shown = sorted({i for name in selected for i in every.members(name)})
+                facts = every.show(shown or every.indices(selected))  # unknown names are an error
+            self._facts[key] = facts
         return self._facts[key]
 
     def facts_of(self, qrels: str | None) -> TrackFacts:
@@ -77,6 +100,10 @@ class Track:
         """Return the track under another policy."""
         track = copy(self)
         track.policy = policy
+        if [getattr(policy, name) for name in QUERIES] != [
+            getattr(self.policy, name) for name in QUERIES
+        ]:
+            track.stored = _with_queries(self._complete, policy)
         return track
 
     def by_set(self) -> list[Track]:
@@ -90,6 +117,14 @@ class Track:
     def set_names(self) -> list[str]:
         """Names of all qrels sets, the primary one first."""
         return [qrels["name"] for qrels in self.stored.record["qrels"]]
+
+    @property
+    def judged_queries(self) -> list[str]:
+        """Queries that the qrels sets of the policy, or those with subtopics, judge."""
+        sets = {track.facts.qrels for track in self.under(self.policy.everything).by_set()}
+        sets |= {qrels["name"] for qrels in self.stored.record["qrels"] if qrels["subtopics"]}
+        rows = read_table(self._complete, "qrels", pl.col("set").is_in(sets))
+        return rows["query"].cast(pl.String).unique().to_list()
 
     @property
     def has_subtopics(self) -> bool:
@@ -128,15 +163,83 @@ class Track:
         return facts.rel if is_stated else None
 
 
-def each(store: StoreReader, tracks: Tracks, policy: EvalPolicy | None = None) -> Iterator[Track]:
-    """Yield the requested tracks of a store, sorted, under a policy; None requests all.
+QUERIES = ("query", "query_file")
+
+
+def _with_queries(stored: StoredTrack, policy: EvalPolicy) -> StoredTrack:
+    """Return a track with only the queries that a policy selects."""
+    if not policy.selects_queries:
+        return stored
+    return SelectedQueries(stored, selected_queries(policy))
+
+
+def selected_queries(policy: EvalPolicy) -> list[str]:
+    """Return the queries that a policy names, or names in a file."""
+    in_file = [] if policy.query_file is None else query_ids(policy.query_file)
+    return list(dict.fromkeys([*(policy.query or ()), *in_file]))
+
+
+def known_queries(policy: EvalPolicy, known: set[str], without: str) -> list[str]:
+    """Return the queries that a policy selects.
 
     Raises
     ------
     UsageError
-        If a track is not in the store, no track is requested, or the store is empty.
+        If one of them is not in `known`; the message begins with `without`, such as "no track has".
     """
-    return map(partial(Track, policy=policy), each_track(store, tracks))
+    asked = selected_queries(policy)
+    if unknown := [name for name in asked if name not in known]:
+        listed = first_few([shown(name) for name in unknown], "compare them with the qrels")
+        number = "the query" if len(asked) == 1 else f"{len(unknown):,} of {len(asked):,} queries:"
+        raise UsageError(f"{without} {number} {listed}. {did_you_mean(unknown[0], known)}")
+    return asked
+
+
+def with_selected(tracks: Iterable[Track], policy: EvalPolicy) -> list[Track]:
+    """Return the tracks that have a system and a judged query of those that a policy selects.
+
+    Raises
+    ------
+    UsageError
+        If no track has one of the systems, groups, types or judged queries, with the nearest name;
+        if no track has both.
+    """
+    opened = list(tracks)
+    facts = [track.under(EvalPolicy()).facts for track in opened]
+    for name in policy.system or ():
+        if not any(of_track.members(name) for of_track in facts):
+            where = f"track {opened[0].name!r} has" if len(opened) == 1 else "the tracks have"
+            raise UsageError(f"{where} no {unknown_member(name, facts)}")
+    has_query = [True] * len(opened)
+    if policy.selects_queries:
+        judged = [set(track.judged_queries) for track in opened]
+        asked = known_queries(policy, set[str]().union(*judged), "no track judges")
+        has_query = [not queries.isdisjoint(asked) for queries in judged]
+    chosen = [
+        track
+        for track, of_track, is_judged in zip(opened, facts, has_query, strict=True)
+        if is_judged
+        and (policy.system is None or any(of_track.members(name) for name in policy.system))
+    ]
+    if not chosen:
+        raise UsageError("no track has both a selected system and a selected query.")
+    return chosen
+
+
+def each(store: StoreReader, tracks: Tracks, policy: EvalPolicy | None = None) -> Iterator[Track]:
+    """Yield the requested tracks of a store, sorted, under a policy; None requests all.
+
+    Tracks without any of the systems or queries that the policy selects are left out.
+
+    Raises
+    ------
+    UsageError
+        If a track is not in the store, no track is requested, or the store is empty; for systems
+        and queries see `with_selected`.
+    """
+    opened = map(partial(Track, policy=policy), each_track(store, tracks))
+    selects = policy is not None and (policy.system is not None or policy.selects_queries)
+    return iter(with_selected(opened, policy)) if policy is not None and selects else opened
 
 
 def track_provenance(track: Track, needs: Collection[Need]) -> dict[str, Any]:
@@ -153,6 +256,8 @@ def track_provenance(track: Track, needs: Collection[Need]) -> dict[str, Any]:
         "tie_order": policy.tie_order or facts.policy["tie_order"],
         "highest_grade": facts.highest_grade,
     }
+    if policy.query_file is not None:
+        record["query_file_sha256"] = file_sha256(Path(policy.query_file))
     if "pool" in needs or policy.has_smaller_pool:
         record["pool"] = track.pool.note
         record["pool_depth"] = facts.pool_depth_note

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, overload
 
 import polars as pl
@@ -53,6 +54,8 @@ class TrackFacts:
         The distinct grades of that set, ascending, if they are not all whole numbers of -128 to
         127; empty where there are more than `MOST_LISTED`. None for whole numbers. Grades in
         arrays are float64 instead of int8 unless it is None.
+    is_selection
+        Whether the systems are those that a policy selects, of more; see `show`.
     """
 
     track: str
@@ -72,6 +75,7 @@ class TrackFacts:
     sampled: str | None = None
     levels: tuple[float, ...] | None = None
     rel: float = 1
+    is_selection: bool = False
 
     @property
     def pool_depth_note(self) -> int | str:
@@ -101,6 +105,22 @@ class TrackFacts:
             deepest_rank=max(deepest, default=self.deepest_rank),
         )
 
+    def show(self, systems: Sequence[int]) -> TrackFacts:
+        """Return the facts of selected systems; the deepest rank remains that of all systems."""
+        return replace(self.select(systems), deepest_rank=self.deepest_rank, is_selection=True)
+
+    def members(self, name: str) -> list[int]:
+        """Return the indices of a system, ``group=NAME`` or ``type=NAME``; none if unknown."""
+        if name in self._places:
+            return [self._places[name]]
+        kind, _, value = name.partition("=")
+        known = {"group": self.groups, "type": self.types}.get(kind if value else "", ())
+        return [i for i, member in enumerate(known) if member == value]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.systems)}
+
     def indices(self, named: str | Iterable[str]) -> list[int]:
         """Return the indices of systems given by name, group or type.
 
@@ -109,25 +129,26 @@ class TrackFacts:
         named
             Names of systems, ``group=NAME`` for all systems of a participant, or ``type=NAME``.
         """
-        chosen, known_systems = set[int](), {name: i for i, name in enumerate(self.systems)}
+        chosen = set[int]()
         for name in [named] if isinstance(named, str) else named:
-            if name in known_systems:
-                chosen.add(known_systems[name])
-                continue
-            kind, _, value = name.partition("=")
-            known = {"group": self.groups, "type": self.types}.get(kind if value else "")
-            members = [i for i, member in enumerate(known or ()) if member == value]
+            members = self.members(name)
             if not members:
-                raise self._unknown(name) if known is None else self._unknown(value, kind, known)
+                raise UsageError(f"track {self.track!r} has no {unknown_member(name, [self])}")
             chosen.update(members)
         return sorted(chosen)
 
-    def _unknown(
-        self, name: str, kind: str = "system", known: Sequence[str | None] | None = None
-    ) -> UsageError:
-        existing = sorted({n for n in (self.systems if known is None else known) if n})
-        hint = did_you_mean(name, existing) if existing else f"No {kind} of its systems is known."
-        return UsageError(f"track {self.track!r} has no {kind} {name!r}. {hint}")
+
+def unknown_member(name: str, facts: Iterable[TrackFacts]) -> str:
+    """Return a name of a system, group or type that no track has, with the nearest right one."""
+    tracks = list(facts)
+    kind, _, value = name.partition("=")
+    of_kind = {"group": [t.groups for t in tracks], "type": [t.types for t in tracks]}
+    is_kind = bool(value) and kind in of_kind
+    kind, value = (kind, value) if is_kind else ("system", name)
+    known = of_kind[kind] if is_kind else [t.systems for t in tracks]
+    existing = sorted({member for of_track in known for member in of_track if member})
+    hint = did_you_mean(value, existing) if existing else f"No {kind} of its systems is known."
+    return f"{kind} {value!r}. {hint}"
 
 
 def track_facts(

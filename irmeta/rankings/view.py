@@ -86,6 +86,7 @@ class JudgedView(Summarized):
     condensed: bool = False
     assumed: np.ndarray | None = None
     assumed_gain: str = "one"
+    all_systems: Self | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
     _cache: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -118,6 +119,17 @@ class JudgedView(Summarized):
         if self.negative == "nonrelevant":
             return np.ones(len(self.grades), bool)
         return self.grades >= 0
+
+    @property
+    def of_all_systems(self) -> Self:
+        """The view of all systems, of which this one may show only selected ones.
+
+        Raises
+        ------
+        UsageError
+            If the view shows selected systems, and was derived in a way that forgets the others.
+        """
+        return self.require("all_systems") if self.facts.is_selection else self
 
     def counts(self, low: float, below: float | None = None) -> np.ndarray:
         """Count the judged docs of each query by grade, as `sorted_ranks`: int64 [queries]."""
@@ -210,7 +222,7 @@ class JudgedView(Summarized):
         """
         array = getattr(self, name)
         if array is None:
-            need = next(need for need, arrays in NEEDED.items() if name in arrays)
+            need = next((need for need, arrays in NEEDED.items() if name in arrays), name)
             why = self.lacks.get(name, f"ask for it by needs=({need!r},) when the view is made")
             raise UsageError(f"the view of track {self.facts.track!r} has no `{name}`: {why}.")
         return array
@@ -239,14 +251,21 @@ class JudgedView(Summarized):
         return (-np.inf if self.negative == "nonrelevant" else 0), rel
 
 
+FORGOTTEN = {"all_systems": "it was derived from a view of selected systems alone"}
+
+
 def replace_arrays(view: View, lacks: dict[str, str] | None = None, /, **arrays: Any) -> View:
-    """Return the view with other arrays, without those in `lacks`, for the given reasons."""
-    lost = {name: why for name, why in (lacks or {}).items() if getattr(view, name) is not None}
+    """Return the view with other arrays, without those in `lacks`, for the given reasons.
+
+    A view of selected systems forgets the others: see `through_all_systems`.
+    """
+    lacks = {**FORGOTTEN, **(lacks or {})}
+    lost = {name: why for name, why in lacks.items() if getattr(view, name) is not None}
     arrays |= dict.fromkeys(lost)
     return replace(view, **arrays, lacks={**view.lacks, **lost}, _cache={})
 
 
-def also_diversity(
+def also_subtopics(
     derive: Callable[Concatenate[View, P], View],
 ) -> Callable[Concatenate[View, P], View]:
     """Make a function also derive the view of the diversity qrels."""
@@ -259,3 +278,51 @@ def also_diversity(
         return replace(derived, diversity=derive(view.diversity, *args, **kwargs))
 
     return derive_both
+
+
+@also_subtopics
+def show_systems(view: View, systems: Collection[str]) -> View:
+    """Return a view that shows only some systems, of which no array depends on the selection.
+
+    Pool, number of retrieved docs and deepest rank are those of all systems.
+    """
+    shown = [i for i, name in enumerate(view.systems) if name in systems]
+    if not shown:
+        raise UsageError(f"no system of track {view.facts.track!r} is left.")
+
+    def columns(array: np.ndarray) -> np.ndarray:
+        return np.take(array, shown, axis=1)  # in C order for kernels
+
+    ties, of_all = view.ties, "it holds the lists of all systems: see `all_systems`"
+    arrays = {
+        "facts": view.facts.show(shown),
+        "ranks": columns(view.ranks),
+        "lengths": columns(view.lengths),
+        "ties": None if ties is None else (columns(ties[0]), columns(ties[1])),
+        "costs": None if view.costs is None else (view.costs[0], columns(view.costs[1])),
+    }
+    return replace(
+        replace_arrays(view, {"pooled_lists": of_all}, **arrays),
+        all_systems=view,
+    )
+
+
+def through_all_systems(
+    derive: Callable[Concatenate[View, P], View],
+) -> Callable[Concatenate[View, P], View]:
+    """Make a function derive a view of selected systems from the view of all systems."""
+
+    @wraps(derive)
+    def derive_shown(view: View, *args: P.args, **kwargs: P.kwargs) -> View:
+        if view.all_systems is None:
+            return derive(view, *args, **kwargs)
+        return show_systems(derive(view.all_systems, *args, **kwargs), view.systems)
+
+    return derive_shown
+
+
+def also_diversity(
+    derive: Callable[Concatenate[View, P], View],
+) -> Callable[Concatenate[View, P], View]:
+    """Make a function also derive the view of the diversity qrels; see `through_all_systems`."""
+    return through_all_systems(also_subtopics(derive))

@@ -32,6 +32,8 @@ class Contributions:
         Sum of S_d, the number of systems that retrieve a doc, over the docs in `found`.
     union
         Docs that any system retrieves.
+    systems
+        Number of systems that are counted: all of the track.
     """
 
     found: np.ndarray
@@ -39,21 +41,26 @@ class Contributions:
     unique_to_group: np.ndarray
     holders: np.ndarray
     union: int
+    systems: int
 
 
 def count_contributions(view: JudgedRanks, depth: int, rel: float) -> Contributions:
     """Count the relevant docs that each system retrieves at ranks up to `depth`."""
-    ranks = np.ascontiguousarray(view.ranks[view.relevant_rows(rel)])
-    depth, (groups, sizes) = min(depth, view.missing - 1), groups_of(view.facts)
+    every = view.of_all_systems
+    shown = slice(None) if every is view else every.facts.indices(view.systems)
+    ranks = np.ascontiguousarray(every.ranks[every.relevant_rows(rel)])
+    depth, (groups, sizes) = min(depth, view.missing - 1), groups_of(every.facts)
     by_group = np.zeros((len(ranks), len(sizes)), np.int32)
     systems_within_by_group(ranks, depth, groups, by_group)
-    is_within, by_all = ranks <= depth, by_group.sum(axis=1, dtype=np.int64)
+    is_within, by_all = ranks[:, shown] <= depth, by_group.sum(axis=1, dtype=np.int64)
+    alone = (by_group == by_all[:, None])[:, groups[shown]]
     return Contributions(
         found=is_within.sum(axis=0),
         unique=is_within[by_all == 1].sum(axis=0),
-        unique_to_group=(is_within & (by_group == by_all[:, None])[:, groups]).sum(axis=0),
+        unique_to_group=(is_within & alone).sum(axis=0),
         holders=by_all @ is_within,
         union=int(np.count_nonzero(by_all)),
+        systems=len(every.systems),
     )
 
 
@@ -77,7 +84,7 @@ def contributions_frame(facts: TrackFacts, blocks: Sequence[Contributions]) -> p
             if any(facts.groups)
             else pl.repeat(None, len(retrieved), eager=True, dtype=pl.Int64),
             "share": retrieved / union if union else np.full(len(retrieved), np.nan),
-            "mean_rarity": 1.0 - mean_holders / len(facts.systems),
+            "mean_rarity": 1.0 - mean_holders / blocks[0].systems,
         }
     )
 

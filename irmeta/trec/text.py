@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from irmeta.delimited import rows_of
-from irmeta.errors import DataError, did_you_mean
+from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.locations import AnyLocation, local
 from irmeta.phrases import count
 from irmeta.policies import Comments
 from irmeta.trec.streams import InputFile, TextStream, open_stream
@@ -423,3 +424,32 @@ def refuse_rows(frame: pl.DataFrame, problems: Mapping[str, pl.Expr], file: str)
             line, *cells = rows.row(0)
             value = ",".join(cell or "" for cell in cells)
             raise DataError(problem, file=file, line=line, value=value)
+
+
+def line_ids(path: AnyLocation) -> Iterator[list[str]]:
+    """Yield the first field of the lines of a file, many lines at a time."""
+    file = InputFile.at(local(path), str(path))
+    with open_stream(file) as stream:
+        for _, piece in Text(stream, file.name).pieces():
+            lines = pl.Series(piece.decode().splitlines(), dtype=pl.String)
+            fields = lines.str.extract(r"^\s*(\S+)", 1)
+            yield fields.drop_nulls().to_list()
+
+
+def query_ids(path: AnyLocation) -> dict[str, None]:
+    """Return the ids of the queries of a file, in its order: a line per query begins with its id.
+
+    Raises
+    ------
+    UsageError
+        If it is marked up, or empty.
+    """
+    queries = {query: None for ids in line_ids(path) for query in ids}
+    if first := next((name for name in queries if name.startswith("<")), None):
+        raise UsageError(
+            f"{path}: {first} is no query: a file of queries has one per line, which begins with "
+            "its id."
+        )
+    if not queries:
+        raise UsageError(f"{path} has no query: a file of queries has one per line.")
+    return queries

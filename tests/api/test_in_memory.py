@@ -140,7 +140,7 @@ def test_workers_option__applies_to_reading_and_evaluation(
         return read(*arguments, workers=workers, **more)
 
     def evaluates(*arguments):
-        asked.append(arguments[5])
+        asked.append(arguments[4])
         return evaluate(*arguments)
 
     monkeypatch.setattr(in_memory, "read_into_memory", reads)

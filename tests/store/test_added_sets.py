@@ -13,7 +13,7 @@ from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.track import Track as StoreTrack
-from irmeta.store.added_sets import AddedSets
+from irmeta.store.derived_tracks import AddedSets
 from support.making import Track, tracks
 
 GRADES = st.sampled_from([-1, 0, 1, 2, 0.5, 1.25])

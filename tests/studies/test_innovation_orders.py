@@ -97,8 +97,8 @@ def test_query_of_figure_1__has_the_median_number_of_relevant_docs():
     assert query_of_figure_1(rare_track(track)) == "2"  # 3, 2 and 1 docs
     fewer = Track(runs, {q: qrels[q] for q in "124"} | {"5": {"n": 2}})
     assert query_of_figure_1(rare_track(fewer)) == "4"  # the first with the lower of 1 and 2
-    assert query_of_figure_1(rare_track(track, query="1")) == "1"
-    assert query_of_figure_1(rare_track(track, query="3")) is None
+    assert query_of_figure_1(rare_track(track, figure_query="1")) == "1"
+    assert query_of_figure_1(rare_track(track, figure_query="3")) is None
     papers = Track(runs, {**track.qrels, "1127540": {"x": 1}})
     assert query_of_figure_1(rare_track(papers)) == "1127540"
 

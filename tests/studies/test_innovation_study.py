@@ -133,7 +133,7 @@ def test_compute__any_cutoff_and_depth(tmp_path: Path, choices: dict[str, Any]):
 
 
 def test_compute__a_named_query_that_is_absent_is_noted(tmp_path: Path):
-    tables, row = computed(TRACK.write(tmp_path), query="9", examples=["9"])
+    tables, row = computed(TRACK.write(tmp_path), figure_query="9", examples=["9"])
     assert "Figure 1 is absent: no query 9 with a relevant doc" in row["notes"]
     assert "Table 4 is absent: no query 9 with a relevant doc that is retrieved" in row["notes"]
     assert tables["figure_1"].is_empty()

@@ -12,7 +12,13 @@ from irmeta.kernels.incomplete import condense as condense_lists
 from irmeta.kernels.incomplete import unjudged_ranks
 from irmeta.rankings.arrays import count_by_query
 from irmeta.rankings.pool import NOT_POOLED
-from irmeta.rankings.view import JudgedView, View, also_diversity, replace_arrays
+from irmeta.rankings.view import (
+    JudgedView,
+    View,
+    also_diversity,
+    replace_arrays,
+    through_all_systems,
+)
 
 UNJUDGED_DOC = "an unjudged doc"
 """Name of docs assumed to be relevant; ids of docs contain no spaces."""
@@ -39,6 +45,7 @@ def condense(view: View) -> View:
     )
 
 
+@through_all_systems
 def assume_relevant(view: View, deepest: int, gain: str) -> View:
     """Assume that unjudged docs are relevant: see `JudgedRanks.assume_relevant`."""
     check_choice("gain", gain, ("one", "gmax"))

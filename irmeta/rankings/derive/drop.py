@@ -12,7 +12,14 @@ from irmeta.errors import UsageError, check_whole
 from irmeta.rankings.derive.sample import random_number, seed_of
 from irmeta.rankings.derive.select import limit_pool, rejudged, take_rows
 from irmeta.rankings.track_facts import TrackFacts
-from irmeta.rankings.view import JudgedView, View, also_diversity, replace_arrays
+from irmeta.rankings.view import (
+    JudgedView,
+    View,
+    also_diversity,
+    replace_arrays,
+    show_systems,
+    through_all_systems,
+)
 
 NOT_SAMPLED = {"sample": "a view with fewer judgments does not know how they were sampled"}
 DropOrder = Literal["random", "least-retrieved"]
@@ -82,6 +89,7 @@ def _contributors(view: JudgedView, named: str | Iterable[str]) -> list[int]:
     return sorted(set(removed))
 
 
+@through_all_systems
 def pooled_at(view: View, k: int) -> View:
     """Return the view for an evaluation at k with a pool no deeper than k.
 
@@ -123,11 +131,13 @@ def drop_relevant_shares(
     if order not in ("random", "least-retrieved"):
         raise UsageError(f"order = {order!r} is neither 'random' nor 'least-retrieved'.")
     seed = seed_of(rng) if order == "random" else None
-    dropped = _drop(view, shares, seed, rel)
-    if view.diversity is None:
-        return dropped
-    of_diversity = _drop(view.diversity, shares, seed, rel)
-    return [replace(a, diversity=b) for a, b in zip(dropped, of_diversity, strict=True)]
+    source = view if view.all_systems is None else view.all_systems
+    dropped = _drop(source, shares, seed, rel)
+    if source.diversity is not None:
+        of_diversity = _drop(source.diversity, shares, seed, rel)
+        pairs = zip(dropped, of_diversity, strict=True)
+        dropped = [replace(adhoc, diversity=diversity) for adhoc, diversity in pairs]
+    return dropped if source is view else [show_systems(v, view.systems) for v in dropped]
 
 
 def _is_part(share: object) -> bool:

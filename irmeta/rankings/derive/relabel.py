@@ -13,7 +13,7 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.rankings.derive.sample import hash_of, random_numbers, seed_of
 from irmeta.rankings.derive.select import take_rows
-from irmeta.rankings.view import JudgedView, View, replace_arrays
+from irmeta.rankings.view import JudgedView, View, replace_arrays, through_all_systems
 from irmeta.trec.qrels import MOST_LISTED
 
 Confusion = float | Mapping[Any, Mapping[Any, float]] | pl.DataFrame
@@ -21,6 +21,7 @@ Confusion = float | Mapping[Any, Mapping[Any, float]] | pl.DataFrame
 _COLUMNS = ("reference_grade", "judge_grade", "docs")
 
 
+@through_all_systems
 def alter_labels(
     view: View,
     confusion: Confusion,
@@ -49,6 +50,7 @@ def _altered(view: View, confusion: Confusion, by_query: bool, seed: int) -> Vie
     return _relabelled(view, drawn, np.unique(drawn))
 
 
+@through_all_systems
 def relabelled(view: View, grades: np.ndarray) -> View:
     """Return a view without subtopics with another grade, float64, for each row."""
     return _relabelled(view, grades, np.unique(grades))

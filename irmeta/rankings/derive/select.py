@@ -11,9 +11,10 @@ import numpy as np
 from irmeta.errors import UsageError
 from irmeta.rankings.derive.condense import condense
 from irmeta.rankings.pool import NOT_POOLED, POOL_ARRAYS, PooledLists
-from irmeta.rankings.view import View, also_diversity, replace_arrays
+from irmeta.rankings.view import View, also_diversity, replace_arrays, through_all_systems
 
 
+@through_all_systems
 def take_rows(view: View, rows: np.ndarray) -> View:
     """Return the view with only some rows judged, sorted by query."""
     ranks = view.ranks[rows]
@@ -39,6 +40,7 @@ def take_rows(view: View, rows: np.ndarray) -> View:
     return condense(taken) if view.condensed else taken
 
 
+@through_all_systems
 def keep_gained(view: View) -> View:
     """Return the view of the docs of a grade above 0, without what only some measures read.
 
@@ -87,6 +89,7 @@ def _remaining(view: View, systems: list[int]) -> View:
     return take_systems(view, systems)
 
 
+@through_all_systems
 def take_queries(view: View, queries: np.ndarray) -> View:
     """Return the view of some queries, by ascending indices."""
     is_kept = np.zeros(len(view.queries), bool)
@@ -124,6 +127,7 @@ def only_queries(view: View, queries: str | Collection[str]) -> View:
     )
 
 
+@through_all_systems
 def one_subtopic(view: View, name: str) -> View:
     """Keep the judgments of one subtopic: see `JudgedRanks.one_subtopic`."""
     view = view.by_subtopic()
@@ -134,6 +138,7 @@ def one_subtopic(view: View, name: str) -> View:
     return _alone(view, np.flatnonzero(is_named & is_judged))
 
 
+@through_all_systems
 def each_subtopic(view: View) -> View:
     """Make each subtopic a query: see `JudgedRanks.each_subtopic`."""
     view = view.by_subtopic()
@@ -201,6 +206,7 @@ def repooled(view: View) -> View:
     return limit_pool(replace_arrays(view, **depths), None)
 
 
+@through_all_systems
 def rejudged(view: View) -> View:
     """Recompute the judged depths of contributing lists after dropping judgments."""
     if (lists := view.pooled_lists) is None:

@@ -20,8 +20,8 @@ from irmeta.locations import AnyLocation, Location, local
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.options import Options, typed_fields
 from irmeta.phrases import count
-from irmeta.policies import TrackOptions
-from irmeta.rankings.track import Track
+from irmeta.policies import EvalPolicy, TrackOptions
+from irmeta.rankings.track import Track, with_selected
 from irmeta.store.scan import StoreReader, read_table, tracks_of
 from irmeta.studies.framework.recorded_files import (
     ALL,
@@ -283,7 +283,7 @@ def plan(
     )
     if store is None:
         return parts
-    tracks = _asked(store, run_options)
+    tracks = _asked(store, options, run_options)
     if run_options.track is not None and not run_options.only:
         tracks = sorted({*tracks, *_kept(store, root, options, tracks)})
     return parts + [_part(study, store, root, options, track, run_options) for track in tracks]
@@ -305,14 +305,22 @@ def check_store(
         if study.inputs == "tracks":
             raise UsageError(f"study {study.name} needs a store.")
         return
-    check_named(options, store, _asked(store, run_options))
+    check_named(options, store, _asked(store, options, run_options))
 
 
-def _asked(store: StoreReader, run_options: RunOptions) -> list[str]:
-    """Return the requested tracks; a track with a damaged record fails later, by itself."""
+def _asked(store: StoreReader, options: Options, run_options: RunOptions) -> list[str]:
+    """Return the requested tracks that have a selected system and query.
+
+    Without a selection, a track with a damaged record fails later, by itself.
+    """
     if run_options.track and set(run_options.track) <= set(store.tracks()):
-        return sorted(set(run_options.track))
-    return tracks_of(store, run_options.track)
+        tracks = sorted(set(run_options.track))
+    else:
+        tracks = tracks_of(store, run_options.track)
+    policy = options.policy if isinstance(options, TrackOptions) else EvalPolicy()
+    if policy == policy.everything:
+        return tracks
+    return [track.name for track in with_selected((Track.of(store, t) for t in tracks), policy)]
 
 
 def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]) -> list[str]:

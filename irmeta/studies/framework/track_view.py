@@ -24,7 +24,7 @@ from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import Need, needs_of
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
-from irmeta.store.added_sets import AddedSets
+from irmeta.store.derived_tracks import AddedSets
 from irmeta.store.scan import track_notes
 
 Result = TypeVar("Result")
@@ -117,8 +117,10 @@ class TrackView:
 
     @property
     def systems(self) -> pl.DataFrame:
-        """The table `systems` of the track, skipped runs included."""
-        return self._track.systems_table
+        """The table `systems` of the selected systems, skipped runs included."""
+        is_selected = pl.col("system").is_in(list(self._track.systems))
+        is_skipped = pl.col("skip_reason").is_not_null()
+        return self._track.systems_table.filter(is_selected | is_skipped)
 
     def _under(self, policy: Mapping[str, Any]) -> Track:
         """Return the track with some fields of its policy changed."""
@@ -203,7 +205,7 @@ class TrackView:
         return self._track.under(EvalPolicy(qrels=qrels)).facts.rel
 
     def with_sets(self, sets: Mapping[str, pl.DataFrame], rels: Mapping[str, float]) -> TrackView:
-        """Return the track with further qrels sets: see `irmeta.store.added_sets.AddedSets`."""
+        """Return the track with further qrels sets: see `irmeta.store.derived_tracks.AddedSets`."""
         return TrackView(Track(AddedSets(self._track.stored, sets, rels)), self._options)
 
     def named_in_set(self, specs: Sequence[Spec], **policy: Any) -> list[Spec]:

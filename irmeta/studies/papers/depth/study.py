@@ -55,6 +55,12 @@ DEEPEST = 1000
 class DepthOptions(TrackOptions):
     """Options of the study of pooling and evaluation depth."""
 
+    system: tuple[str, ...] | None = option(
+        None,
+        "None: the study compares the pools of all contributing systems.",
+        flag="",
+        parse="irmeta.policies:no_systems",
+    )
     rel: int = option(  # pyright: ignore[reportIncompatibleVariableOverride]
         1,
         "Least relevant grade, and least grade with a gain in nDCG, for measures whose names state "

@@ -540,7 +540,7 @@ def compute(track: TrackView, options: Options) -> TableRows:
     _describe(track, rare)
     _describe_tables(track, rare)
     if query is None:
-        named = f"query {options.query}" if options.query else "query"
+        named = f"query {options.figure_query}" if options.figure_query else "query"
         track.note(f"Figure 1 is absent: no {named} with a relevant doc")
     else:
         ranks_of_hypothetical = figure_1(rare, query)

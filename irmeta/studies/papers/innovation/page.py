@@ -265,8 +265,9 @@ def _made_systems(tables: Tables, options: Options) -> Section:
         "retrieve. The rank of a hypothetical system is 1 + the systems above it + half of those "
         "that tie with it. D runs to the cutoff, or to the length "
         "of the longest list. The query is that of the paper where the track has it, else the "
-        "first with the median number of relevant docs (--query). S_rare is first from the least "
-        f"D on which it alone has rank 1; the paper's D are those of its own topic. {POINTER}",
+        "first with the median number of relevant docs (--figure-query). S_rare is first from the "
+        "least D on which it alone has rank 1; the paper's D are those of its own topic. "
+        f"{POINTER}",
         ["first_places", show_printed("Figure 1")],
         notes=[*_absent(tables, "figure_1"), *SLIPS["Figure 1"]],
     )

@@ -366,8 +366,8 @@ def query_of_figure_1(track: RareTrack) -> str | None:
     It is the named one, that of the paper, or the first with the median number of relevant docs.
     """
     relevant = relevant_counts(track)
-    if track.options.query is not None or PAPER_QUERY in relevant:
-        asked = track.options.query or PAPER_QUERY
+    if track.options.figure_query is not None or PAPER_QUERY in relevant:
+        asked = track.options.figure_query or PAPER_QUERY
         return asked if asked in relevant else None
     middle = _median(relevant)
     return next((query for query, number in relevant.items() if number == middle), None)

@@ -125,6 +125,12 @@ Settings = tuple[tuple[str, object], ...]
 class InnovationOptions(TrackOptions):
     """Options of the study of innovation."""
 
+    system: tuple[str, ...] | None = option(
+        None,
+        "None: the study counts the rarity of docs over all systems.",
+        flag="",
+        parse="irmeta.policies:no_systems",
+    )
     k: int = option(100, "Cutoff of all measures.", least=1)
     rel: int = option(  # pyright: ignore[reportIncompatibleVariableOverride]
         1, "Least relevant grade.", least=1, most=127
@@ -167,7 +173,7 @@ class InnovationOptions(TrackOptions):
         least=0,
         flag="--draw-rarity-weight",
     )
-    query: str | None = option(
+    figure_query: str | None = option(
         None,
         f"Query of Figure 1; default {PAPER_QUERY}, else the first query with the median number of "
         "relevant docs.",
@@ -194,7 +200,7 @@ class InnovationOptions(TrackOptions):
             "rarity_weights": self.weights,
             "sizes": "2, 4, 8, ... up to all systems of a track",
             "draw_rarity_weights": self.drawn_weights,
-            "query": f"{PAPER_QUERY}, or the first of the median number of relevant docs",
+            "figure_query": f"{PAPER_QUERY}, or the first of the median number of relevant docs",
             "examples": f"{EXAMPLES} at random",
             "texts": "not given",
         }

@@ -194,13 +194,13 @@ def two_lists(
     systems = _chosen_systems(orders, options)
     relevant = np.concatenate([view.counts(options.rel) for view in compared.views])
     queries = [query for view in compared.views for query in view.queries]
-    if options.query is not None:
-        chosen = queries.index(options.query) if options.query in queries else -1
+    if options.figure_query is not None:
+        chosen = queries.index(options.figure_query) if options.figure_query in queries else -1
     else:
         chosen = int(np.argmin(np.where(relevant > 0, np.abs(relevant - SIX), np.inf)))
     absent = [name for name in systems if name not in compared.facts.systems]
     if chosen < 0 or relevant[chosen] == 0:
-        absent = [f"query {options.query} with a relevant doc"]
+        absent = [f"query {options.figure_query} with a relevant doc"]
     if absent:
         track.note(f"Figure 4 is absent: the track has no {absent[0]}")
         return None

@@ -88,7 +88,7 @@ class PreferenceOptions(TrackOptions):
     system_b: str | None = option(
         None, "Second system of Figure 4; default the median by RPP.", names="system"
     )
-    query: str | None = option(
+    figure_query: str | None = option(
         None,
         "Query of Figure 4; default the query whose number of relevant docs is nearest to 6.",
         names="query",
@@ -162,7 +162,7 @@ class PreferenceOptions(TrackOptions):
             "shares": self.removed,
             "system_a": "the best by RPP",
             "system_b": "the median by RPP",
-            "query": "that whose number of relevant docs is nearest to 6",
+            "figure_query": "that whose number of relevant docs is nearest to 6",
         }
 
     def scored(self) -> tuple[str, ...]:

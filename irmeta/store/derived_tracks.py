@@ -1,4 +1,4 @@
-"""A track with further qrels sets in memory, beside those that its store holds."""
+"""Tracks made from those of a store: with further qrels sets in memory, or some queries alone."""
 
 from __future__ import annotations
 
@@ -12,26 +12,12 @@ from irmeta.store.scan import RowGroup, StoredLists, StoredTrack, StoreReader, r
 from irmeta.trec.qrels import narrowed
 
 
-class AddedSets:
-    """A track of a store, with further qrels sets in memory: a `StoredTrack`.
+class DerivedTrack:
+    """A `StoredTrack` that is read from another one, which is not changed."""
 
-    Parameters
-    ----------
-    track
-        The track, which is not changed.
-    sets
-        query, doc, grade (Float64) of each further set by name; each doc of a query once.
-    rels
-        Least relevant grades by set, which replace those that the collection states.
-    """
-
-    is_shared = False  # other processes cannot read sets in memory
-
-    def __init__(
-        self, track: StoredTrack, sets: Mapping[str, pl.DataFrame], rels: Mapping[str, float]
-    ) -> None:
-        self._track, self._sets = track, dict(sets)
-        self.record: Mapping[str, Any] = _with_sets(track.record, self._sets, rels)
+    def __init__(self, track: StoredTrack) -> None:
+        self._track = track
+        self.record: Mapping[str, Any] = track.record
 
     @property
     def store(self) -> StoreReader:
@@ -43,13 +29,95 @@ class AddedSets:
         """Name of the track."""
         return self._track.name
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes can read the track by the path of its store."""
+        return self._track.is_shared
+
     def is_current(self) -> bool:
         """Check that the track was not replaced since its record was read."""
         return self._track.is_current()
 
     def fingerprint(self) -> str:
-        """Return the fingerprint of the track without the added sets."""
+        """Return the fingerprint of the track in the store."""
         return self._track.fingerprint()
+
+    def table(self, kind: str, where: pl.Expr | None = None) -> pl.LazyFrame:
+        """Return a table of irmeta.schema, or the rows where `where` is true."""
+        return self._track.table(kind, where)
+
+    def read(self, kind: str, where: pl.Expr | None = None) -> pl.DataFrame:
+        """Return `table` as a collected frame, with checksums verified."""
+        return self._track.read(kind, where)
+
+    def groups(self) -> Sequence[RowGroup]:
+        """Return the groups of the long table that have rows, in query order."""
+        return self._track.groups()
+
+    def lists(
+        self, groups: Sequence[Any], columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]
+    ) -> StoredLists:
+        """Return the lists of adjacent groups, query and system by their `codes` (-1: none)."""
+        return self._track.lists(groups, columns, codes)
+
+
+class SelectedQueries(DerivedTrack):
+    """A track of a store as if it had only some queries.
+
+    Its record, and so its highest grade and its deepest rank, are those of all queries.
+    """
+
+    def __init__(self, track: StoredTrack, queries: Sequence[str]) -> None:
+        super().__init__(track)
+        self._queries = sorted(queries, key=str.encode)
+
+    def table(self, kind: str, where: pl.Expr | None = None) -> pl.LazyFrame:
+        """Return the rows of the queries; the table systems as it is."""
+        return self._track.table(kind, self._where(kind, where))
+
+    def read(self, kind: str, where: pl.Expr | None = None) -> pl.DataFrame:
+        """Return `table` as a collected frame, with checksums verified."""
+        return self._track.read(kind, self._where(kind, where))
+
+    def groups(self) -> Sequence[RowGroup]:
+        """Return the groups from that of the first query to that of the last; one at least."""
+        groups = self._track.groups()
+        first, last = (self._queries[end].encode() for end in (0, -1))
+        ends = [group.last_query.encode() for group in groups]
+        start = min(sum(end < first for end in ends), max(len(groups) - 1, 0))
+        return groups[start : 1 + sum(end < last for end in ends)]
+
+    def _where(self, kind: str, where: pl.Expr | None) -> pl.Expr | None:
+        if kind == "systems":
+            return where
+        is_selected = pl.col("query").cast(pl.String).is_in(self._queries)
+        return is_selected if where is None else where & is_selected
+
+
+class AddedSets(DerivedTrack):
+    """A track of a store, with further qrels sets in memory.
+
+    Parameters
+    ----------
+    track
+        The track, which is not changed.
+    sets
+        query, doc, grade (Float64) of each further set by name; each doc of a query once.
+    rels
+        Least relevant grades by set, which replace those that the collection states.
+    """
+
+    def __init__(
+        self, track: StoredTrack, sets: Mapping[str, pl.DataFrame], rels: Mapping[str, float]
+    ) -> None:
+        super().__init__(track)
+        self._sets = dict(sets)
+        self.record = _with_sets(track.record, self._sets, rels)
+
+    @property
+    def is_shared(self) -> bool:
+        """False, because other processes cannot read sets in memory."""
+        return False
 
     def table(self, kind: str, where: pl.Expr | None = None) -> pl.LazyFrame:
         """Return a table of irmeta.schema, or the rows where `where` is true."""
@@ -63,16 +131,6 @@ class AddedSets:
             return self._track.read(kind, where)
         frame = self._qrels if kind == "qrels" else self._docs
         return frame if where is None else frame.filter(where)
-
-    def groups(self) -> Sequence[RowGroup]:
-        """Return the groups of the long table that have rows, in query order."""
-        return self._track.groups()
-
-    def lists(
-        self, groups: Sequence[Any], columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]
-    ) -> StoredLists:
-        """Return the lists of adjacent groups, query and system by their `codes` (-1: none)."""
-        return self._track.lists(groups, columns, codes)
 
     def _adds(self, kind: str) -> bool:
         return bool(self._sets) and kind in ("qrels", "docs")
