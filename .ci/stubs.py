@@ -49,8 +49,9 @@ _SELECTING = {
     "system": "str | Iterable[str] | None",
     "query": "str | int | Iterable[str | int] | None",
 }
+_BY_TRACK = {"qrels": "str | Mapping[str, str] | Sequence[str] | None"}
 _REL = {"rel": "float | Mapping[str, float] | Sequence[str] | None"}
-_EVAL = _texts(EvalPolicy) | _SELECTING | _REL
+_EVAL = _texts(EvalPolicy) | _SELECTING | _BY_TRACK | _REL
 _READ, _DATA = _texts(ReadPolicy), _texts(ReadPolicy, without=("names",))
 _RUNS = ("duplicates", "malformed", "run_format", "drop_self", "comments", "drop_docs", "chunks")
 _READ_ALONE = {name: kind for name, kind in _DATA.items() if name not in _EVAL}
@@ -159,7 +160,7 @@ def policy_keywords() -> str:
     types = " ".join(
         [*of_options, *(k for _, of_dict in KEYWORDS.values() for k in of_dict.values())]
     )
-    found = set(re.findall(r"[A-Z]\w+", types)) - {"Iterable", "Mapping", "Sequence"}
+    found = set(re.findall(r"[A-Z]\w+", types)) - {"Collection", "Iterable", "Mapping", "Sequence"}
     names = sorted(name for name in found if hasattr(policies, name))
     head = (
         '"""Fields of policies and options as keywords: written by .ci/stubs.py."""\n\n'

@@ -6,7 +6,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -249,6 +249,32 @@ def checked_selection(given: tuple[str, ...] | None) -> tuple[str, ...] | None:
     return None if given is None else tuple(dict.fromkeys(given))
 
 
+def checked_sets(given: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return texts ``[TRACK=]SET[,SET]``, one at most for each track and one for all others."""
+    if given is None:
+        return None
+    tracks = [text.partition("=")[0] if "=" in text else "" for text in given]
+    if again := [track for i, track in enumerate(tracks) if track in tracks[:i]]:
+        of = f"track {again[0]!r}" if again[0] else "all tracks"
+        raise UsageError(
+            f"qrels: two texts are given for {of}: write the sets with a comma between them, or "
+            "TRACK=SET."
+        )
+    return given or None
+
+
+def sets_of_track(given: Sequence[str] | None, track: str, sets: Collection[str]) -> str | None:
+    """Return what texts ``[TRACK=]SET[,SET]`` name for a track with these sets; None: nothing."""
+    chosen = None
+    for text in given or ():
+        name, equals, of_track = text.partition("=")
+        if equals and name == track and text not in sets:
+            return of_track
+        if not equals or text in sets:
+            chosen = text
+    return chosen
+
+
 def no_systems(given: tuple[str, ...] | None) -> None:
     """Refuse a selection of systems, where results are of all."""
     if given is not None:
@@ -259,7 +285,7 @@ def _query_texts(given: Any) -> Any:
     """Return ids of queries that are whole numbers as texts."""
     if isinstance(given, Integral):
         return (f"{given}",)
-    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(given, str) or not isinstance(given, Iterable):
         return given
     return tuple(f"{query}" if isinstance(query, Integral) else query for query in given)
 
@@ -302,7 +328,8 @@ class EvalPolicy(Options):
         judged and not relevant.
     qrels
         The qrels set by name; None is the track's primary set. `evaluate`, `compare` and `matrices`
-        also take several, with commas between them.
+        also take several, with commas between them. ``TRACK=SET`` is that of one track; in Python
+        also a dict of sets by track, None for all others.
     tie_order
         Tie order of the lists; None keeps the store's. An error where the lists were cut to a depth
         at ingest, since the docs below the cut are lost.
@@ -341,10 +368,12 @@ class EvalPolicy(Options):
 
     queries: Averaged = option("judged", "Queries that are averaged.")
     negative: Negative = option("unjudged", "Meaning of grades below 0.")
-    qrels: str | None = option(
+    qrels: tuple[str, ...] | None = option(
         None,
-        "Qrels set; default the track's first. evaluate and compare take several: A,B.",
-        metavar="SET",
+        "Qrels set, of all tracks or of one (repeatable); default the track's first. evaluate and "
+        "compare take several: A,B.",
+        metavar="[TRACK=]SET[,SET]",
+        parse="irmeta.policies:checked_sets",
         names="qrels",
     )
     tie_order: TieOrder | None = option(None, "Tie order; default the store's.")
@@ -390,9 +419,15 @@ class EvalPolicy(Options):
 
     def __post_init__(self) -> None:
         default: Any = type(self).rel
-        if isinstance(default, tuple):  # a study may have a grade of its own
-            object.__setattr__(self, "rel", _rel_texts(self.rel))
-        object.__setattr__(self, "query", _query_texts(self.query))
+        stated: Any = self.rel
+        if isinstance(default, tuple) and not isinstance(stated, tuple):
+            object.__setattr__(self, "rel", _rel_texts(stated))  # a study may have its own grade
+        if self.query is not None:
+            object.__setattr__(self, "query", _query_texts(self.query))
+        if isinstance(self.qrels, Mapping):
+            sets: Mapping[Any, Any] = self.qrels
+            texts = (f"{track}={names}" if track else names for track, names in sets.items())
+            object.__setattr__(self, "qrels", tuple(texts))
         super().__post_init__()
 
     def record(self) -> dict[str, Any]:
@@ -401,6 +436,8 @@ class EvalPolicy(Options):
         These are `costs`, `rel`, and those that select systems and queries.
         """
         record, late = super().record(), ("costs", "rel", *SELECTING)
+        if self.qrels is not None and len(self.qrels) == 1:
+            record["qrels"] = self.qrels[0]
         return {name: v for name, v in record.items() if name not in late or v}
 
     @property

@@ -32,7 +32,7 @@ class EvalChoices(TypedDict, total=False):
 
     queries: Averaged
     negative: Negative
-    qrels: str | None
+    qrels: str | Mapping[str, str] | Sequence[str] | None
     tie_order: TieOrder | None
     pool_order: TieOrder
     pool_depth: int | None
@@ -49,7 +49,7 @@ class GradedChoices(TypedDict, total=False):
 
     queries: Averaged
     negative: Negative
-    qrels: str | None
+    qrels: str | Mapping[str, str] | Sequence[str] | None
     tie_order: TieOrder | None
     pool_order: TieOrder
     pool_depth: int | None
@@ -65,7 +65,7 @@ class PairChoices(TypedDict, total=False):
 
     queries: Averaged
     negative: Negative
-    qrels: str | None
+    qrels: str | Mapping[str, str] | Sequence[str] | None
     tie_order: TieOrder | None
     pool_order: TieOrder
     pool_depth: int | None
@@ -81,7 +81,7 @@ class GradedPairChoices(TypedDict, total=False):
 
     queries: Averaged
     negative: Negative
-    qrels: str | None
+    qrels: str | Mapping[str, str] | Sequence[str] | None
     tie_order: TieOrder | None
     pool_order: TieOrder
     pool_depth: int | None
@@ -96,7 +96,7 @@ class ExplainChoices(TypedDict, total=False):
 
     queries: Averaged
     negative: Negative
-    qrels: str | None
+    qrels: str | Mapping[str, str] | Sequence[str] | None
     tie_order: TieOrder | None
     pool_order: TieOrder
     pool_depth: int | None
@@ -141,7 +141,7 @@ class DataChoices(TypedDict, total=False):
 class PoolChoices(TypedDict, total=False):
     """The fields of `EvalPolicy` for pools, as keywords."""
 
-    qrels: str | None
+    qrels: str | Mapping[str, str] | Sequence[str] | None
     negative: Negative
     tie_order: TieOrder | None
 
@@ -163,7 +163,7 @@ class DataPolicies(TypedDict, total=False):
 
     queries: Averaged
     negative: Negative
-    qrels: str | None
+    qrels: str | Mapping[str, str] | Sequence[str] | None
     tie_order: TieOrder | None
     pool_order: TieOrder
     pool_depth: int | None

@@ -198,8 +198,8 @@ def test_keywords__tracks_is_called_track(call, made_store: irmeta.Store, tmp_pa
 
 
 def test_keywords__unknown_policy_names_the_nearest(made_store: irmeta.Store):
-    with pytest.raises(UsageError, match=r"no option 'querys'\. Did you mean 'queries'\?"):
-        made_store.means("AP", querys="judged")
+    with pytest.raises(UsageError, match=r"no option 'querie'\. Did you mean 'queries'\?"):
+        made_store.means("AP", querie="judged")
     with pytest.raises(UsageError, match=r"^Store\.evaluate has no option 'trak'.*'track'\?"):
         made_store.evaluate("AP", trak="news")
     with pytest.raises(UsageError, match=r"^compare has no option 'weights'\. Known: .*correct"):

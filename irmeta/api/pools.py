@@ -273,7 +273,7 @@ class StorePools:
             sets = opened.by_set()
             for of_set in sets:
                 frame = drawn_means(of_set, relevant_in_set(of_set, specs), drawing, workers)
-                qrels = pl.lit(of_set.policy.qrels).alias("qrels")
+                qrels = pl.lit(of_set.facts.qrels).alias("qrels")
                 frames.append(frame.with_columns(qrels) if len(sets) > 1 else frame)
         return pl.concat(frames, how="diagonal")
 

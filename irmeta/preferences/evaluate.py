@@ -154,7 +154,7 @@ def check_queries(policy: EvalPolicy) -> None:
 def qrels_of(track: Track, spec: PreferenceSpec) -> str | None:
     """Return the qrels set to read for a preference: its background's, or the policy's."""
     if spec.background is None:
-        return track.policy.qrels
+        return track.qrels
     background = track.under(replace(track.policy, qrels=spec.background))
     wanted, read = track.subtopic_facts.qrels, background.subtopic_facts.qrels
     if spec.background == read:

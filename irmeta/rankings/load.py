@@ -169,8 +169,8 @@ def judged_blocks(
 ) -> Iterator[Callable[[], JudgedRanks]]:
     """Yield one function per block that reads the block in any thread: see `judged_ranks`."""
     asked = _Asked.of(track, needs)
-    sets = _qrels_sets(track.all_systems, asked.needs)
-    for queries, block in _blocks_of(track, sets, max_rows):
+    sets = _qrels_sets(asked.track, asked.needs)
+    for queries, block in _blocks_of(asked.track, sets, max_rows):
         yield partial(_block_view, sets, queries, asked, block)
 
 
@@ -187,8 +187,8 @@ def judged_under(
         track = track.under(asked[0][0])
         every = [_Asked.of(track.under(policy), needs) for policy, needs in asked]
         columns = sorted({column for request in every for column in request.columns})
-        sets = _qrels_sets(track.all_systems, every[0].needs)
-        for queries, block in _blocks_of(track, sets, max_rows):
+        sets = _qrels_sets(every[0].track, every[0].needs)
+        for queries, block in _blocks_of(every[0].track, sets, max_rows):
             block_queries, lists = _lists_of(block, queries, columns)
             yield [_arranged(sets, block_queries, request, lists) for request in every]
 
@@ -197,9 +197,10 @@ def judged_under(
 class _Asked:
     """A policy with the needs of what reads the views, and the columns to read for them.
 
-    `systems` are those that the views show, if not all.
+    The track has all systems; `systems` are those that the views show, if not all.
     """
 
+    track: Track
     policy: EvalPolicy
     needs: Collection[Need]
     columns: Sequence[str]
@@ -209,7 +210,10 @@ class _Asked:
     @classmethod
     def of(cls, track: Track, needs: Collection[Need]) -> _Asked:
         check_needs(needs)
-        facts, policy = track.all_systems.facts, track.policy
+        systems, policy = None, track.policy
+        if policy.system is not None:
+            systems, track = frozenset(track.systems), track.all_systems
+        facts = track.facts
         if policy.has_smaller_pool:
             needs = {*needs, "pool"}
             check_pool_depth(policy.pool_depth, facts)
@@ -224,8 +228,7 @@ class _Asked:
         costs = None
         if policy.costs is not None and "costs" in needs:
             costs = costs_of(track.stored, policy.costs)
-        systems = None if policy.system is None else frozenset(track.systems)
-        return cls(policy, needs, sorted({"doc_id", *compared}), costs, systems)
+        return cls(track, policy, needs, sorted({"doc_id", *compared}), costs, systems)
 
 
 def _blocks_of(
@@ -238,7 +241,8 @@ def _blocks_of(
         raise UsageError(
             f"the qrels set {name!r} of track {track.name!r} judges none of the selected queries."
         )
-    for block in row_blocks(track.stored, queries, track.all_systems.systems, max_rows):
+    systems: list[str] = track.stored.record["systems"]
+    for block in row_blocks(track.stored, queries, systems, max_rows):
         yield queries, block
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from irmeta.errors import UsageError, did_you_mean, first_few, shown
-from irmeta.policies import EvalPolicy, rel_by_set
+from irmeta.policies import EvalPolicy, rel_by_set, sets_of_track
 from irmeta.rankings.pool import Pool, pool_of
 from irmeta.rankings.track_facts import TrackFacts, set_names, track_facts, unknown_member
 from irmeta.rankings.view import Need, Reader, needs_of
@@ -34,15 +34,16 @@ class Track:
         Name of the track.
     stored
         The track in the store, with the queries alone that the policy selects.
+    qrels
+        The qrels set that the policy names for the track, or several; None: the primary one.
     has_decimals
         Whether the grades of a qrels set are not all whole numbers of -128 to 127.
     """
 
     def __init__(self, stored: StoredTrack, policy: EvalPolicy | None = None) -> None:
-        self.policy: EvalPolicy = policy or EvalPolicy()
         self._complete: StoredTrack = stored
-        self.stored: StoredTrack = _with_queries(stored, self.policy)
         self.name: str = stored.name
+        self._apply(policy or EvalPolicy())
         sets = stored.record["qrels"]
         self.has_decimals: bool = any("levels" in qrels for qrels in sets)
         self._tables: dict[str, pl.DataFrame] = {}
@@ -75,7 +76,7 @@ class Track:
     @property
     def facts(self) -> TrackFacts:
         """The facts of the selected systems under the qrels set of the policy."""
-        key = self.policy.qrels, self.policy.rel, self.policy.system
+        key = self.qrels, self.policy.rel, self.policy.system
         if key not in self._facts:
             qrels, rel, selected = key
             if selected is None:
@@ -89,7 +90,8 @@ class Track:
 
     def facts_of(self, qrels: str | None) -> TrackFacts:
         """Return the facts of the track under one of its qrels sets (None: the primary one)."""
-        return self.under(replace(self.policy, qrels=qrels)).facts
+        sets = None if qrels is None else (qrels,)
+        return self.under(replace(self.policy, qrels=sets)).facts
 
     @property
     def pool(self) -> Pool:
@@ -99,19 +101,25 @@ class Track:
     def under(self, policy: EvalPolicy) -> Track:
         """Return the track under another policy."""
         track = copy(self)
-        track.policy = policy
-        if [getattr(policy, name) for name in QUERIES] != [
-            getattr(self.policy, name) for name in QUERIES
-        ]:
-            track.stored = _with_queries(self._complete, policy)
+        track._apply(policy)
         return track
+
+    def _apply(self, policy: EvalPolicy) -> None:
+        self.policy: EvalPolicy = policy
+        self.qrels: str | None = None
+        if policy.qrels is not None:
+            sets = [qrels["name"] for qrels in self._complete.record["qrels"]]
+            self.qrels = sets_of_track(policy.qrels, self.name, sets)
+        self.stored: StoredTrack = self._complete
+        if policy.query is not None or policy.query_file is not None:
+            self.stored = SelectedQueries(self._complete, selected_queries(policy))
 
     def by_set(self) -> list[Track]:
         """Return the track under each qrels set that its policy names, as ``human,umbrela``."""
-        names = set_names(self.policy.qrels)
-        if len(names) < 2 or self.policy.qrels in self.set_names:
+        names = set_names(self.qrels)
+        if len(names) < 2 or self.qrels in self.set_names:
             return [self]
-        return [self.under(replace(self.policy, qrels=name)) for name in names]
+        return [self.under(replace(self.policy, qrels=(name,))) for name in names]
 
     @property
     def set_names(self) -> list[str]:
@@ -163,14 +171,15 @@ class Track:
         return facts.rel if is_stated else None
 
 
-QUERIES = ("query", "query_file")
-
-
-def _with_queries(stored: StoredTrack, policy: EvalPolicy) -> StoredTrack:
-    """Return a track with only the queries that a policy selects."""
-    if not policy.selects_queries:
-        return stored
-    return SelectedQueries(stored, selected_queries(policy))
+def check_tracks(policy: EvalPolicy, store: StoreReader) -> None:
+    """Raise `UsageError` if a policy names the qrels set of a track that is not in a store."""
+    tracks = store.tracks()
+    for text in policy.qrels or ():
+        name, equals, _ = text.partition("=")
+        if equals and name not in tracks:
+            if any(text in Track(store.track(track)).set_names for track in tracks):
+                continue
+            raise UsageError(f"qrels = {text!r}: no track {name!r}. {did_you_mean(name, tracks)}")
 
 
 def selected_queries(policy: EvalPolicy) -> list[str]:
@@ -238,8 +247,13 @@ def each(store: StoreReader, tracks: Tracks, policy: EvalPolicy | None = None) -
         and queries see `with_selected`.
     """
     opened = map(partial(Track, policy=policy), each_track(store, tracks))
-    selects = policy is not None and (policy.system is not None or policy.selects_queries)
-    return iter(with_selected(opened, policy)) if policy is not None and selects else opened
+    if policy is None:
+        return opened
+    if any("=" in text for text in policy.qrels or ()):
+        check_tracks(policy, store)
+    if policy.system or policy.query or policy.query_file:
+        return iter(with_selected(opened, policy))
+    return opened
 
 
 def track_provenance(track: Track, needs: Collection[Need]) -> dict[str, Any]:

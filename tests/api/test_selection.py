@@ -216,3 +216,50 @@ def test_evaluate_command__folds(run: Callable[..., Any], tmp_path: Path):
     both = run("compare", *files, tmp_path / "run2", "-m", "AP", *fold, "--system", "run2")
     assert both.status == 0
     assert "run2" in both.out
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        {"web": "diversity", "news": "binary"},
+        ["web=diversity", "news=binary"],
+        {"web": "diversity", None: "binary"},
+    ],
+)
+def test_qrels__a_set_for_each_track(made_store: irmeta.Store, qrels: Any):
+    asked: Any = {"track": ["news", "web"]}
+    found = made_store.evaluate("AP", qrels=qrels, **asked)
+    expected = [
+        made_store.evaluate("AP", track=track, qrels=name)
+        for track, name in (("news", "binary"), ("web", "diversity"))
+    ]
+    assert_frame_equal(found, pl.concat(expected))
+    tracks = made_store.provenance("AP", qrels=qrels, **asked)["tracks"]
+    assert {track: facts["qrels"] for track, facts in tracks.items()} == {
+        "news": "binary",
+        "web": "diversity",
+    }
+
+
+def test_qrels__several_sets_of_one_track(made_store: irmeta.Store):
+    found = made_store.evaluate("AP", track=["news", "web"], qrels={"web": "adhoc,diversity"})
+    sets = found.select("track", "qrels").unique().sort("track", "qrels").rows()
+    assert [name for track, name in sets if track == "web"] == ["adhoc", "diversity"]
+    first = made_store.qrels_sets("news")["set"][0]
+    assert [name for track, name in sets if track == "news"] == [first]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "message"),
+    [
+        ("wep=diversity", r"no track 'wep'\. Did you mean 'web'\?"),
+        ("web=diversty", r"track 'web' has no qrels set 'diversty'\. Did you mean 'diversity'\?"),
+        (["web=adhoc", "web=diversity"], "two texts are given for track 'web'"),
+        (["adhoc", "diversity"], "two texts are given for all tracks"),
+    ],
+)
+def test_qrels__unknown_tracks_and_sets_are_errors(
+    made_store: irmeta.Store, qrels: Any, message: str
+):
+    with pytest.raises(irmeta.UsageError, match=message):
+        made_store.evaluate("AP", track="web", qrels=qrels)

@@ -20,7 +20,7 @@ from irmeta.locations import AnyLocation, Location, local
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.options import Options, typed_fields
 from irmeta.phrases import count
-from irmeta.policies import EvalPolicy, TrackOptions
+from irmeta.policies import EvalPolicy, TrackOptions, sets_of_track
 from irmeta.rankings.track import Track, with_selected
 from irmeta.store.scan import StoreReader, read_table, tracks_of
 from irmeta.studies.framework.recorded_files import (
@@ -84,12 +84,16 @@ class _Known:
 
     opened: dict[str, Track]
     systems: pl.DataFrame
-    qrels: str | None
+    qrels: str | Sequence[str] | None
     added: tuple[str, ...]
 
     @classmethod
     def of(
-        cls, store: StoreReader, tracks: Sequence[str], qrels: str | None, added: tuple[str, ...]
+        cls,
+        store: StoreReader,
+        tracks: Sequence[str],
+        qrels: str | Sequence[str] | None,
+        added: tuple[str, ...],
     ) -> _Known:
         opened, frames = {}, []
         for name in tracks:
@@ -104,7 +108,9 @@ class _Known:
     def chosen_set(self, track: str) -> dict[str, Any] | None:
         """Return the record of the qrels set of the study; None if the track lacks it."""
         sets = self.opened[track].stored.record["qrels"]
-        named = [qrels for qrels in sets if self.qrels in (None, qrels["name"])]
+        given = (self.qrels,) if isinstance(self.qrels, str) else self.qrels
+        chosen = sets_of_track(given, track, [qrels["name"] for qrels in sets])
+        named = [qrels for qrels in sets if chosen in (None, qrels["name"])]
         return named[0] if named else None
 
     @cached_property
@@ -125,6 +131,9 @@ class _Known:
     def check_set(self, option: str, name: str, added: Collection[str] = ()) -> None:
         sets = {name for track in self.opened.values() for name in track.set_names}
         sets.update(added)
+        track, equals, of_track = name.partition("=")
+        if name not in sets and equals and track in self.opened:
+            name, sets = of_track, {*self.opened[track].set_names}
         if name not in sets:
             hint = did_you_mean(name, sets)
             raise UsageError(f"{option} = {name!r}: no such qrels set. {hint}")

@@ -202,7 +202,7 @@ class TrackView:
 
     def stated_rel(self, qrels: str) -> float:
         """Return the least relevant grade that the collection states for a qrels set, or 1."""
-        return self._track.under(EvalPolicy(qrels=qrels)).facts.rel
+        return self._track.under(EvalPolicy(qrels=(qrels,))).facts.rel
 
     def with_sets(self, sets: Mapping[str, pl.DataFrame], rels: Mapping[str, float]) -> TrackView:
         """Return the track with further qrels sets: see `irmeta.store.derived_tracks.AddedSets`."""
