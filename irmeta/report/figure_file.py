@@ -180,19 +180,12 @@ def mime_bundle(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         f"application/vnd.vegalite.v{version}+json": spec,
     }
     if "params" in spec:
-        bundle["text/html"] = _frame(spec, width + 200, height + 120)
+        escaped = json.dumps(spec).replace("<", "\\u003c")  # no name may end the script
+        page = html.escape(PAGE.format(script=_scripts(), spec=escaped))
+        size = f'width="{width + 200}" height="{height + 120}" style="border: none"'
+        # a frame, so that the scripts cannot change the notebook
+        bundle["text/html"] = f'<iframe sandbox="allow-scripts" {size} srcdoc="{page}"></iframe>'
     return bundle, {"image/png": {"width": width, "height": height}}
-
-
-def _frame(spec: dict[str, Any], width: int, height: int) -> str:
-    """Return HTML that contains the chart and the scripts that draw it.
-
-    The scripts are in a frame of their own, so that they cannot change the notebook.
-    """
-    escaped = json.dumps(spec).replace("<", "\\u003c")  # no name may end the script
-    page = html.escape(PAGE.format(script=_scripts(), spec=escaped))
-    size = f'width="{width}" height="{height}" style="border: none"'
-    return f'<iframe sandbox="allow-scripts" {size} srcdoc="{page}"></iframe>'
 
 
 @cache

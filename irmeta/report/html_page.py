@@ -239,7 +239,11 @@ def _shown(value: object) -> object:
     """Escape the control and bidirectional characters of a value; typeset its subscripts."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
         shown = escape_text(value, keep="\n\t")
-        return _typeset(shown) if is_marked(shown) else shown
+        if is_marked(shown):
+            from markupsafe import Markup, escape
+
+            return Markup(to_html(str(escape(shown))))
+        return shown
     return value
 
 
@@ -249,12 +253,6 @@ def _prose(text: str) -> str:
 
     escaped = str(escape(escape_text(text, keep="\n\t")))
     return Markup(_QUOTED.sub(r"<code>\1</code>", to_html(escaped)))
-
-
-def _typeset(text: str) -> str:
-    from markupsafe import Markup, escape
-
-    return Markup(to_html(str(escape(text))))
 
 
 @cache

@@ -531,7 +531,11 @@ class _Tabular:
         if self._formats[i]:
             return f"{{{escape_latex(ABSENT)}}}" if cell.text == ABSENT else _number(cell)
         text = _NEGATIVE.sub("\u2212", cell.text)  # a paper's numbers are text
-        text = _breakable(text) if i in self.panel.wrapped else escape_latex(text)
+        text = (
+            " ".join(r"\allowbreak{}".join(map(escape_latex, pieces(w))) for w in text.split())
+            if i in self.panel.wrapped
+            else escape_latex(text)
+        )
         text = rf"\textbf{{{text}}}" if cell.is_best else text
         room = self.panel.marks[i]
         return text + (rf"\makebox[{ceil(room)}pt][l]{{{_marks(cell)}}}" if room else "")
@@ -563,11 +567,6 @@ def _marks(cell: Cell, font: str = "") -> str:
     """Return the superscript behind a cell."""
     marks = "".join(_MARKS.get(mark) or escape_latex(mark) for mark in cell.marks)
     return rf"\textsuperscript{{{font}{marks}}}" if marks else ""
-
-
-def _breakable(text: str) -> str:
-    """Escape text that LaTeX may also break within long words."""
-    return " ".join(r"\allowbreak{}".join(map(escape_latex, pieces(w))) for w in text.split())
 
 
 def escape_latex(text: str) -> str:

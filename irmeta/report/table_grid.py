@@ -334,19 +334,12 @@ def _pivoted(
         if len(by_key) < inside.height:
             raise IrmetaError(f"table {made.name}: rows of {group} differ in no column of {index}")
         labels = [made.value_label(first, name) for name in pivots]
-        head += _pivoted_heads(made, values, labels[0] + _arrow(first), labels[1:])
+        heads = [made.head(name, labels[0] + _arrow(first)) for name in values]
+        head += [replace(heads[0], label=labels[1]), *heads[1:]] if labels[1:] else heads
         for key, cells in rows.items():
             row = by_key.get(key)
             cells += [missing if row is None else made.cell(row, n, scale) for n in values]
     return head, list(rows.values())
-
-
-def _pivoted_heads(
-    made: _Cells, values: Sequence[str], group: str, inner: Sequence[str]
-) -> list[Head]:
-    """Return the headings of a group; the group names a single column, and an inner value one."""
-    heads = [made.head(name, group) for name in values]
-    return [replace(heads[0], label=inner[0]), *heads[1:]] if inner else heads
 
 
 def _named_by_group(head: Sequence[Head], is_nested: bool) -> list[Head]:

@@ -317,18 +317,15 @@ def fit_width(spec: dict[str, Any], width: int) -> dict[str, Any]:
     fitted = spec | {"config": spec["config"] | {"title": title}}
     if "concat" in spec:
         by = (WIDTH - width) // spec["columns"]
-        fitted["concat"] = [_narrower(pane, by) for pane in spec["concat"]]
+        fitted["concat"] = [
+            pane
+            | {"width": pane["width"] - by}
+            | ({"height": pane["height"] - by} if pane["height"] == pane["width"] else {})
+            for pane in spec["concat"]
+        ]
     else:
         fitted["width"] = width
     return wrap_titles(fitted, width)
-
-
-def _narrower(pane: dict[str, Any], by: int) -> dict[str, Any]:
-    """Return a pane that is narrower by some pixels; a square pane remains square."""
-    sizes = {"width": pane["width"] - by}
-    if pane["height"] == pane["width"]:
-        sizes["height"] = sizes["width"]
-    return pane | sizes
 
 
 def _drawable(spec: Any) -> Any:

@@ -118,7 +118,10 @@ def falling_curves(
             alt.X("to:Q"), alt.Y("above:Q"), alt.Text("name:N")
         ),
     )
-    points = _thinned(rows, len(curve_names)).join(drawn, on="name", maintain_order="left")
+    step = 1 + rows.height // min(POINTS * len(curve_names), MOST)
+    position = pl.int_range(1, pl.len() + 1).over("name")
+    is_drawn = (position % step == 1 % step) | (position == pl.len().over("name"))
+    points = rows.filter(is_drawn).join(drawn, on="name", maintain_order="left")
     chart.datasets = {"curves": points.to_dicts()}
     return finish(chart, height=round(HEIGHT + room), title=title, subtitle=subtitle)
 
@@ -140,13 +143,6 @@ def _labels(
     above = top * (1 + LEADER / HEIGHT)
     rows = labelled.with_columns(to=pl.Series(places), above=pl.lit(above))
     return rows, LEADER + max(widths) + 10
-
-
-def _thinned(frame: pl.DataFrame, names: int) -> pl.DataFrame:
-    """Return points of curves that are enough to draw them, with the last of each curve."""
-    step = 1 + frame.height // min(POINTS * names, MOST)
-    position = pl.int_range(1, pl.len() + 1).over("name")
-    return frame.filter((position % step == 1 % step) | (position == pl.len().over("name")))
 
 
 NAMED = 8  # largest number of curves with a colour and a mark each
@@ -258,11 +254,13 @@ def _x_axis(
     width = pane_width(columns, ROOM, PRINT_WIDTH)
     margin = (44 if many else 18) / width
     if linear:
-        domain = _linear_domain(low, high, margin)
+        reach = (high - low) or 1.0
+        domain = low - 0.02 * reach, high + reach * margin / (1 - margin)
         ticks = linear_ticks(low, high, whole=linear.endswith("d"))
         axis = alt.Axis(format=linear, values=ticks)
     else:
-        domain = _log_domain(low, high, margin)
+        ratio = max(high / low, 1.5)
+        domain = low / ratio**0.02, high * ratio ** (margin / (1 - margin))
         room = width * math.log(max(high / low, 1.0)) / math.log(domain[1] / domain[0])
         axis = alt.Axis(values=log_ticks(low, high, room), format=",d")
     scale = alt.Scale(type="linear" if linear else "log", domain=domain, nice=False)
@@ -285,18 +283,6 @@ def _rank_ticks(low: float, high: float) -> list[float]:
     """Return whole ranks between the ends of an axis, 1 among them if it is there."""
     ticks = linear_ticks(max(low, 0.0), high, whole=True)
     return sorted({tick for tick in ticks if tick > 0} | ({1.0} if low <= 1 else set()))
-
-
-def _log_domain(low: float, high: float, margin: float) -> tuple[float, float]:
-    """Return the ends of a log axis, with a share of its width as margin at the right."""
-    ratio = max(high / low, 1.5)
-    return low / ratio**0.02, high * ratio ** (margin / (1 - margin))
-
-
-def _linear_domain(low: float, high: float, margin: float) -> tuple[float, float]:
-    """Return the ends of a linear axis, with a share of its width as margin at the right."""
-    reach = (high - low) or 1.0
-    return low - 0.02 * reach, high + reach * margin / (1 - margin)
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
@@ -366,8 +352,12 @@ def _crowd(
     import altair as alt
 
     colours = {end.name: INK if end.role == "median" else BLUE for end in reversed(edge)}
-    # of 143 systems at 60 cutoffs, a third of the points
-    seen = _visible(rows, pixel / 4).group_by("name", "dashed", maintain_order=True).agg("x", "y")
+    # Values by the quarter of a pixel, without the points in the middle of a horizontal stretch:
+    # of 143 systems at 60 cutoffs, a third of the points.
+    line, step, height = ["name", "dashed"], pixel / 4, pl.col("y")
+    flat = (height == height.shift(1).over(line)) & (height == height.shift(-1).over(line))
+    seen = rows.with_columns((height / step).round() * step).filter(~flat.fill_null(False))
+    seen = seen.group_by(line, maintain_order=True).agg("x", "y")
     strong = pl.col("name").is_in([*colours])
     weak = seen.filter(~strong).with_columns(colour=pl.lit(GREY))
     bold = seen.filter(strong).with_columns(colour=pl.col("name").replace(colours))
@@ -382,14 +372,6 @@ def _crowd(
         .encode(x, y, colour, *channels)
         for part, width in ((weak, 0.6), (bold, 1.8))
     ]
-
-
-def _visible(rows: pl.DataFrame, step: float) -> pl.DataFrame:
-    """Round values to `step`, and drop points in the middle of a horizontal stretch."""
-    y = pl.col("y")
-    line = ["name", "dashed"]
-    flat = (y == y.shift(1).over(line)) & (y == y.shift(-1).over(line))
-    return rows.with_columns((y / step).round() * step).filter(~flat.fill_null(False))
 
 
 def _quantiles(rows: pl.DataFrame) -> list[_End]:

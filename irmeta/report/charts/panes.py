@@ -56,8 +56,12 @@ def arrange(
     """
     import altair as alt
 
+    # As high as the label of a tick at the upper edge: otherwise the headings of panes with and
+    # without such a label would be out of line.
+    line = alt.Chart(alt.sequence(1)).mark_rule(opacity=0, aria=False)
+    space_above = line.encode(alt.XValue(0), alt.YValue(-ABOVE), alt.Y2Value(0))
     for letter, pane in zip(cycle(ascii_lowercase), panes, strict=False):
-        pane.layer = [*pane.layer, _space_above()]
+        pane.layer = [*pane.layer, space_above]
         if len(panes) > 1 and pane.title is not alt.Undefined:
             pane.title.text = f"({letter}) {pane.title.text}".strip()
     chart = alt.concat(*panes, columns=columns, spacing=GAP)
@@ -65,17 +69,6 @@ def arrange(
     chart.resolve = alt.Resolve(scale=shared)  # `resolve_scale` would copy the panes
     chart.datasets = data.by_name
     return finish_text(chart, title, subtitle)
-
-
-def _space_above() -> alt.Chart:
-    """Return an invisible line above a pane, as high as the label of a tick at its upper edge.
-
-    Otherwise the headings of panes with and without such a label would be out of line.
-    """
-    import altair as alt
-
-    line = alt.Chart(alt.sequence(1)).mark_rule(opacity=0, aria=False)
-    return line.encode(alt.XValue(0), alt.YValue(-ABOVE), alt.Y2Value(0))
 
 
 def axis_room(room: int) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +138,15 @@ class _Known:
             hint = did_you_mean(name, sets)
             raise UsageError(f"{option} = {name!r}: no such qrels set. {hint}")
 
+    def check_judge(self, option: str, name: str) -> None:
+        if "=" not in name:  # NAME=FILE is a judge in a file
+            self.check_set(option, name)
+
+    def check_graded(self, option: str, name: str) -> None:
+        judge, equals, _ = name.rpartition("=")
+        if equals:  # a grade alone is that of all sets
+            self.check_set(option, judge, self.added)
+
     def check_system(
         self, option: str, name: str, facts: Collection[str] = (), roles: Collection[str] = ()
     ) -> None:
@@ -159,33 +168,14 @@ class _Known:
             raise UsageError(f"{option} = {name!r}: no system has this {column}. {hint}")
 
 
-def _check_side(known: _Known, option: str, name: str) -> None:
-    known.check_system(option, name, FACTS, ROLES)
-
-
-def _check_members(known: _Known, option: str, name: str) -> None:
-    known.check_system(option, name, ("group", "type"))
-
-
-def _check_judge(known: _Known, option: str, name: str) -> None:
-    if "=" not in name:  # NAME=FILE is a judge in a file
-        known.check_set(option, name)
-
-
-def _check_graded(known: _Known, option: str, name: str) -> None:
-    judge, equals, _ = name.rpartition("=")
-    if equals:  # a grade alone is that of all sets
-        known.check_set(option, judge, known.added)
-
-
 CHECKS: dict[str, Callable[[_Known, str, str], None]] = {
     "system": _Known.check_system,
-    "systems": _check_members,
-    "side": _check_side,
+    "systems": partial(_Known.check_system, facts=("group", "type")),
+    "side": partial(_Known.check_system, facts=FACTS, roles=ROLES),
     "query": _Known.check_query,
     "qrels": _Known.check_set,
-    "judge": _check_judge,
-    "graded": _check_graded,
+    "judge": _Known.check_judge,
+    "graded": _Known.check_graded,
 }
 """Checks by what an option names: ``system``; ``systems``, also by group or type; ``side`` of a
 comparison, see `irmeta.studies.framework.systems`; ``query``; ``qrels``, a qrels set; ``judge``, a

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -113,7 +113,14 @@ def _index(done: Sequence[Done], notes: Sequence[str]) -> Page:
         sections=[_section(outcome) for outcome in done],
         notes=notes,
         provenance={"irmeta": __version__},
-        files=list(_files(finished)),
+        files=[
+            (f"{outcome.study.name}/{file}", holds)
+            for outcome in finished
+            for file, holds in (
+                ("report.html", f"The page of {outcome.study.title}."),
+                ("", "Its tables, figures and LaTeX."),
+            )
+        ],
         claims=claim_matrix(claims) if claims else None,
     )
 
@@ -136,9 +143,3 @@ def _section(done: Done) -> Block:
         counts.append(count(sum(drawn), "figure"))
     text.append(f"{', '.join(counts)}: {study.name}/report.html")
     return Block(study.title, text, figures[:2], notes=notes)
-
-
-def _files(finished: Sequence[Done]) -> Iterator[tuple[str, str]]:
-    for outcome in finished:
-        yield f"{outcome.study.name}/report.html", f"The page of {outcome.study.title}."
-        yield f"{outcome.study.name}/", "Its tables, figures and LaTeX."

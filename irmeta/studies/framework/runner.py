@@ -148,12 +148,21 @@ def _run_parts(
     sent = ((store, part) for part in alone)
     if executor is not None:  # its workers may run in another folder
         folder = root.absolute()
-        sent = ((_sent(store, part), part) for part in alone)
+        sent = (
+            (None if store is None or part.track is None else store.only(part.track), part)
+            for part in alone
+        )
     # Another process cannot call the function of this one.
     report = run_options.progress if executor is None else None
     work = partial(_do, study.name, folder, options, run_options.drawn, report)
     failed: dict[str | None, str] = {}
-    results = ordered_map(work, sent, workers=run_options.workers, executor=executor, lost=_lost)
+    results = ordered_map(
+        work,
+        sent,
+        workers=run_options.workers,
+        executor=executor,
+        lost=lambda sent, error: _error(sent[1], error),  # its worker was killed
+    )
     shared = (work((store, part), run_options.workers, executor) for part in split)
     with closing(results) as errors:
         done = zip([*alone, *split], chain(errors, shared), strict=True)
@@ -173,16 +182,6 @@ def _is_split(study: Study, store: StoreReader | None, part: Part, run_options: 
     if not study.splits_tracks or (run_options.executor is not None and not store.is_shared):
         return False
     return store.track(part.track).record["rows"] > WHOLE_BLOCKS * store.block_rows
-
-
-def _sent(store: StoreReader | None, part: Part) -> StoreReader | None:
-    """Return what another process needs to run a part."""
-    return None if store is None or part.track is None else store.only(part.track)
-
-
-def _lost(sent: tuple[StoreReader | None, Part], error: IrmetaError) -> str:
-    """Return the error of a part whose worker was killed."""
-    return _error(sent[1], error)
 
 
 def _not_received(root: Path, part: Part) -> str | None:

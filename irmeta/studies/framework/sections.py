@@ -224,11 +224,9 @@ def _notes(over: Row, tracks: Sequence[Row]) -> list[str]:
     for row in tracks:
         if row["verdict"] == OPEN:
             reasons.setdefault(row["why"], []).append(row["track"])
-    return [
-        f"It cannot be said{'' if len(on) == len(tracks) else f' on {_names(on)}'}: {why}."
-        for why, on in reasons.items()
-    ]
-
-
-def _names(tracks: Sequence[str]) -> str:
-    return listed(tracks) if len(tracks) <= MOST_TRACKS else count(len(tracks), "track")
+    notes = []
+    for why, on in reasons.items():
+        where = listed(on) if len(on) <= MOST_TRACKS else count(len(on), "track")
+        where = "" if len(on) == len(tracks) else f" on {where}"
+        notes.append(f"It cannot be said{where}: {why}.")
+    return notes

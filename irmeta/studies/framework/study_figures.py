@@ -70,16 +70,6 @@ def spec_of(one: Drawn) -> dict[str, Any]:
         return to_spec(one.draw())
 
 
-def _untitled(one: Drawn, spec: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
-    """Move the subtitle of a figure to the end of its caption; the caption says what a title does.
-
-    A subtitle has numbers and the meaning of the marks.
-    """
-    words = subtitle_of(spec)
-    more = f" {words[0].upper()}{words[1:]}." if words else ""
-    return one._replace(caption=one.caption + more), without_titles(spec)
-
-
 def _in_notation(one: Drawn, spec: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
     """Return a figure in notation, with the canonical names at the end of its caption."""
     words = one.notations.legend()
@@ -102,8 +92,10 @@ def draw_figures(
         spec = spec_of(figure)
         if files.facts.get("style", "paper") == "paper":
             figure, spec = _in_notation(figure, spec)
-        if not titles:
-            figure, spec = _untitled(figure, spec)
+        if not titles:  # the caption says what a title does; a subtitle has numbers
+            words = subtitle_of(spec)
+            more = f" {words[0].upper()}{words[1:]}." if words else ""
+            figure, spec = figure._replace(caption=figure.caption + more), without_titles(spec)
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
         image_names = [files.figure(figure.name, ending) for ending in formats]
         if all(files.has(name, chart=digest) for name in image_names):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -55,7 +55,8 @@ def write_page(
     """
     used = used_only(tables)
     by_track = [RecordedFiles(files.root, folder_of(track)) for track in tracks]
-    refers_to_files = sum(map(_svg_bytes, by_track)) > MOST_EMBEDDED
+    svgs = (files.root / name for part in by_track for name, _ in svg_files(part))
+    refers_to_files = sum(local(svg).stat().st_size for svg in svgs) > MOST_EMBEDDED
     pictures = pictures_in(files)
     in_print = files.facts.get("style", "paper") == "paper"
     typeset = partial(_block, study, in_print)
@@ -104,15 +105,12 @@ def _latex_files(tables: Mapping[str, Grid]) -> Iterator[tuple[str, Grid]]:
     taken = set(tables)
     for name, item in tables.items():
         for track, cells in split_tracks(item):
-            stem = f"{name}_{_file_name(track)}" if track else name
+            ending = re.sub(r"[^A-Za-z0-9.]+", "_", track).strip("_.") or "track"
+            stem = f"{name}_{ending}" if track else name
             again = (f"{stem}_{n}" for n in count_up(2))
             file = stem if not track else next(n for n in chain([stem], again) if n not in taken)
             taken.add(file)
             yield file, cells
-
-
-def _file_name(track: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.]+", "_", track).strip("_.") or "track"
 
 
 def pictures_in(files: RecordedFiles, refers_to_files: bool = False) -> dict[str, Picture]:
@@ -134,10 +132,6 @@ def svg_files(files: RecordedFiles) -> list[tuple[str, Mapping[str, Any]]]:
     drawn = [(n, facts) for n, facts in files.recorded().items() if "order" in facts]
     svgs = [(n, facts) for n, facts in drawn if n.endswith(".svg")]
     return sorted(svgs, key=lambda one: (one[1]["order"], one[0]))
-
-
-def _svg_bytes(files: RecordedFiles) -> int:
-    return sum(local(files.root / name).stat().st_size for name, _ in svg_files(files))
 
 
 Typeset = Callable[[Section, Tables, Mapping[str, Picture]], Block]
@@ -273,18 +267,16 @@ def _provenance(study: Study, options: Options, made: Mapping[str, Any]) -> dict
         **({"measures": ", ".join(made["measures"])} if made.get("measures") else {}),
         **({"tie order of lists": ", ".join(orders)} if orders else {}),
         **{
-            f"at reading: {name.replace('_', ' ')}": _values(
-                WHOLE if (name, policy[name]) == ("depth", None) else policy[name]
-                for policy in reading
+            f"at reading: {name.replace('_', ' ')}": ", ".join(
+                dict.fromkeys(
+                    WHOLE if (name, policy[name]) == ("depth", None) else _written(policy[name])
+                    for policy in reading
+                )
             )
             for name in (reading[0] if reading else ())
         },
         **{name.replace("_", " "): _written(asked[name]) for name in named},
     }
-
-
-def _values(values: Iterable[Any]) -> str:
-    return ", ".join(dict.fromkeys(_written(value) for value in values))
 
 
 def _written(value: Any) -> str:

@@ -179,11 +179,7 @@ class StudyResults(Summarized):
                 (f"{track}/{figure.name}", figure.draw)
                 for figure in charts(self.study, part, self.options, track)
             ]
-        return Named("figure", {name: partial(_offline, draw) for name, draw in drawn})
-
-
-def _offline(draw: Callable[[], Any]) -> Any:
-    return offline(draw())
+        return Named("figure", {n: lambda draw=draw: offline(draw()) for n, draw in drawn})
 
 
 def claims(

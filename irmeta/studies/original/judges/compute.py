@@ -238,9 +238,13 @@ def queries(judged: JudgedTrack) -> Iterator[Row]:
 def _queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
     """Yield the rows of one judge and measure."""
     reference, values = sides.values
-    without = _without_each(len(reference))
+    queries = len(reference)
+    weights = 1.0 - np.eye(queries)
+    without = weights / max(queries - 1, 1)
     signs = significant_signs(paired_differences(reference), alpha, holm=False)
-    better, worse = _better_and_worse(signs, reference.shape[1])
+    first, second = (side[signs != 0] for side in np.triu_indices(reference.shape[1], 1))
+    is_first = signs[signs != 0] > 0
+    better, worse = (np.where(is_first, first, second), np.where(is_first, second, first))
     gaps = reference[:, better] - reference[:, worse]
     by_query = kendall_tau_b(round_means(reference), round_means(values), True)
     left = kendall_tau_b(
@@ -259,19 +263,6 @@ def _queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
             "turned": int(turned[i].sum()),
             "tau_without": float(left[i]),
         }
-
-
-def _better_and_worse(signs: np.ndarray, systems: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the better and the worse system of each significantly different pair."""
-    first, second = (side[signs != 0] for side in np.triu_indices(systems, 1))
-    is_first = signs[signs != 0] > 0
-    return np.where(is_first, first, second), np.where(is_first, second, first)
-
-
-def _without_each(queries: int) -> np.ndarray:
-    """Return the weights of the mean over all queries but one: float64 [query left out, query]."""
-    weights = 1.0 - np.eye(queries)
-    return weights / max(queries - 1, 1)
 
 
 def top(judged: JudgedTrack) -> Iterator[Row]:
@@ -347,8 +338,12 @@ def _halves(judged: JudgedTrack, reference: Matrix) -> dict[str, Halves]:
         [test.correction == "holm" for test in tests],
     )
     shares = np.array([[(counts.survived, counts.false) for counts in both] for both in halves])
-    rows = zip(tests, shares.swapaxes(0, 1), strict=True)
-    return {test.name: _mean_shares(of_test[~np.isnan(of_test[:, 0])]) for test, of_test in rows}
+    means: dict[str, Halves] = {}
+    for test, of_test in zip(tests, shares.swapaxes(0, 1), strict=True):
+        of_test = of_test[~np.isnan(of_test[:, 0])]
+        survived, false = of_test.mean(axis=0).tolist() if len(of_test) else (None, None)
+        means[test.name] = {"survived_halves": survived, "false_halves": false}
+    return means
 
 
 def _limits(judged: JudgedTrack, reference: Matrix, judge: Matrix) -> Halves:
@@ -359,11 +354,6 @@ def _limits(judged: JudgedTrack, reference: Matrix, judge: Matrix) -> Halves:
     halves = splits_of(queries, min(options.splits, INTERVAL_SPLITS), options.seed)
     low, high = survival_limits(reference.oriented, judge.oriented, halves, options.alpha)
     return {"survived_low": low, "survived_high": high}
-
-
-def _mean_shares(shares: np.ndarray) -> Halves:
-    survived, false = shares.mean(axis=0).tolist() if len(shares) else (None, None)
-    return {"survived_halves": survived, "false_halves": false}
 
 
 def bias_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -465,10 +455,12 @@ def mixture_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     for scores in judged.scores.measures:
         measure = pl.lit(scores.measure).alias("measure")
         for reference, judges in scores.by_queries:
+            count = len(reference.queries)
+            sizes = np.linspace(0, count, min(count, MOST_SIZES) + 1)
             mixed = mixtures(
                 reference,
                 judges,
-                sizes=mixture_sizes(len(reference.queries)),
+                sizes=np.unique(sizes.round().astype(int)).tolist(),
                 repeats=REPEATS,
                 rng=options.seed,
             )
@@ -477,20 +469,15 @@ def mixture_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
             yield "least_labelled", least.select("judge", measure, pl.exclude("judge"))
 
 
-def mixture_sizes(queries: int) -> list[int]:
-    """Return the numbers of labelled queries: 0 to all."""
-    return sorted(
-        {*np.linspace(0, queries, min(queries, MOST_SIZES) + 1).round().astype(int).tolist()}
-    )
-
-
 def corrected_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the rows of the table `corrected`, by measure."""
     options = judged.options
     for scores in judged.scores.measures:
         measure = pl.lit(scores.measure).alias("measure")
         for reference, judges in scores.by_queries:
-            sizes = labelled_sizes(len(reference.queries))
+            queries, half = len(reference.queries), len(reference.queries) // 2
+            sizes = [size for size in LABELLED if LEAST_LABELLED <= size < queries]
+            sizes = sizes or [half] * (LEAST_LABELLED <= half < queries)
             if not sizes:
                 continue
             corrected = correction_gain(
@@ -502,13 +489,6 @@ def corrected_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
                 rng=options.seed,
             )
             yield "corrected", corrected.select("judge", measure, pl.exclude("judge"))
-
-
-def labelled_sizes(queries: int) -> list[int]:
-    """Return the numbers of labelled queries that there is room for, or half of all."""
-    fitting = [size for size in LABELLED if LEAST_LABELLED <= size < queries]
-    half = queries // 2
-    return fitting or [half] * (LEAST_LABELLED <= half < queries)
 
 
 def compute(track: TrackView, options: Options) -> TableRows:

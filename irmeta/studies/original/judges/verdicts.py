@@ -60,6 +60,7 @@ def _verdict(
     conclusions = _row(made["conclusions"], **key, test=test)
     holm = _row(made["conclusions"], **key, test=f"{test.partition('+')[0]}+holm")
     noise = _row(made["query_noise"], **key)
+    labelled = _frame(frames, "least_labelled", key)
     every = conclusions["kept"] + conclusions["lost"] + conclusions["reversed"]
     return {
         "pairs": every + conclusions["new"] + conclusions["neither"],
@@ -72,7 +73,11 @@ def _verdict(
         "bias": bias_text(
             key["measure"], *(_frame(frames, name, key) for name in ("groups", "systems"))
         ),
-        "to_label": _to_label(_frame(frames, "least_labelled", key)),
+        "to_label": (
+            None
+            if labelled.is_empty()
+            else labelled.filter(pl.col("wanted") == LEAST_TAU)["mixture"][0]
+        ),
         "orders_as": noise.get("orders_as"),
         "least_loss": noise.get("least_loss", np.nan),
         "tau_b": _row(made["leaderboards"], **key, docs="all").get("tau_b", np.nan),
@@ -183,12 +188,6 @@ def bias_text(measure: str, groups: pl.DataFrame, systems: pl.DataFrame) -> str:
         return "; ".join(parts)
     low, high = (systems["detectable"].drop_nans().quantile(share) for share in (0.1, 0.9))
     return f"none; a contrast of {low:.3f} to {high:.3f} would be found"
-
-
-def _to_label(least: pl.DataFrame) -> int | None:
-    if least.is_empty():
-        return None
-    return least.filter(pl.col("wanted") == LEAST_TAU)["mixture"][0]
 
 
 def _row(rows: Sequence[Row], **key: str) -> Row:

@@ -302,8 +302,13 @@ def tie_and_end_criteria(trusted: TrustedTrack) -> dict[str, Row]:
         for rel in set(ends.values())
     }
     before = trusted.orders(trusted.scores)
+    first, second = np.triu_indices(len(trusted.scores.systems), 1)
     for i, name in enumerate(trusted.scores.measures):
-        by_measure[name]["end_flips"] = _flipped(before[i], orders[ends[name]][i])
+        pair = before[i], orders[ends[name]][i]
+        signs = [np.sign(row[first] - row[second]) for row in pair]
+        known = ~np.isnan(signs[0]) & ~np.isnan(signs[1])
+        flips = float((signs[0] * signs[1] < 0)[known].mean()) if known.any() else np.nan
+        by_measure[name]["end_flips"] = flips
     return by_measure
 
 
@@ -320,14 +325,6 @@ def _tied_pairs(matrix: Matrix) -> float:
         runs = np.diff(np.flatnonzero(np.diff(row, prepend=-np.inf) > TIE), append=systems)
         tied += int((runs * (runs - 1) // 2).sum())
     return tied / (pairs * len(values))
-
-
-def _flipped(before: np.ndarray, after: np.ndarray) -> float:
-    """Return the share of pairs of systems whose order is reversed."""
-    first, second = np.triu_indices(len(before), 1)
-    signs = [np.sign(row[first] - row[second]) for row in (before, after)]
-    known = ~np.isnan(signs[0]) & ~np.isnan(signs[1])
-    return float((signs[0] * signs[1] < 0)[known].mean()) if known.any() else np.nan
 
 
 def tied_orders(trusted: TrustedTrack, detectable: Sequence[float]) -> list[Row]:
@@ -463,6 +460,9 @@ def _trust(trusted: TrustedTrack, changes: Changes) -> Iterator[Row]:
     undecided, reads = undecided_shares(trusted), grade_readers(trusted)
     ends, options = tie_and_end_criteria(trusted), trusted.options
     matrices = trusted.matrices
+    no_depth = "the pool is not complete to any depth"
+    if trusted.complete_depth is None:
+        no_depth = "every doc of the pool's lists is judged, so that the pool has no depth"
     separated = [separation_criteria(matrix, options) for matrix in matrices.values()]
     ties = tied_orders(trusted, [row["detectable"] for row in separated])
     for (measure, matrix), separation_row, tied in zip(
@@ -489,20 +489,13 @@ def _trust(trusted: TrustedTrack, changes: Changes) -> Iterator[Row]:
             row,
             systems=len(matrix.systems),
             queries=row["queries"],
-            reasons={"depth": _no_depth(trusted) if measure in depths else NO_DEPTH},
+            reasons={"depth": no_depth if measure in depths else NO_DEPTH},
             unchecked={"judgments": _unexamined(trusted, row, changes)},
         )
         for family, verdict in graded.items():
             row |= {f"{family}_grade": verdict.grade, f"{family}_why": verdict.why}
             row[f"{family}_number"] = verdict.number
         yield row
-
-
-def _no_depth(trusted: TrustedTrack) -> str:
-    """Return why a measure of full lists has no value at the depth of the pool."""
-    if trusted.complete_depth is None:
-        return "every doc of the pool's lists is judged, so that the pool has no depth"
-    return "the pool is not complete to any depth"
 
 
 def _unexamined(trusted: TrustedTrack, row: Row, changes: Changes) -> str:

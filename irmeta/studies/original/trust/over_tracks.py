@@ -100,7 +100,13 @@ def measure_facts(tables: Tables, options: TrustOptions) -> Iterator[dict[str, A
             specs[name] = parse_measure(name)
         except MeasureError:  # a preference
             continue
-    alone = {name: _of_binary(spec) for name, spec in specs.items() if dependence(spec) is None}
+    alone = {  # for grades 0 and 1, whatever grade is relevant on a track
+        name: replace(
+            spec, params=tuple((n, 1 if n == "rel" else value) for n, value in spec.params)
+        )
+        for name, spec in specs.items()
+        if dependence(spec) is None
+    }
     violated, steps = _violated(alone), unequal_steps(alone)
     for name, spec in specs.items():
         is_rank = spec.measure.cutoff_is == "rank" and not spec.measure.cutoff_prefix
@@ -112,12 +118,6 @@ def measure_facts(tables: Tables, options: TrustOptions) -> Iterator[dict[str, A
             "violated": violated.get(name),
             "unequal_steps": steps.get(name),
         }
-
-
-def _of_binary(spec: Spec) -> Spec:
-    """Return the measure for grades 0 and 1, whatever grade is relevant on a track."""
-    params = tuple((name, 1 if name == "rel" else value) for name, value in spec.params)
-    return replace(spec, params=params)
 
 
 def _violated(specs: Mapping[str, Spec]) -> dict[str, str]:

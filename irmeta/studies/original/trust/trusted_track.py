@@ -92,8 +92,11 @@ class TrustedTrack(StudiedTrack):
                 measures += checked_measures(BY_SUBTOPIC)
                 preferences += checked_preferences(SUBTOPIC_PREFERENCES)
         if not options.measures and track.facts.levels is not None:
-            measures = _defined(track, measures)
-        in_set, preferred = _named(track, measures), _preferred(track, preferences)
+            specs = [replace(spec, stated=(), preset=True) for spec in parse_measures(measures)]
+            defined = {name for spec in track.named_in_set(specs) for name in spec.names}
+            measures = [name for name in measures if defined & set(parse_measures(name)[0].names)]
+        in_set = _named(track, measures)
+        preferred = {name: track.preferences_in_set([name])[0] for name in preferences}
         needs: set[Need] = {"pool", *needs_of([*in_set.values(), *preferred.values()])}
         views, depth = _with_depth(track, list(track.blocks(needs)))
         concluded = options.concluded_of(measures)
@@ -233,21 +236,9 @@ class TrustedTrack(StudiedTrack):
         return dict(zip(scores.measures, rows.tolist(), strict=True))
 
 
-def _defined(track: TrackView, names: Sequence[str]) -> list[str]:
-    """Return the names of default measures that the decimal grades of a track define."""
-    specs = [replace(spec, stated=(), preset=True) for spec in parse_measures(names)]
-    defined = {name for spec in track.named_in_set(specs) for name in spec.names}
-    return [name for name in names if defined & set(parse_measures(name)[0].names)]
-
-
 def _named(track: TrackView, names: Sequence[str], **policy: Any) -> dict[str, Spec]:
     """Return each measure as it is named in a qrels set."""
     return {name: track.named_in_set(parse_measures(name), **policy)[0] for name in names}
-
-
-def _preferred(track: TrackView, names: Sequence[str]) -> dict[str, PreferenceSpec]:
-    """Return each preference as it is named in the qrels set."""
-    return {name: track.preferences_in_set([name])[0] for name in names}
 
 
 def _with_depth(track: TrackView, views: list[JudgedRanks]) -> tuple[list[JudgedRanks], int | None]:

@@ -197,7 +197,10 @@ def _by_cutoff(pool: StudiedPool, measure: str, depth: int) -> Iterator[Row]:
     measures = {(kind, k): cut(measure, k, KINDS[kind]) for kind in KINDS for k in ks}
     scores = pool.scores([*measures.values()], depth).only(pool.names)
     reference = _Tested(scores.matrix(measures["full", reference_k]))
-    pairs = [_common(scores.matrix(name), reference) for name in measures.values()]
+    pairs = []
+    for name in measures.values():
+        ours, theirs = in_common(scores.matrix(name), reference.matrix)
+        pairs.append((_Tested(ours), reference.over(theirs)))
     means = np.array([[tested.means for tested in pair] for pair in pairs])
     orders = round_rows(means.reshape(-1, means.shape[-1])).reshape(means.shape)
     taus = over_common(kendall_tau_b, orders[:, 0], orders[:, 1], True)
@@ -259,12 +262,6 @@ class _Tested:
         }
 
 
-def _common(matrix: Matrix, reference: _Tested) -> tuple[_Tested, _Tested]:
-    """Return a measure and the reference over the values where both are defined."""
-    ours, theirs = in_common(matrix, reference.matrix)
-    return _Tested(ours), reference.over(theirs)
-
-
 def guidance(
     rows: Sequence[Row], pool: StudiedPool, least_depths: Mapping[str, int | None]
 ) -> Iterator[Row]:
@@ -292,7 +289,13 @@ def guidance(
 
 def _around(rows: Sequence[Row]) -> tuple[int | None, int | None]:
     """Return the ends of the largest run of agreeing cutoffs around the reference's."""
-    agrees = [_agrees(row) for row in rows]
+    agrees = [
+        row["tau_b"] >= LEAST_TAU
+        and row["inverted"] == 0
+        # without a significantly different pair in the reference, there is none to cover
+        and (np.isnan(row["coverage"]) or row["coverage"] >= LEAST_COVERAGE)
+        for row in rows
+    ]
     at = next(i for i, row in enumerate(rows) if row["k"] == row["reference_k"])
     if not agrees[at]:
         return None, None
@@ -302,12 +305,6 @@ def _around(rows: Sequence[Row]) -> tuple[int | None, int | None]:
     while high + 1 < len(rows) and agrees[high + 1]:
         high += 1
     return rows[low]["k"], rows[high]["k"]
-
-
-def _agrees(row: Row) -> bool:
-    # Without a significantly different pair in the reference, there is none to cover.
-    covers = np.isnan(row["coverage"]) or row["coverage"] >= LEAST_COVERAGE
-    return bool(row["tau_b"] >= LEAST_TAU and row["inverted"] == 0 and covers)
 
 
 def condensed_lengths(pool: StudiedPool) -> Iterator[Row]:

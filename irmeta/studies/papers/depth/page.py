@@ -93,7 +93,12 @@ def printed_beside(item: str, collections: Mapping[str, str | None]) -> Printed:
         return None if None in both else " + ".join(filter(None, both))
 
     def tied(row: Mapping[str, Any], column: str) -> str | None:
-        return _VALUES.get((item, _track_of_table_6(row["track"]), "", _TIES[column]))
+        # Table 6 spells tracks in its own way: TREC8 of trec-8, Robust04 of robust-2004
+        plain = re.sub(r"[^a-z0-9]", "", row["track"].lower()).removesuffix("adhoc")
+        plain = re.sub(r"^(robust)20(?=\d\d$)", r"\1", plain).replace("terabyte20", "trec20")
+        tracks = {row["collection"] for row in NUMBERS if row["item"] == "Table 6"}
+        track = next((name for name in tracks if name.lower() == plain), "")
+        return _VALUES.get((item, track, "", _TIES[column]))
 
     return {
         "Table 4": {"mean": outcome},
@@ -108,14 +113,6 @@ def printed_beside(item: str, collections: Mapping[str, str | None]) -> Printed:
 def _measure(row: Mapping[str, Any]) -> str:
     """Return the paper's spelling of a row's measure, without its cutoff."""
     return row["measure"].partition("@")[0].replace(",rel=1", "")
-
-
-def _track_of_table_6(track: str) -> str:
-    """Return the name of a track as Table 6 spells it: TREC8 of trec-8, Robust04 of robust-2004."""
-    plain = re.sub(r"[^a-z0-9]", "", track.lower()).removesuffix("adhoc")
-    plain = re.sub(r"^(robust)20(?=\d\d$)", r"\1", plain).replace("terabyte20", "trec20")
-    tracks = {row["collection"] for row in NUMBERS if row["item"] == "Table 6"}
-    return next((name for name in tracks if name.lower() == plain), "")
 
 
 VERDICTS = {
@@ -531,15 +528,12 @@ def _show(
     item: str = "",
 ) -> Show:
     """Return a table whose caption states the depths of the pools and their sources."""
-    about = _depths(tables)
-    printed = printed_beside(item, _collections(tables)) if item else {}
+    about, printed = _depths(tables), dict[str, Any]()
+    if item:
+        facts = tables["collections"].select("track", "contributors", "comprehensive_depth")
+        collections = {track: collection_of(*size) for track, *size in facts.iter_rows()}
+        printed = printed_beside(item, collections)
     return Show(name, columns, rows or {}, pivot, latex, caption, about=about, printed=printed)
-
-
-def _collections(tables: Tables) -> dict[str, str | None]:
-    """Return the paper's collection of each track, or None."""
-    facts = tables["collections"].select("track", "contributors", "comprehensive_depth")
-    return {track: collection_of(runs, depth) for track, runs, depth in facts.iter_rows()}
 
 
 def _depths(tables: Tables) -> dict[str, str]:
@@ -550,16 +544,12 @@ def _depths(tables: Tables) -> dict[str, str]:
         for track, depth, source in collections.select("track", "depth", "depth_source").iter_rows()
     }
     texts = [f"{track}: {depth}" for track, depth in by_track.items()]
-    few = f"{'; '.join(texts)}." if texts else ""
-    return by_track | {"": few if len(texts) <= MOST_NAMED else _sources(collections)}
-
-
-def _sources(collections: pl.DataFrame) -> str:
-    """Return the least and the greatest depth, and on how many tracks it is from each source."""
+    if len(texts) <= MOST_NAMED:
+        return by_track | {"": f"{'; '.join(texts)}." if texts else ""}
     each = collections["depth"].str.split(", ").explode().cast(pl.Int64)
     by_source = collections.group_by("depth_source", maintain_order=True).len().iter_rows()
     sources = listed([f"{source} on {count(number, 'track')}" for source, number in by_source])
-    return f"d from {each.min()} to {each.max()}: {sources}."
+    return by_track | {"": f"d from {each.min()} to {each.max()}: {sources}."}
 
 
 def _on(rows: pl.DataFrame, which: pl.Expr, text: str) -> Iterator[str]:

@@ -385,7 +385,10 @@ def pool_bias(track: RareTrack) -> Iterator[Row]:
     facts, options = track.facts, track.options
     measures = [options.name(measure, alpha) for measure in MEASURES for alpha in ALPHAS]
     before = track.means(ALPHAS).reshape(len(measures), -1)
-    ranks_before, docs_before = ranks(before), _docs(track.views, options.rel)
+    ranks_before = ranks(before)
+    docs_before = np.sum(  # judged and relevant
+        [(view.is_judged.sum(), view.counts(options.rel).sum()) for view in track.views], axis=0
+    )
     gained = [keep_gained(view) for view in track.views]
     for group, systems in left_out_groups(track).items():
         pools = [view.with_pool(None, _contributing(track, systems)) for view in gained]
@@ -426,7 +429,7 @@ def _means(track: RareTrack, pools: Sequence[JudgedRanks], systems: Sequence[int
 
 
 def _judged(track: RareTrack, systems: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Leave systems out of the pool; return their mean judged share, and docs as `_docs`."""
+    """Leave systems out of the pool; return their mean judged share, and judged, relevant docs."""
     options, blocks, docs = track.options, list[Scores](), np.zeros(2, np.int64)
     specs = parse_measures([f"Judged@{options.k}"])
     for view in track.views:
@@ -438,11 +441,6 @@ def _judged(track: RareTrack, systems: Sequence[int]) -> tuple[np.ndarray, np.nd
         is_counted = view.is_judged, view.grades >= options.rel
         docs += [int((rows & cut.is_kept).sum()) for rows in is_counted]
     return Scores.concat(blocks).mean_values()[0], docs
-
-
-def _docs(views: Sequence[JudgedRanks], rel: int) -> np.ndarray:
-    """Count the judged and the relevant docs: int64 [2]."""
-    return np.sum([(view.is_judged.sum(), view.counts(rel).sum()) for view in views], axis=0)
 
 
 MOST_FEW = 2

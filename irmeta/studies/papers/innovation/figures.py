@@ -96,8 +96,9 @@ def _by_alpha(rows: pl.DataFrame, name: pl.Expr, pane: str) -> pl.DataFrame:
 
 
 def _figure_2(rows: pl.DataFrame, options: Options) -> Any:
+    order = pl.DataFrame({"measure": options.families()})
     return curve_panes(
-        _by_alpha(_in_order(rows, options), SHORT, "method"),
+        _by_alpha(order.join(rows, on="measure", maintain_order="left_right"), SHORT, "method"),
         [Pane(method, text) for method, text in METHODS.items()],
         title=f"{rows['track'][0]}: order of systems by the weight of rarity",
         subtitle="correlation with the order by alpha = 0, that of P and AP",
@@ -124,12 +125,6 @@ def _figure_2_tracks(rows: pl.DataFrame, options: Options) -> Any:
         linear="~g",
         same_y=True,
     )
-
-
-def _in_order(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Return the rows of RareP before those of RareAP."""
-    order = pl.DataFrame({"measure": options.families()})
-    return order.join(rows, on="measure", maintain_order="left_right")
 
 
 # Table 3

@@ -172,21 +172,15 @@ def pool(tables: Tables, track: str) -> Iterator[str]:
     """Yield how far systems whose group is left out fall or rise on average, by measure."""
     fall = (pl.col("rank_after") - pl.col("rank_before")).fill_nan(None).mean()
     rows = tables["pool_bias"].filter(track=track).group_by("measure", maintain_order=True)
-    moves = [
-        f"{_moved(round(mean, 1))} by {measure}"
-        for measure, mean in rows.agg(fall=fall).drop_nulls().iter_rows()
-    ]
+    moves = []
+    for measure, mean in rows.agg(fall=fall).drop_nulls().iter_rows():
+        places = f"{'falls' if mean > 0 else 'rises'} {abs(mean):.1f} places"
+        moves.append(f"{places if round(mean, 1) else 'keeps its place'} by {measure}")
     if moves:
         yield (
             f"On {track}, a system that is left out of the pool and of S_d on average "
             f"{listed(moves)}."
         )
-
-
-def _moved(fall: float) -> str:
-    if not fall:
-        return "keeps its place"
-    return f"{'falls' if fall > 0 else 'rises'} {abs(fall):.1f} places"
 
 
 def labels(tables: Tables, track: str) -> Iterator[str]:

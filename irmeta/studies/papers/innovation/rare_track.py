@@ -150,19 +150,14 @@ def docs_by_holders(track: RareTrack) -> pl.DataFrame:
     return track.docs.group_by("retrieved_by", "counted", "rarity").agg(number).sort("retrieved_by")
 
 
-def buckets(total: int) -> list[tuple[int, int]]:
-    """Return ranges of S_d: 0, 1, and quarters of S above 1."""
-    ends = sorted({0, 1, *(total * quarter // 4 for quarter in (1, 2, 3, 4))})
-    return [(0, 0), *((low + 1, high) for low, high in pairwise(ends))]
-
-
 def rare_grades(track: RareTrack) -> Iterator[Row]:
     """Yield the rows of the table `rare_grades`."""
     docs = track.docs
     if docs.is_empty():
         return
     grades = sorted(docs["grade"].unique())
-    for low, high in buckets(docs["counted"].item(0)):
+    ends = sorted({0, 1, *(docs["counted"].item(0) * quarter // 4 for quarter in (1, 2, 3, 4))})
+    for low, high in [(0, 0), *((low + 1, high) for low, high in pairwise(ends))]:
         within = docs.filter(pl.col("retrieved_by").is_between(low, high))["grade"]
         for grade in grades:
             of_grade, at_least = (int(of.sum()) for of in (within == grade, within >= grade))
@@ -274,7 +269,10 @@ def contributions(track: RareTrack) -> Iterator[Row]:
         "type": facts.types,
     }
     known = {level: number_names(members) for level, members in levels.items() if any(members)}
-    by_level = {level: _by_number(hits, *numbered) for level, numbered in known.items()}
+    by_level = {  # docs that any system of each number retrieves: bool [docs, numbers]
+        level: np.stack([hits[:, numbers == n].any(axis=1) for n in range(len(sizes))], axis=1)
+        for level, (numbers, sizes) in known.items()
+    }
     unique_to = {
         f"unique_to_{level}": (hits & _only(by_level[level])[:, known[level][0]]).sum(axis=0)
         for level in ("group", "type")
@@ -300,12 +298,6 @@ def contributions(track: RareTrack) -> Iterator[Row]:
                 "share": docs / union if union else np.nan,
                 "mean_rarity": 1.0 - mean_holders[number] / len(facts.systems),
             }
-
-
-def _by_number(hits: np.ndarray, numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return which docs any system of each number retrieves: bool [docs, numbers]."""
-    columns = [hits[:, numbers == number].any(axis=1) for number in range(len(sizes))]
-    return np.stack(columns, axis=1)
 
 
 def _only(found: np.ndarray) -> np.ndarray:

@@ -248,7 +248,9 @@ def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Ta
     for measure in (*options.preferences[1:], *panels):
         agreed = agreement(sources[rpp], sources[measure]).frame().row(0, named=True)
         rows.append(_agreement(rpp, measure, agreed, len(drawn.pairs) if measure in panels else 0))
-        decides = _deciding(counts, measure, options)
+        decides = None  # interleaving has other levels of recall
+        if measure not in options.interleavings:
+            decides = counts.share_unequal(only_first=measure == rr)
         tied.setdefault(rpp, _tied(agreed, "tied_a", counts.share_unequal()))
         tied[measure] = _tied(agreed, "tied_b", decides)
         if measure in panels:
@@ -284,13 +286,6 @@ def _agreement(a: str, b: str, found: Row, drawn: int) -> Row:
 
 def _tied(found: Row, side: str, deciding: float | None) -> Row:
     return {"points": found["points"], "tied": found[side], "deciding_levels": deciding}
-
-
-def _deciding(counts: LevelCounts, name: str, options: Options) -> float | None:
-    """Return the share of recall levels that decide; None for interleaving, which has others."""
-    if name in options.interleavings:
-        return None
-    return counts.share_unequal(only_first=name == options.measures[2])
 
 
 class DrawnPoints:

@@ -64,7 +64,9 @@ class ComparedTrack(StudiedTrack):
     def of(cls, track: TrackView, options: Options) -> ComparedTrack:
         """Read a track once, and compare its systems."""
         check_queries(options.policy)
-        by_subtopic = subtopic_sets_of(track)
+        by_subtopic = [
+            qrels_set["name"] for qrels_set in track.record["qrels"] if qrels_set["subtopics"]
+        ]
         names = (*options.preferences, *options.interleavings)
         specs = parse_preferences([*names, *(options.subtopic_preferences if by_subtopic else ())])
         scored = options.scored() if by_subtopic else (*options.measures, options.search_length)
@@ -109,11 +111,6 @@ class ComparedTrack(StudiedTrack):
         if self.subtopic_qrels:
             parts["subtopic"] = options.by_subtopic
         return parts
-
-
-def subtopic_sets_of(track: TrackView) -> list[str]:
-    """Return the names of the qrels sets with subtopics, in their order."""
-    return [qrels_set["name"] for qrels_set in track.record["qrels"] if qrels_set["subtopics"]]
 
 
 PERCENT: Mapping[str, Mapping[tuple[str, str], str]] = {

@@ -116,14 +116,6 @@ def by_length(counts: Sequence[PropertyCounts], specs: Sequence[Spec]) -> Iterat
                 }
 
 
-def nodes(rankings: NumberedRankings) -> Iterator[Row]:
-    """Yield all rankings."""
-    numbers = np.arange(rankings.count)
-    lengths = rankings.lengths(numbers)
-    for number, length in zip(numbers.tolist(), lengths.tolist(), strict=True):
-        yield {"number": number, "ranking": rankings.name(number), "length": length}
-
-
 def edges(rankings: NumberedRankings) -> Iterator[Row]:
     """Yield the pairs that each property relates; of induction, those that no other does."""
     seen = set[tuple[int, int]]()
@@ -287,7 +279,15 @@ def compute(track: None, options: Options) -> TableRows:
     if single != space:
         alone = count_properties(PAPER, single, specs, score_rankings(single, specs))
     yield "single_subtopic", count_rows(alone, specs)
-    yield "nodes", nodes(options.drawn)
+    numbers = np.arange(options.drawn.count)
+    lengths = options.drawn.lengths(numbers)
+    yield (
+        "nodes",
+        (
+            {"number": number, "ranking": options.drawn.name(number), "length": length}
+            for number, length in zip(numbers.tolist(), lengths.tolist(), strict=True)
+        ),
+    )
     yield "edges", edges(options.drawn)
     yield "paper_numbers", NUMBERS
 

@@ -9,7 +9,6 @@ import polars as pl
 from irmeta.errors import check_whole
 from irmeta.measures.evaluate import dependence, score_rankings
 from irmeta.measures.names import Spec, parse_measures, registry
-from irmeta.measures.spec import Measure
 from irmeta.naming import split_names, texts_of
 from irmeta.parallel import check_not_forked
 from irmeta.rankings.enumeration import RankingSpace
@@ -115,11 +114,11 @@ def measure_properties(
 
 def measures_of_one_list() -> list[Spec]:
     """Return the measures of quality that have a value for a list alone."""
-    specs = parse_measures([_named(m) for m in registry().values() if m.family != "count"])
-    return [spec for spec in specs if dependence(spec) is None]
-
-
-def _named(measure: Measure) -> str:
-    if measure.cutoff != "required":
-        return measure.name
-    return f"{measure.name}@{measure.cutoff_prefix}{CUTOFFS[measure.cutoff_is]}"
+    named = [
+        f"{measure.name}@{measure.cutoff_prefix}{CUTOFFS[measure.cutoff_is]}"
+        if measure.cutoff == "required"
+        else measure.name
+        for measure in registry().values()
+        if measure.family != "count"
+    ]
+    return [spec for spec in parse_measures(named) if dependence(spec) is None]

@@ -143,20 +143,15 @@ def _sentences(failed: pl.DataFrame) -> Iterator[str]:
     """Yield a sentence on the measures that violate each property."""
     for prop in PAPERS:
         rows = failed.filter(property=prop).select("measure", "violated", "applicable", "share")
-        each = [
-            f"{measure} ({violated:,} of {applicable:,}, {_percent(share)})"
-            for measure, violated, applicable, share in rows.iter_rows()
-        ]
+        each = []
+        for measure, violated, applicable, share in rows.iter_rows():
+            percent = "100%" if share == 1 else f"{min(share, 0.9999):.2%}"  # 100%: exactly that
+            each.append(f"{measure} ({violated:,} of {applicable:,}, {percent})")
         if each:
             verb = "violates" if len(each) == 1 else "violate"
             yield f"{listed(each, MOST_NAMED)} {verb} {prop}."
     if failed.is_empty():
         yield "No measure violates a property."
-
-
-def _percent(share: float) -> str:
-    """Return a percentage that is 100% only if it is exactly that."""
-    return "100%" if share == 1 else f"{min(share, 0.9999):.2%}"
 
 
 def _examples() -> Section:

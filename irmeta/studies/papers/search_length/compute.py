@@ -200,12 +200,6 @@ class Gathered:
         return bool(self.relevant.any()) and not self.saturation.is_most
 
 
-def gather(track: TrackView, options: Options) -> Gathered:
-    """Read a track and compute all values that do not depend on the best system."""
-    specs = parse_measures(options.scored())
-    return _joined(list(track.map_blocks(partial(_of_block, options, specs), specs)))
-
-
 def _of_block(options: Options, specs: Sequence[Spec], view: JudgedRanks) -> Gathered:
     rel, rows = options.rel, view.relevant_rows(options.rel)
     floors = lengths_by_doc(view, rel, "floor")
@@ -379,7 +373,9 @@ def paper_table_1(tables: Tables, options: Options) -> Iterator[Row]:
 
 def compute(track: TrackView, options: Options) -> TableRows:
     """Yield the tables of one track, from a single pass over its blocks."""
-    gathered = gather(track, options)
+    specs = parse_measures(options.scored())
+    blocks = track.map_blocks(partial(_of_block, options, specs), specs)
+    gathered = _joined(list(blocks))  # all that does not depend on the best system
     _describe(track, gathered, options)
     yield "means", _means(gathered, options)
     if not gathered.has_lengths:
