@@ -621,13 +621,8 @@ MOST_DOCS = BAR_DOCS[0]
 def browser(bars: list[dict[str, Any]], buckets: Sequence[str]) -> alt.VConcatChart:
     """Draw bars above a table; the caller adds the parameter `system`, which both read.
 
-    Parameters
-    ----------
-    bars
-        A row for each filled bar: system, bucket, docs, and shown, a list of rows of four cells,
-        the first row the heads.
-    buckets
-        The names of all buckets in order; the last holds the docs not retrieved.
+    `bars` has system, bucket, docs, and shown, a list of rows of four cells, the first the heads.
+    The last of `buckets` holds the docs not retrieved.
     """
     import altair as alt
 

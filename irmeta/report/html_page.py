@@ -22,82 +22,43 @@ if TYPE_CHECKING:
 
 
 class Mark(NamedTuple):
-    """A verdict as a sign, with its number.
+    """A verdict as a sign, with its number."""
 
-    Attributes
-    ----------
-    sign
-        ``yes``, ``no``, ``open``, or ``out`` where nothing was computed.
-    words
-        The verdict in words.
-    number
-        The number as text; empty: none.
-    title
-        Tooltip.
-    """
-
-    sign: str
-    words: str
-    number: str = ""
-    title: str = ""
+    sign: str  # ``yes``, ``no``, ``open``, or ``out`` where nothing was computed
+    words: str  # the verdict in words
+    number: str = ""  # the number as text; empty: none
+    title: str = ""  # tooltip
 
 
 class ClaimLine(NamedTuple):
-    """A claim.
+    """A claim."""
 
-    Attributes
-    ----------
-    text, where, printed
-        The claim, its place in the paper, and the paper's number.
-    over, tracks
-        The verdict over tracks, and on each shown track.
-    notes
-        What the reader should know of the verdict, one sentence each.
-    group
-        Heading of the claim and of those below it, such as the paper; empty: none.
-    """
-
+    # text, where, printed: the claim, its place in the paper, and the paper's number
     text: str
     where: str
     printed: str
+    # over, tracks: the verdict over tracks, and on each shown track
     over: Mark
     tracks: Sequence[Mark] = ()
-    notes: Sequence[str] = ()
-    group: str = ""
+    notes: Sequence[str] = ()  # what the reader should know of the verdict, one sentence each
+    group: str = ""  # heading of the claim and of those below it, such as the paper; empty: none
 
 
 @dataclass(frozen=True)
 class ClaimTable:
-    """The claims of a page.
+    """The claims of a page."""
 
-    Attributes
-    ----------
-    text
-        Paragraphs before the table.
-    over
-        Heading of the verdicts over tracks.
-    tracks
-        The shown tracks.
-    claims, checks
-        The claims as the paper computes them, and those computed otherwise, which are folded.
-    details
-        All numbers and conditions, folded.
-    heading
-        Heading of the section.
-    totals
-        For each shown track, its claims that hold of those with a verdict.
-    is_compact
-        Whether a cell of a track is a sign, whose number and condition are in its tooltip.
-    """
-
-    text: Sequence[str]
-    over: str
-    tracks: Sequence[str]
+    text: Sequence[str]  # paragraphs before the table
+    over: str  # heading of the verdicts over tracks
+    tracks: Sequence[str]  # the shown tracks
+    # claims, checks: the claims as the paper computes them, and those computed otherwise, which
+    # are folded
     claims: Sequence[ClaimLine]
     checks: Sequence[ClaimLine] = ()
-    details: Grid | None = None
-    heading: str = "Claims of the paper"
-    totals: Sequence[str] = ()
+    details: Grid | None = None  # all numbers and conditions, folded
+    heading: str = "Claims of the paper"  # heading of the section
+    totals: Sequence[str] = ()  # for each shown track, its claims that hold of those with a verdict
+    # whether a cell of a track is a sign, whose number and condition are in its tooltip
     is_compact: bool = False
 
 
@@ -136,22 +97,15 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """A section of the page: facts, text, notes, then tables and figures in order.
-
-    Attributes
-    ----------
-    below
-        Paragraphs below the first tables or figures.
-    is_first
-        Whether the section is before the table of contents: one over all tracks, or the only track.
-    """
+    """A section of the page: facts, text, notes, then tables and figures in order."""
 
     heading: str
     text: Sequence[str] = ()
     items: Sequence[Grid | Picture] = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
     notes: Sequence[str] = ()
-    below: Sequence[str] = ()
+    below: Sequence[str] = ()  # paragraphs below the first tables or figures
+    # whether the section is before the table of contents: one over all tracks, or the only track
     is_first: bool = False
 
     @property
@@ -163,42 +117,27 @@ class Block:
 
 @dataclass(frozen=True)
 class Page:
-    """Content of a page.
+    """Content of a page."""
 
-    Attributes
-    ----------
-    title, lead
-        The heading, and the sentence below the heading.
-    summary
-        Label to number, for the entire page.
-    sections, tracks
-        Sections over all tracks, then one section per track, with the track's name as heading.
-    notes
-        Caveats for the entire page, one sentence each.
-    provenance
-        Label to value.
-    files
-        Path relative to the page, and contents of the file.
-    claims
-        Claims with their verdicts, before the table of contents.
-    """
-
+    # title, lead: the heading, and the sentence below the heading
     title: str
     lead: str
-    summary: Mapping[str, Fact]
+    summary: Mapping[str, Fact]  # label to number, for the entire page
+    # sections, tracks: sections over all tracks, then one section per track, with the track's
+    # name as heading
     sections: Sequence[Block]
     tracks: Sequence[Block] = ()
-    notes: Sequence[str] = ()
-    provenance: Mapping[str, str] = field(default_factory=dict)
-    files: Sequence[tuple[str, str]] = ()
-    claims: ClaimTable | None = None
+    notes: Sequence[str] = ()  # caveats for the entire page, one sentence each
+    provenance: Mapping[str, str] = field(default_factory=dict)  # label to value
+    files: Sequence[tuple[str, str]] = ()  # path relative to the page, and contents of the file
+    claims: ClaimTable | None = None  # claims with their verdicts, before the table of contents
 
 
 def render(page: Page) -> str:
-    """Return the page as HTML.
+    """Return the page as HTML, which does not depend on the clock or on a network.
 
-    The page does not depend on the clock or on a network. SVG is inserted unchanged; all other text
-    is escaped. The only script sorts tables, and the page's policy forbids any other.
+    SVG is inserted unchanged; all other text is escaped. The only script sorts tables, and the
+    page's policy forbids any other.
     """
     script = (TEMPLATES / "page.js").read_text(encoding="utf-8")
     anchors = anchors_of([block.heading for block in (*page.sections, *page.tracks)])

@@ -62,23 +62,13 @@ SIZES = (Size("footnotesize", 8.3, 7.0), Size("scriptsize", 7.8, 5.0))
 
 @dataclass(frozen=True)
 class Panel:
-    """Columns of a table that stand side by side.
+    """Columns of a table that stand side by side."""
 
-    Attributes
-    ----------
-    columns
-        Indexes of the columns in the table.
-    widths
-        For each column, the points of its widest cell, or of its heading on a few lines.
-    marks
-        For each column, the points of its widest superscript.
-    wrapped
-        Points of each column of text that is wrapped: those with which its rows have fewest lines.
-    """
-
-    columns: tuple[int, ...]
+    columns: tuple[int, ...]  # indexes of the columns in the table
+    # for each column, the points of its widest cell, or of its heading on a few lines
     widths: Mapping[int, float]
-    marks: Mapping[int, float]
+    marks: Mapping[int, float]  # for each column, the points of its widest superscript
+    # points of each column of text that is wrapped: those with which its rows have fewest lines
     wrapped: Mapping[int, float] = field(default_factory=dict)
 
     def width(self, i: int) -> float:
@@ -107,14 +97,9 @@ class Layout:
 
 
 def layout(grid: Grid, columns: Sequence[int], *, in_column: bool = True) -> Layout:
-    """Return the narrowest layout in which the columns fit, in the largest font.
+    """Return the narrowest layout in which some columns fit, in the largest font.
 
-    Parameters
-    ----------
-    columns
-        Indexes of the columns that are set.
-    in_column
-        Whether the table may be as narrow as a column.
+    `in_column`: the table may be as narrow as a column.
     """
     normal = _Columns(grid, columns, SIZES[0])
     panel = normal.panel(columns, COLUMN, MOST_WRAPPED) if in_column else None
@@ -210,10 +195,9 @@ class _Columns:
 
 
 def _shares(cells: np.ndarray, least: Mapping[int, float], room: float) -> dict[int, float]:
-    """Divide the room among columns of text so that the rows have fewest lines.
+    """Divide the room among columns of text [row, column], in points, for the fewest lines.
 
-    `cells` are points of the text, float64 [row, column]. Points are moved from one column to
-    another as long as that helps, fewer and fewer at a time.
+    Points are moved from one column to another as long as that helps, fewer and fewer at a time.
     """
     low = np.array([*least.values()])
     widths = low + (room - low.sum()) / len(low)
@@ -331,21 +315,10 @@ def to_latex(
 ) -> str:
     r"""Return a table environment, ending in a newline, that fits a paper with two columns.
 
-    The table is as wide as a column (``table``) if its cells fit, else as the text (``table*``).
-    Long text is wrapped (package tabularx), and a table that is still too wide is divided into
-    panels. A table of more than 45 rows is a longtable, which LaTeX accepts after ``\onecolumn``
-    only. Columns that are for the page only are left out.
-
-    Parameters
-    ----------
-    label
-        The label without ``tab:``; default: the table's name and six digits of a checksum of its
-        content.
-    made
-        Comments at the top: what the table is made from.
-    siunitx
-        Whether numbers are set by columns ``S`` of the package siunitx, aligned at the decimal
-        point.
+    It is as wide as a column (``table``) if its cells fit, else as the text (``table*``). Long text
+    is wrapped (package tabularx); a table that is still too wide is divided into panels. More than
+    45 rows are a longtable, which LaTeX accepts after ``\onecolumn`` only. `made` are comments; the
+    default label is the name and six digits of a checksum of the content.
     """
     columns = [i for i, head in enumerate(grid.head) if not head.on_page_only]
     grid = _without_blank_rows(grid, columns)

@@ -131,17 +131,10 @@ class Notations:
     """The notations of some canonical names, for the texts in which these names occur.
 
     Where two names would look alike, both keep their canonical names.
-
-    Attributes
-    ----------
-    names
-        Canonical names, with or without cutoffs.
-    declared
-        Notations of a study: see `notation_of`.
     """
 
-    names: tuple[str, ...]
-    declared: Mapping[str, str]
+    names: tuple[str, ...]  # canonical names, with or without cutoffs
+    declared: Mapping[str, str]  # notations of a study: see `notation_of`
 
     @classmethod
     def of(cls, names: Iterable[str | None], declared: Mapping[str, str]) -> Notations:

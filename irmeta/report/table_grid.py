@@ -29,89 +29,47 @@ PAPER = "paper"  # heading of the paper's numbers
 
 
 class Cell(NamedTuple):
-    """One cell.
-
-    Attributes
-    ----------
-    picture
-        Worst, median and best value, from 0 to 100, drawn in place of the text.
-    is_paper
-        Whether the text is the paper's, instead of ours.
-    title
-        Tooltip.
-    is_best
-        Whether the text is bold, as the best of its column.
-    marks
-        Superscript behind the text.
-    value
-        The number that the text shows; None for text.
-    """
+    """One cell."""
 
     text: str
+    # worst, median and best value, from 0 to 100, drawn in place of the text
     picture: tuple[float, float, float] | None = None
-    is_paper: bool = False
-    title: str = ""
-    is_best: bool = False
-    marks: str = ""
-    value: float | None = None
+    is_paper: bool = False  # whether the text is the paper's, instead of ours
+    title: str = ""  # tooltip
+    is_best: bool = False  # whether the text is bold, as the best of its column
+    marks: str = ""  # superscript behind the text
+    value: float | None = None  # the number that the text shows; None for text
 
 
 @dataclass(frozen=True)
 class Head:
-    """The heading of a column of cells.
-
-    Attributes
-    ----------
-    column
-        The table's column; empty for the paper's numbers.
-    group
-        Heading over several neighbouring columns.
-    on_page_only
-        Whether LaTeX leaves the column out.
-    is_key
-        Whether the column identifies the rows, and is repeated in each panel of a wide table.
-    title
-        Tooltip.
-    """
+    """The heading of a column of cells."""
 
     label: str
-    column: str
+    column: str  # the table's column; empty for the paper's numbers
     is_text: bool
-    group: str = ""
-    on_page_only: bool = False
+    group: str = ""  # heading over several neighbouring columns
+    on_page_only: bool = False  # whether LaTeX leaves the column out
+    # whether the column identifies the rows, and is repeated in each panel of a wide table
     is_key: bool = False
-    title: str = ""
+    title: str = ""  # tooltip
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table as cells.
+    """A table as cells."""
 
-    Attributes
-    ----------
-    name, caption
-        Name of the LaTeX file, and description of the table.
-    notes
-        Sentences below the table, and in the caption of LaTeX.
-    hints
-        Sentences below the table on the page.
-    folded
-        Whether the page shows it on request only.
-    in_latex
-        Whether the table is also written as LaTeX.
-    by_track, about
-        Whether LaTeX has a table for each track; what its caption says in place of the last
-        sentence, which is under "".
-    """
-
+    # name, caption: name of the LaTeX file, and description of the table
     name: str
     caption: str
     head: tuple[Head, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    notes: tuple[str, ...] = ()
-    hints: tuple[str, ...] = ()
-    folded: bool = False
-    in_latex: bool = True
+    notes: tuple[str, ...] = ()  # sentences below the table, and in the caption of LaTeX
+    hints: tuple[str, ...] = ()  # sentences below the table on the page
+    folded: bool = False  # whether the page shows it on request only
+    in_latex: bool = True  # whether the table is also written as LaTeX
+    # by_track, about: whether LaTeX has a table for each track; what its caption says in place of
+    # the last sentence, which is under ""
     by_track: bool = False
     about: Mapping[str, str] = field(default_factory=dict)
 
@@ -172,12 +130,10 @@ def grid(
     best: Best = "",
     display: Callable[[str], Display] = lambda measure: Display(),
 ) -> Grid:
-    """Return the cells of a table.
+    """Return the cells of a table; LaTeX leaves columns out that have no value.
 
-    The values of a column `pivot`, or of two, become groups of columns: the columns before it
-    identify the rows, those after it repeat. `best` says where the greatest of the first values
-    behind the pivot is bold. A percent sign is in the heading of a column, not behind its values.
-    LaTeX leaves columns out that have no value.
+    The values of a column `pivot`, or of two, become groups of columns: those before it identify
+    the rows, those after it repeat. `best`: where the greatest of the first values is bold.
     """
     shown = list(columns) or [n for n, c in table.columns.items() if c.show != "none"]
     maker = _Cells(table, display)
@@ -542,12 +498,10 @@ def score_grid(
     marks: Mapping[tuple[Any, ...], str] | None = None,
     system_names: Mapping[str, str] | None = None,
 ) -> Grid:
-    """Return a table with one row per system, and one column per measure.
+    """Return a table with one row per system, and one column per measure of a frame.
 
-    `frame` has the columns track, qrels, system and query, where present, then the measures. The
-    best values of a track, of a qrels set and, in a table of queries, of a query are bold, unless
-    all are equal; a measure without a direction has none. `marks` are superscripts by (track,
-    system, measure), `system_names` the names that are printed.
+    The best values of a track, of a qrels set and, in a table of queries, of a query are bold,
+    unless all are equal. `marks` are superscripts by (track, system, measure).
     """
     keys, printed = [column for column in _KEYS if column in frame.columns], system_names or {}
     measures = [column for column in frame.columns if column not in keys]

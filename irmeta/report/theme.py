@@ -288,8 +288,7 @@ def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
 def svg_of(spec: dict[str, Any], draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
     """Draw a spec of `to_spec` as an SVG element; the same spec gives the same bytes, offline.
 
-    What a mark would say to a screen reader becomes its ``<title>``, which browsers show under the
-    pointer. The spec's description is what the whole image says to a screen reader.
+    What a mark says to a screen reader becomes its ``<title>``, which browsers show as a tooltip.
     """
     svg = draw(spec)
     svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
@@ -305,8 +304,7 @@ def print_of(
 ) -> dict[str, bytes]:
     """Draw a spec of `to_spec` as pdf or png, narrower than on the page, to fit a column of print.
 
-    A figure of `TEXT_WIDTH` fits two columns and is as wide as on the page. The same spec gives the
-    same PNG; a PDF contains the time.
+    A figure of `TEXT_WIDTH` fits two columns. The same spec gives the same PNG; a PDF has the time.
     """
     return draw(spec if _is_wide(spec) else fit_width(spec, PRINT_WIDTH), formats, ppi)
 

@@ -44,12 +44,9 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 
 class Drawer:
-    """Process that draws for one thread at a time; started by the first figure.
+    """Process that draws for one thread at a time, started by the first figure.
 
-    Parameters
-    ----------
-    fonts
-        Whether the process sees the system's fonts beside vl-convert's bundled font.
+    Without `fonts` the process sees vl-convert's bundled font alone, not those of the system.
     """
 
     def __init__(self, fonts: bool = True) -> None:
@@ -178,10 +175,9 @@ _drawers: _Drawers | None = None
 
 @contextmanager
 def apart(workers: int) -> Generator[None]:
-    """Draw in other processes within this context, one per thread.
+    """Draw in other processes within this context, one for each of `workers` threads.
 
-    The threads, `workers` of them, must end before the context does. Overlapping contexts share
-    the processes.
+    The threads must end before the context does. Overlapping contexts share the processes.
     """
     global _drawers, _threads, _users
     with _lock:

@@ -204,17 +204,9 @@ def arcs(
 ) -> alt.ConcatChart | alt.LayerChart:
     """Draw two lists, one above the other, and an arc between the ranks of each pair of docs.
 
-    Parameters
-    ----------
-    frame
-        Columns pane (heading of a pane; panes in order of appearance), above and below (rank in
-        the first and the second list; null: not retrieved, drawn at the end in the order of the
-        rows), sign (1: the first is better, -1: the second, 0: neither), weight (width of the arc),
-        said (tooltip).
-    lists
-        Names of the two lists.
-    kinds
-        What the signs 1, -1 and 0 mean, for the legend.
+    `frame` has the columns pane, above and below (ranks in the two lists; null: not retrieved,
+    drawn at the end in the order of the rows), sign (1: the first is better, -1: the second, 0:
+    neither), weight (width of the arc) and said (tooltip). `kinds` says what the signs mean.
     """
     if frame.is_empty():
         return nothing(f"{title}: nothing to draw.")
@@ -235,15 +227,7 @@ def arcs(
 
 
 class _RankAxis:
-    """Places of ranks from 0 to 1, with a band at the end for docs that are not retrieved.
-
-    Parameters
-    ----------
-    deepest
-        Deepest rank.
-    slots
-        Number of places in the band.
-    """
+    """Places of ranks from 0 to 1, with a band of `slots` at the end for docs not retrieved."""
 
     def __init__(self, deepest: int, slots: int) -> None:
         self.deepest, self.slots = deepest, slots
@@ -265,11 +249,7 @@ class _RankAxis:
         return (known - first) / (last - first) * self.end
 
     def ends(self, rows: pl.DataFrame) -> list[np.ndarray]:
-        """Return the places of both ends of the arcs of a pane.
-
-        A doc that a list does not have stands in the band at its recall level, as at the end of the
-        corpus.
-        """
+        """Return the places of both ends of arcs; docs that are not retrieved end in the band."""
         level = np.arange(1, rows.height + 1) - _first_missing(rows)
         band = self.end + (1.0 - self.end) * level / (self.slots + 1)
         both = (rows["above"], rows["below"])

@@ -125,14 +125,8 @@ def intervals(
 ) -> alt.LayerChart:
     """Draw a dot and a line from low to high per row, the greatest value first.
 
-    Parameters
-    ----------
-    rows
-        Columns row (name), value (null or NaN: not drawn), low, high (null or NaN: no line).
-    empty
-        Text of the figure if no row has a value.
-    mark
-        Value at which a rule stands; without `always`, only where an interval reaches below it.
+    `rows` has the columns row (name), value (null or NaN: not drawn), low, high (null or NaN: no
+    line). A rule stands at `mark`; without `always`, only where an interval reaches below it.
     """
     import altair as alt
 
@@ -480,14 +474,8 @@ REST = 360.0  # largest number of pixels of all thin rows
 class RowPlaces:
     """Edges of rows in pixels from the top, and an axis with the names of the high rows.
 
-    Parameters
-    ----------
-    names
-        Name of each row, the first at the top.
-    named
-        Indices of the high rows.
-    numbered
-        Whether names have their number, from 1, and some of the other rows are numbered too.
+    `named` are the indices of the high rows; `numbered`: names have their number, and some of the
+    other rows are numbered too.
     """
 
     def __init__(
@@ -540,19 +528,10 @@ MOST_LINES = 30  # largest number of names with a line each
 
 
 def ranked(frame: pl.DataFrame, measure: str, display: Display = PLAIN) -> alt.LayerChart:
-    """Draw systems by one measure, best first.
+    """Draw systems by one measure, best first: the best is dark, and a dashed line is the median.
 
-    The best system is dark; a dashed line is the median.
-
-    Parameters
-    ----------
-    frame
-        Columns name and value. Up to 30 names have one line each; more are a curve over their
-        ranks. Names with a null or NaN value are not drawn, only counted.
-    measure
-        The measure's name.
-    display
-        How the measure's values are shown.
+    `frame` has the columns name and value. Up to 30 names have one line each; more are a curve over
+    their ranks. Names with a null or NaN value are not drawn, only counted.
     """
     import altair as alt
 

@@ -57,15 +57,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Condition:
-    """An interval of numbers.
-
-    Attributes
-    ----------
-    low, high
-        The bounds.
-    strict
-        Whether the bounds are excluded.
-    """
+    """An interval of numbers; `strict`: without its bounds."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -73,13 +65,7 @@ class Condition:
 
     @classmethod
     def of(cls, text: str) -> Condition:
-        """Parse ``> 0.5``, ``>= 0.5``, ``< 0.5``, ``<= 0.5`` or ``0.4 to 0.6``, ends included.
-
-        Raises
-        ------
-        IrmetaError
-            For another text: an error in the study.
-        """
+        """Parse ``> 0.5``, ``>= 0.5``, ``< 0.5``, ``<= 0.5`` or ``0.4 to 0.6``, ends included."""
         sign, _, bound = text.partition(" ")
         try:
             if sign in (">", ">="):
@@ -244,10 +230,7 @@ class TablesOfTrack(dict[str, pl.DataFrame]):
 def claim_rows(study: Study, tables: Tables, options: Options) -> Iterator[Row]:
     """Yield the rows of the table `claims`: all claims over tracks, then those of each track.
 
-    Parameters
-    ----------
-    tables
-        The joined tables, with the rows of included tracks; `studied_tracks` has all tracks.
+    `tables` have the rows of included tracks; `studied_tracks` has all tracks.
     """
     studied = tables.get(STUDIED_TRACKS.name)
     tracks = [] if studied is None else studied.rows(named=True)

@@ -111,19 +111,9 @@ RUN = frozenset(RunOptions.__dataclass_fields__)
 def run_study(
     study: Study, store: Any, out: str | Path, given: Mapping[str, Any], run_options: RunOptions
 ) -> StudyResults:
-    """Run a study and open its results.
+    """Run a study on a `Store`, on the folder of one, or on None, and open its results.
 
-    Parameters
-    ----------
-    store
-        A `Store`, the folder of one, or None for a study that needs none.
-    given
-        Options of the study by name; see `options_on`.
-
-    Raises
-    ------
-    IrmetaError
-        If a track could not be analysed.
+    Raise IrmetaError if a track could not be analysed. `given` are options of the study by name.
     """
     from irmeta.studies.framework.runner import run
     from irmeta.studies.framework.study_results import StudyResults
@@ -138,13 +128,7 @@ def run_study(
 
 
 def reader_of(store: Any) -> StoreReader | None:
-    """Return the reader of a `Store` or of a store's folder.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds no store, or another object is given.
-    """
+    """Return the reader of a `Store` or of a store's folder; raise UsageError for anything else."""
     from irmeta.store.layout import Layout, store_folder
 
     if isinstance(store, AnyLocation):

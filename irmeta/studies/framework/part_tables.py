@@ -47,12 +47,7 @@ def provenance(
 class TableWriter:
     """Writer of one part's tables; rows of a table that is `apart` are written at once.
 
-    Parameters
-    ----------
-    tables
-        The tables of the part.
-    track
-        The track of all rows, added to rows without a column track.
+    Rows without a column track are those of `track`.
     """
 
     def __init__(
@@ -78,13 +73,7 @@ class TableWriter:
         self._stack.__exit__(*error)
 
     def add(self, name: str, rows: Any) -> None:
-        """Add rows of a table.
-
-        Raises
-        ------
-        IrmetaError
-            For an unexpected table, or rows that do not fit its schema.
-        """
+        """Add rows of a table; raise IrmetaError if the table or its columns are not declared."""
         check_stopped()
         if name not in self._tables:
             raise IrmetaError(f"study {self._study.name}: {name!r} is not a table of this part")
@@ -146,13 +135,7 @@ class PartTables(dict[str, pl.DataFrame]):
         self._study, self._files = study, files
 
     def __missing__(self, name: str) -> pl.DataFrame:
-        """Read a table that is apart; it is empty if the track has no rows.
-
-        Raises
-        ------
-        KeyError
-            If the table is not apart.
-        """
+        """Read a table that is apart; it is empty if the track has no rows."""
         table = self._study.table(name)
         if not table.apart:
             raise KeyError(name)
@@ -176,13 +159,7 @@ def kept_tables(study: Study, files: RecordedFiles) -> dict[str, pl.DataFrame]:
 def joined_parts(
     study: Study, root: Location, folders: Iterable[str]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the joined tables of all parts.
-
-    Raises
-    ------
-    DataError
-        If the file of a part was damaged during the run.
-    """
+    """Yield the joined tables of all parts; raise DataError if a file was damaged meanwhile."""
     recorded = [RecordedFiles(root, folder) for folder in folders]
     for table in study.by_table.values():
         if table.apart:

@@ -38,11 +38,7 @@ from irmeta.studies.framework.systems import FACTS, ROLES
 def check_named(options: Options, store: StoreReader, tracks: Sequence[str]) -> None:
     """Check that a track has each system, query and qrels set that options name.
 
-    Raises
-    ------
-    UsageError
-        For a name that no readable track has, with the nearest known name; if options exclude
-        every track, with the reasons; if no track has what the study compares.
+    Raise UsageError for an unknown name, and if options exclude every track, with the reasons.
     """
     added = tuple(getattr(options, "judge_files", ()))
     known = _Known.of(store, tracks, getattr(options, "qrels", None), added)
@@ -70,22 +66,13 @@ def check_named(options: Options, store: StoreReader, tracks: Sequence[str]) -> 
 
 @dataclass(frozen=True)
 class _Known:
-    """The names of the readable tracks.
+    """The names of the readable tracks."""
 
-    Attributes
-    ----------
-    opened
-        The tracks by name.
-    qrels
-        The qrels set of the study; None for the first set of each track.
-    added
-        Qrels sets in files that the options name.
-    """
-
-    opened: dict[str, Track]
+    opened: dict[str, Track]  # the tracks by name
     systems: pl.DataFrame
+    # the qrels set of the study, or sets by track; None for the first set of each track
     qrels: str | Sequence[str] | None
-    added: tuple[str, ...]
+    added: tuple[str, ...]  # qrels sets in files that the options name
 
     @classmethod
     def of(
@@ -208,30 +195,15 @@ def _reason(
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a study: a track, or the part that reads no store.
+    """Part of a study: a track, or the part that reads no store."""
 
-    Attributes
-    ----------
-    track
-        None: the part that reads no store.
-    key
-        Hash of the inputs of its results.
-    is_done
-        Whether results made from the same inputs exist.
-    is_drawn
-        Whether their figures are there and have titles, or lack them, as requested.
-    version
-        The track's fingerprint.
-    problem
-        Why the track cannot be read; None for a readable track.
-    """
-
-    track: str | None
-    key: str = ""
-    is_done: bool = False
+    track: str | None  # None: the part that reads no store
+    key: str = ""  # hash of the inputs of its results
+    is_done: bool = False  # whether results made from the same inputs exist
+    # whether their figures are there and have titles, or lack them, as requested
     is_drawn: bool = True
-    version: str = ""
-    problem: str | None = None
+    version: str = ""  # the track's fingerprint
+    problem: str | None = None  # why the track cannot be read; None for a readable track
 
     @property
     def folder(self) -> str:
@@ -240,13 +212,7 @@ class Part:
 
 
 def check_folder(root: AnyLocation, study: str, force: bool) -> None:
-    """Check that a folder holds no foreign files and no results of another study.
-
-    Raises
-    ------
-    UsageError
-        If it does, unless `force`, or if the folder is on object storage.
-    """
+    """Check that a folder has no foreign files, unless `force`, and no results of another study."""
     root = local(root)
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file: name a folder for the results.")
@@ -270,12 +236,8 @@ def plan(
 ) -> list[Part]:
     """Return the parts of a complete folder, in the order of the tracks.
 
-    Results of tracks that were not requested are kept and updated, unless `run_options.only`.
-
-    Raises
-    ------
-    UsageError
-        If the kept results were made with other options.
+    Results of tracks that were not requested are kept and updated, unless `run_options.only`; raise
+    UsageError if they were made with other options.
     """
     parts = (
         [] if study.inputs == "tracks" else [_part(study, store, root, options, None, run_options)]
@@ -293,11 +255,7 @@ def check_store(
 ) -> None:
     """Check that a store has what is requested, before anything is written.
 
-    Raises
-    ------
-    UsageError
-        If a required store or a requested track is missing, if no track has what an option names,
-        if options exclude every track, or if this machine cannot answer them.
+    Raise UsageError also if options exclude every track, or this machine cannot answer them.
     """
     options.check_run()
     if store is None:

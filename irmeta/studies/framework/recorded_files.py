@@ -31,15 +31,8 @@ class RecordedFiles:
     """The files of one part of a study: of a track, or of all tracks together.
 
     A file's name and checksum are recorded before the file is moved to its path, so that the next
-    run knows all files of an interrupted run.
-
-    Parameters
-    ----------
-    root
-        The study's folder.
-    folder
-        The part's folder of records: `folder_of` a track, `ALONE` for the part that reads no store,
-        `ALL` for the joined results.
+    run knows all files of an interrupted run. `folder` has the records: `folder_of` a track,
+    `ALONE` for the part that reads no store, `ALL` for the joined results.
     """
 
     def __init__(self, root: Location, folder: str) -> None:
@@ -193,13 +186,7 @@ def _recordable(name: str, checksum: str) -> str:
 
 
 def recorded_policy(root: Location) -> EvalPolicy:
-    """Return the evaluation policy that the results in a folder were made with.
-
-    Raises
-    ------
-    DataError
-        If the record of the results is damaged.
-    """
+    """Return the policy that results were made with; raise DataError if their record is damaged."""
     files = RecordedFiles(root, ALL)
     if not files.facts and files.mark.exists():
         fix = "Run reanalyze again, or name the store in the folder, whose policies are plain."

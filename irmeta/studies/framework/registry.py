@@ -32,13 +32,7 @@ def study_modules() -> dict[str, str]:
 
 
 def find(name: str) -> Study:
-    """Return a study by name.
-
-    Raises
-    ------
-    UsageError
-        For an unknown name, with the nearest known name, or a study that cannot be imported.
-    """
+    """Return a study by name; raise UsageError if it is unknown or cannot be imported."""
     check_choice("study", name, study_modules())
     if name in OWN:
         return load(OWN[name])

@@ -79,11 +79,6 @@ def run(
     """Compute all parts of a study that are not up to date, then join the parts.
 
     A failed track is reported and does not stop the others. An interrupted run resumes.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds other files, or the store cannot answer the options.
     """
     check_open_files()
     check_store(study, store, options, run_options)
@@ -305,13 +300,7 @@ def _join(
 
 @contextmanager
 def _unchanged(store: StoreReader | None, parts: Sequence[Part]) -> Generator[None]:
-    """Check that no ingest replaces the tracks of planned parts.
-
-    Raises
-    ------
-    DataError
-        For the first replaced track, before or after the body runs.
-    """
+    """Check, before and after the body runs, that no ingest replaces tracks of planned parts."""
     tracks = [part for part in parts if part.track is not None]
     if store is None or not tracks:
         yield

@@ -84,13 +84,7 @@ def absent(
     *names: str,
     reason: str = "see the notes on the track",
 ) -> list[str]:
-    """Return a note per table on the included tracks without rows in it.
-
-    Parameters
-    ----------
-    declared
-        The tables of the study by name, for their captions.
-    """
+    """Return a note per table on the included tracks without rows, by the declared caption."""
     without = {name: tracks_without(tables, tables[name]) for name in names}
     return [
         f"{declared[name].caption.removesuffix('.')}: absent on {tracks}: {reason}."
@@ -111,15 +105,7 @@ def name_tracks(rows: pl.DataFrame) -> str:
 
 
 def claim_table(rows: pl.DataFrame, used: Sequence[str]) -> ClaimTable:
-    """Return the claims of a page.
-
-    Parameters
-    ----------
-    rows
-        The table `claims`.
-    used
-        The included tracks.
-    """
+    """Return the claims of a page from the table `claims` and the included tracks."""
     tracks = list(used) if len(used) > 1 else []
     lines = _lines(rows, used, tracks)
     return ClaimTable(

@@ -191,12 +191,8 @@ def declared_rows(
 ) -> TableRows:
     """Yield the tables that name the function of their rows, in the order of declaration.
 
-    Parameters
-    ----------
-    *arguments
-        Arguments of the functions. A function returns None where the table has no rows.
-    by
-        The tables to compute: those of a track, or those over all tracks.
+    `by` selects tables of a track or over all tracks. A function returns None for a table without
+    rows.
     """
     for table in tables:
         if table.rows and table.by == by:

@@ -50,8 +50,7 @@ def write_page(
 ) -> None:
     """Write report.html, and each table that the page shows as LaTeX.
 
-    The page contains its figures, but refers to the files of the tracks' figures if these exceed
-    8 MiB: a page over 76 tracks would have 55 MB.
+    The page refers to the files of the tracks' figures if these exceed 8 MiB: 76 tracks have 55 MB.
     """
     used = used_only(tables)
     by_track = [RecordedFiles(files.root, folder_of(track)) for track in tracks]

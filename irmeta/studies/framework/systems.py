@@ -18,16 +18,9 @@ ROLES = ("best", "median")
 
 
 def systems_of(side: str, systems: pl.DataFrame, median: str | None) -> Collection[str]:
-    """Return the candidate systems of a side on one track.
+    """Return the candidate systems of a side on one track, from the table `systems`.
 
-    Parameters
-    ----------
-    side
-        ``best``, ``median``, ``COLUMN=VALUE`` of the system facts, or a system.
-    systems
-        The table `systems` of one track.
-    median
-        The track's median system.
+    `side` is ``best``, ``median``, ``COLUMN=VALUE`` of the system facts, or a system.
     """
     known = systems.filter(pl.col("skip_reason").is_null())
     candidates = known["system"].drop_nulls().to_list()
@@ -63,15 +56,10 @@ def median_system(scores: Scores, measure: str) -> str | None:
 
 
 class Missed(Mapping[str, float]):
-    """The share of the relevant docs that each system does not retrieve.
+    """The share of the relevant docs that each system does not retrieve, and the median share.
 
     A search length that counts missed docs as cheap (Eq. 3 of Alex, Hall and Metzler 2022) may
     favour short lists. A best system is therefore marked if it misses more than the median system.
-
-    Attributes
-    ----------
-    median
-        The median share over systems.
     """
 
     def __init__(self, systems: Collection[str], shares: np.ndarray) -> None:
@@ -100,18 +88,10 @@ class Missed(Mapping[str, float]):
 def mean_difference(
     values: np.ndarray, resamples: int, seed: int, confidence: float
 ) -> dict[str, float | int]:
-    """Return the mean difference of two systems with its bootstrap interval over queries.
+    """Return difference, low, high (NaN for one query) and queries of values [query, 2].
 
-    Parameters
-    ----------
-    values
-        float64 [query, 2]; queries with a NaN are ignored.
-
-    Returns
-    -------
-    dict
-        difference, low, high (NaN for one query), queries. All pairs of one track share their
-        resampled queries, so that equal pairs have equal intervals.
+    The bootstrap interval is over queries without a NaN. All pairs of one track share their
+    resampled queries, so that equal pairs have equal intervals.
     """
     _, low, high = bootstrap(values, resamples, seed, confidence)
     difference = values[:, 0] - values[:, 1]

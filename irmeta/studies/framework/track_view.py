@@ -31,18 +31,10 @@ Result = TypeVar("Result")
 
 
 class Saturation(NamedTuple):
-    """Numbers of lists for queries with a relevant doc.
+    """Numbers of lists for queries with a relevant doc."""
 
-    Attributes
-    ----------
-    saturated
-        Lists without a doc that is not relevant.
-    lists
-        All lists.
-    """
-
-    saturated: int
-    lists: int
+    saturated: int  # lists without a doc that is not relevant
+    lists: int  # all lists
 
     @classmethod
     def of(cls, view: JudgedRanks, rel: int) -> Saturation:
@@ -269,15 +261,10 @@ class TrackView:
 
 @dataclass(frozen=True)
 class StudiedTrack:
-    """A track that a study has read, under the evaluation policy of its options.
-
-    Attributes
-    ----------
-    views
-        All blocks of the track: reading them takes longer than computing.
-    """
+    """A track that a study has read, under the evaluation policy of its options."""
 
     facts: TrackFacts
+    # all blocks of the track: reading them takes longer than computing
     views: Sequence[JudgedRanks]
     options: TrackOptions
 

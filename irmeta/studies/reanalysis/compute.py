@@ -29,19 +29,11 @@ from irmeta.studies.reanalysis.study import OverviewOptions
 
 
 class Block(NamedTuple):
-    """Results of one block: scores, and counts to add.
-
-    Attributes
-    ----------
-    histogram
-        Search lengths by bucket, see `length_buckets`.
-    rarity
-        Relevant docs by the number of systems that retrieve them.
-    """
+    """Results of one block: scores, and counts to add."""
 
     scores: Scores
-    histogram: np.ndarray
-    rarity: np.ndarray
+    histogram: np.ndarray  # search lengths by bucket, see `length_buckets`
+    rarity: np.ndarray  # relevant docs by the number of systems that retrieve them
     counts: Mapping[str, int]
 
 

@@ -120,8 +120,7 @@ def _strips(rows: pl.DataFrame, options: Options) -> Any:
 def _spaced_judges(rows: pl.DataFrame, value: str) -> tuple[pl.DataFrame, str]:
     """Return the rows of the judges that curves show beside the reference, and a subtitle.
 
-    Of too many judges for a colour each, those are evenly spaced from the least value at the least
-    number of labelled queries to the greatest.
+    Of too many judges for a colour each: evenly spaced from the least value to the greatest.
     """
     least = rows.filter(pl.col("labelled") == pl.col("labelled").min())
     judges = least.sort(value, "judge")["judge"].unique(maintain_order=True).to_list()

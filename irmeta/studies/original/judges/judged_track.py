@@ -29,25 +29,13 @@ Labels = dict[str, pl.DataFrame]
 
 @dataclass(frozen=True)
 class JudgedTrack:
-    """The reference and the judges of a track.
+    """The reference and the judges of a track."""
 
-    Attributes
-    ----------
-    track
-        The track with the sets of files, and with those of common docs, added.
-    labels
-        Labels of the queries that the reference judges, by set, the reference first.
-    outside
-        Number of labels of other queries, which are not used, by set.
-    rels
-        Least relevant grade of each set.
-    """
-
-    track: TrackView
+    track: TrackView  # the track with the sets of files, and with those of common docs, added
     options: Options
-    labels: Labels
-    outside: Mapping[str, int]
-    rels: Mapping[str, float]
+    labels: Labels  # labels of the queries that the reference judges, by set, the reference first
+    outside: Mapping[str, int]  # number of labels of other queries, which are not used, by set
+    rels: Mapping[str, float]  # least relevant grade of each set
 
     @classmethod
     def of(cls, track: TrackView, options: Options) -> JudgedTrack | None:
@@ -129,13 +117,7 @@ def read_labels(track: TrackView, options: Options) -> Labels | None:
 
 
 def labels_of_file(path: str, comments: Comments) -> tuple[pl.DataFrame, list[str]]:
-    """Read the qrels of a judge: query, doc, grade (Float64); and notes on rows.
-
-    Raises
-    ------
-    DataError
-        If the qrels are malformed, or by subtopic.
-    """
+    """Read the qrels of a judge: query, doc, grade (Float64); and notes on rows."""
     text = read_qrels(InputFile.at(Path(path), printable(path)), comments=comments)
     frame = text.frame
     if text.has_subtopics:
@@ -181,24 +163,15 @@ def common_docs(reference: pl.DataFrame, judge: pl.DataFrame) -> tuple[pl.DataFr
 
 @dataclass(frozen=True)
 class Sides:
-    """Values of one measure by the reference and by a judge, on the queries that both labelled.
-
-    Attributes
-    ----------
-    docs
-        all: docs of each set; common: docs that both judged.
-    reference, judged
-        Values of the same queries, on which the reference has a value of every system. Of a query
-        whose value by the judge is undefined, 0.
-    undefined
-        Number of these queries.
-    """
+    """Values of one measure by the reference and by a judge, on the queries that both labelled."""
 
     judge: str
-    docs: str
+    docs: str  # all: docs of each set; common: docs that both judged
+    # reference, judged: values of the same queries, on which the reference has a value of every
+    # system. Of a query whose value by the judge is undefined, 0.
     reference: Matrix
     judged: Matrix
-    undefined: int
+    undefined: int  # number of these queries
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -218,21 +191,12 @@ class Sides:
 
 @dataclass(frozen=True)
 class MeasureScores:
-    """Values of the systems by one measure.
+    """Values of the systems by one measure."""
 
-    Attributes
-    ----------
-    measure
-        The measure, as in the options: each set has its own relevant grade.
-    every
-        Values by the reference and each judge, by judge: by all docs of each set.
-    common
-        The same by the docs that both judged; empty without the option.
-    """
-
-    measure: str
+    measure: str  # the measure, as in the options: each set has its own relevant grade
+    # values by the reference and each judge, by judge: by all docs of each set
     every: Mapping[str, Sides]
-    common: Mapping[str, Sides]
+    common: Mapping[str, Sides]  # the same by the docs that both judged; empty without the option
 
     @property
     def compared(self) -> Mapping[str, Sides]:
@@ -256,17 +220,11 @@ class MeasureScores:
 
 @dataclass(frozen=True)
 class TrackScores:
-    """Values of the systems of a track by all measures and sets.
-
-    Attributes
-    ----------
-    judged_shares
-        Values of Judged@10 by set.
-    """
+    """Values of the systems of a track by all measures and sets."""
 
     systems: tuple[str, ...]
     measures: tuple[MeasureScores, ...]
-    judged_shares: Mapping[str, Matrix]
+    judged_shares: Mapping[str, Matrix]  # values of Judged@10 by set
 
     @classmethod
     def of(cls, judged: JudgedTrack) -> TrackScores:

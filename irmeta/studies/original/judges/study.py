@@ -240,13 +240,6 @@ def checked_measures(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names of measures and preferences, each once; names without `rel` remain without.
 
     Each set of labels has its own relevant grade, unless the name of a measure states one.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    MeasureError
-        If one is unknown.
     """
     from irmeta.measures.names import parse_measures
     from irmeta.preferences.registry import is_preference, parse_preference
@@ -267,13 +260,7 @@ def checked_measures(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def checked_tests(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return tests in their canonical form, each once.
-
-    Raises
-    ------
-    UsageError
-        If a test or a correction is unknown, or they do not fit.
-    """
+    """Return tests in their canonical form, each once."""
     return tuple(dict.fromkeys(_test(name).name for name in names))
 
 
@@ -290,13 +277,7 @@ def _test(name: str) -> Test:
 
 
 def checked_rels(given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return least relevant grades unchanged.
-
-    Raises
-    ------
-    UsageError
-        If one is not a number.
-    """
+    """Return least relevant grades unchanged; raise UsageError if one is not a number."""
     for rel in given:
         _rel(rel)
     return given

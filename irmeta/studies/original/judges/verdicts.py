@@ -111,13 +111,7 @@ def _facts(judged: JudgedTrack, judge: str) -> Row:
 
 
 def shares_by_grade(judged: JudgedTrack, judge: str, queries: Sequence[str]) -> pl.DataFrame:
-    """Count the reference's labels of some queries, and the share that a judge labelled, by grade.
-
-    Returns
-    -------
-    DataFrame
-        grade, docs, share; sorted by grade.
-    """
+    """Count the reference's labels of some queries, and the share a judge labelled, by grade."""
     reference = judged.labels[judged.reference].filter(pl.col("query").is_in(queries))
     labelled = judged.labels[judge].select("query", "doc", is_labelled=True)
     both = reference.join(labelled, on=["query", "doc"], how="left")
@@ -131,12 +125,7 @@ def shares_by_grade(judged: JudgedTrack, judge: str, queries: Sequence[str]) -> 
 def limits_text(queries: int, grades: pl.DataFrame, unjudged: tuple[float, float]) -> str | None:
     """Describe why a judge has no verdict, or in what its agreement is an upper bound.
 
-    Parameters
-    ----------
-    grades
-        grade, docs, share: see `shares_by_grade`.
-    unjudged
-        unjudged@10 of the reference and of the judge.
+    `grades` are `shares_by_grade`; `unjudged` is unjudged@10 of the reference and of the judge.
     """
     if queries < LEAST_QUERIES:
         return f"{UNKNOWN}: only {count(queries, 'common query')}"

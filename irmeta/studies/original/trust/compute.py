@@ -330,10 +330,7 @@ def _tied_pairs(matrix: Matrix) -> float:
 def tied_orders(trusted: TrustedTrack, detectable: Sequence[float]) -> list[Row]:
     """Return for each measure what the order of tied docs changes.
 
-    Parameters
-    ----------
-    detectable
-        By measure, the difference of means from which on a system is named.
+    By measure, `detectable` is the difference of means from which on a system is named.
     """
     means, seed = _means(trusted), trusted.options.seed
     signs = np.array(list(trusted.scores.directions.values()))[:, None]

@@ -26,23 +26,12 @@ Test = Callable[[Matrix], Pairs]
 
 @dataclass(frozen=True)
 class Effect:
-    """What a condition leaves of some conclusions: bool [system, system] each.
+    """What a condition leaves of some conclusions: bool [system, system] each."""
 
-    Attributes
-    ----------
-    kept
-        Conclusions that are significant in the same direction, in most draws.
-    turned
-        Conclusions whose difference of means has the other sign, in most draws.
-    counts
-        Number of kept conclusions, of each draw.
-    p
-        float64 [system, system]: p under the condition, median over draws; None: not a test.
-    """
-
-    kept: np.ndarray
-    turned: np.ndarray
-    counts: Sequence[int]
+    kept: np.ndarray  # conclusions that are significant in the same direction, in most draws
+    turned: np.ndarray  # conclusions whose difference of means has the other sign, in most draws
+    counts: Sequence[int]  # number of kept conclusions, of each draw
+    # float64 [system, system]: p under the condition, median over draws; None: not a test
     p: np.ndarray | None
 
     @classmethod
@@ -60,22 +49,13 @@ class Effect:
 
 @dataclass(frozen=True)
 class Checked:
-    """Conclusions on one measure, and what conditions leave of them.
-
-    Attributes
-    ----------
-    own
-        The test of the measure.
-    better
-        bool [system, system]: whether the row is significantly better than the column.
-    effects
-        What each condition leaves of the conclusions.
-    """
+    """Conclusions on one measure, and what conditions leave of them."""
 
     matrix: Matrix
-    own: Pairs
+    own: Pairs  # the test of the measure
+    # bool [system, system]: whether the row is significantly better than the column
     better: np.ndarray
-    effects: Mapping[str, Effect]
+    effects: Mapping[str, Effect]  # what each condition leaves of the conclusions
 
     @property
     def safe(self) -> np.ndarray:
@@ -84,13 +64,7 @@ class Checked:
 
 
 def conclusion_tables(trusted: TrustedTrack, test: Test | None = None) -> TableRows:
-    """Yield the tables `conclusions`, `conditions` and `best`.
-
-    Parameters
-    ----------
-    test
-        Test of all pairs of systems; default the paired t-test with Holm's correction.
-    """
+    """Yield the tables `conclusions`, `conditions` and `best`; default: paired t-test, Holm."""
     tested = test or partial(pairwise, test="t", correction="holm")
     checked = [_check(trusted, measure, tested) for measure in trusted.concluded]
     yield "conclusions", pl.concat(map(_conclusions, checked))

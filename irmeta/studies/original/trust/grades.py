@@ -18,27 +18,15 @@ FAMILIES = ("queries", "depth", "judgments", "ties_and_ends")
 
 @dataclass(frozen=True)
 class Criterion:
-    """A value with the bounds of its grades.
+    """A value with the bounds of its grades."""
 
-    Attributes
-    ----------
-    column
-        The column of the table `trust`.
-    family
-        One of `FAMILIES`.
-    safe, unsafe
-        The bounds: constants of the method.
-    text
-        What the number is: a format of a sentence.
-    less_is_better
-        Whether a value is safe up to its bound, instead of from its bound on.
-    """
-
-    column: str
-    family: str
+    column: str  # the column of the table `trust`
+    family: str  # one of `FAMILIES`
+    # safe, unsafe: the bounds: constants of the method
     safe: float
     unsafe: float
-    text: str
+    text: str  # what the number is: a format of a sentence
+    # whether a value is safe up to its bound, instead of from its bound on
     less_is_better: bool = False
 
     @property

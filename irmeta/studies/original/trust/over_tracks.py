@@ -133,10 +133,9 @@ def _violated(specs: Mapping[str, Spec]) -> dict[str, str]:
 
 
 def unequal_steps(specs: Mapping[str, Spec]) -> dict[str, float | None]:
-    """Return by measure its greatest step over its least.
+    """Return by measure its greatest step over its least; 1: an interval scale; None: one value.
 
-    Steps are between neighbouring values on all rankings of `LENGTH` docs with as many relevant
-    docs. 1: steps are equal, as on an interval scale; None: a single value.
+    Steps are between neighbouring values on all rankings of `LENGTH` docs with as many relevant.
     """
     space = RankingSpace(1, LENGTH)
     values = score_rankings(space, list(specs.values()))

@@ -88,14 +88,7 @@ class TrustOptions(TrackOptions):
 def checked_measures(names: Iterable[str]) -> tuple[str, ...]:
     """Return names of measures, each once; without `rel` unless the name states one.
 
-    Each qrels set then has its own least relevant grade.
-
-    Raises
-    ------
-    UsageError
-        If a measure is not averaged arithmetically.
-    MeasureError
-        If one is unknown.
+    Each qrels set then has its own least relevant grade. Means are arithmetic.
     """
     from irmeta.measures.names import parse_measures
     from irmeta.naming import split_names
@@ -110,13 +103,7 @@ def checked_measures(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_preferences(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names of preferences, each once; without `rel` as those of measures.
-
-    Raises
-    ------
-    MeasureError
-        If one is unknown.
-    """
+    """Return names of preferences, each once; without `rel` as those of measures."""
     from irmeta.naming import without_rel
     from irmeta.preferences.registry import parse_preference
 
@@ -128,12 +115,7 @@ def checked_preferences(names: Iterable[str]) -> tuple[str, ...]:
 def checked_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return names of measures, then of preferences, each once, as `checked_measures`.
 
-    Raises
-    ------
-    UsageError
-        If a measure is not averaged arithmetically, or there are preferences alone.
-    MeasureError
-        If a name is unknown.
+    Raise UsageError for preferences alone.
     """
     from irmeta.naming import split_names
     from irmeta.preferences.registry import is_preference

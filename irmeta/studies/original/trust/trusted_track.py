@@ -40,45 +40,25 @@ SAMPLED = ("infAP",)
 
 
 class Draws(NamedTuple):
-    """Draws of changed judgments.
+    """Draws of changed judgments."""
 
-    Attributes
-    ----------
-    taus
-        tau-b with the order by all judgments, by measure, of each draw.
-    matrices
-        Values by concluded measure, of each draw.
-    """
-
-    taus: list[dict[str, float]]
-    matrices: list[dict[str, Matrix]]
+    taus: list[dict[str, float]]  # tau-b with the order by all judgments, by measure, of each draw
+    matrices: list[dict[str, Matrix]]  # values by concluded measure, of each draw
 
 
 @dataclass(frozen=True)
 class TrustedTrack(StudiedTrack):
-    """A track under its evaluation policy.
-
-    Attributes
-    ----------
-    in_set
-        Measure by name as in the options: with the relevant grade of the qrels set.
-    preferred
-        Preferences, by name as in the options.
-    concluded
-        Names of the measures whose conclusions are checked.
-    checks
-        Names of the measures that check them.
-    complete_depth
-        Depth of the pool: stated, to which it is complete, or estimated as in `study depth`. None:
-        no doc of the contributing lists is unjudged.
-    """
+    """A track under its evaluation policy."""
 
     options: TrustOptions
     track: TrackView
+    # measure by name as in the options: with the relevant grade of the qrels set
     in_set: dict[str, Spec]
-    preferred: dict[str, PreferenceSpec]
-    concluded: Sequence[str]
-    checks: Sequence[str]
+    preferred: dict[str, PreferenceSpec]  # preferences, by name as in the options
+    concluded: Sequence[str]  # names of the measures whose conclusions are checked
+    checks: Sequence[str]  # names of the measures that check them
+    # depth of the pool: stated, to which it is complete, or estimated as in `study depth`. None:
+    # no doc of the contributing lists is unjudged.
     complete_depth: int | None
 
     @classmethod

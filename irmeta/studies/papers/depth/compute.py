@@ -267,8 +267,7 @@ def guidance(
 ) -> Iterator[Row]:
     """Yield the rows of the table `guidance`, from those of `table_7`.
 
-    `least_depths` has, for each measure, the least depth of a pool that orders the contributors as
-    all judgments do.
+    By measure, `least_depths` are of the pools that order the contributors as all judgments do.
     """
     groups: dict[tuple[str, int, str], list[Row]] = {}
     for row in rows:

@@ -38,21 +38,12 @@ def spec_of(measure: str) -> Spec:
 
 @dataclass(frozen=True)
 class StudiedPool(StudiedTrack):
-    """A track with its pool.
-
-    Attributes
-    ----------
-    depths
-        Depths of the pool, ascending.
-    source
-        Source of the depths: comprehensive, given, estimated or default.
-    comprehensive
-        Comprehensive depth; None: no doc of the contributing lists is unjudged.
-    """
+    """A track with its pool."""
 
     options: DepthOptions
-    depths: tuple[int, ...]
-    source: str
+    depths: tuple[int, ...]  # depths of the pool, ascending
+    source: str  # source of the depths: comprehensive, given, estimated or default
+    # comprehensive depth; None: no doc of the contributing lists is unjudged
     comprehensive: int | None
 
     @classmethod
@@ -198,8 +189,7 @@ def _without_depth(pool: StudiedPool, track: str) -> StudiedPool:
 def complete_to(view: JudgedRanks, depth: int, comprehensive: int | None) -> JudgedRanks:
     """Return a view whose pools count as complete to a depth.
 
-    Up to the comprehensive depth, queries keep the greater depths of their own. Beyond it, all have
-    this depth, also after contributors are left out.
+    Queries keep greater depths of their own up to the comprehensive depth, and none beyond it.
     """
     complete = view.require("complete_depth")
     if comprehensive is None or depth <= comprehensive:
@@ -310,9 +300,8 @@ def pool_growth(pool: StudiedPool) -> Iterator[Row]:
 def table_4(pool: StudiedPool) -> Iterator[Row]:
     """Yield the rows of the table `table_4`, one per depth and quantity.
 
-    The paper's NumRelPast is the number of relevant docs "that appear beyond depth d"; but only
-    with all other relevant docs of the pool it has the paper's sum with RelInPool, the relevant
-    docs per query. NumRelListed counts those that the list holds below d.
+    NumRelPast has the paper's sum with RelInPool, the relevant docs per query, only if it counts
+    all other relevant docs of the pool. NumRelListed counts those that the list holds below d.
     """
     rel = pool.options.rel
     for depth in (*pool.depths, None):

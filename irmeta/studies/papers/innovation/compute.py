@@ -73,10 +73,9 @@ def figure_2(track: RareTrack) -> Iterator[Row]:
 
 
 def swap_alphas(plain: np.ndarray, rare: np.ndarray) -> np.ndarray:
-    """Compute the alpha at which two systems with values plain + alpha rare are equal.
+    """Compute the alpha above which each row, better at alpha = 0, is worse than the column.
 
-    For each row that is better than the column at alpha = 0, return the alpha above which it is
-    worse; infinite for all other pairs.
+    Values are plain + alpha rare; infinite for all other pairs.
     """
     lead, gain = plain[:, None] - plain, rare - rare[:, None]
     swaps = (lead > TIE) & (gain > TIE)
@@ -253,37 +252,20 @@ UNATTACKED = "none"
 
 
 class Attack(NamedTuple):
-    """Runs that a group adds.
+    """Runs that a group adds."""
 
-    Attributes
-    ----------
-    target
-        Name of the group, or of the system that is a group of its own.
-    runs
-        Name of the added runs.
-    best
-        Index of the best system of the group.
-    members
-        int64 [runs]: how often each run of `Attacks.parts` takes part.
-    """
-
-    target: str
-    runs: str
-    best: int
-    members: np.ndarray
+    target: str  # name of the group, or of the system that is a group of its own
+    runs: str  # name of the added runs
+    best: int  # index of the best system of the group
+    members: np.ndarray  # int64 [runs]: how often each run of `Attacks.parts` takes part
 
 
 @dataclass(frozen=True)
 class Attacks:
-    """Every attack on a track, beginning with none.
+    """Every attack on a track, beginning with none."""
 
-    Attributes
-    ----------
-    parts
-        Parts of the measures, with an empty run of each group, then a spoiler run of each: it
-        retrieves the docs that the best system alone retrieves.
-    """
-
+    # parts of the measures, with an empty run of each group, then a spoiler run of each: it
+    # retrieves the docs that the best system alone retrieves
     parts: RareParts
     attacks: Sequence[Attack]
 

@@ -35,19 +35,12 @@ from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 @dataclass(frozen=True)
 class RareTrack(StudiedTrack):
-    """A track with the parts of its measures.
-
-    Attributes
-    ----------
-    parts
-        Parts of the means of RareP and RareAP.
-    collection
-        Name of the paper's collection with as many systems and queries; None: there is none, or
-        the options change the measures.
-    """
+    """A track with the parts of its measures."""
 
     options: Options
-    parts: RareParts
+    parts: RareParts  # parts of the means of RareP and RareAP
+    # name of the paper's collection with as many systems and queries; None: there is none, or the
+    # options change the measures
     collection: str | None
 
     @classmethod
@@ -175,8 +168,7 @@ def rare_grades(track: RareTrack) -> Iterator[Row]:
 def example_queries(track: RareTrack) -> list[str]:
     """Return the queries of Table 4, of those with a relevant doc that is retrieved.
 
-    They are the named ones, or six at random of those whose relevant docs have five different S_d
-    above 0; where no query has five, of those with the most.
+    They are the named ones, or six at random of those with most different S_d above 0, up to five.
     """
     options, held = track.options, track.docs.filter(pl.col("retrieved_by") > 0)
     if options.examples:
@@ -402,16 +394,11 @@ def first_places(track: RareTrack, figure: pl.DataFrame) -> pl.DataFrame:
 
 
 class _Made(NamedTuple):
-    """RareP of hypothetical systems with 1, 2, ... relevant docs, and of the systems they join.
-
-    Attributes
-    ----------
-    plain, rare
-        float64 [hypothetical systems, systems + 1]: P@k, and the part that alpha multiplies; the
-        last column is the hypothetical system.
-    """
+    """RareP of hypothetical systems with 1, 2, ... relevant docs, and of the systems they join."""
 
     name: str
+    # plain, rare: float64 [hypothetical systems, systems + 1]: P@k, and the part that alpha
+    # multiplies; the last column is the hypothetical system
     plain: np.ndarray
     rare: np.ndarray
 

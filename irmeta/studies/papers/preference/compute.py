@@ -46,23 +46,15 @@ def discounted(ranks: np.ndarray, is_missing: np.ndarray, discount: str) -> np.n
 
 @dataclass(frozen=True)
 class LevelCounts:
-    """Counts over (unordered pair, query, recall level), binary relevance.
+    """Counts over (unordered pair, query, recall level), binary relevance."""
 
-    Attributes
-    ----------
-    levels, unequal, neither
-        All; those whose two ranks differ; those that neither list reaches.
-    unequal_first
-        Levels i = 1 whose two ranks differ.
-    distances
-        By discount: int64 [2 BINS + 1], the numbers of |delta|: element 2 j counts |delta| equal to
-        j / BINS, element 2 j + 1 those between j / BINS and (j + 1) / BINS.
-    """
-
+    # levels, unequal, neither: all; those whose two ranks differ; those that neither list reaches
     levels: int
     unequal: int
     neither: int
-    unequal_first: int
+    unequal_first: int  # levels i = 1 whose two ranks differ
+    # by discount: int64 [2 BINS + 1], the numbers of |delta|: element 2 j counts |delta| equal to
+    # j / BINS, element 2 j + 1 those between j / BINS and (j + 1) / BINS
     distances: dict[str, np.ndarray]
 
     def share_unequal(self, only_first: bool = False) -> float:
@@ -126,20 +118,13 @@ def _level_ranks(view: JudgedRanks, rel: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class TwoLists:
-    """Two lists of one query by recall level.
-
-    Attributes
-    ----------
-    ranks
-        int64 [level, 2]: ranks, the last of the corpus where a doc is not retrieved.
-    is_missing
-        bool [level, 2].
-    """
+    """Two lists of one query by recall level."""
 
     query: str
     systems: tuple[str, str]
+    # int64 [level, 2]: ranks, the last of the corpus where a doc is not retrieved
     ranks: np.ndarray
-    is_missing: np.ndarray
+    is_missing: np.ndarray  # bool [level, 2]
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of the table `figure_4`."""
@@ -291,12 +276,7 @@ def _tied(found: Row, side: str, deciding: float | None) -> Row:
 class DrawnPoints:
     """Points drawn at random from all pairs of systems and queries with a preference.
 
-    Attributes
-    ----------
-    queries
-        int64 [point], ascending: index of the query among those of the track.
-    pairs
-        int64 [point, 2]: the two systems, in random order.
+    `queries`, int64 [point], are ascending indices; `pairs`, int64 [point, 2], in random order.
     """
 
     def __init__(self, compared: ComparedTrack, options: Options, rpp: Preference) -> None:

@@ -43,22 +43,13 @@ from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
 @dataclass(frozen=True)
 class ComparedTrack(StudiedTrack):
-    """Preferences and measures of all systems of one track.
-
-    Attributes
-    ----------
-    preferences
-        Preferences by canonical name; those by subtopic only where the track has subtopics.
-    scores
-        Values of the measures.
-    subtopic_qrels
-        The qrels set with subtopics; empty if there is none.
-    """
+    """Preferences and measures of all systems of one track."""
 
     options: Options
+    # preferences by canonical name; those by subtopic only where the track has subtopics
     preferences: dict[str, TrackPreferences]
-    scores: Scores
-    subtopic_qrels: str
+    scores: Scores  # values of the measures
+    subtopic_qrels: str  # the qrels set with subtopics; empty if there is none
 
     @classmethod
     def of(cls, track: TrackView, options: Options) -> ComparedTrack:
@@ -171,10 +162,7 @@ def order_frame(rates: Matrix, majority: Majority) -> pl.DataFrame:
 class SystemOrders:
     """The orders of the systems of one track.
 
-    Attributes
-    ----------
-    frames
-        By preference: see `order_frame`, for all queries with the preference.
+    `frames`, by preference, are `order_frame` for all queries with the preference.
     """
 
     def __init__(self, track: ComparedTrack, options: Options) -> None:
@@ -194,14 +182,9 @@ class SystemOrders:
         return self._track.scores.matrix(method).complete()
 
     def places(self, values: Matrix, rule: str) -> np.ndarray:
-        """Return the negated ranks of the systems: float64 [system]; ties share a rank.
+        """Return the negated ranks of the systems by some queries; ties share a rank.
 
-        Parameters
-        ----------
-        values
-            Some queries of `SystemOrders.values`.
-        rule
-            One of `RULES` or win-rate, for preferences; a measure orders systems by mean.
+        `rule` is one of `RULES` or win-rate, for preferences; a measure orders systems by mean.
         """
         if values.measure not in self.frames:
             return places(values.means * values.direction)

@@ -67,8 +67,7 @@ def count_properties(
 def count_rows(counts: Sequence[PropertyCounts], specs: Sequence[Spec]) -> Iterator[Row]:
     """Yield a row for each measure and property.
 
-    Of induction, the pairs that no single property relates are those beyond the properties before
-    it.
+    Of induction, pairs that no single property relates are those beyond the properties before it.
     """
     for measure, spec in enumerate(specs):
         direct = direct_violated = 0

@@ -74,8 +74,7 @@ def steps(
 ) -> Iterator[tuple[int, Reordering]]:
     """Yield step 0, from the first measure of a chain to the last, then each single step.
 
-    `old` has the measure's values. Lists without a value or without a relevant doc are excluded
-    from every step.
+    `old` has the measure's values. Every step is without lists that lack a value or a relevant doc.
     """
     known = ~np.isnan(atomized_values.length) & ~np.isnan(old.values)
 
@@ -127,43 +126,22 @@ def frames(
 
 @dataclass(frozen=True)
 class Gathered:
-    """Values of one track for the study.
+    """Values of one track for the study."""
 
-    Attributes
-    ----------
-    scores
-        All measures; `cut`: some of them on lists cut at the options' depth.
-    chains
-        Atomized values by the chain's name.
-    lengths
-        int32 [relevant doc, system]: search lengths under the options' `unretrieved`.
-    retrieved
-        bool [relevant doc, system].
-    found_cut
-        int64 [system]: relevant docs retrieved by lists cut at the options' depth.
-    precision_lengths
-        float64 [relevant doc, system]: 1/P ascending within a query, infinite where not retrieved.
-    relevant
-        int64 [query]: number of relevant docs.
-    listed
-        int64 [system]: rows of the lists for judged queries.
-    saturation
-        Numbers of lists, and of those that hold no doc that is not relevant.
-    nonrelevant_judged
-        Number of docs judged non-relevant.
-    """
-
-    scores: Scores
+    scores: Scores  # all measures; `cut`: some of them on lists cut at the options' depth
     cut: Scores
-    chains: Mapping[str, Atomized]
+    chains: Mapping[str, Atomized]  # atomized values by the chain's name
+    # int32 [relevant doc, system]: search lengths under the options' `unretrieved`
     lengths: np.ndarray
-    retrieved: np.ndarray
+    retrieved: np.ndarray  # bool [relevant doc, system]
+    # int64 [system]: relevant docs retrieved by lists cut at the options' depth
     found_cut: np.ndarray
+    # float64 [relevant doc, system]: 1/P ascending within a query, infinite where not retrieved
     precision_lengths: np.ndarray
-    relevant: np.ndarray
-    listed: np.ndarray
-    saturation: Saturation
-    nonrelevant_judged: int
+    relevant: np.ndarray  # int64 [query]: number of relevant docs
+    listed: np.ndarray  # int64 [system]: rows of the lists for judged queries
+    saturation: Saturation  # numbers of lists, and of those that hold no doc that is not relevant
+    nonrelevant_judged: int  # number of docs judged non-relevant
 
     @property
     def offsets(self) -> np.ndarray:
