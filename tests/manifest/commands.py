@@ -106,7 +106,7 @@ LINES = (
     ),
     Line(
         f"study preference store --out p {STUDY} --resamples 50 --replicates 3 "
-        "--label-replicates 2 --points 100",
+        "--label-replicates 2",
         two=True,
     ),
     Line("study properties --out s --no-figures"),

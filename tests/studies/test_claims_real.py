@@ -53,7 +53,7 @@ def test_preference__rpp_separates_more_on_robust_and_no_more_than_ndcg_on_web(
 ):
     made = irmeta.studies.preference(
         real_store, tmp_path / "rpp", track=TRACKS, resamples=5, replicates=2,
-        label_replicates=1, points=5, sizes=[20], shares=[0.6],
+        label_replicates=1, sizes=[20], shares=[0.6],
     )  # fmt: skip
     by_t = rows_of(made, "separates-4-ndcg")
     assert by_t["robust-2003"] == ("holds", "67.65 against 62.50")
@@ -190,7 +190,7 @@ def test_preference__pairs_and_correlations_equal_independent_values(
 ):
     made = irmeta.studies.preference(
         real_store, tmp_path / "rpp", track="robust-2003", resamples=20, replicates=2,
-        label_replicates=1, points=5, sizes=[20], shares=[0.6],
+        label_replicates=1, sizes=[20], shares=[0.6],
     )  # fmt: skip
     folder = shared / "oracles" / "preference"
     power = json.loads((folder / "preference_robust2003_power.json").read_text())

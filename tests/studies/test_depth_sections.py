@@ -161,16 +161,13 @@ def test_sections__requested_cutoffs_replace_those_of_the_paper():
 
 
 def test_sections__thresholds_are_those_of_the_options():
-    options = replace(
-        OPTIONS, reusable_drop=6.5, unusable_drop=31,
-        alpha=0.01, reference_k=12, method="rbo", systems="all",
-    )  # fmt: skip
+    options = replace(OPTIONS, alpha=0.01, reference_k=12, method="rbo", systems="all")
     text = " ".join(
         part
         for section in sections(made(collections=[pool()]), options)
         for part in ([section.text] if isinstance(section.text, str) else section.text)
     )
-    for expected in ("6.5%", "31%", "up to 0.01", "at k = 12",
+    for expected in ("5%", "20%", "up to 0.01", "at k = 12",
                      "(rbo)", "All systems"):  # fmt: skip
         assert expected in text, expected
 

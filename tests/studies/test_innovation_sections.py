@@ -137,12 +137,11 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
 
 def test_sections__state_the_options():
     options = InnovationOptions(
-        k=20, rarity_depth=50, counted="groups", resamples=77, trials=88, draws=99, fuzziness=0.01,
-        texts="docs.tsv",
-    )  # fmt: skip
+        k=20, rarity_depth=50, counted="groups", resamples=77, trials=88, draws=99, texts="docs.tsv"
+    )
     text = texts(by_heading(made(), options))
     for expected in ("P@20", "AP@20", "S groups retrieve", "within rank 50", "77 permutations",
-                     "88 trials", "99 draws", "up to 0.01"):  # fmt: skip
+                     "88 trials", "99 draws", "up to 0.05"):  # fmt: skip
         assert expected in text, expected
     assert "--texts" not in text
     others = texts(by_heading(made(), InnovationOptions(counted="others")))

@@ -17,7 +17,7 @@ CHOICES: dict[str, dict[str, Any]] = {  # few numbers, but every table
     "depth": {"ks": [5, 10, 100]},
     "innovation": {"resamples": 50, "trials": 20, "draws": 20},
     "trust": {"resamples": 20, "splits": 5},
-    "preference": {"resamples": 50, "replicates": 3, "label_replicates": 2, "points": 100},
+    "preference": {"resamples": 50, "replicates": 3, "label_replicates": 2},
 }
 FEWER_MEASURES: dict[str, dict[str, Any]] = {  # every table, and half of the time
     "depth": {"ks": [5, 10], "measures": ["AP(norm=min)", "nDCG"]},

@@ -48,8 +48,12 @@ from irmeta.studies.papers.depth.study import (
     LEAST_COVERAGE,
     LEAST_TAU,
     MOST_RANKS_MOVED,
+    REUSABLE_DROP,
+    REUSABLE_TAU,
     SQUARE,
     TABLES,
+    UNUSABLE_DROP,
+    UNUSABLE_TAU,
     DepthOptions,
     cut,
 )
@@ -454,18 +458,18 @@ class _Order:
             "significant_kept": _mean(np.array(self._kept)),
             "least_tau": least,
         }
-        return row | {"verdict": verdict(row, self._options)}
+        return row | {"verdict": verdict(row)}
 
 
-def verdict(row: Row, options: DepthOptions) -> str:
+def verdict(row: Row) -> str:
     """Return whether judgments can evaluate systems that did not contribute.
 
     An undefined change or tau-b is neither small nor large: with care.
     """
     drop, tau = -row["mean_delta_percent"], row["least_tau"]
-    if drop > options.unusable_drop or tau < options.unusable_tau:
+    if drop > UNUSABLE_DROP or tau < UNUSABLE_TAU:
         return "not for new systems"
-    if drop < options.reusable_drop and tau >= options.reusable_tau:
+    if drop < REUSABLE_DROP and tau >= REUSABLE_TAU:
         return "reusable"
     return "with care"
 

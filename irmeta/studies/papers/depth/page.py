@@ -30,7 +30,11 @@ from irmeta.studies.papers.depth.study import (
     NUMBERS,
     PLOTTED_DEPTHS,
     PRINTED_CUTOFFS,
+    REUSABLE_DROP,
+    REUSABLE_TAU,
     TABLES,
+    UNUSABLE_DROP,
+    UNUSABLE_TAU,
 )
 from irmeta.studies.papers.depth.study import DepthOptions as Options
 
@@ -320,9 +324,9 @@ def _reusability(tables: Tables, options: Options) -> Section:
         "the left-out systems alone have within that depth become unjudged. Ranks are among the "
         "contributors; ties share the better rank.",
         "Judgments are reusable if the mean score of left-out systems drops by less than "
-        f"{options.reusable_drop:g}% and the least tau-b of the orders before and after is at "
-        f"least {options.reusable_tau:g}; not for new systems if it drops by more than "
-        f"{options.unusable_drop:g}% or the least tau-b is below {options.unusable_tau:g}; to be "
+        f"{REUSABLE_DROP:g}% and the least tau-b of the orders before and after is at "
+        f"least {REUSABLE_TAU:g}; not for new systems if it drops by more than "
+        f"{UNUSABLE_DROP:g}% or the least tau-b is below {UNUSABLE_TAU:g}; to be "
         f"used with care otherwise. A system that moves by more than "
         f"{count(MOST_RANKS_MOVED, 'rank')} has moved. {POINTER}",
     ]

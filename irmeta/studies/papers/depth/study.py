@@ -51,6 +51,12 @@ DEEPEST = 1000
 """The deepest cutoff of Figures 2 and 3."""
 
 
+REUSABLE_DROP, UNUSABLE_DROP = 5.0, 20.0
+"""Reusable below, not for new systems above: percent by which left-out runs drop on average."""
+REUSABLE_TAU, UNUSABLE_TAU = 0.9, 0.8
+"""Reusable from, not for new systems below: the least tau-b of the orders before and after."""
+
+
 @dataclass(frozen=True)
 class DepthOptions(TrackOptions):
     """Options of the study of pooling and evaluation depth."""
@@ -124,18 +130,6 @@ class DepthOptions(TrackOptions):
     )
     alpha: float = option(
         0.05, "Significance level of the paired t-test.", least=0, most=1, exclusive=True
-    )
-    reusable_drop: float = option(
-        5.0, "Reusable: largest drop of the mean score of left-out runs, in percent.", least=0
-    )
-    reusable_tau: float = option(
-        0.9, "Reusable: least tau-b of the orders before and after.", least=-1, most=1
-    )
-    unusable_drop: float = option(
-        20.0, "Not for new systems: a larger drop of that mean, in percent.", least=0
-    )
-    unusable_tau: float = option(
-        0.8, "Not for new systems: a lower tau-b of these orders.", least=-1, most=1
     )
 
     @property

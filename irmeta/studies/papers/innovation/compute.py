@@ -43,6 +43,7 @@ from irmeta.studies.papers.innovation.rare_track import (
     tau_b,
 )
 from irmeta.studies.papers.innovation.study import (
+    FUZZINESS,
     GRID,
     MARKED,
     MEASURES,
@@ -194,7 +195,7 @@ def _stabilities(
         stabilities = stability(
             matrix,
             trials=options.trials,
-            fuzziness=options.fuzziness if has_margin else 0.0,
+            fuzziness=FUZZINESS if has_margin else 0.0,
             kind=kind,
             rng=options.seed,
         )

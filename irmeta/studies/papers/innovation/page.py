@@ -19,7 +19,7 @@ from irmeta.studies.framework.sections import (
     tracks_without,
 )
 from irmeta.studies.framework.study import Section, Show, Tables, read_notes
-from irmeta.studies.papers.innovation.study import MARKED, TABLES
+from irmeta.studies.papers.innovation.study import FUZZINESS, MARKED, TABLES
 from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 DATA = Paper("4 collections of 29 to 129 runs and 45 or 50 topics", "Section 4.1 and Table 1")
@@ -329,7 +329,7 @@ def _stability(tables: Tables, options: Options) -> Section:
         [
             f"In each of {count(options.trials, 'trial')}, half of the queries order the systems. "
             "The stability of a pair is the share of trials in which the system that is better "
-            f"more often is better. Means tie up to {options.fuzziness:g} (absolute), up to that "
+            f"more often is better. Means tie up to {FUZZINESS:g} (absolute), up to that "
             "share of the greater (relative) or where they are equal (none). A tie counts for "
             "neither system. Under mix=convex, measures follow Eq. 4, at alphas up to 1.",
         ],

@@ -113,6 +113,8 @@ MARKED = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The paper's weights of rarity in Figure 2."""
 GRID = tuple(i / 100 for i in range(101))
 """The weights of rarity at which Figure 2 is computed."""
+FUZZINESS = 0.05
+"""Difference, or share of the greater mean, up to which means tie in Table 2."""
 PAPER_QUERY = "1127540"
 """The query of the paper's Figure 1."""
 EXAMPLES, DOCS = 6, 5
@@ -157,9 +159,7 @@ class InnovationOptions(TrackOptions):
     )
     resamples: int = option(2_000, "Permutations of the randomised HSD in Table 1.", least=1)
     trials: int = option(1_000, "Random sets of queries in Table 2.", least=1)
-    fuzziness: float = option(
-        0.05, "Difference, or share of the greater mean, up to which means tie in Table 2.", least=0
-    )
+
     sizes: tuple[int, ...] = option(
         (),
         "Numbers of systems in Table 3 (repeatable); default 2, 4, 8, ... up to all.",

@@ -27,7 +27,7 @@ from irmeta.studies.papers.preference.orders import (
     significant_pairs,
     table_1,
 )
-from irmeta.studies.papers.preference.study import GAMMA, TABLES
+from irmeta.studies.papers.preference.study import GAMMA, POINTS, TABLES
 from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
 Row = dict[str, Any]
@@ -285,7 +285,7 @@ class DrawnPoints:
         upper = np.stack(np.triu_indices(len(rpp.systems), 1), axis=1)
         rng = np.random.default_rng(options.seed)
         number = len(defined) * len(upper)
-        chosen = rng.choice(number, min(options.points, number), replace=False, shuffle=False)
+        chosen = rng.choice(number, min(POINTS, number), replace=False, shuffle=False)
         chosen.sort()
         self.queries: np.ndarray = defined[chosen // max(1, len(upper))]
         self.pairs: np.ndarray = upper[chosen % max(1, len(upper))]

@@ -16,7 +16,7 @@ from irmeta.studies.framework.sections import (
     show_printed,
 )
 from irmeta.studies.framework.study import Section, Show, Tables, read_notes
-from irmeta.studies.papers.preference.study import TABLES
+from irmeta.studies.papers.preference.study import POINTS, TABLES
 from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
 DATA = Paper("16 datasets of 21 to 110 runs and 43 to 17,564 requests", "Table 1")
@@ -99,7 +99,7 @@ def _agreement(tables: Tables, options: Options) -> Section:
         [
             "A point is a pair of systems and a query. r is over both directions of each pair; "
             "sign agreement is the share of points with equal signs, where 0 is a third sign. All "
-            f"points count; {count(options.points, 'point')} of a track, drawn at random, are "
+            f"points count; {count(POINTS, 'point')} of a track, drawn at random, are "
             "shown. The sign of AvgSL, the paper's ASL, is reversed; its corpus is every retrieved "
             "or relevant doc. OI is offline interleaving: balanced, with both starts; the paper "
             f"does not define its browsing model. {POINTER}",

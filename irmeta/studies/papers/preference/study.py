@@ -35,6 +35,8 @@ SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Default shares of relevant docs that Figure 7 removes."""
 SUBTOPIC_MEASURES = ("StRecall@20", "ERR_IA@20", "AP_IA")
 """Measures by subtopic of Tables 2b, 3b and 4b."""
+POINTS = 5_000
+"""Points drawn in each panel of Figure 5."""
 SIZES = 10
 """Default number of sizes in Figure 6."""
 
@@ -81,7 +83,7 @@ class PreferenceOptions(TrackOptions):
     label_replicates: int = option(
         20, "Random samples of the relevant docs of each share.", least=1
     )
-    points: int = option(5_000, "Points drawn in each panel of Figure 5.", least=1)
+
     system_a: str | None = option(
         None, "First system of Figure 4; default the best by RPP.", names="system"
     )

@@ -50,7 +50,7 @@ from irmeta.studies.framework.systems import (
     systems_of,
 )
 from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
-from irmeta.studies.papers.search_length.study import PERSISTENCE, TABLES
+from irmeta.studies.papers.search_length.study import CONFIDENCE, PERSISTENCE, RATIO, TABLES
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
 
 STEPS = ("cumulative", "atomize P", "aggregate docs", "aggregate queries")
@@ -102,8 +102,8 @@ def cumulative(old: Matrix, new: Matrix, options: Options) -> Iterator[tuple[int
 def _compare(
     old: Matrix, new: Matrix, options: Options, in_p_space: Discount | None = None
 ) -> Reordering:
-    ratio, alpha, test = options.ratio, options.alpha, options.test
-    return reordering(old, new, ratio=ratio, alpha=alpha, test=test, in_p_space=in_p_space)
+    alpha, test = options.alpha, options.test
+    return reordering(old, new, ratio=RATIO, alpha=alpha, test=test, in_p_space=in_p_space)
 
 
 def frames(
@@ -484,7 +484,7 @@ def _difference(
 ) -> dict[str, float | int]:
     matrix = scores.matrix(measure)
     values = matrix.values[:, [matrix.systems.index(a), matrix.systems.index(b)]]
-    return mean_difference(values, options.resamples, options.seed, options.confidence)
+    return mean_difference(values, options.resamples, options.seed, CONFIDENCE)
 
 
 def _differences(gathered: Gathered, options: Options, systems: pl.DataFrame) -> Iterator[Row]:

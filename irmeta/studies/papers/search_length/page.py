@@ -12,7 +12,7 @@ from irmeta.studies.framework.sections import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.framework.systems import ROLES
 from irmeta.studies.papers.search_length.compute import CHAINS, TABLE_1
-from irmeta.studies.papers.search_length.study import EFFECTIVE_FRACTION
+from irmeta.studies.papers.search_length.study import CONFIDENCE, EFFECTIVE_FRACTION, RATIO
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
 
 DATA = Paper("76 tracks, 4,302 runs, 5,043 queries", "Section 4.1")
@@ -61,7 +61,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "Reordering (Section 4.4)",
         "Steps from AP to ASL, each compared with the previous one. Delta-sort is the largest move "
         "of a system past others, in per cent of the track's systems; "
-        f"better means a ratio of means of at least {options.ratio:g} and a two-sided test "
+        f"better means a ratio of means of at least {RATIO:g} and a two-sided test "
         f"({options.test}) with p up to {options.alpha:g}. Delta-value is the ratio of new to old "
         "values in P space, over all systems: it is large where AP is near 0, so a few weak "
         "systems dominate its mean. Brackets show the mean minus and plus one standard deviation, "
@@ -80,7 +80,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     )  # fmt: skip
     yield Section(
         "Differences of ASL",
-        f"Differences of means, less is better, with {options.confidence:.0%} bootstrap "
+        f"Differences of means, less is better, with {CONFIDENCE:.0%} bootstrap "
         f"intervals over queries ({options.resamples:,} resamples). The best, second and median "
         f"system are by {options.best_by or 'the measure of the row'}.",
     )

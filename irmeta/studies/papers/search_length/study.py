@@ -49,6 +49,8 @@ EFFECTIVE_FRACTION = Paper("57% \u00b1 16", "Appendix A.1")
 
 
 PERSISTENCE = 0.8  # of RBP
+RATIO = 1.1  # least ratio of means for one system to count as better
+CONFIDENCE = 0.95  # of intervals
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,7 @@ class SearchLengthOptions(TrackOptions):
     contender: str = option(
         "best", "Contender of Table 1, in the syntax of the baseline.", names="side"
     )
-    firsts: tuple[int, ...] = option(
-        (), "Additional N of ASL@gN, besides 1 and 10 (repeatable).", least=1, flag="--first"
-    )
+
     buckets: Buckets = option(
         "linear",
         "Buckets of search lengths in Figures 5 and 6: linear, of equal width, so that their "
@@ -91,9 +91,7 @@ class SearchLengthOptions(TrackOptions):
     cut_depth: int = option(
         100, "Rank at which lists are cut to measure the effect of depth.", least=1
     )
-    ratio: float = option(
-        1.10, "Smallest ratio of means for one system to count as better.", least=1
-    )
+
     alpha: float = option(
         0.05,
         "Significance level for one system to count as better.",
@@ -103,9 +101,7 @@ class SearchLengthOptions(TrackOptions):
     )
     test: Test = option("t", "Test of the difference of two systems.")
     resamples: int = option(10_000, "Bootstrap resamples of the queries.", least=1)
-    confidence: float = option(
-        0.95, "Confidence level of intervals.", least=0, most=1, exclusive=True
-    )
+
     seed: int = option(0, "Random seed of the bootstrap.", least=0)
 
     def asl(self, first: int | None = None, unretrieved: str | None = None) -> str:
@@ -158,14 +154,12 @@ class SearchLengthOptions(TrackOptions):
         """AP, P@20, RR, and ASL and each ASL@gN with each choice for docs not retrieved."""
         from irmeta.measures.search_length import UNRETRIEVED
 
-        firsts = dict.fromkeys((None, 10, 1, *self.firsts))
-        asl = (self.asl(first, choice) for first in firsts for choice in UNRETRIEVED)
+        asl = (self.asl(first, choice) for first in (None, 10, 1) for choice in UNRETRIEVED)
         return (self.ap, self.p20, self.named("RR"), *asl)
 
     def used(self) -> dict[str, Any]:
         """Return what empty options stand for."""
-        best_by = "each measure for itself"
-        return super().used() | {"best_by": best_by, "firsts": sorted({1, 10, *self.firsts})}
+        return super().used() | {"best_by": "each measure for itself"}
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of all computed measures."""
