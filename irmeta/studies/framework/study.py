@@ -213,7 +213,8 @@ class Figure:
         ``rows(tables, options)`` returns the rows to draw; or the name of a table. Without rows
         there is no figure.
     caption
-        Caption: text, or ``caption(rows, options)``.
+        Caption: text, where ``{column}`` is the value in the first of the rows, or
+        ``caption(rows, options)``.
     reading
         Explanation of how to read the figure.
     by

@@ -46,7 +46,8 @@ def _charts_of(study: Study, figure: Figure, tables: Tables, options: Options) -
     for name, drawn in _rows_by_figure(figure, rows):
         if drawn.height:
             caption = figure.caption
-            text = caption if isinstance(caption, str) else caption(drawn, options)
+            first = drawn.row(0, named=True)
+            text = caption.format(**first) if isinstance(caption, str) else caption(drawn, options)
             draw = partial(figure.draw, drawn, options)
             yield Drawn(name, draw, text, figure.reading, study.notations(drawn))
 

@@ -126,11 +126,6 @@ def _notes(tables: Tables) -> Iterator[str]:
         yield f"{tied:.0%} of all rows share their score with another row of the same list."
 
 
-def _ranked(rows: pl.DataFrame, options: Options) -> Any:
-    measure = rows["measure"][0]
-    return ranked(rows.select("value", name="system"), measure, display_of(measure))
-
-
 def _best(tables: Tables, options: Options) -> pl.DataFrame:
     """Return histograms of the best systems by search lengths, or by the first measure."""
     best = tables["best_systems"].filter(pl.col("measure").is_in(headline(options)))
@@ -170,12 +165,16 @@ def _ranks(rows: pl.DataFrame, options: Options) -> Any:
 
 
 FIGURES = (
-    Figure("systems", _headline, _ranked,
-           lambda rows, _: f"All systems by {rows['measure'][0]}.",
+    Figure("systems", _headline,
+           lambda rows, _: ranked(
+               rows.select("value", name="system"), rows["measure"][0],
+               display_of(rows["measure"][0])
+           ),
+           "All systems by {measure}.",
            "Each dot is a system, best first. The dark dot is the best system, the dashed line the "
            "median.", by="track", each="measure"),
     Figure("ranks", _headline, _ranks,
-           lambda rows, _: f"Ranks that each system could have by {rows['measure'][0]}.",
+           "Ranks that each system could have by {measure}.",
            "Each row is a system, best first: a dot at its rank, and a line over its rank set, the "
            "ranks that it could have on all queries of which these are a sample. The sets of all "
            "systems hold at once with 95 % (Mogstad et al. 2024), by 1,000 bootstrap samples of "

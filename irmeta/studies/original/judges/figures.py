@@ -46,12 +46,6 @@ def _tau_map(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _places(tables: Tables, options: Options) -> pl.DataFrame:
-    """Return the places of all systems by the reference and by each judge, first measure."""
-    rows = tables["systems"]
-    return rows.filter(pl.col("measure") == options.measures[0])
-
-
 def _slopes(rows: pl.DataFrame, options: Options) -> Any:
     judge = rows["judge"][0]
     return slopes(
@@ -63,9 +57,7 @@ def _slopes(rows: pl.DataFrame, options: Options) -> Any:
 
 
 def _conclusions(tables: Tables, options: Options) -> pl.DataFrame:
-    rows = tables["conclusions"].filter(
-        pl.col("measure") == options.measures[0], pl.col("test") == options.tests[0]
-    )
+    rows = tables["conclusions"].filter(measure=options.measures[0], test=options.tests[0])
     return rows.sort("survived", "judge", descending=[True, False], nulls_last=True)
 
 
@@ -83,13 +75,9 @@ def _bars(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _first_measure(table: str) -> Callable[[Tables, Options], pl.DataFrame]:
-    """Return a function that selects the rows of a table by the first measure."""
-
-    def rows(tables: Tables, options: Options) -> pl.DataFrame:
-        return tables[table].filter(pl.col("measure") == options.measures[0])
-
-    return rows
+def _first_measure(table: str, **row: str) -> Callable[[Tables, Options], pl.DataFrame]:
+    """Return a function that selects the rows of a table by the first measure, and by `row`."""
+    return lambda tables, options: tables[table].filter(measure=options.measures[0], **row)
 
 
 def _contrasts(tables: Tables, options: Options) -> pl.DataFrame:
@@ -162,11 +150,6 @@ def _mixtures(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _widths(tables: Tables, options: Options) -> pl.DataFrame:
-    rows = _first_measure("corrected")(tables, options)
-    return rows.filter(pl.col("method") == "ppi++", pl.col("target") == "systems")
-
-
 def _width_curves(rows: pl.DataFrame, options: Options) -> Any:
     rows, told = _spaced_judges(rows, "width")
     first = rows.filter(pl.col("judge") == rows["judge"][0])
@@ -187,11 +170,6 @@ def _width_curves(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _agreement(rows: pl.DataFrame, options: Options) -> Any:
-    reference = rows.with_columns(reference=pl.lit("the reference"))
-    return judge_intervals(reference, "kappa_binary")
-
-
 FIGURES = (
     Figure("tau", _taus, _tau_map,
            "Kendall's tau-b between the leaderboards of each judge and of the reference.",
@@ -200,8 +178,8 @@ FIGURES = (
            "the reference on the other half. These have half of the queries, so a judge above "
            "that row is not proven better; the table `query_noise` compares equally many queries.",
            by="track"),
-    Figure("slopes", _places, _slopes,
-           lambda rows, _: f"Leaderboards of the reference and of {rows['judge'][0]}.",
+    Figure("slopes", _first_measure("systems"), _slopes,
+           "Leaderboards of the reference and of {judge}.",
            "Each line is a system: its place by the reference at the left, by the judge at the "
            "right. A group of systems that rises together may be one that the judge favours: the "
            "table of groups has tests.",
@@ -211,7 +189,7 @@ FIGURES = (
            "Kept and lost are conclusions of the reference; new ones are unconfirmed, not false; "
            "reversed ones are false if the reference is right.", by="track"),
     Figure("contrasts", _contrasts, _strips,
-           lambda rows, _: f"Systems that {rows['judge'][0]} favours, by group.",
+           "Systems that {judge} favours, by group.",
            "Each dot is a system: right of 0 the judge's errors raise its mean more than those of "
            "all other systems, left less. They are compared with the judge's labels permuted among "
            "docs of the same query and reference grade. The black tick is the mean of a group. "
@@ -222,10 +200,13 @@ FIGURES = (
            "A curve above that of the reference alone saves labels. At the left, the judge labels "
            "all queries; at the right, the reference does, whatever the judge. The second pane "
            "compares with queries that nobody but the judge has labelled.", by="track"),
-    Figure("widths", _widths, _width_curves,
+    Figure("widths", _first_measure("corrected", method="ppi++", target="systems"), _width_curves,
            "Widths of intervals of corrected means by the number of labelled queries.",
            "The lower, the more the judge's labels add to those of people.", by="track"),
-    Figure("agreement", "agreement", _agreement,
+    Figure("agreement", "agreement",
+           lambda rows, _: judge_intervals(
+               rows.with_columns(reference=pl.lit("the reference")), "kappa_binary"
+           ),
            "Cohen's kappa of relevance with the reference.",
            "Each dot is a judge; the line is a 95 % interval that draws whole queries.",
            by="track"),

@@ -84,7 +84,7 @@ def _draw_safe(rows: pl.DataFrame, options: TrustOptions) -> Any:
     )
 
 
-_EVERY = "Every criterion on {}: its value and grade."
+_EVERY = "Every criterion on {track}: its value and grade."
 _READING = (
     "Rows are measures, columns criteria, by their families: queries, depth, judgments, ties and "
     "ends. The darker a cell, the less reliable. A dash: cannot be said."
@@ -92,13 +92,10 @@ _READING = (
 
 
 FIGURES = (
-    Figure("criteria_wide", _criteria, partial(_draw, is_wide=True),
-           lambda rows, _: _EVERY.format(rows["track"][0]), _READING, by="track"),
-    Figure("criteria", _criteria, _draw,
-           lambda rows, _: _EVERY.format(rows["track"][0]), _READING, by="track"),
+    Figure("criteria_wide", _criteria, partial(_draw, is_wide=True), _EVERY, _READING, by="track"),
+    Figure("criteria", _criteria, _draw, _EVERY, _READING, by="track"),
     Figure("families", _cells, _draw,
-           lambda rows, _: f"Reliability of measures on {rows['track'][0]}: grade, and the number "
-           "that decides it.",
+           "Reliability of measures on {track}: grade, and the number that decides it.",
            "Rows are measures, columns families of criteria. The darker a cell, the less reliable; "
            "its number is that of the criterion with the worst grade. A dash: nothing can be said.",
            by="track"),

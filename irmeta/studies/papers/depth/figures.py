@@ -36,9 +36,9 @@ def _first(rows: pl.DataFrame, column: str, chosen: Sequence[int]) -> pl.DataFra
     return rows.filter(pl.col(column).is_in(present[:1]))
 
 
-def _sourced(tables: Tables, rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the source of the depth of the pool."""
-    sources = tables["collections"].select("track", "depth_source")
+def _sourced(tables: Tables, rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Add the source of the depth of the pool, and further columns of the collections."""
+    sources = tables["collections"].select("track", *columns, "depth_source")
     return rows.join(sources, on="track", how="left", maintain_order="left")
 
 
@@ -46,9 +46,8 @@ def _of_first_depth(tables: Tables, rows: pl.DataFrame, options: Options) -> pl.
     return _sourced(tables, _first(rows, "depth", options.pool_depths))
 
 
-def _pool(rows: pl.DataFrame) -> str:
-    depth, source = rows.select("depth", "depth_source").row(0)
-    return f"pool of depth {depth} ({source})"
+POOL = "pool of depth {depth} ({depth_source})"
+BEYOND = "Beyond the paper"
 
 
 # Figure 1
@@ -82,10 +81,8 @@ def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
 
 
 def _by_rank(tables: Tables, options: Options) -> pl.DataFrame:
-    sources = tables["collections"].select("track", "depth", "depth_source")
     shown = (pl.col("rank") <= MOST_RANKS) | pl.col("rank").is_in(PLOTTED_DEPTHS)
-    rows = tables["judged_by_rank"].filter(shown)
-    return rows.join(sources, on="track", how="left", maintain_order="left")
+    return _sourced(tables, tables["judged_by_rank"].filter(shown), "depth")
 
 
 def _judged_by_rank(rows: pl.DataFrame, options: Options) -> Any:
@@ -112,10 +109,6 @@ def _caption_judged(rows: pl.DataFrame, options: Options) -> str:
 # Figures 2 to 4
 
 
-def _score_curves(tables: Tables, options: Options) -> pl.DataFrame:
-    return _of_first_depth(tables, tables["score_curves"], options)
-
-
 def _scores(rows: pl.DataFrame, options: Options) -> Any:
     track, measure, depth = rows.select("track", "measure", "depth").row(0)
     systems, unit = count(rows["system"].n_unique(), "system"), display_of(measure).unit
@@ -123,15 +116,11 @@ def _scores(rows: pl.DataFrame, options: Options) -> Any:
         rows.select(pane="lists", name="system", x="k", y="value", dashed=pl.lit(False)),
         [Pane(lists, axis_title(text, unit)) for lists, text in LISTS.items()],
         title=f"{track}: {measure} by the cutoff",
-        subtitle=f"mean over queries; {systems}; {_pool(rows)}",
+        subtitle=f"mean over queries; {systems}; {POOL.format(**rows.row(0, named=True))}",
         x_title=CUTOFF,
         rules=[(depth, f"d = {depth}")],
         same_y=True,
     )
-
-
-def _caption_scores(rows: pl.DataFrame, options: Options) -> str:
-    return f"Figures 2 and 3: {rows['measure'][0]} of every system by the cutoff; {_pool(rows)}."
 
 
 def _by_cutoff(tables: Tables, options: Options) -> pl.DataFrame:
@@ -237,11 +226,6 @@ def _volatility(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _caption_volatility(rows: pl.DataFrame, options: Options, figure: str) -> str:
-    name = f"Figure {figure}" if figure.isdigit() else "Beyond the paper"
-    return f"{name}: correlation of the orders of systems by two cutoffs; {_pool(rows)}."
-
-
 # Leaving out, and the budget
 
 
@@ -272,13 +256,6 @@ def _ranks(rows: pl.DataFrame, options: Options) -> Any:
         x_title="rank among the contributors, 1 is best",
         aside="places",
         display=RANK,
-    )
-
-
-def _caption_ranks(rows: pl.DataFrame, options: Options) -> str:
-    return (
-        f"Ranks of runs by {rows['measure'][0]} before and after they are left out of the pool "
-        f"(Table 5); {_pool(rows)}."
     )
 
 
@@ -341,7 +318,9 @@ FIGURES = (
     Figure("figure_1", "pool_growth", _figure_1,
            "Figure 1: relevant docs by the depth of the pool.", GROWTH),
     Figure("judged_ranks", _by_rank, _judged_by_rank, _caption_judged, JUDGED),
-    Figure("score_curves", _score_curves, _scores, _caption_scores, CURVES,
+    Figure("score_curves",
+           lambda tables, o: _of_first_depth(tables, tables["score_curves"], o), _scores,
+           f"Figures 2 and 3: {{measure}} of every system by the cutoff; {POOL}.", CURVES,
            by="track", each="measure"),
     Figure("figure_4_tracks", _by_cutoff, _figure_4_tracks,
            lambda rows, o: f"Figure 4: effect of the cutoff of {o.drawn} on all tracks.",
@@ -349,10 +328,13 @@ FIGURES = (
     Figure("figure_4", _by_cutoff, _figure_4, _caption_4, SIX, by="track"),
     *(
         Figure(f"figure_{figure}", partial(_matrices, figure=figure), _volatility,
-               partial(_caption_volatility, figure=figure), MAPS, by="track")
-        for figure in ("5", "6", "7", "beyond")
+               f"{name}: correlation of the orders of systems by two cutoffs; {POOL}.", MAPS,
+               by="track")
+        for figure, name in {**{n: f"Figure {n}" for n in "567"}, "beyond": BEYOND}.items()
     ),
-    Figure("leave_out_ranks", _left_out, _ranks, _caption_ranks, MOVED, by="track"),
+    Figure("leave_out_ranks", _left_out, _ranks,
+           "Ranks of runs by {measure} before and after they are left out of the pool (Table 5); "
+           f"{POOL}.", MOVED, by="track"),
     Figure("budget", lambda tables, o: tables["pool_budget"].filter(pl.col("judged") > 0), _budget,
            "Judged docs, and the correlation of the order of contributors with that by all "
            "judgments.", COST, by="track"),

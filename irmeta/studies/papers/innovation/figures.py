@@ -32,17 +32,6 @@ def _alpha(column: str = "alpha") -> pl.Expr:
 # Rarity, and Figures 1 and 2
 
 
-def _rarity(rows: pl.DataFrame, options: Options) -> Any:
-    return rarity_histogram(rows.select("retrieved_by", "docs"), _COUNTED[options.counted_docs])
-
-
-def _caption_rarity(rows: pl.DataFrame, options: Options) -> str:
-    return (
-        f"Relevant docs by the number of {_COUNTED[options.counted_docs]} that retrieve them "
-        f"within rank {options.held_to}."
-    )
-
-
 def _ranks(tables: Tables, options: Options) -> pl.DataFrame:
     """Return the ranks of hypothetical systems with the first places of S_rare."""
     keys = ["track", "query", "alpha"]
@@ -212,11 +201,6 @@ def _contributions(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _caption_contributions(rows: pl.DataFrame, options: Options) -> str:
-    level = rows["level"][0]
-    return f"Relevant docs that no other {level} retrieves, and all that each {level} retrieves."
-
-
 def _greedy(rows: pl.DataFrame, options: Options) -> Any:
     return curve_panes(
         rows.select(pane=pl.lit(""), name="track", x="order", y="share", dashed=pl.lit(False)),
@@ -295,19 +279,15 @@ def _swapped(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _moves(tables: Tables, options: Options) -> pl.DataFrame:
-    moved = pl.col("rank_after") - pl.col("rank_before")
-    return tables["gaming_effects"].with_columns(moved=moved)
-
-
 def _gaming(rows: pl.DataFrame, options: Options) -> Any:
     track, measure = rows["track"][0], short(rows["measure"][0])
     groups = count(rows["target"].n_unique(), "group")
+    moved = rows["rank_after"] - rows["rank_before"]
     return strip(
-        rows.select(row=pl.format("{}, {}", "attack", "counted"), name="system", value="moved"),
+        rows.select(row=pl.format("{}, {}", "attack", "counted"), name="system", value=moved),
         title=f"{track}: ranks after a group adds runs",
         subtitle=f"{measure}; one dot per group, {groups}: its best system; tick: mean",
-        **_fall(rows["moved"]),
+        **_fall(moved),
     )
 
 
@@ -324,10 +304,6 @@ def _fall(values: pl.Series) -> dict[str, Any]:
 
 
 # Grades and the pool
-
-
-def _grades(tables: Tables, options: Options) -> pl.DataFrame:
-    return tables["rare_grades"].filter(pl.col("grade") > options.rel, pl.col("low") > 0)
 
 
 def _rare_grades(rows: pl.DataFrame, options: Options) -> Any:
@@ -416,7 +392,12 @@ FEWER_LINES = (
     "TREC-8, if the measures are the paper's."
 )
 FIGURES = (
-    Figure("docs_by_holders", "docs_by_holders", _rarity, _caption_rarity, HELD, by="track"),
+    Figure("docs_by_holders", "docs_by_holders",
+           lambda rows, o: rarity_histogram(
+               rows.select("retrieved_by", "docs"), _COUNTED[o.counted_docs]
+           ),
+           lambda _, o: f"Relevant docs by the number of {_COUNTED[o.counted_docs]} that retrieve "
+           f"them within rank {o.held_to}.", HELD, by="track"),
     Figure("figure_1", _ranks, _figure_1, _caption_1, MADE_SYSTEMS, by="track"),
     Figure("figure_2", "figure_2", _figure_2,
            partial(_caption_2, where="Figure 2"), ORDERS, by="track"),
@@ -431,14 +412,17 @@ FIGURES = (
     Figure("swaps", _swaps, _swapped,
            lambda rows, o: "Share of the pairs of systems that change places up to an alpha, by "
            f"{listed(o.families())}.", CHANGES),
-    Figure("contributions", _contributors, _contributions, _caption_contributions, UNIQUE,
-           by="track", each="level"),
+    Figure("contributions", _contributors, _contributions,
+           "Relevant docs that no other {level} retrieves, and all that each {level} retrieves.",
+           UNIQUE, by="track", each="level"),
     Figure("overlap", "overlap", _overlap, "Overlap of the relevant docs of systems.", PAIRS,
            by="track"),
-    Figure("gaming", _moves, _gaming,
-           lambda rows, o: f"Ranks by {rows['measure'][0]} after a group adds runs.", ADDED,
-           by="track", each="measure"),
-    Figure("rare_grades", _grades, _rare_grades,
+    Figure("gaming", "gaming_effects", _gaming, "Ranks by {measure} after a group adds runs.",
+           ADDED, by="track", each="measure"),
+    Figure("rare_grades",
+           lambda tables, o: tables["rare_grades"].filter(
+               pl.col("grade") > o.rel, pl.col("low") > 0
+           ), _rare_grades,
            "Grades of relevant docs by the number of systems that retrieve them.", BETTER,
            by="track"),
     Figure("pool_bias", "pool_bias", _pool_bias,

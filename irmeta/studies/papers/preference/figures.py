@@ -29,12 +29,8 @@ LABELS = {"random": "docs at random", "pool": "least retrieved docs first"}
 QUANTITIES = {"tied": "", "deciding_levels": "deciding levels"}
 
 
-def _share(value: float | None) -> str:
-    return "undefined" if value is None or math.isnan(value) else f"{value:.1%}"
-
-
-def _number(value: float | None) -> str:
-    return "undefined" if value is None or math.isnan(value) else f"{value:z.2f}"
+def _number(value: float | None, digits: str = "z.2f") -> str:
+    return "undefined" if value is None or math.isnan(value) else f"{value:{digits}}"
 
 
 # Figure 2
@@ -61,7 +57,8 @@ def _surfaces() -> pl.DataFrame:
 
 
 def _figure_2(rows: pl.DataFrame, options: Options) -> Any:
-    differ, reached = (_share(rows[name][0]) for name in ("unequal_share", "share_reached"))
+    shares = (rows[name][0] for name in ("unequal_share", "share_reached"))
+    differ, reached = (_number(share, ".1%") for share in shares)
     return surfaces(
         _surfaces(),
         rows.select(pane="discount", x="delta", y="share"),
@@ -95,11 +92,6 @@ def _figure_4(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _caption_4(rows: pl.DataFrame, options: Options) -> str:
-    query, a, b = rows.select("query", "system_a", "system_b").row(0)
-    return f"Figure 4, left: uninterpolated precision of {a} and {b} by recall for query {query}."
-
-
 def _contributions(tables: Tables, options: Options) -> pl.DataFrame:
     lists = tables["figure_4"].select("track", "level", "query", "system_a", "system_b")
     order = pl.DataFrame({"measure": CONTRIBUTIONS})
@@ -122,14 +114,6 @@ def _figure_4_deltas(rows: pl.DataFrame, options: Options) -> Any:
         ),
         title=f"{track}: recall levels behind each difference, query {query}",
         subtitle=f"positive: {a} is better than {b}{levels}",
-    )
-
-
-def _caption_deltas(rows: pl.DataFrame, options: Options) -> str:
-    query, a, b = rows.select("query", "system_a", "system_b").row(0)
-    return (
-        f"Figure 4, right: contributions of recall levels to the difference of {a} and {b} for "
-        f"query {query}."
     )
 
 
@@ -291,9 +275,12 @@ FIGURES = (
     Figure("figure_2", _differences, _figure_2,
            "Figure 2: the difference of two lists at one recall level, by the two ranks, and its "
            "distribution.", SURFACES, by="track"),
-    Figure("figure_4", "figure_4", _figure_4, _caption_4, CURVES, by="track"),
-    Figure("figure_4_deltas", _contributions, _figure_4_deltas, _caption_deltas, LEVELS,
-           by="track"),
+    Figure("figure_4", "figure_4", _figure_4,
+           "Figure 4, left: uninterpolated precision of {system_a} and {system_b} by recall for "
+           "query {query}.", CURVES, by="track"),
+    Figure("figure_4_deltas", _contributions, _figure_4_deltas,
+           "Figure 4, right: contributions of recall levels to the difference of {system_a} and "
+           "{system_b} for query {query}.", LEVELS, by="track"),
     Figure("figure_5", _points, _figure_5,
            lambda rows, o: f"Figure 5: {o.preference()} and the differences of measures and of "
            "offline interleaving.", POINTS, by="track"),

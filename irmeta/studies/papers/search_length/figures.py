@@ -50,9 +50,7 @@ def _asl_and_deep(options: Options) -> dict[str, str]:
 # Figures 1 to 4
 
 
-def _distributions(tables: Tables, options: Options) -> pl.DataFrame:
-    number = pl.col("figure").str.strip_prefix("Figure ").str.replace(", unretrieved=", " ")
-    return tables["distributions"].with_columns(number=number)
+NUMBER = pl.col("figure").str.strip_prefix("Figure ").str.replace(", unretrieved=", " ")
 
 
 def _distribution(rows: pl.DataFrame, options: Options) -> Any:
@@ -233,14 +231,6 @@ def _figure_6(rows: pl.DataFrame, options: Options) -> Any:
     return length_differences(rows, title, (best, median), ("best", "median"))
 
 
-def _caption_6(rows: pl.DataFrame, options: Options) -> str:
-    measure, best, median = rows.select("measure", "best", "median").row(0)
-    return (
-        f"Figure 6: the relevant docs by search length in {best}, the best system by {measure}, "
-        f"less that in {median}, the median one."
-    )
-
-
 BEST = (
     "Each line is a track: the filled dot is its best system, the ring its median system, and the "
     f"line their difference. {DAGGERS}"
@@ -265,9 +255,9 @@ CHAIN_AXES = {
 }
 PAPER, OTHERS = "Table 2 and Section 4.4", "nDCG, RBP and ERR"
 FIGURES = (
-    Figure("figure", _distributions, _distribution,
-           lambda rows, _: f"{rows['figure'][0]}: tracks by the {rows['measure'][0]} of their best "
-           "system.",
+    Figure("figure", lambda tables, _: tables["distributions"].with_columns(number=NUMBER),
+           _distribution,
+           "{figure}: tracks by the {measure} of their best system.",
            "Each bar counts tracks by the value of their best system; a bucket includes its lower "
            "bound, but not its upper bound.", each="number"),
     Figure("headroom", _headrooms, _headroom,
@@ -296,5 +286,7 @@ FIGURES = (
            "Each bar counts relevant docs by their search length. Bars at the left are docs "
            "retrieved early; the last bar, orange, is the docs that were not retrieved.",
            by="track", each="which"),
-    Figure("figure_6", _differences, _figure_6, _caption_6, WINS, by="track", each="which"),
+    Figure("figure_6", _differences, _figure_6,
+           "Figure 6: the relevant docs by search length in {best}, the best system by {measure}, "
+           "less that in {median}, the median one.", WINS, by="track", each="which"),
 )  # fmt: skip
