@@ -133,7 +133,7 @@ class Notations:
     Where two names would look alike, both keep their canonical names.
     """
 
-    names: tuple[str, ...]  # canonical names, with or without cutoffs
+    canonical: tuple[str, ...]  # canonical names, with or without cutoffs
     declared: Mapping[str, str]  # notations of a study: see `notation_of`
 
     @classmethod
@@ -150,7 +150,7 @@ class Notations:
     @cached_property
     def _forms(self) -> dict[str, str]:
         """Each name with another notation, and that notation."""
-        forms = {name: notation_of(name, self.declared) for name in self.names}
+        forms = {name: notation_of(name, self.declared) for name in self.canonical}
         seen = list(forms.values())
         return {n: form for n, form in forms.items() if form != n and seen.count(form) == 1}
 

@@ -163,7 +163,7 @@ def value(tables: Tables, table: str, column: str, /, **row: object) -> float:
     rows = tables[table].filter(**row)
     number = rows[column].item() if rows.height else None
     if number is None or math.isnan(number):
-        named = ", ".join(str(given) for given in row.values())
+        named = ", ".join(map(str, row.values()))
         raise CannotBeSaid(f"no {column.replace('_', ' ')}{' of ' * bool(named)}{named}")
     return float(number)
 
@@ -211,7 +211,7 @@ class Verdict(NamedTuple):
     """Whether a claim holds, with its number and why."""
 
     verdict: str
-    found: Found
+    computed: Found
 
 
 class TablesOfTrack(dict[str, pl.DataFrame]):
@@ -278,7 +278,7 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
     holding = sum(decision.verdict == HOLDS for decision in decided)
     on = f"{holding} of {count(len(decided), 'track')}"
     if not decided:
-        why, *others = dict.fromkeys(decision.found.why for decision in by_track) or (
+        why, *others = dict.fromkeys(decision.computed.why for decision in by_track) or (
             "there is no track",
         )
         verdict = _open("it cannot be said on any track" if others else why)
@@ -286,7 +286,7 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
         share = Found(holding / len(decided), f"holds on {on}")
         verdict = _verdict(lambda _: share, SHARES[claim.over], tables)
     elif claim.over == "mean":
-        mean = math.fsum(decision.found.number for decision in decided) / len(decided)
+        mean = math.fsum(decision.computed.number for decision in decided) / len(decided)
         verdict = _verdict(lambda _: Found(mean, f"mean; holds on {on}"), claim.condition, tables)
     else:
         assert callable(claim.over)
@@ -302,7 +302,7 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
 
 def _row(claim: Claim, verdict: Verdict) -> Row:
     """Return the row of a verdict; that of no track."""
-    number, why, printed = verdict.found
+    number, why, printed = verdict.computed
     written = partial(_written, claim.format)
     return {
         "claim": claim.name,

@@ -397,7 +397,7 @@ def bias_of(judged: JudgedTrack) -> JudgeBias:
         if is_doc_sum(spec) or (name == options.measures[0] and "subtopics" not in spec.needs)
     }
     needs = needs_of(specs.values())
-    sets = {one: common_names(one)[1] if options.common else one for one in judged.judges}
+    sets = {j: common_names(j)[1] if options.common else j for j in judged.judges}
     permuted = permuted_means(
         list(judged.track.blocks(needs, qrels=judged.reference)),
         {judge: list(judged.track.blocks(needs, qrels=name)) for judge, name in sets.items()},

@@ -53,20 +53,20 @@ class JudgedTrack:
             track.note(f"no query of {reference} is judged by {name}, which is left out")
             del labels[name]
         outside = {name: every[name].height - labels[name].height for name in labels}
-        given = options.rels_of(labels)
-        track.rel = given.get(reference, track.facts.rel)
+        stated = options.rels_of(labels)
+        track.rel = stated.get(reference, track.facts.rel)
         if not _is_comparable(track, labels):
             return None
         _describe_gaps(track, labels)
         added = {name: labels[name] for name in options.judge_files if name in labels}
         in_store = [name for name in labels if name not in added]
         rels = {name: track.stated_rel(name) for name in in_store} | dict.fromkeys(added, 1.0)
-        rels |= given
+        rels |= stated
         every_rel = dict(rels)
         for judge in [*labels][1:] if options.common else ():
-            names = common_names(judge)
-            added |= zip(names, common_docs(labels[reference], labels[judge]), strict=True)
-            every_rel |= zip(names, (rels[reference], rels[judge]), strict=True)
+            of_common = common_names(judge)
+            added |= zip(of_common, common_docs(labels[reference], labels[judge]), strict=True)
+            every_rel |= zip(of_common, (rels[reference], rels[judge]), strict=True)
         return cls(track.with_sets(added, every_rel), options, labels, outside, rels)
 
     @property

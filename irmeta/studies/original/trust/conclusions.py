@@ -28,9 +28,9 @@ Test = Callable[[Matrix], Pairs]
 class Effect:
     """What a condition leaves of some conclusions: bool [system, system] each."""
 
-    kept: np.ndarray  # conclusions that are significant in the same direction, in most draws
+    confirmed: np.ndarray  # conclusions that are significant in the same direction, in most draws
     turned: np.ndarray  # conclusions whose difference of means has the other sign, in most draws
-    counts: Sequence[int]  # number of kept conclusions, of each draw
+    counts: Sequence[int]  # number of confirmed conclusions, of each draw
     # float64 [system, system]: p under the condition, median over draws; None: not a test
     p: np.ndarray | None
 
@@ -52,7 +52,7 @@ class Checked:
     """Conclusions on one measure, and what conditions leave of them."""
 
     matrix: Matrix
-    own: Pairs  # the test of the measure
+    tests: Pairs  # the test of the measure
     # bool [system, system]: whether the row is significantly better than the column
     better: np.ndarray
     effects: Mapping[str, Effect]  # what each condition leaves of the conclusions
@@ -60,7 +60,9 @@ class Checked:
     @property
     def safe(self) -> np.ndarray:
         """Conclusions that every condition keeps: bool [system, system]."""
-        return np.logical_and.reduce([self.better, *(one.kept for one in self.effects.values())])
+        return np.logical_and.reduce(
+            [self.better, *(effect.confirmed for effect in self.effects.values())]
+        )
 
 
 def conclusion_tables(trusted: TrustedTrack, test: Test | None = None) -> TableRows:
@@ -116,8 +118,8 @@ def _conclusions(checked: Checked) -> pl.DataFrame:
             "measure": pl.Series([checked.matrix.measure] * len(rows), dtype=pl.String),
             "better": systems.gather(rows) if len(rows) else systems.clear(),
             "worse": systems.gather(columns) if len(rows) else systems.clear(),
-            "difference": checked.own.difference[rows, columns],
-            "p_adjusted": checked.own.p_adjusted[rows, columns],
+            "difference": checked.tests.difference[rows, columns],
+            "p_adjusted": checked.tests.p_adjusted[rows, columns],
             "undone_by": _joined(
                 [_undone(name, effect, rows, columns) for name, effect in checked.effects.items()]
             ),
@@ -134,7 +136,7 @@ def _conclusions(checked: Checked) -> pl.DataFrame:
 
 def _undone(name: str, effect: Effect, rows: np.ndarray, columns: np.ndarray) -> pl.Series:
     """Return the condition and its p where a pair does not differ significantly, else null."""
-    is_undone = ~(effect.kept | effect.turned)[rows, columns]
+    is_undone = ~(effect.confirmed | effect.turned)[rows, columns]
     if effect.p is None:
         return _where(is_undone, pl.lit(name))
     p = pl.Series("p", effect.p[rows, columns])
@@ -158,7 +160,7 @@ def _conditions(checked: Checked) -> Iterator[dict[str, Any]]:
     turned = np.any([effect.turned for effect in effects], axis=0)
     together = Effect(checked.safe, turned, [int(checked.safe.sum())], None)
     for condition, effect in {**checked.effects, TOGETHER: together}.items():
-        number_kept = int(effect.kept.sum())
+        number_kept = int(effect.confirmed.sum())
         yield {
             "measure": checked.matrix.measure,
             "condition": condition,

@@ -21,7 +21,13 @@ from irmeta.studies.original.trust.grades import CRITERIA, SAFE, UNKNOWN, UNSAFE
 from irmeta.studies.original.trust.study import TrustOptions
 from irmeta.studies.papers.properties.measure_properties import measure_properties
 
-AVERAGED = ("separated", "detectable", "e_rho2", *(one.column for one in CRITERIA), "undecided")
+AVERAGED = (
+    "separated",
+    "detectable",
+    "e_rho2",
+    *(criterion.column for criterion in CRITERIA),
+    "undecided",
+)
 """Criteria that have means over tracks: columns of the table `trust`."""
 _ROUND = re.compile(r"(?:[-_. ]*(?:round|year|r|y)?[-_. ]*\d+)+$", re.IGNORECASE)
 LENGTH = 10

@@ -99,8 +99,8 @@ def _figure_2(rows: pl.DataFrame, options: Options) -> Any:
 
 
 def _caption_2(rows: pl.DataFrame, options: Options, where: str) -> str:
-    names = listed(options.families())
-    return f"{where}: correlation of the orders of systems with that by alpha = 0, {names}."
+    families = listed(options.families())
+    return f"{where}: correlation of the orders of systems with that by alpha = 0, {families}."
 
 
 def _figure_2_tracks(rows: pl.DataFrame, options: Options) -> Any:

@@ -58,8 +58,10 @@ class ComparedTrack(StudiedTrack):
         by_subtopic = [
             qrels_set["name"] for qrels_set in track.record["qrels"] if qrels_set["subtopics"]
         ]
-        names = (*options.preferences, *options.interleavings)
-        specs = parse_preferences([*names, *(options.subtopic_preferences if by_subtopic else ())])
+        preferences = (*options.preferences, *options.interleavings)
+        specs = parse_preferences(
+            [*preferences, *(options.subtopic_preferences if by_subtopic else ())]
+        )
         scored = options.scored() if by_subtopic else (*options.measures, options.search_length)
         measures = parse_measures(scored)
         views = list(track.blocks(needs_of([*measures, *specs])))
@@ -70,7 +72,7 @@ class ComparedTrack(StudiedTrack):
             track.facts,
             views,
             options,
-            {one.name: one for one in join_blocks(track.facts, specs, compared)},
+            {joined.name: joined for joined in join_blocks(track.facts, specs, compared)},
             Scores.concat(scores),
             chosen or (by_subtopic[0] if by_subtopic else ""),
         )

@@ -142,7 +142,7 @@ def _weights(options: Options) -> Iterator[Claim]:
         return Found(float(np.median(longest / mean)), why)
 
     a1, lengths = "Appendix A.1", equivalent_lengths(EXAMPLE)
-    worked = Found(lengths[-1], ", ".join(f"{one:.1f}" for one in lengths))
+    worked = Found(lengths[-1], ", ".join(f"{length:.1f}" for length in lengths))
     yield Claim("map-averages", "MAP averages only the top of the relevant docs, about half.", a1,
                 "share of the docs that MAP averages", averaged, "0.41 to 0.73", "mean",
                 EFFECTIVE_FRACTION.value, "percent")  # fmt: skip

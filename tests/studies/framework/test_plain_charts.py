@@ -12,7 +12,7 @@ from altair.utils import schemapi
 
 from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.heat import heat_map
-from irmeta.report.plain_altair import plainly
+from irmeta.studies.framework.study_figures import plainly
 
 CELLS = pl.DataFrame({"across": ["a", "b"], "down": ["a", "a"], "value": [0.5, -1.0]})
 
