@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from irmeta.naming import joined, split_form
@@ -190,19 +190,21 @@ class Notations:
         Its ``usermeta`` tells `irmeta.report.vega` which words have subscripts.
         """
         scripts: dict[str, str] = {}
-        plain = self._in_part(spec, "", scripts)
+
+        @cache  # rows of data repeat their texts
+        def in_text(text: str) -> str:
+            notation = self(text)
+            for word in _SCRIPTED.findall(notation):
+                scripts[to_text(word)] = _PART.sub(lambda p: f"{_SIGNS[p[1]]}{{{p[2]}}}", word)
+            return to_text(notation)
+
+        def in_part(part: Any, key: str) -> Any:
+            if isinstance(part, str):
+                return part if key in _FIELDS else in_text(part)
+            if isinstance(part, dict):
+                return {name: in_part(value, name) for name, value in part.items()}
+            return [in_part(value, key) for value in part] if isinstance(part, list) else part
+
+        plain = in_part(spec, "")
         notes = plain.get("usermeta", {}) | {"scripts": scripts}
         return plain | {"usermeta": notes} if scripts else plain
-
-    def _in_part(self, part: Any, key: str, scripts: dict[str, str]) -> Any:
-        """Return a part of a specification; add its words with subscripts, and their markup."""
-        if isinstance(part, dict):
-            return {name: self._in_part(value, name, scripts) for name, value in part.items()}
-        if isinstance(part, list):
-            return [self._in_part(value, key, scripts) for value in part]
-        if not isinstance(part, str) or key in _FIELDS:
-            return part
-        notation = self(part)
-        for word in _SCRIPTED.findall(notation):
-            scripts[to_text(word)] = _PART.sub(lambda p: f"{_SIGNS[p[1]]}{{{p[2]}}}", word)
-        return to_text(notation)

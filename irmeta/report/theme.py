@@ -7,7 +7,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -332,10 +332,15 @@ def _drawable(spec: Any) -> Any:
     vl-convert would abort the process at a character that XML does not allow.
     """
     if isinstance(spec, str):
-        return _UNDRAWABLE.sub("\ufffd", spec)
+        return _drawable_text(spec)
     if isinstance(spec, dict):
         return {_drawable(name): _drawable(value) for name, value in spec.items()}
     return [_drawable(value) for value in spec] if isinstance(spec, list) else spec
+
+
+@lru_cache(maxsize=4096)  # rows of data repeat their names
+def _drawable_text(text: str) -> str:
+    return _UNDRAWABLE.sub("\ufffd", text)
 
 
 def _lean(tag: str) -> str:
