@@ -39,6 +39,34 @@ def test_overview__scores_and_means_equal_store(results: Path, made_store: irmet
     assert_frame_equal(read(results, "means"), made_store.means())
 
 
+def test_overview__queries_have_judgments_lists_and_the_mean_of_all_systems(
+    results: Path, made_store: irmeta.Store
+) -> None:
+    queries, scores = read(results, "queries"), read(results, "scores")
+    means = scores.group_by("track", "query", "measure").agg(pl.col("value").drop_nans().mean())
+    joined = queries.join(means, on=["track", "query", "measure"], how="full", coalesce=True)
+    assert joined.height == queries.height == means.height
+    both = joined.select(pl.col("value").fill_nan(None), "value_right")
+    assert_frame_equal(both.select(value="value"), both.select(value="value_right"))
+    rows = made_store.qrels(track="news").filter(query="901").lazy().collect()
+    runs = made_store.runs(track="news").filter(query="901").collect()
+    row = queries.filter(track="news", query="901", measure="AP").row(0, named=True)
+    assert row["judged"] == rows.height
+    assert row["relevant"] == rows.filter(pl.col("grade") >= 1).height
+    assert row["lists"] == runs["system"].n_unique()
+
+
+def test_overview__measures_have_direction_range_revision_and_source(results: Path) -> None:
+    rows = {row["measure"]: row for row in read(results, "measures").iter_rows(named=True)}
+    assert [*rows] == read(results, "means")["measure"].unique(maintain_order=True).to_list()
+    assert (rows["AP"]["direction"], rows["AP"]["low"], rows["AP"]["high"]) == (1, 0.0, 1.0)
+    made = provenance(results / "means.parquet")
+    assert made is not None
+    for name, facts in made["measures"].items():
+        assert rows[name]["revision"] == facts["revision"]
+        assert rows[name]["source"]
+
+
 def test_overview__search_lengths_and_rarity_equal_store(
     results: Path, made_store: irmeta.Store
 ) -> None:

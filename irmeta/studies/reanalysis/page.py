@@ -45,6 +45,7 @@ def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
         ],
         notes=list(_short(tables, options)),
     )  # fmt: skip
+    yield Section("Measures", show=["measures"])
     if tables["skipped_runs"].height:
         yield Section("Skipped runs", show=["skipped_runs"])
 
