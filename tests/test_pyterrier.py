@@ -51,9 +51,7 @@ def test_measures__have_the_values_of_irmeta():
     values = {
         (m.query_id, str(m.measure)): m.value for m in ir_measures.iter_calc(asked, QRELS, RUN)
     }
-    theirs = (
-        store.scores(names, track="t").to_frame(per_query=True).select("query", "asked", "value")
-    )
+    theirs = store.scores(names, track="t").frame(per_query=True).select("query", "asked", "value")
     assert values == {(q, m): v for q, m, v in theirs.iter_rows()}
 
 

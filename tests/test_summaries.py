@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,7 +14,7 @@ import irmeta
 from irmeta import stats
 from irmeta.measures.curve import curves
 from irmeta.phrases import count
-from irmeta.summaries import LONGEST, MOST_ITEMS, Summarized, Summary, SummaryList
+from irmeta.summaries import LONGEST, MOST_ITEMS, MOST_ROWS, Result, Summary, SummaryList
 from support.making import Track, down
 
 HOSTILE = "<script>alert(1)<script>\u202e\x1b[2J|"
@@ -57,37 +59,82 @@ def test_summary__short_and_names_stay_text(kind: str, hostile: irmeta.Store):
     result = RESULTS[kind](hostile)
     text, shown = repr(result), result._repr_html_()
     assert text.startswith(f"{kind}(")
-    assert len(text) <= LONGEST
+    assert len(text.partition("\n")[0]) <= LONGEST
     assert len(shown) < 10_000
     for unsafe in ("\u202e", "\x1b"):
         assert unsafe not in text + shown
     assert "<script" not in shown
 
 
-def test_summary__html_has_the_table(made_store: irmeta.Store):
-    (comparison,) = irmeta.compare(made_store, "AP", track="news")
-    shown = comparison._repr_html_()
-    assert "<td>&quot;doumMan2&quot;</td>" in shown
-    assert "... and 10 more rows" in shown  # of 20
-    assert shown.startswith(
-        "<div><b>Comparison</b> AP on news<br>t, holm: 132 of 190 pairs (69.5%)"
-    )
+def cells_of(shown: str) -> list[list[str]]:
+    """Return the texts of the rows of tables in HTML."""
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", shown)
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+
+
+def test_summary__text_and_html_have_the_table_of_the_terminal(
+    made_store: irmeta.Store, run: Callable[..., Any]
+):
+    line = f"compare {made_store.path} -m AP --track news --format table --baseline aldBM25"
+    printed = run(*line.split())
+    (comparison,) = irmeta.compare(made_store, "AP", track="news", baseline="aldBM25")
+    title, *lines = repr(comparison).split("\n")
+    assert title == "Comparison(AP on news)"
+    assert lines == [line.rstrip() for line in printed.out.rstrip("\n").split("\n")]
+    head, *rows = cells_of(comparison._repr_html_())
+    assert head[:3] == ["rank", "system", "mean"]
+    assert [row[1] for row in rows] == comparison.systems["system"].to_list()
+    (baseline,) = (row for row in rows if row[1] == "aldBM25")
+    assert baseline[5:] == [*["-"] * 7, "baseline"]
+
+
+def test_summary__rows_of_long_tables_are_counted(made_store: irmeta.Store):
+    scores = made_store.scores("AP,RR", track="news")
+    assert repr(scores).endswith("\n... and 10 more rows; the frame has all")
+    assert len(str(scores).split("\n")) == 2 + 40
+    assert len(cells_of(scores._repr_html_())) == 1 + MOST_ROWS
     explained = made_store.explain("AP@5", system="aldBM25", query=901, track="news")
     assert "4 / 53 (relevant docs of the query) = 0.0754717" in explained._repr_html_()
-    assert "<th>arithmetic</th>" in explained._repr_html_()
+    assert "arithmetic" in cells_of(explained._repr_html_())[0]
+
+
+@pytest.mark.parametrize("kind", ["Scores", "Matrix", "Pairs", "Comparison", "Power", "Stability"])
+def test_result__is_a_frame_of_polars_and_of_pandas(kind: str, hostile: irmeta.Store):
+    result = RESULTS[kind](hostile)
+    assert isinstance(result, Result)
+    frame, other = result.frame(), result.to_pandas()
+    assert frame.height == len(other) > 0
+    assert frame.columns == [*other.columns]
+
+
+def test_frame__of_lists_and_of_values(made_store: irmeta.Store):
+    compared = irmeta.compare(made_store, "AP,RR", track="news")
+    assert compared.frame().select("measure").unique(maintain_order=True)["measure"].to_list() == [
+        "AP",
+        "RR",
+    ]
+    assert len(compared.to_pandas()) == compared.frame().height == 40
+    assert SummaryList[Any]().frame().is_empty()
+    matrix, _ = irmeta.matrices(made_store, "AP,RR", track="news")
+    rows = made_store.evaluate("AP", track="news", per_query=True)
+    assert matrix.frame().equals(rows)
 
 
 def test_summary__store_counts_systems_and_queries(made_store: irmeta.Store):
-    assert repr(made_store).endswith("3 tracks, 41 systems, 60 queries)")
-    assert "<td>&quot;passage&quot;</td>" in made_store._repr_html_()
+    title, _, *rows = repr(made_store).split("\n")
+    assert title.endswith("3 tracks, 41 systems, 60 queries)")
+    assert [row.split()[0] for row in rows] == ["news", "passage", "web"]
+    assert [row[0] for row in cells_of(made_store._repr_html_())[1:]] == ["news", "passage", "web"]
 
 
 @pytest.mark.exhaustive
 def test_summary__results_in_folders(made_store: irmeta.Store, tmp_path: Path, undrawn: None):
     done = irmeta.reanalyze(made_store.path, tmp_path / "out", track="web", measures="AP")
-    assert repr(done) == f"Reanalysis({str(tmp_path / 'out')!r}: tracks: 1 analysed)"
+    title, counts, *_ = repr(done).split("\n")
+    assert title == f"Reanalysis({str(tmp_path / 'out')!r}: tracks: 1 analysed)"
+    assert counts == "tracks 1, systems 12, queries 20; tracks left out: 0"
     assert "study" in repr(done.results)
-    assert "<td>&quot;means&quot;</td>" in done.results._repr_html_()
+    assert "means" in [row[0] for row in cells_of(done.results._repr_html_())]
     made_store.means("AP").write_csv(tmp_path / "a.csv")
     same = irmeta.diff(tmp_path / "a.csv", tmp_path / "a.csv")
     assert repr(same).startswith("Difference(0 of 41 values by more than 1e-09")
@@ -101,14 +148,19 @@ def test_power__named_tuple_of_frames(made_store: irmeta.Store):
     assert list(power.show()) == ["web"]
 
 
-class One(Summarized):
+class One(Result):
     def _summary(self) -> Summary:
-        return Summary("<one>", ["a fact"], lambda: pl.DataFrame({"<n>": range(1000)}))
+        return Summary("<one>", ["a fact"])
+
+    def frame(self) -> pl.DataFrame:
+        return pl.DataFrame({"<n>": range(1000)})
 
 
 def test_list__shows_its_first_items():
     items = SummaryList([One()] * 7)
-    assert repr(items) == f"[{'One(<one>: a fact), ' * MOST_ITEMS}... and 2 more]"
+    assert repr(items).count("One(<one>: a fact)\n") == MOST_ITEMS
+    assert repr(items).endswith("\n\n... and 2 more")
+    assert str(items).count("One(<one>: a fact)\n") == 7
     assert items._repr_html_().count("<b>One</b> &lt;one&gt;<br>a fact") == MOST_ITEMS
     assert items._repr_html_().endswith("<div>... and 2 more</div>")
     assert "&lt;n&gt;" in items._repr_html_()

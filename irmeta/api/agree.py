@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ from irmeta.stats.label_agreement import (
 )
 from irmeta.stats.resampling import seed_sequence
 from irmeta.store.scan import Tracks, tracks_of
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Line, Part, Result, Rows, Summary
 from irmeta.trec.readers.files import qrels_text, read_qrels
 from irmeta.trec.readers.given import GivenQrels, given_qrels, name_of
 from irmeta.trec.source import is_dataset
@@ -52,8 +52,26 @@ LabelSets = dict[str, pl.DataFrame]
 """query, doc, grade (Float64) of each set of labels; the first is the reference."""
 
 
+PRINTED = (
+    *("spearman", "precision", "recall", "kappa_binary", "kappa", "kappa_quadratic"),
+    *("alpha_ordinal", "ac2"),
+)
+"""The best-known coefficients, which are printed."""
+
+
+def _with_interval(name: str, digits: int) -> pl.Expr:
+    """Format a coefficient with its interval, such as ``0.371 [0.316, 0.428]``."""
+    parts = [
+        pl.col(column).map_elements(lambda v: f"{v:.{digits}f}", pl.String)
+        for column in (name, f"{name}_low", f"{name}_high")
+    ]
+    has_interval = pl.col(f"{name}_low").is_not_nan()
+    text = pl.when(has_interval).then(pl.format("{} [{}, {}]", *parts)).otherwise(parts[0])
+    return pl.when(pl.col(name).is_not_nan()).then(text).otherwise(pl.lit(None)).alias(name)
+
+
 @dataclass(frozen=True, repr=False)
-class JudgeAgreement(Summarized):
+class JudgeAgreement(Result):
     """Agreement of judges with a reference.
 
     Attributes
@@ -97,7 +115,22 @@ class JudgeAgreement(Summarized):
             count(self.judges.height, "judge"),
             f"{self.judges['docs'].sum():,} docs in common",
         ]
-        return Summary(f"with {reference}", facts, lambda: self.judges)
+        return Summary(f"with {reference}", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `judges`."""
+        return self.judges
+
+    def parts(self, digits: int | None = None, every: bool = False) -> Iterator[Part]:
+        """Return the lines and tables to print: see `Summarized.parts`."""
+        # Six digits of a value and its interval would be too wide for a terminal.
+        places = 3 if digits is None else digits
+        judges = self.judges.sort("kappa_binary", descending=True, nulls_last=True)
+        keys = ["track"] if judges["track"].n_unique() > 1 else []
+        for (reference,), rows in judges.group_by("reference", maintain_order=True):
+            yield Line(f"Agreement with {reference}", "bold")
+            texts = [_with_interval(name, places) for name in PRINTED]
+            yield Rows(rows.select(*keys, "judge", "docs", *texts))
 
     def show(self, coefficient: str = "kappa") -> alt.LayerChart:
         """Draw a coefficient of the judges with its intervals, the best judge first.

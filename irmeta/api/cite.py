@@ -17,12 +17,12 @@ import polars as pl
 from irmeta.errors import DataError, MeasureError, UsageError
 from irmeta.locations import AnyLocation, local, not_a
 from irmeta.measures.names import parse_measure
-from irmeta.phrases import listed
+from irmeta.phrases import count, listed
 from irmeta.preferences.registry import parse_preference
 from irmeta.results.tidy_files import provenance
 from irmeta.stats.pairs import COMPLETE_TESTS, CORRECTION_NAMES, TEST_NAMES
 from irmeta.studies.framework.registry import find
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Line, Part, Result, Rows, Summary
 
 STATISTICS: Mapping[str, tuple[str, ...]] = {
     "t": ("student1908",),
@@ -128,7 +128,7 @@ def references_of(name: str, source: str) -> list[Reference]:
 
 
 @dataclass(frozen=True, repr=False)
-class Citation(Summarized):
+class Citation(Result):
     """How results were computed, in words, with the references.
 
     Attributes
@@ -151,7 +151,16 @@ class Citation(Summarized):
         return f"{self.text}\n\n{self.bibtex}"
 
     def _summary(self) -> Summary:
-        return Summary("", [self.text], lambda: self.references)
+        return Summary("", [count(self.references.height, "reference")])
+
+    def parts(self, digits: int | None = None, every: bool = False) -> Iterator[Part]:
+        """Return the lines and tables to print: see `Summarized.parts`."""
+        yield Line(self.text)
+        yield Rows(self.references.drop("kind"))
+
+    def frame(self) -> pl.DataFrame:
+        """Return `references`."""
+        return self.references
 
 
 def cite(results: AnyLocation, *, date: str = "") -> Citation:

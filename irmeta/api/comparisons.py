@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -32,13 +32,14 @@ from irmeta.report.table_grid import (
     to_text,
 )
 from irmeta.results.matrix import Matrix
+from irmeta.results.scores import without_zero_counts
 from irmeta.stats.baselines import relative_differences
 from irmeta.stats.discriminative_power import indistinguishable_groups
 from irmeta.stats.orders import round_means
-from irmeta.stats.pairs import COMPLETE_TESTS, CORRECTION_NAMES, Pairs
+from irmeta.stats.pairs import COMPLETE_TESTS, CORRECTION_NAMES, OF_BOLD, Pairs, printed_systems
 from irmeta.stats.rank_confidence import RankSets, rank_sets
 from irmeta.store.scan import Tracks
-from irmeta.summaries import Summarized, Summary, SummaryList
+from irmeta.summaries import Line, Part, Result, Summary, SummaryList
 from irmeta.trec.system_names import printed_names
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ ROBUST_TABLES = ("conclusions", "conditions", "best")
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Summarized):
+class Comparison(Result):
     """Comparison of the systems of one track by one measure.
 
     Attributes
@@ -113,16 +114,39 @@ class Comparison(Summarized):
         return pl.DataFrame({"system": list(seen.systems), "mean": seen.means})
 
     def _summary(self) -> Summary:
-        facts = [f"{self.pairs.test_text}: {self.pairs.separated_text(self.alpha)}"]
-        return Summary(self.pairs.subject, facts, self._table)
+        return Summary(self.pairs.subject)
 
-    def _table(self) -> pl.DataFrame:
-        groups = self.groups()
-        if groups is None:
-            return self.systems
-        joined = self.systems.join(groups, on="system", how="left", maintain_order="left")
-        first = ("rank", "system", "mean", "groups")
-        return joined.select(*first, pl.exclude(*first))
+    def frame(self) -> pl.DataFrame:
+        """Return `systems`: the columns track, measure and test first.
+
+        Where several qrels sets are compared, qrels follows track; of several baselines, baseline
+        follows measure.
+        """
+        keys = {**self.pairs.names(), "test": self.pairs.test}
+        columns = (pl.lit(text).alias(name) for name, text in keys.items())
+        return self.systems.select(*columns, pl.all())
+
+    def parts(self, digits: int | None = None, every: bool = False) -> Iterator[Part]:
+        """Return the lines and tables to print: see `Summarized.parts`."""
+        yield printed_systems(without_zero_counts(self.systems))
+        against = self.pairs.baseline is not None
+        tested, *lines = self.lines(effect=against)
+        yield Line(tested, "bold", "" if against else OF_BOLD)
+        yield from map(Line, lines)
+
+    def lines(self, *, effect: bool = True, sets: bool = True) -> list[str]:
+        """Return what was tested and found, and what effects, ratios and rank sets are."""
+        pairs = self.pairs
+        against = "" if pairs.baseline is None else f" against {pairs.baseline}"
+        family = f"; {pairs.family_text}" if pairs.family_text else ""
+        tested = (
+            f"{pairs.subject}, {pairs.test_text}{against}: {pairs.separated_text(self.alpha)}; "
+            f"{'greater' if pairs.direction > 0 else 'less'} is better; "
+            f"values within {pairs.tolerance:.2g} are equal{family}"
+        )
+        ranks = f"rank_low, rank_high, tier: {self.rank_sets.text}" if self.rank_sets else ""
+        effects = f"effect: {pairs.effect_text}" if effect else ""
+        return [tested, *filter(None, [effects, self.relative_text, ranks if sets else ""])]
 
     def groups(self) -> pl.DataFrame | None:
         """Return letters for the groups of systems without a significant difference.
@@ -282,21 +306,6 @@ class Comparisons(SummaryList[Comparison]):
             if name not in known:
                 raise UsageError(f"no track {name!r} is compared. {did_you_mean(name, known)}")
         return Comparisons(compared for compared in self if compared.pairs.track in asked)
-
-    def frame(self) -> pl.DataFrame:
-        """Return the systems of all comparisons: the columns track, measure and test first.
-
-        Where several qrels sets are compared, qrels follows track; of several baselines, baseline
-        follows measure.
-        """
-        return pl.concat(
-            compared.systems.select(
-                *(pl.lit(text).alias(name) for name, text in compared.pairs.names().items()),
-                pl.lit(compared.pairs.test).alias("test"),
-                pl.all(),
-            )
-            for compared in self
-        )
 
     def pair_frame(self) -> pl.DataFrame:
         """Return one row per tested pair of all comparisons, with its p-value: see `Pairs.frame`.

@@ -22,7 +22,7 @@ from irmeta.results.matrix import Matrix, query_differences
 from irmeta.schema.columns import PLAIN
 from irmeta.schema.result_tables import GATE, GATE_QUERIES
 from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 MOST_NAMED = 10
 """Number of lost queries that a reason names, and of queries that lost most."""
@@ -35,7 +35,7 @@ Unjudged = Mapping[tuple[str, str, str], float]
 
 
 @dataclass(frozen=True, repr=False)
-class Gate(Summarized):
+class Gate(Result):
     """Outcome of `Comparisons.gate`.
 
     Attributes
@@ -64,9 +64,11 @@ class Gate(Summarized):
 
     def _summary(self) -> Summary:
         failed = self.rows.height - int(self.rows["passed"].sum())
-        return Summary(
-            "", [f"{failed} of {count(self.rows.height, 'row')} failed"], lambda: self.rows
-        )
+        return Summary("", [f"{failed} of {count(self.rows.height, 'row')} failed"])
+
+    def frame(self) -> pl.DataFrame:
+        """Return `rows`."""
+        return self.rows
 
     def to_html(self, made: Mapping[str, str] | None = None) -> str:
         """Return one page for people: the verdict, the rows, and the queries that lost most.

@@ -363,7 +363,7 @@ def evaluate(
     for name in opened.set_names:
         of_set = opened.under(replace(policy, qrels=name))
         of_sets.append(evaluate_track(of_set, relevant_in_set(of_set, specs), workers))
-    frames = [scores.to_frame(per_query=per_query) for scores in of_sets]
+    frames = [scores.frame(per_query=per_query) for scores in of_sets]
     if interval is not None:
         from irmeta.stats.means import with_intervals  # only intervals need scipy
 

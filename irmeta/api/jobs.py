@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
+
+import polars as pl
 
 from irmeta.api.results_or_data import whole
 from irmeta.api.store import Measures, Store
@@ -28,7 +30,7 @@ from irmeta.studies.framework.study import Progress as BatchProgress
 from irmeta.studies.framework.study import RunOptions
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.reanalysis.study import STUDY as OVERVIEW
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Part, Result, Summary
 from irmeta.trec.collection import chosen, read_collection
 
 
@@ -134,7 +136,7 @@ def ingest(
 
 
 @dataclass(frozen=True, repr=False)
-class Reanalysis(Summarized):
+class Reanalysis(Result):
     """Outcome of `reanalyze`: folder, page, store and what was analysed."""
 
     folder: Path
@@ -148,6 +150,14 @@ class Reanalysis(Summarized):
         sizes |= {"failed": self.batch.failed}
         facts = [f"{len(tracks):,} {what}" for what, tracks in sizes.items() if tracks]
         return Summary(repr(str(self.folder)), [f"tracks: {', '.join(facts) or 'none'}"])
+
+    def parts(self, digits: int | None = None, every: bool = False) -> Iterable[Part]:
+        """Return the lines and tables to print: see `Summarized.parts`."""
+        return self.results.parts() if self.batch.analysed or self.batch.unchanged else ()
+
+    def frame(self) -> pl.DataFrame:
+        """Return the tables of `results`: see `StudyResults.frame`."""
+        return self.results.frame()
 
     @property
     def results(self) -> StudyResults:

@@ -18,7 +18,10 @@ from irmeta.store.layout import Layout, store_folder
 from irmeta.store.run_notes import notes_on_runs
 from irmeta.store.scan import StoreReader, Tracks, lazy, only_track, track_notes, tracks_of
 from irmeta.studies.framework.recorded_files import recorded_policy
-from irmeta.summaries import MOST_ROWS, Summarized, Summary
+from irmeta.summaries import Part, Rows, Summarized, Summary
+
+MOST_TRACKS = 10
+"""Most tracks whose sizes are shown with a store, since reading them takes time."""
 
 
 class OpenedStore(Summarized):
@@ -76,12 +79,17 @@ class OpenedStore(Summarized):
     def _summary(self) -> Summary:
         tracks = self.tracks
         facts = [count(len(tracks), "track")]
-        if len(tracks) <= MOST_ROWS:  # the sizes of many tracks would take time to read
+        if len(tracks) <= MOST_TRACKS:  # the sizes of many tracks would take time to read
             sizes = self.info(tracks)
             facts += [count(int(sizes["systems"].sum()), "system")]
             facts += [count(int(sizes["queries"].sum()), "query")]
         facts += self._recorded_policies()
-        return Summary(repr(str(self.reader)), facts, self._table)
+        return Summary(repr(str(self.reader)), facts)
+
+    def parts(self, digits: int | None = None, every: bool = False) -> Iterator[Part]:
+        """Return the lines and tables to print: see `Summarized.parts`."""
+        left_out = pl.DataFrame({"track": self.tracks[MOST_TRACKS:]}, schema={"track": pl.String})
+        yield Rows(pl.concat([self.info(self.tracks[:MOST_TRACKS]), left_out], how="diagonal"))
 
     def _recorded_policies(self) -> list[str]:
         """Return the policies of the results by which the store was opened, or that hold it."""
@@ -95,11 +103,6 @@ class OpenedStore(Summarized):
         changed = recorded_policy(root.parent).changed()
         problem = f"the results in {root.parent} have other policies: {_keywords(changed)}"
         return [problem] if changed else []
-
-    def _table(self) -> pl.DataFrame:
-        tracks = self.tracks
-        left_out = pl.DataFrame({"track": tracks[MOST_ROWS:]}, schema={"track": pl.String})
-        return pl.concat([self.info(tracks[:MOST_ROWS]), left_out], how="diagonal")
 
     @property
     def path(self) -> Path:

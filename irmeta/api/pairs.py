@@ -50,7 +50,7 @@ from irmeta.stats.leaderboards import Leaderboard, Rules
 from irmeta.stats.preferences import order_and_sets, preference_pairs
 from irmeta.stats.rank_confidence import rank_sets
 from irmeta.store.scan import Tracks
-from irmeta.summaries import Summary, SummaryList
+from irmeta.summaries import Framed, SummaryList
 
 if TYPE_CHECKING:
     import altair as alt
@@ -69,11 +69,8 @@ _SCHEMA = {
 
 
 @dataclass(frozen=True, repr=False)
-class PairExplanation(PreferenceExplanation):
+class PairExplanation(PreferenceExplanation, Framed):
     """Explanation of one preference, as a table and as a figure."""
-
-    def _summary(self) -> Summary:
-        return super()._summary()._replace(table=self.frame)
 
     def frame(self) -> pl.DataFrame:
         """Return the terms that the value is the sum of.

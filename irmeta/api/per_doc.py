@@ -43,7 +43,7 @@ from irmeta.schema.arrow import as_frame
 from irmeta.stats import search_lengths as cut
 from irmeta.stats.orders import round_means
 from irmeta.store.scan import Tracks
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 if TYPE_CHECKING:
     import altair as alt
@@ -53,7 +53,7 @@ BUCKETS = get_args(Buckets)
 BROWSED_SYSTEMS = 200  # the best of a track, in the interactive chart
 
 
-class SearchLengths(Summarized):
+class SearchLengths(Result):
     """Search length of every relevant doc of a track in every system.
 
     Parameters
@@ -150,7 +150,11 @@ class SearchLengths(Summarized):
         sizes = {"system": len(self._names), "relevant doc": self._docs.height}
         facts = [count(number, noun) for noun, number in sizes.items()]
         facts.append(f"unretrieved={self.unretrieved}")
-        return Summary(self.track, facts, lambda: self.systems)
+        return Summary(self.track, facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `systems`."""
+        return self.systems
 
     @cached_property
     def systems(self) -> pl.DataFrame:

@@ -32,7 +32,7 @@ from irmeta.stats.reproducibility import (
     unpaired_p,
 )
 from irmeta.store.scan import only_track
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 if TYPE_CHECKING:
     import altair as alt
@@ -48,7 +48,7 @@ _EFFECTS, _CLOSENESS = tuple(_REPRODUCED)[:2], tuple(_REPRODUCED)[2:]
 
 
 @dataclass(frozen=True, repr=False)
-class Reproduction(Summarized):
+class Reproduction(Result):
     """Closeness of reruns to an original experiment.
 
     Attributes
@@ -73,10 +73,13 @@ class Reproduction(Summarized):
     settings: Mapping[str, object]
 
     def _summary(self) -> Summary:
-        table = self.effects if self.effects.height else self.runs
         reruns = self.settings["reruns"]
         facts = [count(len(reruns) if isinstance(reruns, list) else 0, "rerun")]
-        return Summary("", facts, lambda: table)
+        return Summary("", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `effects`; of single runs, `runs`."""
+        return self.effects if self.effects.height else self.runs
 
     def show(self, value: str | None = None) -> alt.LayerChart:
         """Draw a value of the reruns with its intervals, one row per rerun and measure.

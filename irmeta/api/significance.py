@@ -38,7 +38,7 @@ from irmeta.results.tidy_files import has_written, provenance, write_out
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import against_baselines, default_correction, pairwise
 from irmeta.store.scan import Tracks
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 from irmeta.trec.readers.frames import as_frame
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class _Counts(NamedTuple):
     curves: pl.DataFrame
 
 
-class Power(Summarized, _Counts):
+class Power(Result, _Counts):
     """Discriminative power of measures: the frames `counts` and `curves`, as a named tuple."""
 
     def _summary(self) -> Summary:
@@ -58,7 +58,11 @@ class Power(Summarized, _Counts):
             name: self.counts[name].drop_nulls().n_unique() for name in ("measure", "test", "track")
         }
         facts = [count(number, noun) for noun, number in sizes.items()]
-        return Summary("", facts, lambda: self.counts)
+        return Summary("", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `counts`."""
+        return self.counts
 
     def show(self) -> dict[str, alt.LayerChart]:
         """Draw the sorted p-values of all pairs by measure: a chart for each track and test."""

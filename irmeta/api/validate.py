@@ -26,7 +26,7 @@ from irmeta.policy_keywords import RunChoices
 from irmeta.schema.result_tables import RUN_FINDINGS, VALIDATED_RUNS
 from irmeta.store.read_run import Run, read_run
 from irmeta.store.read_track import prepared
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.collection import files_below, is_beside_runs
 from irmeta.trec.readers.forms import recognize
@@ -50,7 +50,7 @@ FIRST_LINE = f"{_MARK.decode()} {__version__}"
 
 
 @dataclass(frozen=True, repr=False)
-class Validation(Summarized):
+class Validation(Result):
     """What is wrong with some runs, and what is unusual.
 
     Attributes
@@ -124,7 +124,15 @@ class Validation(Summarized):
     def _summary(self) -> Summary:
         invalid = int((~self.runs["valid"]).sum())
         facts = [count(self.runs.height, "run"), f"{invalid:,} not valid"]
-        return Summary("", facts, lambda: self.runs)
+        return Summary("", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `findings`."""
+        return self.findings
+
+    def _table(self) -> pl.DataFrame:
+        is_valid = pl.when("valid").then(pl.lit("yes")).otherwise(pl.lit("no"))
+        return self.runs.drop("file").with_columns(valid=is_valid)
 
 
 def validate(

@@ -17,7 +17,7 @@ from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.schema.result_tables import CATALOG_LEFT_OUT, CATALOG_SETS
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 FOLDER = Path(__file__).parent
 
@@ -388,8 +388,15 @@ def _years(given: str) -> set[int]:
     return years
 
 
+SHOWN_OF_TRACKS = (
+    *("id", "year", "track", "runs", "addresses", "groups", "qrels", "published"),
+    "state",
+)
+"""Columns of `Catalog.tracks` that are printed."""
+
+
 @dataclass(frozen=True, repr=False)
-class Catalog(Summarized):
+class Catalog(Result):
     """Facts about some of TREC's tracks.
 
     The values of `type` are those that participants gave; a run without one is null. Names of
@@ -402,8 +409,8 @@ class Catalog(Summarized):
 
     Examples
     --------
-    >>> irmeta.catalog("trec13/robust")
-    Catalog(1 track, 110 runs, 1 file of qrels, 550 published scores)
+    >>> irmeta.catalog("trec13/robust").tracks.select("runs", "published").row(0)
+    (110, 550)
     """
 
     ids: tuple[str, ...]
@@ -489,16 +496,21 @@ class Catalog(Summarized):
     def _summary(self) -> Summary:
         tracks = self.tracks
         runs, files, scores = tracks.select(pl.col("runs", "qrels", "published").sum()).row(0)
-        shown = tracks.select(
-            "id", "year", "track", "runs", "groups", "qrels", "published", "state"
-        )
         counts = [
             count(tracks.height, "track"),
             count(runs, "run"),
             count(files, "file of qrels", "files of qrels"),
             count(scores, "published score"),
         ]
-        return Summary("", counts, lambda: shown)
+        return Summary("", counts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `tracks`."""
+        return self.tracks
+
+    def _table(self) -> pl.DataFrame:
+        year = pl.col("year").cast(pl.String)
+        return self.tracks.select(*SHOWN_OF_TRACKS).with_columns(year)
 
 
 def catalog(

@@ -14,7 +14,7 @@ from irmeta.archive.catalog import QrelsChoice, TaskChoice, choices, runs
 from irmeta.files import folder_name
 from irmeta.phrases import count
 from irmeta.schema.result_tables import FETCHED_FILES, NOT_FETCHED
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 _SUFFIX = re.compile(r"\.(?:gz|bz2|xz|zst|Z)$")
 _ARCHIVE = re.compile(r"\.(?:tgz|tar|zip)(?:\.(?:gz|bz2|xz|zst))?$", re.IGNORECASE)
@@ -218,7 +218,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, repr=False)
-class FetchReport(Summarized):
+class FetchReport(Result):
     """Report of a fetch.
 
     Attributes
@@ -265,7 +265,14 @@ class FetchReport(Summarized):
     def _summary(self) -> Summary:
         statuses = self.files.group_by("status", maintain_order=True).len().iter_rows()
         facts = [f"{count(number, 'file')} {status}" for status, number in statuses]
-        return Summary("", facts, self.counts)
+        return Summary("", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `files`."""
+        return self.files
+
+    def _table(self) -> pl.DataFrame:
+        return self.counts()
 
 
 def report_of(

@@ -37,7 +37,7 @@ from irmeta.results.averages import mean_over_queries
 from irmeta.results.scores import Scores
 from irmeta.schema.result_tables import UNMATCHED
 from irmeta.store.scan import StoreReader, Tracks, tracks_of
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 """Cutoffs of trec_eval that a column may hold under another name."""
@@ -462,7 +462,7 @@ def _equals(rows: pl.DataFrame) -> pl.Series:
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(Summarized):
+class Verification(Result):
     """Published values beside recomputed ones.
 
     Attributes
@@ -516,7 +516,14 @@ class Verification(Summarized):
             f"{total['differ']:,} differ ({total['explained']:,} explained)",
             f"{total['not_ours']:,} not ours",
         ]
-        return Summary("", facts, lambda: self.tracks)
+        return Summary("", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `values`."""
+        return self.values
+
+    def _table(self) -> pl.DataFrame:
+        return self.tracks
 
 
 def verify_tracks(

@@ -7,33 +7,25 @@ from collections.abc import Mapping
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.archive.catalog import STATES, Catalog, choices
+from irmeta.archive.catalog import SHOWN_OF_TRACKS, STATES, Catalog, choices
 from irmeta.archive.fetch_plan import FetchReport
 from irmeta.cli.display import Display
 from irmeta.cli.notes import note
-from irmeta.cli.tables import (
-    Result,
-    joined_lists,
-    open_console,
-    print_table,
-    print_table_of,
-    print_text,
-)
+from irmeta.cli.tables import Result, open_console, print_table_of, print_text
 from irmeta.errors import first_few
 from irmeta.escapes import escape_name, print_line
 from irmeta.phrases import count
-
-_OF_TRACKS = ("id", "year", "track", "runs", "addresses", "groups", "qrels", "published", "state")
+from irmeta.summaries import print_table
 
 
 def print_catalog(found: Catalog, what: str, asked: Mapping[str, object], display: Display) -> None:
     """Print or write a frame of the catalogue; of tracks, as text, also the number by state."""
     frame = getattr(found, what)
     if what == "tracks" and (display.form == "table" or display.is_paper):
-        frame = frame.select(_OF_TRACKS).with_columns(pl.col("year").cast(pl.String))
+        frame = frame.select(SHOWN_OF_TRACKS).with_columns(pl.col("year").cast(pl.String))
 
     def show(digits: int) -> None:
-        print_table_of(joined_lists(frame), digits=digits)
+        print_table_of(frame, digits=digits)
         if what == "tracks":
             states = found.tracks["state"].to_list()
             parts = [f"{states.count(one):,} {one}" for one in STATES if one in states]
@@ -71,7 +63,7 @@ def print_one_track(found: Catalog) -> None:
     for title, frame in sections.items():
         if frame is not None and frame.height:
             print_text(console, f"\n{title}", "bold")
-            print_table(console, _without_empty(joined_lists(frame)))
+            print_table(console, _without_empty(frame))
     if found.published.is_empty():
         print_text(console, "\nNo published scores of runs are known.")
     for task in choice.tasks:

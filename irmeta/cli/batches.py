@@ -18,7 +18,7 @@ from irmeta.cli.tables import (
     Result,
     counted,
     open_console,
-    print_table,
+    print_parts,
     print_text,
     with_system_names,
 )
@@ -31,6 +31,7 @@ from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.sections import PRINTED
 from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN
 from irmeta.studies.framework.study_results import claims, differences, results_with_claims
+from irmeta.summaries import print_table
 
 if TYPE_CHECKING:
     from irmeta.api import Reanalysis, Store
@@ -83,22 +84,9 @@ def print_study_list(studies: Sequence[Study], display: Display) -> None:
 
 def print_study(done: StudyResults) -> None:
     """Print the counts of a study, and the paths of its files."""
-    if "studied_tracks" in done.tables:
-        tracks = done.tables["studied_tracks"]
-        used = tracks.filter("used")
-        print_line(
-            f"tracks {used.height}, systems {used['systems'].sum():,}, "
-            f"queries {used['queries'].sum():,}; tracks left out: {tracks.height - used.height}"
-        )
-    _print_left_out(done)
+    for line in done.lines():
+        print_line(in_options(line))
     _print_files(done)
-
-
-def _print_left_out(done: StudyResults) -> None:
-    if "studied_tracks" in done.tables:
-        left_out = done.tables["studied_tracks"].filter(~pl.col("used"))
-        for row in left_out.iter_rows(named=True):
-            print_line(f"  {row['track']}: {in_options(row['left_out'])}")
 
 
 def _print_files(done: StudyResults) -> None:
@@ -146,7 +134,8 @@ def print_reanalysis(done: Reanalysis) -> None:
         f"runs skipped: {total['skipped_runs']}"
         + (f"; tracks failed: {len(lost)} ({', '.join(sorted(lost)[:5])})" if lost else "")
     )
-    _print_left_out(done.results)
+    for line in done.results.lines()[1:]:
+        print_line(in_options(line))
     _print_files(done.results)
     print_line(f"  {done.store.reader!s:<46} the store: irmeta info, evaluate and explain read it")
     print_line("irmeta study trust says which measures, depths and differences can be trusted.")
@@ -242,8 +231,7 @@ def print_validation(validation: Validation, display: ValidationDisplay) -> None
     runs, findings = validation.runs, validation.findings
 
     def show(digits: int) -> None:
-        is_valid = pl.when("valid").then(pl.lit("yes")).otherwise(pl.lit("no"))
-        print_table(open_console(), runs.drop("file").with_columns(valid=is_valid))
+        print_parts(validation.parts())
         for row in findings.iter_rows(named=True):
             print_line(f"{row['run']}: {row['kind']}: {finding_line(row)}")
         invalid = runs.filter(~pl.col("valid")).height

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from rich.markup import escape
-from rich.table import Table
 
 from irmeta.api.pairs import Leaderboard, PairExplanation
 from irmeta.archive.verification import DIFFER, Verification
 from irmeta.cli.display import Display
-from irmeta.cli.explanations import MADE, MOST_TERMS
+from irmeta.cli.explanations import MADE, print_terms
 from irmeta.cli.notes import note
-from irmeta.cli.score_tables import without_zero_counts
-from irmeta.cli.tables import DIGITS, Result, open_console, print_table, print_table_of, print_text
+from irmeta.cli.tables import Result, open_console, print_parts, print_table_of, print_text
 from irmeta.errors import first_few
-from irmeta.escapes import escape_name
 from irmeta.phrases import count
-from irmeta.preferences.spec import PairTerm, PreferenceRule
+from irmeta.preferences.spec import PreferenceRule
+from irmeta.summaries import DIGITS, Line, Rows, print_table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from irmeta.api.agree import JudgeAgreement
-    from irmeta.api.comparisons import Comparison, Comparisons
+    from irmeta.api.comparisons import Comparisons
     from irmeta.api.gates import Gate
 
 
-_SETS = "rank_low, rank_high, tier"
 _HEADINGS = {
     "conclusions": "Conclusions, and the conditions that undo or reverse them",
     "conditions": "Conclusions that each condition keeps",
@@ -53,28 +46,16 @@ def print_comparisons(
     """
     robust, is_pairs = comparisons.robust_tables(), table == "pairs"
     effect = comparisons[0].pairs.effect_text
-
-    def has_effect(one: Comparison) -> bool:
-        return is_pairs or one.pairs.baseline is not None
-
     first = {"pairs": comparisons.pair_frame()} if is_pairs else {}
 
     def show(digits: int) -> None:
         for one in comparisons:
-            console, more = open_console(), ""
-            if is_pairs:
-                print_table(console, one.pairs.frame().drop(one.pairs.names()), digits=digits)
-            else:
-                print_systems(console, without_zero_counts(one.systems), digits)
-            if one.pairs.baseline is None and not is_pairs:
-                more = f"{bold_text(console)}; p-values of each pair: --table pairs"
-            print_text(console, f"{_summary(one)}{more}", "bold")
-            if has_effect(one):
-                print_text(console, f"effect: {one.pairs.effect_text}")
-            if one.relative_text:
-                print_text(console, one.relative_text)
-            if one.rank_sets is not None and not is_pairs:
-                print_text(console, f"{_SETS}: {one.rank_sets.text}")
+            tested, *more = one.lines(sets=False)
+            pairs = [Rows(one.pairs.frame().drop(one.pairs.names())), Line(tested, "bold")]
+            parts = [*pairs, *map(Line, more)] if is_pairs else one.parts(digits)
+            print_parts(parts, digits)
+        if not is_pairs and any(one.pairs.baseline is None for one in comparisons):
+            print_text(open_console(), "p-values of each pair: --table pairs")
         for name, frame in robust.items():
             print_text(open_console(), f"{_HEADINGS[name]}:", "bold")
             print_table_of(frame, digits=digits)
@@ -101,13 +82,9 @@ def print_comparisons(
     )
     if display.form != "table":
         for one in comparisons:
-            note(_summary(one))
-            if has_effect(one) and not display.is_paper:
-                note(f"effect: {one.pairs.effect_text}")
-            if one.relative_text:
-                note(one.relative_text)
-            if one.rank_sets is not None and not is_pairs:
-                note(f"{_SETS}: {one.rank_sets.text}")
+            has_effect = (is_pairs or one.pairs.baseline is not None) and not display.is_paper
+            for line in one.lines(effect=has_effect, sets=not is_pairs):
+                note(line)
     if robust and display.form not in ("table", "json"):
         is_safe = robust["conclusions"]["safe"]
         note(
@@ -116,81 +93,20 @@ def print_comparisons(
         )
 
 
-def print_systems(console: Console, systems: pl.DataFrame, digits: int) -> None:
-    """Print systems, on a terminal bold where no system is significantly better."""
-    bold = systems["top"].to_list() if "top" in systems.columns else ()
-    print_table(console, systems.drop("top", strict=False), digits=digits, bold=bold)
-
-
-def bold_text(console: Console) -> str:
-    """Return what bold rows are; empty where the console shows no bold text."""
-    return "; bold: none is better by the test" if console.is_terminal else ""
-
-
-def _summary(comparison: Comparison) -> str:
-    pairs = comparison.pairs
-    against = "" if pairs.baseline is None else f" against {pairs.baseline}"
-    family = f"; {pairs.family_text}" if pairs.family_text else ""
-    return (
-        f"{pairs.subject}, {pairs.test_text}{against}: {pairs.separated_text(comparison.alpha)}; "
-        f"{'greater' if pairs.direction > 0 else 'less'} is better; "
-        f"values within {pairs.tolerance:.2g} are equal{family}"
-    )
-
-
 def print_boards(boards: Sequence[Leaderboard], made: Mapping[str, Any], display: Display) -> None:
     """Print or write the systems, best first, and whether the preference is transitive."""
 
     def show(digits: int) -> None:
         for board in boards:
-            console = open_console()
-            frame = board.systems if board.baseline is None else board.baseline
-            print_systems(console, frame, digits)
-            more = bold_text(console) if board.baseline is None else ""
-            print_text(console, f"{_board_text(board)}{more}", "bold")
-            print_text(console, _sets_text(board))
+            print_parts(board.parts(digits), digits)
 
     frame = pl.concat(board.frame() for board in boards)
     caption = "Systems by preference."
     display.write(Result("prefer", {"leaderboard": frame}, caption, made, show=show))
     if display.form != "table":
         for board in boards:
-            note(_board_text(board))
-            note(_sets_text(board))
-
-
-def _board_text(board: Leaderboard) -> str:
-    """Return the significant pairs, the system that beats all others, and cycles."""
-    cycles = ""
-    if not math.isnan(board.cycles):
-        shares = (
-            f"{100 * board.cycles:.2g} % over queries, {100 * board.cycles_by_query:.2g} % by query"
-        )
-        cycles = f"; intransitive triples: {shares}"
-    subject = f"{board.preference} on {board.track}"
-    if board.segment is not None:
-        subject += f", segment {board.segment} ({board.systems['queries'][0]:,} queries)"
-    return (
-        f"{subject}, {board.pairs.test}: {board.pairs.separated_text(board.alpha)}; "
-        f"{board.first_text()}{cycles}{_turned(board)}"
-    )
-
-
-def _sets_text(board: Leaderboard) -> str:
-    """Return how the rank sets were computed, or why there are none."""
-    if board.rank_sets is None:
-        return "rank_low, rank_high: cannot be said by mc4, whose scores are no means over queries"
-    return f"rank_low, rank_high: {board.rank_sets.text}"
-
-
-def _turned(board: Leaderboard) -> str:
-    """Name the systems whose mean preference over the baseline turns in a segment."""
-    if board.baseline is None or board.segment is None:
-        return ""
-    rows = board.baseline.filter("turned").select("system", better=pl.col("value") > 0).rows()
-    named = [f"{system} ({'better' if better else 'worse'} here)" for system, better in rows]
-    listed = first_few(named, "see the column turned") or "none"
-    return f"; turned from all queries against the baseline: {listed}"
+            for line in board.lines():
+                note(line)
 
 
 def print_pair_explanation(
@@ -206,53 +122,9 @@ def print_pair_explanation(
             f"{explained.query}.",
             {**made, "explain": pair},
             {"value": explained.value, **explained.facts},
-            show=lambda digits: _show_pair(explained, every),
+            show=lambda digits: print_terms(explained, every),
         )
     )
-
-
-def _show_pair(explained: PairExplanation, every: bool) -> None:
-    console = open_console()
-    pair = f"{explained.system} over {explained.baseline}"
-    subject = f"{pair} on query {explained.query} (track {explained.track})"
-    print_text(console, f"{explained.preference} of {subject} = {explained.value:.6g}", "bold")
-    print_text(console, f"{explained.summary}\nsource: {explained.source}", "dim")
-    for facts in (explained.facts, explained.policies):
-        print_text(console, "; ".join(f"{name}: {value}" for name, value in facts.items()))
-    terms = explained.trace.terms
-    shown = terms if every else terms[:MOST_TERMS]
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    has_parts = any(term.part for term in terms)
-    sides = [escape(escape_name(name)) for name in (explained.system, explained.baseline)]
-    ranked = [column for name in sides for column in (f"rank in {name}", "doc")]
-    for column in (*(("set",) if has_parts else ()), "level", *ranked, "better"):
-        is_number = column == "level" or column.startswith("rank in ")
-        table.add_column(column, justify="right" if is_number else "left")
-    for name in ("weight", "adds"):
-        table.add_column(name, justify="right")
-    for term in shown:
-        table.add_row(
-            *([escape(escape_name(term.part))] if has_parts else []), *_cells(term, sides)
-        )
-    console.print()
-    console.print(table)
-    if hidden := terms[len(shown) :]:
-        amount = sum(t.sign * t.weight for t in hidden)
-        print_text(console, f"... {len(hidden)} more terms add {amount:.6g}; --all shows them.")
-    is_defined = not math.isnan(explained.value)
-    total = f"sum = {explained.value:.6g}" if is_defined else "no relevant doc: undefined"
-    print_text(console, total, "bold")
-
-
-def _cells(term: PairTerm, sides: Sequence[str]) -> list[str]:
-    """Return level, both ranks and docs, the better side, weight and amount as text."""
-    own, other = (
-        ("-" if rank is None else str(rank), escape(escape_name(doc)) if doc else "-")
-        for rank, doc in ((term.rank, term.doc), (term.other_rank, term.other_doc))
-    )
-    better = {1: sides[0], -1: sides[1], 0: "tie"}[term.sign]
-    amount = term.sign * term.weight
-    return [str(term.level), *own, *other, better, f"{term.weight:.6g}", f"{amount:.6g}"]
 
 
 def rule_result(rule: PreferenceRule, definition: str, parameters: pl.DataFrame) -> Result:
@@ -278,10 +150,6 @@ def rule_result(rule: PreferenceRule, definition: str, parameters: pl.DataFrame)
 
 REVERSED = -0.5
 """Spearman's rho up to which a scale may run the other way."""
-SHOWN = (
-    *("spearman", "precision", "recall", "kappa_binary", "kappa", "kappa_quadratic"),
-    *("alpha_ordinal", "ac2"),
-)
 
 
 def ask_about_scales(judges: pl.DataFrame) -> None:
@@ -296,14 +164,10 @@ def ask_about_scales(judges: pl.DataFrame) -> None:
         )
 
 
-def print_agreement(found: JudgeAgreement, digits: int) -> None:
+def print_agreement(found: JudgeAgreement, digits: int | None) -> None:
     """Print the best-known coefficients of each judge with their intervals, best judge first."""
+    print_parts(found.parts(digits))
     judges = found.judges.sort("kappa_binary", descending=True, nulls_last=True)
-    keys = ["track"] if judges["track"].n_unique() > 1 else []
-    for (reference,), rows in judges.group_by("reference", maintain_order=True):
-        print_text(open_console(), f"Agreement with {reference}", "bold")
-        texts = [_with_interval(name, digits) for name in SHOWN]
-        print_table(open_console(), rows.select(*keys, "judge", "docs", *texts))
     differing = judges.filter(~pl.col("scale").str.starts_with("same"))["judge"].to_list()
     if differing and not found.settings["same_scale"]:
         advice = (
@@ -324,17 +188,6 @@ def print_agreement(found: JudgeAgreement, digits: int) -> None:
     }
     texts = [text for kind, text in covered.items() if kind in kinds]
     note(f"irmeta: {'; '.join([*texts, '--format csv has all coefficients'])}")
-
-
-def _with_interval(name: str, digits: int) -> pl.Expr:
-    """Format a coefficient with its interval, such as ``0.371 [0.316, 0.428]``."""
-    parts = [
-        pl.col(column).map_elements(lambda v: f"{v:.{digits}f}", pl.String)
-        for column in (name, f"{name}_low", f"{name}_high")
-    ]
-    has_interval = pl.col(f"{name}_low").is_not_nan()
-    text = pl.when(has_interval).then(pl.format("{} [{}, {}]", *parts)).otherwise(parts[0])
-    return pl.when(pl.col(name).is_not_nan()).then(text).otherwise(pl.lit(None)).alias(name)
 
 
 MOST_ROWS = 20  # values that differ without a known reason

@@ -227,13 +227,10 @@ def agree(
     if not is_store:
         ordered = {name: frame.drop("track") for name, frame in ordered.items()}
     caption = "Agreement of judges with the reference, with 95 % intervals over queries."
-    # Six digits of a value and its interval would be too wide for a terminal.
-    places = 3 if display.digits is None else display.digits
-
     ask_about_scales(agreement.judges)
 
     def show(digits: int) -> None:
-        print_agreement(agreement, min(digits, places))
+        print_agreement(agreement, display.digits)
 
     display.write(
         Result("agree", ordered, caption, provenance, show=show if first == "judges" else None)

@@ -10,14 +10,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from irmeta._version import __version__
+from irmeta.api.pairs import PairExplanation
 from irmeta.cli.display import Display
-from irmeta.cli.tables import Result, open_console, print_table, print_text
-from irmeta.escapes import escape_name, escape_text
+from irmeta.cli.tables import Result, open_console, print_parts, print_text
+from irmeta.escapes import escape_text
 from irmeta.measures.catalog import SHARED, Description
 from irmeta.measures.explain import Explanation
 from irmeta.results.diff import Difference
+from irmeta.summaries import MOST_TERMS, print_table
 
-MOST_TERMS = 40  # of an explanation, without --all
 MADE = {"irmeta": __version__}
 CERTAINTY = (
     "\nyes: no pair of rankings up to this length violates the property, which proves nothing for "
@@ -38,45 +39,16 @@ def print_explanation(
             f"{explained.measure} of {explained.system} on query {explained.query}.",
             {**made, "explain": asked},
             facts,
-            show=lambda digits: _show_explanation(explained, every),
+            show=lambda digits: print_terms(explained, every),
         )
     )
 
 
-def _show_explanation(explained: Explanation, every: bool) -> None:
-    console = open_console()
-    subject = f"{explained.system} on query {explained.query} (track {explained.track})"
-    print_text(console, f"{explained.measure} of {subject} = {explained.value:.6g}", "bold")
-    print_text(console, f"{explained.summary}\nsource: {explained.source}", "dim")
-    for facts in (explained.facts, explained.policies):
-        print_text(console, "; ".join(f"{name}: {value}" for name, value in facts.items()))
-    terms = explained.trace.terms
-    shown = terms if every else terms[:MOST_TERMS]
-    details = {row["doc"]: row for row in explained.docs.iter_rows(named=True)}
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    by_subtopic = ("subtopics",) if "subtopics" in explained.docs.columns else ()
-    for name in ("rank", "doc", "grade", *by_subtopic, "score", "tied", "arithmetic", "adds"):
-        is_text = name in ("doc", "subtopics", "arithmetic")
-        table.add_column(name, justify="left" if is_text else "right")
-    for term in shown:
-        doc = details.get(term.doc, {"score": None, "tied": None})
-        tied = doc["tied"]
-        table.add_row(
-            "-" if term.rank is None else str(term.rank),
-            escape(escape_name(term.doc)),
-            str(term.grade) if term.doc in details else "-",
-            *(escape(escape_text(doc.get(name) or "")) for name in by_subtopic),
-            "-" if doc["score"] is None else f"{doc['score']:g}",
-            "" if tied in (None, 1) else f"with {tied - 1}",
-            term.arithmetic,
-            f"{term.amount:.6g}",
-        )
-    console.print()
-    console.print(table)
-    if hidden := terms[len(shown) :]:
-        amount = sum(t.amount for t in hidden)
-        print_text(console, f"... {len(hidden)} more terms add {amount:.6g}; --all shows them.")
-    print_text(console, explained.sum_text(), "bold")
+def print_terms(explained: Explanation | PairExplanation, every: bool) -> None:
+    """Print an explanation, by default with its first terms."""
+    print_parts(explained.parts(every=every))
+    if not every and len(explained.trace.terms) > MOST_TERMS:
+        print_text(open_console(), "--all shows all terms.")
 
 
 def measures_result(frame: pl.DataFrame) -> Result:

@@ -11,20 +11,17 @@ import polars as pl
 from irmeta.cli.display import Display
 from irmeta.cli.notes import LEVEL
 from irmeta.cli.tables import PAPER_DIGITS, Result, write_to_pipe
+from irmeta.delimited import in_natural_order
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.escapes import escape_text, print_line
 from irmeta.measures.names import parse_measures
 from irmeta.measures.trec_eval import SUMMARY_ONLY, line_of, trec_eval_name
-from irmeta.report.table_grid import Grid, in_natural_order, score_grid
-from irmeta.results.scores import wide
+from irmeta.report.table_grid import Grid, score_grid
+from irmeta.results.scores import wide, without_zero_counts
 from irmeta.trec.system_names import printed_names
 
 if TYPE_CHECKING:
     from irmeta.measures.pools import UnjudgedDocs
-
-
-COUNTS = ("no_list", "lists_without_nonrelevant")
-"""Counts of lists to be aware of, which a printed table leaves out where all are 0."""
 
 
 def sort_key(name: str) -> str:
@@ -128,7 +125,7 @@ def print_scores(
     made: Mapping[str, Any],
     notes: Sequence[str],
 ) -> None:
-    """Print or write values; a printed table without `COUNTS` that are 0, unless verbose.
+    """Print or write values; a printed table without counts of lists that are 0, unless verbose.
 
     Parameters
     ----------
@@ -155,11 +152,6 @@ def print_scores(
 
     facts = {"notes": list(notes)}
     display.write(Result("evaluate", {"scores": frame}, f"{subject}.", made, facts, grid=grid))
-
-
-def without_zero_counts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Drop the columns of `COUNTS` that are 0 or unknown for all systems."""
-    return frame.drop(name for name in COUNTS if name in frame.columns and not frame[name].sum())
 
 
 def wide_with_counts(means: pl.DataFrame) -> pl.DataFrame:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -19,27 +18,29 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.cli.display import Display
 from irmeta.cli.notes import in_options, note
-from irmeta.delimited import to_csv
+from irmeta.delimited import in_natural_order, joined_lists, to_csv
 from irmeta.errors import UsageError
-from irmeta.escapes import escape_json, escape_name, escape_text
+from irmeta.escapes import escape_json, escape_text
 from irmeta.files import discard_output
-from irmeta.report.table_grid import ABSENT, Cell, Grid, Head, in_natural_order
+from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
+from irmeta.summaries import (
+    DIGITS,
+    MOST_PRINTED,
+    Line,
+    Part,
+    column_text,
+    print_table,
+)
 from irmeta.trec.system_names import printed_names
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-MOST_ROWS = 500  # of a frame on a terminal
-DIGITS = 6  # decimal places
-AS_GIVEN = ("level", "max_drop")
-"""Columns of numbers that a user gave, which print as given."""
-
-
 def print_table_of(frame: pl.DataFrame, digits: int = DIGITS) -> None:
     """Print a table; on a terminal, its first 500 rows, and the number of the others."""
     console, frame = open_console(), in_natural_order(frame)
-    most = MOST_ROWS if sys.stdout.isatty() else frame.height
+    most = MOST_PRINTED if sys.stdout.isatty() else frame.height
     print_table(console, frame.head(most), digits=digits)
     if frame.height > most:
         left = frame.height - most
@@ -75,54 +76,15 @@ def open_console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=1000)
 
 
-def print_table(
-    console: Console,
-    frame: pl.DataFrame,
-    fit: bool = False,
-    digits: int = DIGITS,
-    bold: Sequence[bool | None] = (),
-) -> None:
-    """Print one line per row; with `fit`, wrap long texts to the width of the terminal.
-
-    Rows that `bold` names are bold on a terminal; text in a pipe has no such mark.
-    """
-    from rich.markup import escape
-    from rich.measure import Measurement
-    from rich.table import Table
-
-    frame = in_natural_order(frame)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name, dtype in frame.schema.items():
-        heading = escape(escape_name(name.replace("_", " ")))
-        justify = "right" if dtype.is_numeric() else "left"
-        table.add_column(heading, justify=justify, overflow="fold")
-    for row, is_bold in zip_longest(frame.iter_rows(), bold):
-        cells = zip(frame.columns, row, strict=True)
-        texts = (escape(column_text(name, value, digits)) for name, value in cells)
-        table.add_row(*texts, style="bold" if is_bold else None)
-    # Lines that are too wide for the terminal wrap, because truncated numbers would mislead.
-    boundless = console.options.update(max_width=10_000)
-    widest = Measurement.get(console, boundless, table).maximum
-    console.width = console.width if fit else max(console.width, widest)
-    console.print(table)
-
-
-def column_text(column: str, value: object, digits: int) -> str:
-    """Return a value of a column as text; a number that a user gave prints as given."""
-    is_given = column in AS_GIVEN and isinstance(value, float)
-    return f"{value:g}" if is_given else cell_text(value, digits)
-
-
-def cell_text(value: object, digits: int) -> str:
-    """Return a value as text; floats have `digits` decimal places, or two significant digits."""
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        is_tiny = 0.0 < abs(value) < 0.5 * 10.0**-digits
-        return f"{value:.1e}" if is_tiny else f"{value:z.{digits}f}"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return escape_name(str(value))
+def print_parts(parts: Iterable[Part], digits: int = DIGITS) -> None:
+    """Print lines, with advice as options of the running command, and tables."""
+    console = open_console()
+    for part in parts:
+        if isinstance(part, Line):
+            more = part.of_bold if console.is_terminal else ""
+            print_text(console, part.text + more, part.style)
+        else:
+            print_table(open_console(), part.frame, digits=digits, right=part.right, bold=part.bold)
 
 
 def print_text(console: Console, text: str, style: str = "") -> None:
@@ -191,7 +153,7 @@ def write_result(result: Result, display: Display) -> None:
     elif display.form == "table":
         digits = DIGITS if display.digits is None else display.digits
         if result.show is None:
-            print_table_of(joined_lists(result.frame), digits=digits)
+            print_table_of(result.frame, digits=digits)
         else:
             result.show(digits)
     elif display.form == "parquet":
@@ -293,11 +255,6 @@ def _rounded(frame: pl.DataFrame, digits: int) -> pl.DataFrame:
     return frame.with_columns(
         pl.when(is_tiny).then(value.round_sig_figs(2)).otherwise(value.round(digits))
     )
-
-
-def joined_lists(frame: pl.DataFrame) -> pl.DataFrame:
-    """Join the texts of lists by commas."""
-    return frame.with_columns(pl.selectors.list().list.join(", "))
 
 
 def _parquet(result: Result) -> bytes:

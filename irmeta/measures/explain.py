@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from irmeta.measures.evaluate import SeenViews, evaluate_block, warn_above_highest_grade
 from irmeta.measures.names import Spec
-from irmeta.measures.spec import Trace
+from irmeta.measures.spec import Term, Trace
 from irmeta.rankings.derive.condense import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import (
@@ -22,7 +23,7 @@ from irmeta.rankings.one_list import (
 from irmeta.rankings.track import Track
 from irmeta.rankings.view import needs_of
 from irmeta.store.scan import read_table
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import MOST_TERMS, Line, Part, Result, Rows, Summary, hidden_text
 from irmeta.trec.tie_orders import as_float32
 
 _TERMS = {
@@ -35,7 +36,7 @@ _TERMS = {
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Summarized):
+class Explanation(Result):
     """Explanation of one value.
 
     Attributes
@@ -84,7 +85,45 @@ class Explanation(Summarized):
 
     def _summary(self) -> Summary:
         place = f"{self.system} on query {self.query} of {self.track}"
-        return Summary(self.measure, [place, self.sum_text()], self.frame)
+        return Summary(self.measure, [place])
+
+    def parts(self, digits: int | None = None, every: bool = False) -> Iterator[Part]:
+        """Return the lines and tables to print: see `Summarized.parts`."""
+        subject = f"{self.system} on query {self.query} (track {self.track})"
+        yield Line(f"{self.measure} of {subject} = {self.value:.6g}", "bold")
+        yield Line(f"{self.summary}\nsource: {self.source}", "dim")
+        for facts in (self.facts, self.policies):
+            yield Line("; ".join(f"{name}: {value}" for name, value in facts.items()))
+        terms = self.trace.terms
+        shown = terms if every else terms[:MOST_TERMS]
+        yield Line("")
+        yield Rows(self._terms(shown), ("rank", "grade", "score", "tied", "adds"))
+        if hidden := terms[len(shown) :]:
+            yield Line(hidden_text(len(hidden), sum(term.amount for term in hidden)))
+        yield Line(self.sum_text(), "bold")
+
+    def _terms(self, terms: Sequence[Term]) -> pl.DataFrame:
+        """Return terms with the facts of their docs, numbers as text."""
+        details = {row["doc"]: row for row in self.docs.iter_rows(named=True)}
+        by_subtopic = ("subtopics",) if "subtopics" in self.docs.columns else ()
+        rows = list[dict[str, str | None]]()
+        for term in terms:
+            doc = details.get(term.doc, {"score": None, "tied": None})
+            tied = doc["tied"]
+            rows.append(
+                {
+                    "rank": None if term.rank is None else str(term.rank),
+                    "doc": term.doc,
+                    "grade": str(term.grade) if term.doc in details else None,
+                    **{name: doc.get(name) or "" for name in by_subtopic},
+                    "score": None if doc["score"] is None else f"{doc['score']:g}",
+                    "tied": "" if tied in (None, 1) else f"with {tied - 1}",
+                    "arithmetic": term.arithmetic,
+                    "adds": f"{term.amount:.6g}",
+                }
+            )
+        columns = ("rank", "doc", "grade", *by_subtopic, "score", "tied", "arithmetic", "adds")
+        return pl.DataFrame(rows, dict.fromkeys(columns, pl.String))
 
 
 def explain(track: Track, spec: Spec, system: str, query: str) -> Explanation:

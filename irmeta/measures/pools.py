@@ -36,7 +36,7 @@ from irmeta.store.scan import (
     row_blocks,
     undisturbed,
 )
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 from irmeta.trec.tie_orders import TIE_RULES
 
 P = 0.8
@@ -44,7 +44,7 @@ P = 0.8
 
 
 @dataclass(frozen=True, repr=False)
-class UnjudgedDocs(Summarized):
+class UnjudgedDocs(Result):
     """The unjudged docs of one track's lists, and their effect on the order of systems.
 
     Attributes
@@ -80,7 +80,11 @@ class UnjudgedDocs(Summarized):
             count(self.unjudged.height, "system"),
             f"{self.undecided.height:,} of {count(self.pairs, 'pair')} undecided",
         ]
-        return Summary(track, facts, lambda: self.unjudged.drop("track"))
+        return Summary(track, facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `unjudged`."""
+        return self.unjudged
 
 
 def unjudged_measures(k: int = 20, rel: float | None = None) -> tuple[str, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import polars as pl
 
 from irmeta._version import __version__
 from irmeta.errors import UsageError
@@ -12,7 +15,7 @@ from irmeta.naming import REL
 from irmeta.parallel import check_not_forked
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.registry import PreferenceSpec, parse_preferences
-from irmeta.preferences.spec import PairTrace
+from irmeta.preferences.spec import PairTerm, PairTrace
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.one_list import (
@@ -27,7 +30,7 @@ from irmeta.rankings.track import Track, track_provenance
 from irmeta.rankings.track_facts import TrackFacts, warn_without_relevant
 from irmeta.rankings.view import needs_of
 from irmeta.results.verdicts import BlockPreferences, TrackPreferences
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import MOST_TERMS, Line, Part, Rows, Summarized, Summary, hidden_text
 
 _Block = tuple[tuple[str, ...], list[BlockPreferences]]
 
@@ -211,7 +214,44 @@ class PreferenceExplanation(Summarized):
 
     def _summary(self) -> Summary:
         pair = f"{self.system} over {self.baseline} on query {self.query} of {self.track}"
-        return Summary(self.preference, [pair, f"value {self.value:.6g}"])
+        return Summary(self.preference, [pair])
+
+    def parts(self, digits: int | None = None, every: bool = False) -> Iterator[Part]:
+        """Return the lines and tables to print: see `Summarized.parts`."""
+        pair = f"{self.system} over {self.baseline}"
+        subject = f"{pair} on query {self.query} (track {self.track})"
+        yield Line(f"{self.preference} of {subject} = {self.value:.6g}", "bold")
+        yield Line(f"{self.summary}\nsource: {self.source}", "dim")
+        for facts in (self.facts, self.policies):
+            yield Line("; ".join(f"{name}: {value}" for name, value in facts.items()))
+        terms = self.trace.terms
+        shown = terms if every else terms[:MOST_TERMS]
+        yield Line("")
+        yield self._printed(shown)
+        if hidden := terms[len(shown) :]:
+            yield Line(hidden_text(len(hidden), sum(t.sign * t.weight for t in hidden)))
+        is_defined = not math.isnan(self.value)
+        total = f"sum = {self.value:.6g}" if is_defined else "no relevant doc: undefined"
+        yield Line(total, "bold")
+
+    def _printed(self, terms: Sequence[PairTerm]) -> Rows:
+        """Return a printed table of terms, which names the list that is better."""
+        first, second = (f"rank in {name}" for name in (self.system, self.baseline))
+        better = {1: self.system, -1: self.baseline, 0: "tie"}
+        columns = {
+            "set": [term.part for term in terms],
+            "level": [str(term.level) for term in terms],
+            first: [term.rank and str(term.rank) for term in terms],
+            f"doc of {self.system}": [term.doc for term in terms],
+            second: [term.other_rank and str(term.other_rank) for term in terms],
+            f"doc of {self.baseline}": [term.other_doc for term in terms],
+            "better": [better[term.sign] for term in terms],
+            "weight": [f"{term.weight:.6g}" for term in terms],
+            "adds": [f"{term.sign * term.weight:.6g}" for term in terms],
+        }
+        frame = pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
+        frame = frame if any(term.part for term in terms) else frame.drop("set")
+        return Rows(frame, ("level", first, second, "weight", "adds"))
 
 
 def explain_preference(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -93,30 +92,6 @@ def spans(heads: Sequence[Head]) -> list[tuple[str, int]]:
         else:
             groups.append((head.group, 1))
     return groups if any(group for group, _ in groups) else []
-
-
-def natural_key(text: str) -> tuple[object, ...]:
-    """Return a key that sorts the numbers in texts by value: q1, q2, q10."""
-    parts = re.split(r"([0-9]+)", text)
-    return (*(int(part) if i % 2 else part for i, part in enumerate(parts)), text)
-
-
-def in_natural_order(frame: pl.DataFrame) -> pl.DataFrame:
-    """Sort queries as people do (1, 2, 10), where rows are in the order of files (1, 10, 2).
-
-    Rows in another order, such as that of a value, stay as they are, and so do the rows of a query.
-    """
-    if frame.schema.get("query") != pl.String():
-        return frame
-    before = frame.columns[: frame.columns.index("query")]
-    part = pl.struct(before).rle_id() if before else pl.lit(0)
-    order = sorted(frame["query"].drop_nulls().unique(), key=natural_key)
-    place = pl.col("query").replace_strict(order, range(len(order)), return_dtype=pl.Int64)
-    rows = frame.with_row_index("row").select("row", "query", part=part, place=place)
-    is_as_in_files = rows.select("part", "query").equals(
-        rows.select("part", "query").sort("part", "query", maintain_order=True)
-    )
-    return frame[rows.sort("part", "place", "row")["row"]] if is_as_in_files else frame
 
 
 def grid(

@@ -15,7 +15,7 @@ import polars as pl
 
 from irmeta.errors import UsageError, check_choice
 from irmeta.phrases import count
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN
 
@@ -142,7 +142,7 @@ _BY_NAME = {
 
 
 @dataclass(frozen=True, repr=False)
-class Curve(Summarized):
+class Curve(Result):
     """Means over queries of one track.
 
     Attributes
@@ -174,7 +174,7 @@ class Curve(Summarized):
     def _summary(self) -> Summary:
         sizes = {"system": self.systems, "cutoff": self.ks, "pool depth": self.ds}
         facts = [count(len(values), noun) for noun, values in sizes.items()]
-        return Summary(f"{self.measure} on {self.track}", facts, self.frame)
+        return Summary(f"{self.measure} on {self.track}", facts)
 
     def frame(self) -> pl.DataFrame:
         """Return one row per system, pool depth and cutoff, sorted in this order.
@@ -201,7 +201,7 @@ class Curve(Summarized):
 
 
 @dataclass(frozen=True, repr=False)
-class PermutedMeans(Summarized):
+class PermutedMeans(Result):
     """Means of a measure by a judge's labels, and by permutations of them.
 
     Attributes
@@ -233,3 +233,18 @@ class PermutedMeans(Summarized):
         draws, systems = self.values.shape
         facts = [count(systems, "system"), count(draws - 1, "draw")]
         return Summary(f"{self.measure} by {self.judge}", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return one row per draw and system: track, judge, measure, draw, system, value.
+
+        Draw 0 is of the judge's labels.
+        """
+        draw, system = (axis.ravel() for axis in np.indices(self.values.shape))
+        keys = {"track": self.track, "judge": self.judge, "measure": self.measure}
+        return pl.DataFrame(
+            {
+                "draw": draw,
+                "system": pl.Series(self.systems, dtype=pl.String).gather(system),
+                "value": self.values.ravel(),
+            }
+        ).select(*(pl.lit(text).alias(key) for key, text in keys.items()), pl.all())

@@ -15,7 +15,7 @@ from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.policies import Missing
 from irmeta.results.tidy_files import provenance, read_parquet
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 KEYS = ("track", "qrels", "system", "query", "measure")
 NAMED = 10
@@ -24,7 +24,7 @@ NOT_RECORDED = "not recorded"
 
 
 @dataclass(frozen=True, repr=False)
-class Difference(Summarized):
+class Difference(Result):
     """Differences of two result files.
 
     Attributes
@@ -57,7 +57,11 @@ class Difference(Summarized):
             f"{different:,} of {count(both, 'value')} by more than {self.tolerance:g}",
             f"{count(self.made.height, 'difference')} in provenance",
         ]
-        return Summary("", facts, lambda: self.measures)
+        return Summary("", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `measures`."""
+        return self.measures
 
     @property
     def same(self) -> bool:

@@ -33,7 +33,7 @@ from irmeta.results.value_tables import (
     values_of_text,
 )
 from irmeta.schema.arrow import DAMAGED
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 from irmeta.trec.streams import read_stream
 from irmeta.trec.system_names import file_names
 
@@ -89,7 +89,7 @@ _MISSING = ("", "nan", "na", "n/a", "null", "none")
 
 
 @dataclass(frozen=True, repr=False)
-class Matrix(Summarized):
+class Matrix(Result):
     """Values by query and system, usually of one measure on one track.
 
     Attributes
@@ -151,7 +151,36 @@ class Matrix(Summarized):
     def _summary(self) -> Summary:
         on = f" on {self.track}" if self.track else ""
         facts = [count(len(self.queries), "query"), count(len(self.systems), "system")]
-        return Summary(f"{self.measure}{on}", facts, self._table)
+        return Summary(f"{self.measure}{on}", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return one row per system and query: track, system, query, measure, value.
+
+        Rows are in the order of the systems, then of the queries. NaN: undefined.
+
+        Examples
+        --------
+        >>> matrix = irmeta.Matrix([[0.5, 0.25]], ("q1",), ("a", "b"), "AP", "news")
+        >>> matrix.frame().row(1)
+        ('news', 'b', 'q1', 'AP', 0.25)
+        """
+        systems, queries = (
+            pl.Series(labels, dtype=pl.String) for labels in (self.systems, self.queries)
+        )
+        system, query = (axis.ravel() for axis in np.indices(self.values.T.shape))
+        return pl.DataFrame(
+            {
+                "system": systems.gather(system) if self.values.size else systems.clear(),
+                "query": queries.gather(query) if self.values.size else queries.clear(),
+                "value": self.values.T.ravel(),
+            }
+        ).select(
+            pl.lit(self.track).alias("track"),
+            "system",
+            "query",
+            pl.lit(self.measure).alias("measure"),
+            "value",
+        )
 
     def _table(self) -> pl.DataFrame:
         frame = pl.DataFrame({"system": self.systems, "mean": self.means})

@@ -14,11 +14,14 @@ from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.results.averages import average
 from irmeta.results.matrix import Matrix
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
+
+COUNTS = ("no_list", "lists_without_nonrelevant")
+"""Counts of lists to be aware of, which a printed table leaves out where all are 0."""
 
 
 @dataclass(frozen=True, repr=False)
-class Scores(Summarized):
+class Scores(Result):
     """Values of one track.
 
     Attributes
@@ -81,7 +84,10 @@ class Scores(Summarized):
     def _summary(self) -> Summary:
         sizes = {"measure": self.measures, "query": self.queries, "system": self.systems}
         facts = [count(len(labels), noun) for noun, labels in sizes.items()]
-        return Summary(self.track, facts, lambda: wide(self.means()))
+        return Summary(self.track, facts)
+
+    def _table(self) -> pl.DataFrame:
+        return show_asked(without_zero_counts(self.means()), self.asked)
 
     def only(self, systems: Sequence[str]) -> Scores:
         """Select systems, in the order given."""
@@ -135,7 +141,7 @@ class Scores(Summarized):
             "value",
         )
 
-    def to_frame(self, *, per_query: bool = False) -> pl.DataFrame:
+    def frame(self, *, per_query: bool = False) -> pl.DataFrame:
         """Return the means, or the values per query, with the measures' names as written.
 
         Parameters
@@ -152,7 +158,7 @@ class Scores(Summarized):
 
         Examples
         --------
-        >>> store.scores("map", track="news").to_frame().row(0)
+        >>> store.scores("map", track="news").frame().row(0)
         ('aldBM25', 'AP', 'map', 0.2844052544141275, 25)
         """
         check_not_forked()
@@ -314,6 +320,11 @@ def _with_asked(frame: pl.DataFrame, asked: Mapping[str, tuple[str, ...]]) -> pl
     named = pl.DataFrame(rows, schema, orient="row")
     joined = frame.join(named, on="measure", how="left", maintain_order="left_right")
     return joined.with_columns(pl.col("asked").fill_null(pl.col("measure")))
+
+
+def without_zero_counts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Drop the columns of `COUNTS` that are 0 or unknown for all systems."""
+    return frame.drop(name for name in COUNTS if name in frame.columns and not frame[name].sum())
 
 
 def wide(frame: pl.DataFrame) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from irmeta.phrases import count
 from irmeta.policies import Opponents
 from irmeta.results.matrix import Matrix
 from irmeta.schema.result_tables import PREFERENCES, PREFERENCES_BY_QUERY
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class SomeQueries(BlockPreferences):
 
 
 @dataclass(frozen=True, repr=False)
-class TrackPreferences(Summarized):
+class TrackPreferences(Result):
     """One preference between all pairs of systems, for the judged queries of a track.
 
     Attributes
@@ -223,6 +223,11 @@ class TrackPreferences(Summarized):
         compared = f"{int(self.defined.sum()):,} of {count(len(self.queries), 'query')}"
         facts = [count(len(self.systems), "system"), compared]
         return Summary(f"{self.name} on {self.track}", facts)
+
+    def _table(self) -> pl.DataFrame:
+        rates = self.win_rates()
+        frame = pl.DataFrame({"system": rates.systems, "win_rate": rates.means})
+        return frame.sort("win_rate", descending=True, nulls_last=True)
 
     @cached_property
     def queries(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
 from irmeta.results.averages import PermutedMeans
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 ALL = "all systems"
 """Name of the hypothesis on the mean of all systems."""
@@ -30,14 +30,14 @@ _SCHEMA = {
 
 
 @dataclass(frozen=True, repr=False)
-class JudgeBias(Summarized):
+class JudgeBias(Result):
     """Displaced means of systems and groups under judges.
 
     Attributes
     ----------
     track : str
         Name of the track.
-    frame : DataFrame
+    rows : DataFrame
         One row per hypothesis: judge, measure, by (``all``, ``system``, or a key of `groups`),
         name, systems (number), queries (number with labels by both), mean (by the judge), expected
         (by its permuted labels), displacement (mean minus expected, turned where less is better;
@@ -55,16 +55,20 @@ class JudgeBias(Summarized):
     """
 
     track: str
-    frame: pl.DataFrame
+    rows: pl.DataFrame
     critical: float
     draws: int
     confidence: float
 
     def _summary(self) -> Summary:
-        tested = self.frame.filter(~pl.col("p").is_nan()).height
-        flagged = int(self.frame["flagged"].sum())
+        tested = self.rows.filter(~pl.col("p").is_nan()).height
+        flagged = int(self.rows["flagged"].sum())
         facts = [count(tested, "hypothesis", "hypotheses"), f"{flagged} flagged"]
-        return Summary(f"bias on {self.track}", facts, lambda: self.frame)
+        return Summary(f"bias on {self.track}", facts)
+
+    def frame(self) -> pl.DataFrame:
+        """Return `rows`."""
+        return self.rows
 
 
 def judge_bias(
@@ -120,7 +124,7 @@ def judge_bias(
     --------
     >>> view = next(store.views("news"))
     >>> means = irmeta.permuted_means(view, {"noisy": view.alter_labels(0.1)}, "P@10", draws=99)
-    >>> irmeta.stats.judge_bias(means).frame["flagged"].any()
+    >>> irmeta.stats.judge_bias(means).rows["flagged"].any()
     False
     """
     check_share("confidence", confidence)
@@ -190,7 +194,7 @@ class Contrasts:
     Attributes
     ----------
     columns
-        float64 [hypotheses] by column of `JudgeBias.frame`.
+        float64 [hypotheses] by column of `JudgeBias.rows`.
     greatest
         float64 [1 + draws]: the greatest absolute z of each set of labels.
     """
@@ -218,7 +222,7 @@ class Contrasts:
     def rows(
         self, tested: Hypotheses, greatest: np.ndarray, critical: float, alpha: float
     ) -> pl.DataFrame:
-        """Return the rows of `JudgeBias.frame`."""
+        """Return `JudgeBias.rows`."""
         z = self.columns["z"]
         above = np.searchsorted(np.sort(greatest), np.abs(z) - _TIE)
         p = np.where(np.isnan(z), np.nan, 1.0 - above / len(greatest))

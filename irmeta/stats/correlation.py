@@ -18,7 +18,7 @@ from irmeta.results.scores import Scores
 from irmeta.stats import orders
 from irmeta.stats.orders import Ties, rbo_of_scores, round_rows
 from irmeta.stats.resampling import draw_counts
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 Method = Literal[
     "tau-b", "tau-a", "tau-ap", "tau-ap-b", "spearman", "pearson", "rmse",
@@ -38,7 +38,7 @@ _BLOCK = 1 << 20  # means of resamples held at once
 
 
 @dataclass(frozen=True, repr=False)
-class Correlations(Summarized):
+class Correlations(Result):
     """Correlations of all pairs of orderings.
 
     Attributes
@@ -59,7 +59,7 @@ class Correlations(Summarized):
     queries: np.ndarray | None = None
 
     def _summary(self) -> Summary:
-        return Summary(self.method, [count(len(self.orderings), "ordering")], self.frame)
+        return Summary(self.method, [count(len(self.orderings), "ordering")])
 
     def frame(self) -> pl.DataFrame:
         """Return one row per pair: ordering_a, ordering_b, method, correlation, systems.
@@ -169,7 +169,7 @@ def _means_over(scores: Scores, index: int, counted: np.ndarray, signed: bool) -
 
 
 @dataclass(frozen=True, repr=False)
-class Bootstrap(Summarized):
+class Bootstrap(Result):
     """Correlation of two measures with a bootstrap confidence interval over queries.
 
     Attributes
@@ -192,7 +192,7 @@ class Bootstrap(Summarized):
 
     def _summary(self) -> Summary:
         estimate = f"{self.correlation:.4g} ({self.low:.4g} to {self.high:.4g})"
-        return Summary(f"{self.method} of {' and '.join(self.measures)}", [estimate], self.frame)
+        return Summary(f"{self.method} of {' and '.join(self.measures)}", [estimate])
 
     def frame(self) -> pl.DataFrame:
         """Return one row: measure_a, measure_b, method, correlation, low, high, ...

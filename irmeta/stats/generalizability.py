@@ -13,11 +13,11 @@ from irmeta.errors import check_positive, check_share
 from irmeta.results.matrix import Matrix
 from irmeta.stats.paired import ROUNDING
 from irmeta.stats.tables import as_matrix
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 
 @dataclass(frozen=True, repr=False)
-class GStudy(Summarized):
+class GStudy(Result):
     """Variance components of the values of systems on queries.
 
     Attributes
@@ -50,7 +50,7 @@ class GStudy(Summarized):
         shares = [100 * getattr(self, part) / total if total else np.nan for part in parts]
         facts = [f"{part} {share:.1f} %" for part, share in zip(parts, shares, strict=True)]
         on = f" on {self.track}" if self.track else ""
-        return Summary(f"{self.measure}{on}", facts, self.frame)
+        return Summary(f"{self.measure}{on}", facts)
 
     def frame(self) -> pl.DataFrame:
         """Return one row per component: component, variance, share (of the sum), mean_square."""

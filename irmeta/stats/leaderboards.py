@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from irmeta.equality import TIE
+from irmeta.errors import first_few
 from irmeta.policies import On
 from irmeta.results.matrix import Matrix
 from irmeta.results.segments import Segments, usable_segments
 from irmeta.results.verdicts import Opponents, Preference, TrackPreferences, rates_of
-from irmeta.stats.pairs import Pairs
+from irmeta.stats.pairs import OF_BOLD, Pairs, printed_systems
 from irmeta.stats.preferences import intransitive_triples
 from irmeta.stats.rank_confidence import RankSets
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Line, Part, Result, Summary
 
 
 @dataclass(frozen=True, repr=False)
-class Leaderboard(Summarized):
+class Leaderboard(Result):
     """Order of the systems of one track by one preference.
 
     Attributes
@@ -69,15 +71,43 @@ class Leaderboard(Summarized):
 
     def _summary(self) -> Summary:
         segment = "" if self.segment is None else f", segment {self.segment}"
-        facts = [f"{self.pairs.test}: {self.pairs.separated_text(self.alpha)}", self.first_text()]
-        rows = self.systems if self.baseline is None else self.baseline
-        return Summary(f"{self.preference} on {self.track}{segment}", facts, lambda: rows)
+        return Summary(f"{self.preference} on {self.track}{segment}")
 
-    def first_text(self) -> str:
-        """Return which system beats all others on average."""
-        if self.beats_all is None:
-            return "no system beats all on average"
-        return f"{self.beats_all} beats every other system on average"
+    def parts(self, digits: int | None = None, every: bool = False) -> Iterator[Part]:
+        """Return the lines and tables to print: see `Summarized.parts`."""
+        yield printed_systems(self.systems if self.baseline is None else self.baseline)
+        tested, sets = self.lines()
+        yield Line(tested, "bold", OF_BOLD if self.baseline is None else "")
+        yield Line(sets)
+
+    def lines(self) -> tuple[str, str]:
+        """Return what was tested and found, and how the rank sets were computed."""
+        cycles = ""
+        if not math.isnan(self.cycles):
+            by_query = f"{100 * self.cycles_by_query:.2g} % by query"
+            shares = f"{100 * self.cycles:.2g} % over queries, {by_query}"
+            cycles = f"; intransitive triples: {shares}"
+        subject = f"{self.preference} on {self.track}"
+        if self.segment is not None:
+            subject += f", segment {self.segment} ({self.systems['queries'][0]:,} queries)"
+        first = "no system beats all on average"
+        if self.beats_all is not None:
+            first = f"{self.beats_all} beats every other system on average"
+        sets = "cannot be said by mc4, whose scores are no means over queries"
+        return (
+            f"{subject}, {self.pairs.test}: {self.pairs.separated_text(self.alpha)}; "
+            f"{first}{cycles}{self._turned()}",
+            f"rank_low, rank_high: {sets if self.rank_sets is None else self.rank_sets.text}",
+        )
+
+    def _turned(self) -> str:
+        """Name the systems whose mean preference over the baseline turns in a segment."""
+        if self.baseline is None or self.segment is None:
+            return ""
+        rows = self.baseline.filter("turned").select("system", better=pl.col("value") > 0).rows()
+        named = [f"{system} ({'better' if better else 'worse'} here)" for system, better in rows]
+        listed = first_few(named, "see the column turned") or "none"
+        return f"; turned from all queries against the baseline: {listed}"
 
     def frame(self) -> pl.DataFrame:
         """Return `baseline`, or else `systems`, with the track and the preference.

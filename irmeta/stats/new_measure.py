@@ -21,14 +21,14 @@ from irmeta.stats.correlation import in_common
 from irmeta.stats.orders import kendall_tau_b, over_common, settled_each
 from irmeta.stats.paired import PairedT, upper_values
 from irmeta.stats.pairs import Pairs, pairwise
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 Tested = Pairs | PairedT
 """Finished tests of all pairs."""
 
 
 @dataclass(frozen=True, repr=False)
-class Reordering(Summarized):
+class Reordering(Result):
     """Changes in the ordering of a track's systems when a new measure replaces an old one.
 
     Attributes
@@ -58,7 +58,7 @@ class Reordering(Summarized):
 
     def _summary(self) -> Summary:
         facts = [count(len(self.systems), "system"), f"tau-b {self.tau:.4g}"]
-        return Summary(f"from {self.old} to {self.new} on {self.track}", facts, self.frame)
+        return Summary(f"from {self.old} to {self.new} on {self.track}", facts)
 
     @property
     def delta_sort(self) -> float:

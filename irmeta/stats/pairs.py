@@ -26,7 +26,7 @@ from irmeta.stats.paired import (
     wilcoxon_test,
 )
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Rows, Summary
 
 PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap")
 """Tests of two systems at a time."""
@@ -64,12 +64,14 @@ UNTESTED = ("no shared query", "one query", "no spread", "no spread in some resa
 Interval = Literal["simultaneous", "uncorrected"]
 LEAST_PERCENTILE = 100
 """Fewest queries of a pair for which percentile intervals with Bonferroni's level hold together."""
+OF_BOLD = "; bold: none is better by the test"
+"""What the bold rows of `printed_systems` are."""
 _TestResult = tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]
 """p-values, low, high and lead of `Pairs`."""
 
 
 @dataclass(frozen=True, repr=False)
-class Pairs(Summarized):
+class Pairs(Result):
     """Result of a significance test of all pairs of systems of a matrix.
 
     Attributes
@@ -142,7 +144,7 @@ class Pairs(Summarized):
 
     def _summary(self) -> Summary:
         facts = [count(int(self.upper.sum()), "pair"), self.test_text]
-        return Summary(self.subject, facts, self.frame)
+        return Summary(self.subject, facts)
 
     @property
     def subject(self) -> str:
@@ -565,6 +567,12 @@ def _check_baseline(matrix: Matrix, test: str, baseline: str | None) -> None:
 def default_correction(test: str) -> str:
     """Return the correction that keeps the family-wise error rate: none if the test does so."""
     return "none" if test in COMPLETE_TESTS else "holm"
+
+
+def printed_systems(systems: pl.DataFrame) -> Rows:
+    """Return a printed table of systems, bold where no system is significantly better."""
+    bold = systems["top"].to_list() if "top" in systems.columns else ()
+    return Rows(systems.drop("top", strict=False), bold=bold)
 
 
 def _tested_pairs(systems: tuple[str, ...], baseline: str | None) -> np.ndarray:

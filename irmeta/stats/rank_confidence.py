@@ -15,7 +15,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.hsd import range_margin
 from irmeta.stats.orders import rank_rows
 from irmeta.stats.pair_bootstrap import Errors, PairBootstrap, pair_bootstrap
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 Sets = Literal["simultaneous", "marginal"]
 RESAMPLES = 1000
@@ -24,7 +24,7 @@ POWER = 0.8
 
 
 @dataclass(frozen=True, repr=False)
-class RankSets(Summarized):
+class RankSets(Result):
     """Confidence sets of the ranks of the systems of a matrix.
 
     Attributes
@@ -88,7 +88,11 @@ class RankSets(Summarized):
         return f"{self.method}: {first} could be first; {found}"
 
     def _summary(self) -> Summary:
-        return Summary("", [self.text], lambda: self.systems)
+        return Summary("", [self.text])
+
+    def frame(self) -> pl.DataFrame:
+        """Return `systems`."""
+        return self.systems
 
 
 def rank_sets(

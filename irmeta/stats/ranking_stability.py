@@ -22,7 +22,7 @@ from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.paired import check_alpha, check_finite, pair_moments
 from irmeta.stats.resampling import checked_query_sets, draw_query_sets
 from irmeta.stats.tables import as_matrix
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 Ties = Literal["against", "out", "half"]
 Fuzziness = Literal["absolute", "relative"]
@@ -31,7 +31,7 @@ _BATCH = 1 << 21  # means held at a time
 
 
 @dataclass(frozen=True, repr=False)
-class Stability(Summarized):
+class Stability(Result):
     """Wins of each system of a pair over random sets of queries.
 
     Attributes
@@ -53,7 +53,10 @@ class Stability(Summarized):
 
     def _summary(self) -> Summary:
         facts = [f"{self.mean:.4g}", count(self.trials, "trial"), f"{self.size} queries each"]
-        return Summary(f"{self.measure} on {self.track}", facts, self.summary)
+        return Summary(f"{self.measure} on {self.track}", facts)
+
+    def _table(self) -> pl.DataFrame:
+        return self.summary()
 
     @property
     def ties(self) -> np.ndarray:

@@ -15,7 +15,7 @@ from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Preference, Source, Verdicts
 from irmeta.stats.tables import as_matrix
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Result, Summary
 
 __all__ = [
     "OUTCOMES", "Agreement", "Preference", "Source", "agreement", "agreements", "unanimity",
@@ -25,7 +25,7 @@ OUTCOMES = ("same", "opposite", "tied_a", "tied_b", "tied_both")
 
 
 @dataclass(frozen=True, repr=False)
-class Agreement(Summarized):
+class Agreement(Result):
     """Agreement of the preferences of two measures; a point is a query and a pair of systems.
 
     Attributes
@@ -45,7 +45,7 @@ class Agreement(Summarized):
 
     def _summary(self) -> Summary:
         facts = [f"sign agreement {self.sign_agreement:.4g}", count(self.points, "point")]
-        return Summary(" and ".join(self.measures), facts, self.frame)
+        return Summary(" and ".join(self.measures), facts)
 
     @property
     def points(self) -> int:

@@ -180,7 +180,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "per_doc.rarity": lambda s: s.per_doc.rarity(rarity_depth=7),
     "results": lambda s: s.results,
     "runs": lambda s: s.runs(),
-    "scores": lambda s: s.scores("AP,RR", track="passage").to_frame(per_query=True),
+    "scores": lambda s: s.scores("AP,RR", track="passage").frame(per_query=True),
     "per_doc.search_lengths": lambda s: s.per_doc.search_lengths(),
     "run_notes": lambda s: s.run_notes(),
     "samples": lambda s: s.samples(),
@@ -207,7 +207,7 @@ ELSEWHERE = {
         "provenance",
         "pairs.provenance",
     ),
-    *("to_trec", "summary_html", "plot.compare", "plot.curve", "plot.search_lengths"),
+    *("to_trec", "parts", "plot.compare", "plot.curve", "plot.search_lengths"),
 }
 """Members that name their input, or are tested elsewhere."""
 NAMESPACES = ("pairs", "per_doc", "plot", "pools", "stability")

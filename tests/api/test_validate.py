@@ -92,7 +92,7 @@ def test_good_run__has_neither_errors_nor_notes(folder: Path):
             "rows": 8,
         }
     ]
-    assert repr(done) == "Validation(1 run, 0 not valid)"
+    assert repr(done).startswith("Validation(1 run, 0 not valid)\nrun   valid  errors")
 
 
 @pytest.mark.parametrize(

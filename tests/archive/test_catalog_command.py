@@ -90,8 +90,10 @@ def test_catalog__sets_and_left_out_of_a_track() -> None:
 
 def test_catalog__representations() -> None:
     found = irmeta.catalog("trec8/adhoc")
-    assert repr(found) == "Catalog(1 track, 129 runs, 1 file of qrels, 645 published scores)"
-    assert "trec8/adhoc" in found.summary_html()
+    title, _, row = repr(found).split("\n")
+    assert title == "Catalog(1 track, 129 runs, 1 file of qrels, 645 published scores)"
+    assert row.split()[:2] == ["trec8/adhoc", "1999"]
+    assert "trec8/adhoc" in found._repr_html_()
 
 
 def test_catalog_command__csv_has_all_tracks(run) -> None:

@@ -85,7 +85,7 @@ def test_fetch__from_a_host_to_results(server: FileServer, tmp_path: Path, run, 
 def test_fetch__writes_lock_and_collection(server: FileServer, tmp_path: Path):
     report = fetch(tmp_path, server.address)
     assert statuses(report) == {"fetched": 4, "missing": 41}
-    assert repr(report) == "FetchReport(4 files fetched, 41 files missing)"
+    assert repr(report).startswith("FetchReport(4 files fetched, 41 files missing)\ntrack")
     lock = json.loads((tmp_path / "fetch.lock.json").read_bytes())
     assert list(lock["files"]) == sorted(report.files.drop_nulls("sha256")["path"])
     record = lock["files"][f"{TRACK}/qrels.gz"]

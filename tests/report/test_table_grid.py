@@ -7,6 +7,7 @@ import math
 import polars as pl
 import pytest
 
+from irmeta.delimited import in_natural_order
 from irmeta.errors import IrmetaError
 from irmeta.report.notation import Notations, to_text
 from irmeta.report.table_grid import (
@@ -15,7 +16,6 @@ from irmeta.report.table_grid import (
     Grid,
     format_value,
     grid,
-    in_natural_order,
     in_notation,
 )
 from irmeta.schema.columns import MEASURE, TRACK, Column, Display, Paper, Table

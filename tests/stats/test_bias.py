@@ -168,16 +168,16 @@ def test_judge_bias__equals_twin(within: Any):
         sets = [_docs(VIEWS[judge][0], labels.levels[column]) for column in drawn.T]
         tables += [[naive_means(name, docs) for docs in sets] for name in names]
     expected, critical = twin.bias(tables, [{0, 2}, {1, 4}])
-    rows = found.frame.select("contrast", "sd", "z", "p").to_numpy()
+    rows = found.rows.select("contrast", "sd", "z", "p").to_numpy()
     np.testing.assert_allclose(rows, np.array(expected), atol=1e-9)
     assert found.critical == pytest.approx(critical)
-    first = found.frame.filter(judge="judge", measure="AP")
+    first = found.rows.filter(judge="judge", measure="AP")
     assert first["name"].to_list() == ["all systems", *RUNS, "a", "b"]
     assert first["systems"].to_list() == [5, 1, 1, 1, 1, 1, 2, 2]
-    assert found.frame["queries"].unique().to_list() == [3]
-    close = (found.critical + 0.8416212335729143) * found.frame["sd"]
-    assert found.frame["detectable"].to_list() == pytest.approx(close.to_list(), nan_ok=True)
-    assert (found.frame["flagged"] == (found.frame["p"] <= 0.05)).all()
+    assert found.rows["queries"].unique().to_list() == [3]
+    close = (found.critical + 0.8416212335729143) * found.rows["sd"]
+    assert found.rows["detectable"].to_list() == pytest.approx(close.to_list(), nan_ok=True)
+    assert (found.rows["flagged"] == (found.rows["p"] <= 0.05)).all()
 
 
 def _with_rel(views: list[irmeta.JudgedRanks], rel: int) -> list[irmeta.JudgedRanks]:
@@ -196,7 +196,7 @@ def test_judge_bias__approaches_exact_enumeration():
     other = make(
         ranks[order], np.array(judge)[order], offsets=offsets, docs=[docs[i] for i in order]
     )
-    found = judge_bias(reference, {"judge": other}, "AP", draws=20_000, rng=2).frame
+    found = judge_bias(reference, {"judge": other}, "AP", draws=20_000, rng=2).rows
     strata: list[object] = [(i >= 6, grade) for i, grade in enumerate(human)]
     tables = []
     for labels in twin.rearranged([float(g) for g in judge], strata):
@@ -226,7 +226,7 @@ def many(seed: int = 0) -> tuple[Labels, Any]:
 def _bias_of(human: Labels, runs: Any, judge: Labels, **choices: Any) -> pl.DataFrame:
     store = irmeta.from_data({"human": human, "judge": judge}, runs)
     own, other = (list(store.views(store.tracks[0], qrels=name)) for name in ("human", "judge"))
-    return judge_bias(own, {"judge": other}, "P@5,AP", draws=199, **choices).frame
+    return judge_bias(own, {"judge": other}, "P@5,AP", draws=199, **choices).rows
 
 
 def test_judge_bias__favoured_group_is_named():
@@ -257,7 +257,7 @@ def test_judge_bias__of_less_is_better_has_the_sign_of_favour():
     }
     store = irmeta.from_data({"human": human, "judge": judge}, runs)
     own, other = (list(store.views(store.tracks[0], qrels=name)) for name in ("human", "judge"))
-    found = judge_bias(own, {"judge": other}, "ASL", draws=19).frame
+    found = judge_bias(own, {"judge": other}, "ASL", draws=19).rows
     row = found.filter(name="s0").row(0, named=True)
     assert row["mean"] < row["expected"]
     assert row["contrast"] > 0
@@ -272,7 +272,7 @@ def test_judge_bias__of_blind_judges_is_found_no_oftener_than_the_level():
     for i in range(300):
         flipped = rng.random(len(view.grades)) < 0.1
         judge = relabelled(view, np.where(flipped, view.grades == 0, view.grades).astype(float))
-        frame = judge_bias(view, {"judge": judge}, "P@5,AP", draws=19, rng=i).frame
+        frame = judge_bias(view, {"judge": judge}, "P@5,AP", draws=19, rng=i).rows
         found += int(frame["flagged"].any())
     assert found / 300 <= 0.08
 
@@ -287,9 +287,9 @@ def test_judge_bias__without_errors_or_contrast_cannot_be_said():
 
 
 def test_judge_bias__does_not_depend_on_other_judges_but_for_p():
-    one = judge_bias(VIEWS["human"], {"judge": VIEWS["judge"]}, "AP", draws=99).frame
+    one = judge_bias(VIEWS["human"], {"judge": VIEWS["judge"]}, "AP", draws=99).rows
     both = {name: VIEWS[name] for name in ("other", "judge")}
-    beside = judge_bias(VIEWS["human"], both, "AP", draws=99).frame.filter(judge="judge")
+    beside = judge_bias(VIEWS["human"], both, "AP", draws=99).rows.filter(judge="judge")
     names = ["contrast", "sd", "z", "expected", "unjudged"]
     assert beside.select(names).equals(one.select(names))
     assert (beside["p"] >= one["p"]).all()
@@ -298,7 +298,7 @@ def test_judge_bias__does_not_depend_on_other_judges_but_for_p():
 def test_judge_bias__unjudged_is_the_share_of_the_first_ten_ranks():
     found = judge_bias(VIEWS["human"], {"judge": VIEWS["judge"]}, "AP", draws=19, groups=GROUPS)
     shares = irmeta.scores_of(VIEWS["judge"][0], "Judged@10").values[0].mean(axis=0)
-    rows = dict(found.frame.select("name", "unjudged").rows())
+    rows = dict(found.rows.select("name", "unjudged").rows())
     assert rows["s1"] == pytest.approx(1 - shares[1])
     assert rows["a"] == pytest.approx(1 - (shares[0] + shares[2]) / 2)
     assert "hypotheses" in repr(found)
@@ -316,7 +316,7 @@ def test_judge_bias__refuses_what_it_cannot_test():
         judge_bias(human, {"judge": VIEWS["judge"][0].only_systems(["s0"])}, "AP")
     with pytest.raises(irmeta.UsageError, match="by subtopic"):
         judge_bias(human, judges, "alpha_nDCG@10")
-    assert judge_bias(human, {}, "AP").frame.is_empty()
+    assert judge_bias(human, {}, "AP").rows.is_empty()
     assert math.isclose(judge_bias(human, judges, "AP", draws=39).confidence, 0.95)
 
 

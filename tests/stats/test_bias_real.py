@@ -141,7 +141,7 @@ def test_judge_bias__of_blind_judges_by_all_draws(track: Track):
         views = {"judge": relabelled(track.view, judge)}
         permuted = irmeta.permuted_means(track.view, views, "P@10", rng=i)
         bias = irmeta.stats.judge_bias(permuted, groups=track.groups)
-        found += int(bias.frame["flagged"].any())
+        found += int(bias.rows["flagged"].any())
     assert found <= 3  # more have a probability of 1.6 %
 
 
@@ -171,7 +171,7 @@ def found_share(track: Track, groups: list[np.ndarray], judge: Judge | None) -> 
         labels = track.grades if judge is None else judge(track, rng)
         views = {"judge": relabelled(track.view, planted(track, labels, members, rng))}
         permuted = irmeta.permuted_means(track.view, views, MEASURES, draws=199, rng=i)
-        bias = irmeta.stats.judge_bias(permuted, groups=track.groups).frame
+        bias = irmeta.stats.judge_bias(permuted, groups=track.groups).rows
         names = {systems[int(s)] for s in members}
         names |= {teams[name] for name in names}
         flagged = bias.filter(pl.col("flagged"), pl.col("contrast") > 0, pl.col("by") != "type")

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.delimited import in_natural_order
 from irmeta.errors import IrmetaError
 from irmeta.locations import Location, local
 from irmeta.measures.names import display_of
@@ -21,7 +22,7 @@ from irmeta.options import Options
 from irmeta.phrases import count
 from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import split_tracks, to_latex
-from irmeta.report.table_grid import Grid, grid, in_natural_order, in_notation
+from irmeta.report.table_grid import Grid, grid, in_notation
 from irmeta.schema.columns import paper_column
 from irmeta.studies.framework.part_tables import used_only
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of

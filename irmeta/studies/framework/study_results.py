@@ -22,7 +22,7 @@ from irmeta.studies.framework.registry import ALL_STUDIES, find, study_modules
 from irmeta.studies.framework.runner import Batch
 from irmeta.studies.framework.study import CLAIMS, Study
 from irmeta.studies.framework.study_figures import charts
-from irmeta.summaries import Summarized, Summary
+from irmeta.summaries import Line, Part, Result, Rows, Summary
 
 Item = TypeVar("Item")
 MOST_NAMES = 50  # of tables or figures in a text
@@ -56,7 +56,7 @@ class Named(Mapping[str, Item]):
         return f"{count(len(self), self._what)}: {', '.join([*items[:MOST_NAMES], *more])}"
 
 
-class StudyResults(Summarized):
+class StudyResults(Result):
     """Results of a study in a folder.
 
     Parameters
@@ -101,11 +101,30 @@ class StudyResults(Summarized):
     def _summary(self) -> Summary:
         tracks = count(len(recorded_tracks(self._root)), "track")
         facts = [f"study {self.study.name}", tracks, count(len(self._files), "table")]
-        return Summary(repr(str(self._root)), facts, self._table)
+        return Summary(repr(str(self._root)), facts)
 
-    def _table(self) -> pl.DataFrame:
+    def frame(self) -> pl.DataFrame:
+        """Return one row per table: table, caption."""
         captions = [self.study.table(name).caption for name in self._files]
         return pl.DataFrame({"table": list(self._files), "caption": captions})
+
+    def parts(self, digits: int | None = None, every: bool = False) -> Iterator[Part]:
+        """Return the lines and tables to print: see `Summarized.parts`."""
+        yield from map(Line, self.lines())
+        yield Rows(self.frame())
+
+    def lines(self) -> list[str]:
+        """Return the numbers of tracks, systems and queries, and why tracks are left out."""
+        if "studied_tracks" not in self.tables:
+            return []
+        tracks = self.tables["studied_tracks"]
+        used, left_out = tracks.filter("used"), tracks.filter(~pl.col("used"))
+        counts = (
+            f"tracks {used.height}, systems {used['systems'].sum():,}, "
+            f"queries {used['queries'].sum():,}; tracks left out: {left_out.height}"
+        )
+        reasons = left_out.select("track", "left_out").iter_rows()
+        return [counts, *(f"  {track}: {reason}" for track, reason in reasons)]
 
     @property
     def folder(self) -> Path:

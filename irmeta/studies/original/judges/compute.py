@@ -358,7 +358,7 @@ def _limits(judged: JudgedTrack, reference: Matrix, judge: Matrix) -> Halves:
 
 def bias_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the tables `groups` and `systems`."""
-    rows, facts = bias_of(judged).frame, facts_of(judged)
+    rows, facts = bias_of(judged).rows, facts_of(judged)
     yield (
         "groups",
         rows.filter(pl.col("by") != "system").select(
