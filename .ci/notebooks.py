@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -37,7 +38,7 @@ def execute(file: Path) -> nbformat.NotebookNode:
     resources = {"metadata": {"path": str(file.parent)}}
     NotebookClient(
         notebook, timeout=600, kernel_name="python3", resources=resources, record_timing=False
-    ).execute()
+    ).execute(env={**os.environ, "IRMETA_PROGRESS": "0"})
     for cell in notebook.cells:
         cell.metadata = {}
         if cell.cell_type == "code":

@@ -214,34 +214,6 @@ def check_stopped() -> None:
         raise KeyboardInterrupt
 
 
-_REPORT: ContextVar[Callable[[int, int], object] | None] = ContextVar("report", default=None)
-
-
-@contextmanager
-def reporting(report: Callable[[int, int], object]) -> Generator[None]:
-    """Let `reported` loops tell how many of how many items are done."""
-    token = _REPORT.set(report)
-    try:
-        yield
-    finally:
-        _REPORT.reset(token)
-
-
-def reported(items: Iterable[Item], total: int) -> Generator[Item]:
-    """Yield items, and report each that is done; of nested loops only the outermost reports."""
-    report = _REPORT.get()
-    if report is None:
-        yield from items
-        return
-    _REPORT.set(None)
-    try:
-        for done, item in enumerate(items, 1):
-            yield item
-            report(done, total)
-    finally:
-        _REPORT.set(report)
-
-
 def ordered_map(
     function: Callable[[Item], Result],
     items: Iterable[Item],

@@ -52,8 +52,7 @@ def test_reanalyze__cluster_and_threads_give_equal_bytes(client, tmp_path: Path,
         "cluster",
         measures="AP,ASL",
         executor=client.get_executor(),
-        read_progress=lambda *now: told.append(now),
-        batch_progress=lambda *now: told.append(now),
+        progress=lambda *now: told.append(now),
     )
     assert done.batch.analysed == ("a", "b", "c")
     assert content(tmp_path / "cluster") == content(tmp_path / "threads")
@@ -264,7 +263,7 @@ def test_reanalyze__killed_workers_leave_the_same_bytes(tmp_path: Path):
         said = r"^1 of 7 tracks failed\. track z: its worker was killed 2 times"
         with pytest.raises(IrmetaError, match=said):
             irmeta.reanalyze(
-                store, tmp_path / "out", measures="AP,ASL", executor=executor, batch_progress=kill
+                store, tmp_path / "out", measures="AP,ASL", executor=executor, progress=kill
             )
         assert not killed & {worker.pid for worker in cluster.workers.values()}
     assert content(tmp_path / "out") == content(tmp_path / "threads")

@@ -25,8 +25,6 @@ from irmeta.parallel import (
     check_stopped,
     group_limits,
     ordered_map,
-    reported,
-    reporting,
     thread_count,
     usable_cores,
     usable_memory,
@@ -337,28 +335,3 @@ def test_fork__child_after_threads_gets_an_error_and_before_runs():
     assert first == "ran"
     assert len(others) == 4
     assert all("forked after irmeta or polars had started threads" in said for said in others)
-
-
-def test_reported__tells_of_the_outermost_loop_only():
-    seen = list[tuple[int, int]]()
-    with reporting(lambda done, total: seen.append((done, total))):
-        for _ in reported(range(3), 3):
-            assert list(reported("ab", 2)) == ["a", "b"]
-        assert list(reported([], 0)) == []
-    assert seen == [(1, 3), (2, 3), (3, 3)]
-    assert list(reported("ab", 2)) == ["a", "b"]
-    assert len(seen) == 3
-
-
-def test_reported__an_error_or_a_loop_left_early_does_not_silence_the_next():
-    seen = list[tuple[int, int]]()
-
-    def failing() -> None:
-        for _ in reported(range(2), 2):
-            _ = 1 / 0
-
-    with reporting(lambda done, total: seen.append((done, total))):
-        with pytest.raises(ZeroDivisionError):
-            failing()
-        assert list(reported("a", 1)) == ["a"]
-    assert seen == [(1, 1)]

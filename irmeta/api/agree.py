@@ -29,6 +29,7 @@ from irmeta.parallel import check_not_forked
 from irmeta.phrases import count, listed
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import AgreeKeywords
+from irmeta.progress import Progress, reported, shows_progress
 from irmeta.schema.result_tables import COMMON_ALPHA, SAME_SCALE, SCALE_FREE
 from irmeta.stats.label_agreement import (
     AgreementOptions,
@@ -170,6 +171,7 @@ class JudgeAgreement(Result):
 
 
 @operation(AgreeOptions, policies=False)
+@shows_progress("Comparing")
 def agree(
     options: AgreeOptions,
     source: object,
@@ -177,6 +179,7 @@ def agree(
     *,
     rel: float | Mapping[str | None, float] | None = None,
     track: Tracks = None,
+    progress: Progress = None,
     **_: Unpack[AgreeKeywords],
 ) -> JudgeAgreement:
     """Compare labels of judges with those of a reference; no runs are needed.
@@ -199,6 +202,8 @@ def agree(
         set, else 1.
     track : str or iterable of str, optional
         For a store, only these tracks.
+    progress : bool or callable, optional
+        See `read`.
     {options}
 
     Returns
@@ -259,7 +264,7 @@ def agree(
     sets_of_tracks = _label_sets(source, judges, options.reference, track, reading)
     parts = [
         _of_track(name, sets, _rels(rel, sets, _recorded_rels(source, name)), computed)
-        for name, sets in sets_of_tracks.items()
+        for name, sets in reported(sets_of_tracks.items(), len(sets_of_tracks), "tracks")
     ]
     judged, by_query, confusion, common = (
         pl.concat(tables, how="diagonal_relaxed") for tables in zip(*parts, strict=True)

@@ -20,24 +20,25 @@ from irmeta.measures.evaluate import relevant_in_set
 from irmeta.measures.names import parse_call
 from irmeta.policies import MeanInterval, ReadPolicy
 from irmeta.policy_keywords import DataChoices, Policies, ReadChoices
+from irmeta.progress import Progress, shows_progress
 from irmeta.results.scores import Scores, concat_scores
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store, store_folder
 from irmeta.store.memory import read_into_memory
 from irmeta.store.ranked_track import Evaluation
-from irmeta.store.read_track import Progress
 from irmeta.store.scan import Tracks
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import track_of_files
 
 
+@shows_progress("Reading")
 def read(
     collection: str | Path,
     *,
     track: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
     **choices: Unpack[ReadChoices],
 ) -> Store:
     """Read a collection into memory, without writing files.
@@ -56,8 +57,11 @@ def read(
     memory : int, optional
         Limit in bytes, default half of the machine's memory. A row takes about 50 bytes; doc names
         are held once per track.
-    progress : callable, optional
-        Called with the track, the number of files read, and the number of files.
+    progress : bool or callable, optional
+        Whether progress is shown on stderr: by default on a terminal or in a notebook, for work of
+        over 2 seconds; False, or the environment variable IRMETA_PROGRESS=0: never. A function is
+        called instead, with what is done (such as the track), the number of finished items, and of
+        all items.
     **choices
         Fields of `ReadPolicy`: tie_order, depth, duplicates, malformed, names,
         run_format, drop_self, grade_digits, comments, subtopics, drop_docs, chunks.
@@ -95,18 +99,18 @@ def read(
         tracks=track,
         workers=workers,
         memory=memory,
-        progress=progress,
     )
     return whole(store, outcomes)
 
 
+@shows_progress("Reading")
 def read_files(
     qrels: str | Path,
     runs: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
     *,
     workers: int | None = None,
     memory: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
     **choices: Unpack[ReadChoices],
 ) -> Store:
     """Read a qrels file and run files into memory, as a store of one track.
@@ -153,7 +157,6 @@ def read_files(
         names=names,
         workers=workers,
         memory=memory,
-        progress=progress,
     )
     return whole(store, outcomes)
 
@@ -167,7 +170,6 @@ def read_tracks(
     tracks: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
-    progress: Progress | None = None,
     evaluation: Evaluation | None = None,
 ) -> tuple[Store, list[Outcome]]:
     """Read like `read` or, with `runs`, `read_files`; return failures instead of warning of them.
@@ -186,12 +188,12 @@ def read_tracks(
         policy,
         workers=workers,
         memory=memory,
-        progress=progress,
         evaluation=evaluation,
     )
     return Store(held), outcomes
 
 
+@shows_progress("Reading")
 def from_data(
     qrels: object,
     runs: object,
@@ -199,6 +201,7 @@ def from_data(
     track: str | None = None,
     rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
+    progress: Progress = None,
     **choices: Unpack[DataChoices],
 ) -> Store:
     """Make a store in memory from qrels and runs in memory, of other packages, or in files.
@@ -220,6 +223,8 @@ def from_data(
         measures without `rel=`, except graded gains; default 1.
     workers : int, optional
         Threads over the runs; default: the usable cores.
+    progress : bool or callable, optional
+        See `read`.
     **choices
         Fields of `ReadPolicy` but `names`: tie_order, depth, duplicates, malformed, run_format,
         drop_self, grade_digits, comments, subtopics, drop_docs, chunks.
@@ -273,6 +278,13 @@ def from_data(
     return whole(Store(held), [outcome])
 
 
+class EvaluateChoices(Policies, total=False):
+    """Keywords of `evaluate` beside its parameters."""
+
+    progress: Progress
+
+
+@shows_progress("Evaluating")
 def evaluate(
     qrels: object,
     runs: object = None,
@@ -284,13 +296,13 @@ def evaluate(
     rng: int | np.random.Generator = 0,
     rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
-    **choices: Unpack[Policies],
+    **choices: Unpack[EvaluateChoices],
 ) -> pl.DataFrame:
     """Compute the mean of each system by each measure, or the values of queries.
 
     Parameters
     ----------
-    qrels, runs, rel, workers
+    qrels, runs, rel, workers, progress
         See `from_data`. Or a store, a folder that holds one, such as that of `reanalyze`'s results,
         or a collection, followed by the measures: their values are those of `Store.evaluate`.
     measures : str or iterable of str, default 'default'

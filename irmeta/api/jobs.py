@@ -17,16 +17,15 @@ from irmeta.locations import AnyLocation, local
 from irmeta.parallel import check_open_files
 from irmeta.policies import ReadPolicy
 from irmeta.policy_keywords import EvalChoices, ReadChoices
+from irmeta.progress import Progress, showing, shows_progress
 from irmeta.report import parse_formats
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, is_store, store_folder
-from irmeta.store.read_track import Progress
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.studies.framework.function import options_on
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import PARTS
 from irmeta.studies.framework.runner import Batch, run
-from irmeta.studies.framework.study import Progress as BatchProgress
 from irmeta.studies.framework.study import RunOptions
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.reanalysis.study import STUDY as OVERVIEW
@@ -58,6 +57,7 @@ def open_store(path: AnyLocation) -> Store:
     return Store(path)
 
 
+@shows_progress("Reading")
 def ingest(
     collection: str | Path,
     out: str | Path,
@@ -67,7 +67,7 @@ def ingest(
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
     **choices: Unpack[ReadChoices],
 ) -> Store:
     """Read a collection's runs and qrels into a store; unchanged tracks are not read again.
@@ -130,7 +130,6 @@ def ingest(
         workers=workers,
         memory=memory,
         executor=executor,
-        progress=progress,
     )
     return whole(Store(out), outcomes)
 
@@ -183,8 +182,7 @@ def reanalyze(
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
-    read_progress: Progress | None = None,
-    batch_progress: BatchProgress | None = None,
+    progress: Progress = None,
     **choices: Unpack[ReadChoices],
 ) -> Reanalysis:
     """Write scores, search lengths and rarity of every track as Parquet, and a page.
@@ -217,10 +215,8 @@ def reanalyze(
     formats : str or sequence of str, default 'svg'
         Formats of the figures: svg, pdf, png, such as ``"svg,pdf"``. SVG is always written, because
         the page contains it; PDFs lie beside the LaTeX tables.
-    rehash, workers, memory, executor
+    rehash, workers, memory, executor, progress
         See `ingest`; results are always compared with their checksums.
-    read_progress, batch_progress : callable, optional
-        Called after each file that is read, and each track that is analysed.
     **choices
         Fields of `ReadPolicy`, for a collection.
 
@@ -257,7 +253,7 @@ def reanalyze(
         formats=parse_formats(formats),
         workers=workers,
         executor=executor,
-        progress=batch_progress,
+        progress=progress,
     )
     done = reanalyze_tracks(
         source,
@@ -267,7 +263,6 @@ def reanalyze(
         run_options,
         rehash=rehash,
         memory=memory,
-        read_progress=read_progress,
     )
     if done.outcomes or done.batch.failed:
         whole(done.store, done.outcomes, done.batch.failed)
@@ -283,7 +278,6 @@ def reanalyze_tracks(
     *,
     rehash: bool = False,
     memory: int | None = None,
-    read_progress: Progress | None = None,
 ) -> Reanalysis:
     """Analyse tracks like `reanalyze`; return failures instead of warning about them.
 
@@ -302,17 +296,17 @@ def reanalyze_tracks(
     check_folder(root, OVERVIEW.name, run_options.force)
     if store is None:
         (root / PARTS).mkdir(parents=True, exist_ok=True)  # the folder is ours from now on
-        outcomes = ingest_collection(
-            source,
-            Layout(root / "store"),
-            policy,
-            tracks=tracks,
-            rehash=rehash,
-            workers=run_options.workers,
-            memory=memory,
-            executor=run_options.executor,
-            progress=read_progress,
-        )
+        with showing("Reading", run_options.progress):
+            outcomes = ingest_collection(
+                source,
+                Layout(root / "store"),
+                policy,
+                tracks=tracks,
+                rehash=rehash,
+                workers=run_options.workers,
+                memory=memory,
+                executor=run_options.executor,
+            )
         store = Store(root / "store")
         read_tracks = [o.track for o in outcomes if o.error is None]
     else:

@@ -20,6 +20,7 @@ from irmeta.naming import split_names
 from irmeta.parallel import check_not_forked
 from irmeta.policies import SELECTING, EvalPolicy
 from irmeta.policy_keywords import EvalChoices
+from irmeta.progress import Progress, shows_progress
 from irmeta.rankings.track import Track, known_queries
 from irmeta.results.matrix import Matrix, read_matrices, read_several
 from irmeta.results.scores import Scores
@@ -39,12 +40,14 @@ ValueFiles = Sequence[AnyLocation] | Sequence[NamedFile]
 """Files with values per query of different systems."""
 
 
+@shows_progress("Evaluating")
 def matrices(
     results: Results | ValueFiles | object,
     measures: str | Iterable[str] | None = None,
     *,
     track: Tracks = None,
     workers: int | None = None,
+    progress: Progress = None,
     **choices: Unpack[EvalChoices],
 ) -> list[Matrix]:
     """Return the per-query values of every track and measure as matrices.
@@ -63,7 +66,7 @@ def matrices(
         the folder; ``default`` of any other store.
     track : str or iterable of str, optional
         Only these tracks.
-    workers, **choices
+    workers, progress, **choices
         For a store: see `Store.evaluate`; `system`, `query` and `query_file` select systems and
         queries of all results, groups and types those of stores. Of a folder that `reanalyze` made,
         the store inside is evaluated where choices differ from the policies of the folder's values.

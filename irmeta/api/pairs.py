@@ -35,6 +35,7 @@ from irmeta.preferences.evaluate import (
     relevant_preferences,
 )
 from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences
+from irmeta.progress import Progress, reported, shows_progress
 from irmeta.report.charts.graph import arcs
 from irmeta.report.figure_file import offline
 from irmeta.results.segments import Segments
@@ -125,12 +126,14 @@ class StorePairs:
     def __init__(self, store: OpenedStore) -> None:
         self._store, self._reader = store, store.reader
 
+    @shows_progress("Comparing")
     def compare(
         self,
         preferences: str | Iterable[str] = "RPP",
         *,
         track: str,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> list[TrackPreferences]:
         """Compare all pairs of systems of a track; parameters and errors as of `preferences`.
@@ -152,6 +155,7 @@ class StorePairs:
         specs = parse_preferences(preferences)
         return SummaryList(evaluate_preferences(opened, specs, workers))
 
+    @shows_progress("Comparing")
     def preferences(
         self,
         preferences: str | Iterable[str] = "RPP",
@@ -159,6 +163,7 @@ class StorePairs:
         track: Tracks = None,
         per_query: bool = False,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Compute the mean preference of every system over every other.
@@ -174,6 +179,8 @@ class StorePairs:
             Return one value per query instead of means.
         workers : int, optional
             Number of threads, default the usable cores. No value depends on it.
+        progress : bool or callable, optional
+            See `irmeta.read`.
         **choices
             Fields of `EvalPolicy`, except ``queries="retrieved"``. The `queries` of results by
             which the store was opened concern means of measures, not preferences.
@@ -210,6 +217,7 @@ class StorePairs:
         ]
         return pl.concat(frames)
 
+    @shows_progress("Comparing")
     def win_rates(
         self,
         preferences: str | Iterable[str] = "RPP",
@@ -220,13 +228,14 @@ class StorePairs:
         confidence: float = 0.95,
         rng: int = 0,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Compute the mean preference of every system over the field, and its rank.
 
         Parameters
         ----------
-        preferences, track, workers, **choices
+        preferences, track, workers, progress, **choices
             See `preferences`.
         opponents : {'systems', 'groups'}, default 'systems'
             ``groups``: the systems of a group weigh together as much as one opponent.
@@ -270,12 +279,14 @@ class StorePairs:
                 frames.append(WIN_RATES.frame(named, preferred.track))
         return pl.concat(frames)
 
+    @shows_progress("Comparing")
     def ties(
         self,
         names: str | Iterable[str] = ("RPP", "AP", "RR"),
         *,
         track: Tracks = None,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Count the ties of preferences and measures between systems, over pairs and queries.
@@ -287,7 +298,7 @@ class StorePairs:
         ----------
         names : str or iterable of str, default ('RPP', 'AP', 'RR')
             Names of preferences and measures, or a comma-separated text.
-        track, workers, **choices
+        track, workers, progress, **choices
             See `preferences`.
 
         Returns
@@ -313,7 +324,8 @@ class StorePairs:
         """
         texts = [name for text in measure_texts(names) for name in split_names(text)]
         rows: list[dict[str, Any]] = []
-        for opened in self._store.each(track, self._store.policy_with(choices)):
+        tracks = list(self._store.each(track, self._store.policy_with(choices)))
+        for opened in reported(tracks, len(tracks), "tracks"):
             for text in texts:
                 rows += self._tied(opened.name, text, workers, choices)
         return TIES.frame(rows)
@@ -475,6 +487,7 @@ class StorePairs:
 
 
 @operation(PreferOptions)
+@shows_progress("Comparing")
 def prefer(
     options: PreferOptions,
     store: OpenedStore | str | Path | object,
@@ -484,6 +497,7 @@ def prefer(
     segments: Segments | pl.DataFrame | str | Path | None = None,
     track: Tracks = None,
     workers: int | None = None,
+    progress: Progress = None,
     **choices: Unpack[PreferDataChoices],
 ) -> list[Leaderboard]:
     """Order the systems of every track by preferences, and test all pairs.
@@ -495,7 +509,7 @@ def prefer(
     runs : object, optional
         Runs, where `store` are qrels in memory: see `irmeta.from_data`. After a store, the second
         argument is `preferences`.
-    preferences, track, workers, **choices
+    preferences, track, workers, progress, **choices
         See `Store.pairs.preferences`, default ``RPP``; and, for qrels and runs in memory,
         `irmeta.evaluate`.
     {options}
@@ -562,7 +576,7 @@ def prefer(
     if chosen is not None:
         chosen.check_queries({track.name: track.judged_queries for track in tracks})
     boards: list[Leaderboard] = []
-    for compared in tracks:
+    for compared in reported(tracks, len(tracks), "tracks"):
         known.update(compared.systems)
         if baseline is None or baseline in compared.systems:
             test = partial(tested, track=compared.name)

@@ -18,6 +18,7 @@ from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, len
 from irmeta.phrases import count
 from irmeta.policies import Buckets, Counted, Rarity
 from irmeta.policy_keywords import GradedChoices
+from irmeta.progress import Progress, shows_progress
 from irmeta.rankings.holders import RARITIES
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks, over_blocks
@@ -397,6 +398,7 @@ class StorePerDoc:
     def __init__(self, store: OpenedStore) -> None:
         self._store, self._reader = store, store.reader
 
+    @shows_progress("Reading lists")
     def search_lengths(
         self,
         track: Tracks = None,
@@ -404,13 +406,14 @@ class StorePerDoc:
         rel: float = 1,
         unretrieved: str = "irrel",
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[GradedChoices],
     ) -> pl.DataFrame:
         """Compute the search length of each relevant doc in each system.
 
         Parameters
         ----------
-        track, workers, **choices
+        track, workers, progress, **choices
             See `Store.evaluate`, which also describes errors.
         rel : float, default 1
             Smallest relevant grade.
@@ -441,6 +444,7 @@ class StorePerDoc:
 
         return _joined(rows, self._store.each(track, policy), workers)
 
+    @shows_progress("Reading lists")
     def rarity(
         self,
         track: Tracks = None,
@@ -450,13 +454,14 @@ class StorePerDoc:
         counted: Counted = "systems",
         rarity: Rarity = "linear",
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[GradedChoices],
     ) -> pl.DataFrame:
         """Count the systems that retrieve each relevant doc at a rank up to `rarity_depth`.
 
         Parameters
         ----------
-        track, workers, **choices
+        track, workers, progress, **choices
             See `Store.evaluate`, which also describes errors.
         rarity_depth : int, default 100
             Deepest rank at which a system retrieves a doc.
@@ -504,6 +509,7 @@ class StorePerDoc:
 
         return _joined(rows, self._store.each(track, policy), workers)
 
+    @shows_progress("Reading lists")
     def contributions(
         self,
         track: Tracks = None,
@@ -511,13 +517,14 @@ class StorePerDoc:
         *,
         rel: float = 1,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[GradedChoices],
     ) -> pl.DataFrame:
         """Count the relevant docs that each system retrieves, and those that only it retrieves.
 
         Parameters
         ----------
-        track, workers, **choices
+        track, workers, progress, **choices
             See `Store.evaluate`, which also describes errors.
         rarity_depth : int, default 100
             Deepest rank at which a system retrieves a doc.

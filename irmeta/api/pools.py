@@ -26,6 +26,7 @@ from irmeta.measures.pools import (
 from irmeta.options import check_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices, PoolChoices
+from irmeta.progress import Progress, reported, shows_progress
 from irmeta.rankings.derive.sample import SOURCES, Source, seed_of
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import check_pool_depth
@@ -33,7 +34,7 @@ from irmeta.rankings.track import Track
 from irmeta.rankings.view import Need, needs_of
 from irmeta.schema import result_tables
 from irmeta.stats.contributors import left_out_rows
-from irmeta.store.scan import Tracks
+from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import SummaryList
 
 LEAVE_OUT = result_tables.LEAVE_OUT.wide()
@@ -147,12 +148,14 @@ class StorePools:
         docs = docs_to_judge(track.stored, request)
         return docs if depth is None else docs.sort("query", "doc")
 
+    @shows_progress("Evaluating")
     def unjudged(
         self,
         track: Tracks = None,
         *,
         k: int = 20,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> list[UnjudgedDocs]:
         """Summarise the unjudged docs of each system and the pairs that they leave undecided.
@@ -162,7 +165,7 @@ class StorePools:
 
         Parameters
         ----------
-        track, workers, **choices
+        track, workers, progress, **choices
             See `Store.evaluate`, which also describes errors.
         k : int, default 20
             A second cutoff of the judged share, beside 10.
@@ -193,6 +196,7 @@ class StorePools:
             for scores in evaluate_tracks(self._reader, track, specs, policy, workers)
         )
 
+    @shows_progress("Drawing grades")
     def drawn(
         self,
         measures: str | Iterable[str] = "basic",
@@ -202,6 +206,7 @@ class StorePools:
         draws: int = 200,
         rng: int | np.random.Generator = 0,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Compute means if unjudged docs are like judged ones, beside condensed lists and bounds.
@@ -213,7 +218,7 @@ class StorePools:
         ----------
         measures : str or iterable of str, default 'basic'
             Names as in `Store.evaluate`, of measures that read only ranks and grades.
-        track, workers, **choices
+        track, workers, progress, **choices
             See `Store.evaluate`.
         source : {'query', 'run'}, default 'query'
             Judged docs whose grades are drawn: all of the query; or those that the list has down to
@@ -269,7 +274,8 @@ class StorePools:
         check_drawable(specs, policy)
         drawing = Drawing(source, check_whole("draws", draws), seed_of(rng))
         frames = list[pl.DataFrame]()
-        for opened in self._store.each(track, policy):
+        number = len(tracks_of(self._reader, track))
+        for opened in reported(self._store.each(track, policy), number, "tracks"):
             sets = opened.by_set()
             for of_set in sets:
                 frame = drawn_means(of_set, relevant_in_set(of_set, specs), drawing, workers)
@@ -277,6 +283,7 @@ class StorePools:
                 frames.append(frame.with_columns(qrels) if len(sets) > 1 else frame)
         return pl.concat(frames, how="diagonal")
 
+    @shows_progress("Scoring reduced pools")
     def leave_out(
         self,
         measures: str | Iterable[str],
@@ -286,6 +293,7 @@ class StorePools:
         others: str = "rescored",
         track: Tracks = None,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Score contributing systems by the pool that the other contributors made.
@@ -311,6 +319,8 @@ class StorePools:
             Only these tracks.
         workers : int, optional
             Number of threads, default the usable cores. No value depends on it.
+        progress : bool or callable, optional
+            See `irmeta.read`.
         **choices
             Fields of `EvalPolicy`; `system` selects rows, of systems that are left out. Without
             `pool_depth`, the pools have the greatest depth to which
@@ -374,6 +384,10 @@ class StorePools:
             complete = next(pools)
             warn_above_highest_grade(opened, specs)
             about = {"track": name, "level": unit, "judgments": judgments, "depth": deep}
-            rows = (row | about for pool in pools for row in left_out_rows(complete, pool, others))
+            rows = (
+                row | about
+                for pool in reported(pools, sum(map(len, parts.values())), "pools")
+                for row in left_out_rows(complete, pool, others)
+            )
             frames.append(LEAVE_OUT.frame(row for row in rows if row["system"] in systems))
         return pl.concat(frames)

@@ -18,6 +18,7 @@ from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.locations import AnyLocation
 from irmeta.phrases import count
 from irmeta.policy_keywords import ReproduceDataChoices
+from irmeta.progress import Progress, reported, shows_progress
 from irmeta.rankings.load import list_docs
 from irmeta.results.matrix import Matrix
 from irmeta.stats.pairs import pairwise
@@ -106,7 +107,14 @@ class Reproduction(Result):
         return offline(rerun_intervals(rows, value, _REPRODUCED[value], name))
 
 
+class RerunChoices(ReproduceDataChoices, total=False):
+    """Keywords of `reproduce` beside its parameters."""
+
+    progress: Progress
+
+
 @operation(ReproduceOptions)
+@shows_progress("Comparing")
 def reproduce(
     options: ReproduceOptions,
     source: OpenedStore | AnyLocation | object,
@@ -117,7 +125,7 @@ def reproduce(
     rerun: Experiment | Sequence[Experiment],
     track: str | None = None,
     workers: int | None = None,
-    **choices: Unpack[ReproduceDataChoices],
+    **choices: Unpack[RerunChoices],
 ) -> Reproduction:
     """Compare reruns of an experiment with the original: lists, values and effects.
 
@@ -137,7 +145,7 @@ def reproduce(
     track : str, optional
         The track; optional if there is only one.
     {options}
-    workers, **choices
+    workers, progress, **choices
         See `irmeta.compare`.
 
     Returns
@@ -206,7 +214,7 @@ def reproduce(
     for before, after in zip(originals, repeated, strict=True):
         key = {"track": name, "measure": before.measure}
         key |= {"qrels": before.qrels} if several else {}
-        for experiment in reruns:
+        for experiment in reported(reruns, len(reruns), "reruns"):
             for role, mine, theirs in zip(roles, first, experiment, strict=True):
                 row = {**key, "role": role, "original": mine, "rerun": theirs}
                 values = _of(before, [mine])[:, 0], _of(after, [theirs])[:, 0]

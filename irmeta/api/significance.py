@@ -29,6 +29,7 @@ from irmeta.files import check_ours, plain_file_names, remove_temporaries, write
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
 from irmeta.policy_keywords import CompareDataChoices, PowerDataChoices
+from irmeta.progress import Progress, reported, shows_progress
 from irmeta.report import FORMATS
 from irmeta.report.figure_file import add_mark, images_of, offline
 from irmeta.report.figures import achieved_significance
@@ -79,6 +80,7 @@ class Power(Result, _Counts):
 
 
 @operation(CompareOptions)
+@shows_progress("Comparing")
 def compare(
     options: CompareOptions,
     results: Results | Matrix | Iterable[Matrix] | object,
@@ -87,6 +89,7 @@ def compare(
     *,
     track: Tracks = None,
     workers: int | None = None,
+    progress: Progress = None,
     **choices: Unpack[CompareDataChoices],
 ) -> Comparisons:
     """Test every pair of systems of every track, or every system against a baseline.
@@ -101,7 +104,7 @@ def compare(
     measures : str or iterable of str, optional
         Names of the measures; optional if there is only one.
     {options}
-    track, workers, **choices
+    track, workers, progress, **choices
         See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
 
     Returns
@@ -163,7 +166,7 @@ def compare(
             options.rng,
             relative=options.relative,
         )
-        for m, name in zip(values, sets, strict=True)
+        for m, name in reported(zip(values, sets, strict=True), len(values), "tests")
         for pairs in (
             [pairwise(m, **testing)]
             if options.baseline is None
@@ -247,6 +250,7 @@ def _reversed(matrix: Matrix) -> Matrix:
 
 
 @operation(PowerOptions)
+@shows_progress("Testing")
 def power(
     options: PowerOptions,
     results: Results | Matrix | Iterable[Matrix] | object,
@@ -255,6 +259,7 @@ def power(
     *,
     track: Tracks = None,
     workers: int | None = None,
+    progress: Progress = None,
     **choices: Unpack[PowerDataChoices],
 ) -> Power:
     """Count the pairs of systems that differ significantly by each measure.
@@ -266,7 +271,7 @@ def power(
     runs : object, optional
         Runs, where `results` are qrels in memory: see `irmeta.from_data`. After other results, the
         second argument is `measures`.
-    measures, track, workers, **choices
+    measures, track, workers, progress, **choices
         See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
     {options}
 
@@ -299,7 +304,7 @@ def power(
         resamples=options.resamples,
         rng=options.rng,
     )
-    pairs = list(tested)
+    pairs = list(reported(tested, len(values) * len(options.tests), "tests"))
     return Power(separation(pairs, alpha=levels), pl.concat(map(asp, pairs)))
 
 

@@ -14,10 +14,11 @@ from irmeta.measures.curve import stored_paired_curves, truncation_effects
 from irmeta.measures.evaluate import relevant_in_set
 from irmeta.measures.names import parse_call
 from irmeta.policy_keywords import EvalChoices
+from irmeta.progress import Progress, reported, shows_progress
 from irmeta.schema import result_tables
 from irmeta.stats.correlation import Method
 from irmeta.stats.correlation import volatility as stats_volatility
-from irmeta.store.scan import Tracks
+from irmeta.store.scan import Tracks, tracks_of
 
 VOLATILITY = result_tables.VOLATILITY.wide()
 
@@ -28,6 +29,7 @@ class StoreStability:
     def __init__(self, store: OpenedStore) -> None:
         self._store, self._reader = store, store.reader
 
+    @shows_progress("Evaluating")
     def volatility(
         self,
         measure: str,
@@ -38,6 +40,7 @@ class StoreStability:
         systems: str = "contributors",
         track: Tracks = None,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Correlate the orderings of systems by a measure at all pairs of cutoffs.
@@ -61,6 +64,8 @@ class StoreStability:
             Only these tracks.
         workers : int, optional
             Number of threads, default the usable cores. No value depends on it.
+        progress : bool or callable, optional
+            See `irmeta.read`.
         **choices
             Fields of `EvalPolicy`.
 
@@ -93,7 +98,8 @@ class StoreStability:
         cutoffs, policy = list(ks), self._store.policy_with(choices)
         names = [measure] if other is None else [measure, other]
         frames = [VOLATILITY.empty()]
-        for opened in self._store.each(track, policy):
+        number = len(tracks_of(self._reader, track))
+        for opened in reported(self._store.each(track, policy), number, "tracks"):
             found = stored_paired_curves(opened, names, cutoffs, systems == "all", workers)
             same = other is None and found.a.ndim == 2
             values = stats_volatility(found.a, None if same else found.b, method)
@@ -115,6 +121,7 @@ class StoreStability:
             )
         return pl.concat(frames)
 
+    @shows_progress("Evaluating")
     def truncation(
         self,
         measures: str | Iterable[str] = "default",
@@ -122,6 +129,7 @@ class StoreStability:
         track: Tracks = None,
         docs: int = 1,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Count the lists whose score changes as non-relevant docs at their end are cut or added.
@@ -131,7 +139,7 @@ class StoreStability:
 
         Parameters
         ----------
-        measures, track, workers, **choices
+        measures, track, workers, progress, **choices
             See `Store.evaluate`, which also describes errors.
         docs : int
             Number of docs added to each list, but none below the deepest rank of the track. They

@@ -24,6 +24,7 @@ from irmeta.policy_keywords import (
     PowerChoices,
     PreferChoices,
 )
+from irmeta.progress import Progress, shows_progress
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.view import Need, check_needs
@@ -145,6 +146,7 @@ class Store(OpenedStore):
         opened = self.track(track, self.policy_with(choices))
         return judged_ranks(opened, needs=frozenset(needs))
 
+    @shows_progress("Evaluating")
     def scores(
         self,
         measures: Measures = "default",
@@ -152,6 +154,7 @@ class Store(OpenedStore):
         track: str,
         workers: int | None = None,
         executor: Executor | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> Scores:
         """Compute the values of one track as arrays; parameters and errors as of `evaluate`.
@@ -170,6 +173,7 @@ class Store(OpenedStore):
         opened = self.track(track, policy)
         return evaluate(opened, relevant_in_set(opened, specs), workers, executor)
 
+    @shows_progress("Evaluating")
     def evaluate(
         self,
         measures: Measures = "default",
@@ -180,6 +184,7 @@ class Store(OpenedStore):
         rng: int | np.random.Generator = 0,
         workers: int | None = None,
         executor: Executor | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Compute the mean of each system by each measure, or the values of queries.
@@ -201,6 +206,8 @@ class Store(OpenedStore):
         workers, executor : int and Executor, optional
             Threads, default the usable cores; or an executor, such as of `dask_executor`, whose
             workers read blocks of queries of a store in a folder. No value depends on them.
+        progress : bool or callable, optional
+            See `irmeta.read`.
         **choices
             Fields of `EvalPolicy`; `system`, `query` and `query_file` select systems and queries.
 
@@ -251,6 +258,7 @@ class Store(OpenedStore):
         track: Tracks = None,
         workers: int | None = None,
         executor: Executor | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Compute means over queries: `evaluate` without `per_query`.
@@ -260,8 +268,16 @@ class Store(OpenedStore):
         >>> store.means("AP", track="news", system="aldBM25")["value"].round(3).to_list()
         [0.284]
         """
-        return self.evaluate(measures, track=track, workers=workers, executor=executor, **choices)
+        return self.evaluate(
+            measures,
+            track=track,
+            workers=workers,
+            executor=executor,
+            progress=progress,
+            **choices,
+        )
 
+    @shows_progress("Evaluating")
     def curve(
         self,
         measures: Measures,
@@ -270,6 +286,7 @@ class Store(OpenedStore):
         *,
         track: Tracks = None,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Compute means at every cutoff, and under pools of several depths, in one pass.
@@ -284,7 +301,7 @@ class Store(OpenedStore):
             Pool depths, ascending; default: all judgments. At each depth, a judged doc that no
             contributing system ranks so high is unjudged. `provenance` of a measure that reads the
             pool, such as ``AP(norm=pool)@10``, names the contributing systems.
-        track, workers, **choices
+        track, workers, progress, **choices
             See `evaluate`; `pool_order` is how contributing systems' lists are ordered.
 
         Returns
@@ -316,6 +333,7 @@ class Store(OpenedStore):
         *,
         track: Tracks = None,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[CompareChoices],
     ) -> Comparisons:
         """Test every pair of systems, or every system against a baseline: see `irmeta.compare`.
@@ -328,7 +346,9 @@ class Store(OpenedStore):
         """
         from irmeta.api.significance import compare  # charts are slow to import
 
-        return compare(self, measures=measures, track=track, workers=workers, **choices)
+        return compare(
+            self, measures=measures, track=track, workers=workers, progress=progress, **choices
+        )
 
     @documented(PowerOptions)
     def power(
@@ -337,6 +357,7 @@ class Store(OpenedStore):
         *,
         track: Tracks = None,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[PowerChoices],
     ) -> Power:
         """Count the pairs of systems that differ significantly by measure: see `irmeta.power`.
@@ -348,7 +369,9 @@ class Store(OpenedStore):
         """
         from irmeta.api.significance import power  # charts are slow to import
 
-        return power(self, measures=measures, track=track, workers=workers, **choices)
+        return power(
+            self, measures=measures, track=track, workers=workers, progress=progress, **choices
+        )
 
     @documented(PreferOptions)
     def prefer(
@@ -358,6 +381,7 @@ class Store(OpenedStore):
         segments: Segments | pl.DataFrame | str | Path | None = None,
         track: Tracks = None,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[PreferChoices],
     ) -> list[Leaderboard]:
         """Order the systems of every track by preferences, and test all pairs: see `irmeta.prefer`.
@@ -375,6 +399,7 @@ class Store(OpenedStore):
             segments=segments,
             track=track,
             workers=workers,
+            progress=progress,
             **choices,
         )
 

@@ -19,10 +19,10 @@ from irmeta.files import file_names as names_of_files
 from irmeta.files import write_text
 from irmeta.locations import AnyLocation, local, not_a
 from irmeta.options import check_names
-from irmeta.parallel import reported
 from irmeta.phrases import count
 from irmeta.policies import Comments, ReadPolicy, RunRules
 from irmeta.policy_keywords import RunChoices
+from irmeta.progress import Progress, reported, shows_progress
 from irmeta.schema.result_tables import RUN_FINDINGS, VALIDATED_RUNS
 from irmeta.store.read_run import Run, read_run
 from irmeta.store.read_track import prepared
@@ -135,12 +135,14 @@ class Validation(Result):
         return self.runs.drop("file").with_columns(valid=is_valid)
 
 
+@shows_progress("Validating")
 def validate(
     runs: AnyLocation | Iterable[AnyLocation],
     *,
     query_file: AnyLocation | None = None,
     max_depth: int = 1000,
     doc_file: AnyLocation | None = None,
+    progress: Progress = None,
     **choices: Unpack[RunChoices],
 ) -> Validation:
     """Check run files without judgments, as the organisers of a track do when runs come in.
@@ -156,6 +158,8 @@ def validate(
     doc_file : str or Path, optional
         The collection: a text with one doc per line that begins with the doc's id, also compressed.
         It is streamed, and only the ids of the runs are held in memory.
+    progress : bool or callable, optional
+        See `read`.
     **choices
         Fields of `ReadPolicy`: duplicates, malformed, run_format, drop_self, comments, drop_docs,
         chunks. What they let pass is no error; a note counts the docs of a run that `drop_docs`
@@ -200,7 +204,7 @@ def validate_by(
     reader = RowReader()
     checked = [
         _check(source, file, reader, rules.max_depth, topics)
-        for name in reported(source.runs, len(source.runs))
+        for name in reported(source.runs, len(source.runs), "runs")
         for file in runs_in(source, name)
     ]
     run_names = file_names(entry.file for entry in checked)

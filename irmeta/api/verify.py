@@ -13,9 +13,11 @@ from irmeta.archive.verification import Verification, verify_tracks
 from irmeta.locations import AnyLocation
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import EvalChoices
+from irmeta.progress import Progress, shows_progress
 from irmeta.store.scan import Tracks
 
 
+@shows_progress("Verifying")
 def verify(
     store: Store | AnyLocation,
     published: str | Path | pl.DataFrame | None = None,
@@ -23,6 +25,7 @@ def verify(
     track: Tracks = None,
     catalog: Mapping[str, str] | None = None,
     workers: int | None = None,
+    progress: Progress = None,
     **choices: Unpack[EvalChoices],
 ) -> Verification:
     """Recompute published values of a store's systems, and compare them to the printed digits.
@@ -43,6 +46,8 @@ def verify(
         the systems.
     workers : int, optional
         Number of threads, default the usable cores. No value depends on it.
+    progress : bool or callable, optional
+        See `read`.
     **choices
         Fields of `EvalPolicy` under which all values are computed first.
 

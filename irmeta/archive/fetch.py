@@ -25,7 +25,7 @@ from irmeta.archive.content import (
     join_parts,
 )
 from irmeta.archive.download import Downloader, FetchError
-from irmeta.archive.fetch_options import FetchOptions, Placement, Progress
+from irmeta.archive.fetch_options import FetchOptions, Placement
 from irmeta.archive.fetch_plan import (
     FetchReport,
     Outcome,
@@ -49,6 +49,7 @@ from irmeta.archive.http_client import (
 from irmeta.errors import DataError, IrmetaError, UsageError
 from irmeta.files import only_writer, replacing, write_bytes
 from irmeta.parallel import ordered_map
+from irmeta.progress import REPORT, Progress, shows_progress
 from irmeta.trec.source import dataset_qrels, is_dataset
 
 MOST_THREADS = 16
@@ -56,6 +57,7 @@ FILES_BETWEEN_RECORDS = 200  # files after which the lock file is written
 NIST = "nist.gov"
 
 
+@shows_progress("Fetching")
 def fetch(
     tracks: str | Sequence[str] = (),
     out: str | Path = "tracks",
@@ -73,7 +75,7 @@ def fetch(
     max_gb: float = 4.0,
     min_rate: float = 1000.0,
     max_minutes: float | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Progress = None,
 ) -> FetchReport:
     """Fetch runs and qrels of TREC's tracks as a collection that `reanalyze` reads.
 
@@ -112,8 +114,9 @@ def fetch(
         Fewest bytes a second of a download, over each minute.
     max_minutes : float, optional
         Longest time of a download.
-    progress : callable, optional
-        Called with a `Progress` from several threads.
+    progress : bool or callable, optional
+        See `read`; a function is called with the path of a file and the size of all that came, the
+        number of finished files, and of all files.
 
     Returns
     -------
@@ -145,7 +148,7 @@ def fetch(
         min_rate=min_rate,
         max_minutes=max_minutes,
     )
-    return fetch_plan(plan(chosen.ids), Path(out), options, password=password, progress=progress)
+    return fetch_plan(plan(chosen.ids), Path(out), options, password=password)
 
 
 def fetch_plan(
@@ -155,11 +158,10 @@ def fetch_plan(
     *,
     password: str | None = None,
     timeout: float = TIMEOUT,
-    progress: Callable[[Progress], object] | None = None,
     pauses: Pauses | None = None,
 ) -> FetchReport:
     """Fetch the files of a plan: see `fetch`. `pauses` is the clock of the limits for hosts."""
-    counter, pauses = _Counter(len(planned.files()), progress), pauses or Pauses()
+    counter, pauses = _Counter(len(planned.files())), pauses or Pauses()
     mirror = None if options.mirror is None else open_mirror(options.mirror)
     with _downloader(mirror, options, password, timeout, pauses, counter) as downloader:
         if options.dry_run:
@@ -241,8 +243,8 @@ def _each(
 class _Counter:
     """Counts of files and bytes, reported from several threads."""
 
-    def __init__(self, files: int, report: Callable[[Progress], object] | None) -> None:
-        self._lock, self._report = Lock(), report
+    def __init__(self, files: int) -> None:
+        self._lock, self._report = Lock(), REPORT.get()
         self._files, self._done, self._bytes, self._path = files, 0, 0, ""
 
     def received(self, count: int) -> None:
@@ -254,12 +256,10 @@ class _Counter:
         self._add(1, 0, path)
 
     def _add(self, done: int, count: int, path: str) -> None:
-        if self._report is None:
-            return
         with self._lock:
             self._done, self._bytes, self._path = self._done + done, self._bytes + count, path
-            progress = Progress(self._done, self._files, self._bytes, path)
-            self._report(progress)
+            if self._report is not None:
+                self._report(f"{path}, {self._bytes / 1e6:,.1f} MB", self._done, self._files)
 
 
 def _in_place(

@@ -46,13 +46,3 @@ class FetchOptions(DownloadLimits):
         None, "User name at NIST or the mirror; the password is asked for.", metavar="NAME"
     )
     dry_run: bool = option(False, "Report files and their sizes, and write nothing.")
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of a fetch: files done, of how many, bytes received, and the last file's path."""
-
-    done: int
-    files: int
-    bytes: int
-    path: str

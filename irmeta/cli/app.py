@@ -1,21 +1,23 @@
-"""Shared parts of commands: the app, options, exit statuses, a progress bar."""
+"""Shared parts of commands: the app, options, exit statuses, a line of progress."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from irmeta.cli.notes import LEVEL, timed
+from irmeta.cli.notes import LEVEL
 from irmeta.errors import UsageError
-from irmeta.escapes import escape_name
+from irmeta.escapes import print_line
+from irmeta.progress import showing
 
 FAILED, USAGE, STRICT = 1, 2, 3
 DIFFERENT = 1  # the exit status of diff(1)
@@ -183,37 +185,13 @@ def cluster(dask: str | None, workers: int | None) -> Generator[Executor | None]
 
 
 @contextmanager
-def loop_bar(doing: str) -> Generator[None]:
-    """Show a progress bar of the `reported` loop that a call begins first."""
-    from irmeta.parallel import reporting
-
-    with progress_bar(doing) as report, reporting(lambda done, total: report("", done, total)):
-        yield
-
-
-@contextmanager
-def progress_bar(doing: str) -> Generator[Callable[[str, int, int], None]]:
-    """Show a progress bar on stderr after the first report, if stderr is a terminal.
+def progress_line(doing: str) -> Generator[None]:
+    """Show the progress of what a command does, if it takes long.
 
     A quiet command shows none; a verbose one prints the duration instead.
     """
-    if LEVEL.quiet or LEVEL.verbose or not sys.stderr.isatty():
-        with timed(doing):
-            yield lambda track, done, total: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import Progress
-
-    bar = Progress(console=Console(stderr=True), transient=True)
-    task = bar.add_task(doing, visible=False)
-
-    def report(track: str, done: int, total: int) -> None:
-        bar.start()
-        description = escape(f"{doing} {escape_name(track)}")
-        bar.update(task, description=description, completed=done, total=total, visible=True)
-
-    try:
-        yield report
-    finally:
-        bar.stop()
+    start = perf_counter()
+    with showing(doing, False if LEVEL.quiet or LEVEL.verbose else None):
+        yield
+    if LEVEL.verbose:
+        print_line(f"irmeta: {doing}: {perf_counter() - start:.2f} s", sys.stderr)

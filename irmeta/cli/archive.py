@@ -5,32 +5,26 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from irmeta.archive.fetch_options import FetchOptions, Progress
+from irmeta.archive.fetch_options import FetchOptions
 from irmeta.cli.app import (
     DIFFERENT,
     STRICT,
     StrictOption,
     TracksOption,
     WorkersOption,
+    progress_line,
 )
 from irmeta.cli.display import Display, VerifyDisplay
-from irmeta.cli.notes import LEVEL
 from irmeta.cli.registered import Given, command, with_options
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy, ReadPolicy
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
 
 TracksArgument = Annotated[
     list[str] | None,
@@ -142,8 +136,8 @@ def fetch(
     chosen = catalog(tracks or (), year=year, track=track, task=task, has=has or ())
     options = replace(options, placement="link" if link else "copy")
     password = None if options.user is None else _password(options.user)
-    with fetch_bar("Looking" if options.dry_run else "Fetching") as progress:
-        report = fetch_plan(plan(chosen.ids), out, options, password=password, progress=progress)
+    with progress_line("Looking" if options.dry_run else "Fetching"):
+        report = fetch_plan(plan(chosen.ids), out, options, password=password)
     asked = {"year": year, "track": track, "task": task, "has": has, "tracks": tracks}
     print_fetch(report, asked, display)
     if not report.is_complete:
@@ -162,47 +156,6 @@ def _password(user: str) -> str:
     if sys.platform != "win32":  # polars makes the system read on after Ctrl-C
         signal.siginterrupt(signal.SIGINT, True)
     return typer.prompt(f"Password of {user}", hide_input=True, err=True)
-
-
-@contextmanager
-def fetch_bar(doing: str) -> Generator[Callable[[Progress], object] | None]:
-    """Show files, bytes, speed and time left on stderr, if it is a terminal and not quiet."""
-    if LEVEL.quiet or LEVEL.verbose or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.filesize import decimal
-    from rich.markup import escape
-
-    with _bar() as bar:
-        task = bar.add_task(doing, total=None, received="")
-
-        def report(progress: Progress) -> None:
-            received = decimal(progress.bytes)
-            name = progress.path.rpartition("/")[2]
-            bar.update(
-                task,
-                description=escape(f"{doing} {name}"),
-                completed=progress.done,
-                total=progress.files,
-                received=received,
-            )
-
-        yield report
-
-
-def _bar() -> Bar:
-    from rich import progress
-    from rich.console import Console
-
-    return progress.Progress(
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TextColumn("{task.fields[received]}"),
-        progress.TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
 
 
 @command(

@@ -18,8 +18,7 @@ from irmeta.cli.app import (
     WorkersOption,
     bytes_of,
     cluster,
-    loop_bar,
-    progress_bar,
+    progress_line,
 )
 from irmeta.cli.display import ReportDisplay, ValidationDisplay
 from irmeta.cli.registered import Given, command, with_options
@@ -68,20 +67,15 @@ def reanalyze(
     root = location(source)
     if store_folder(root) != root:
         report_policies(root, recorded_policy(root), given)
-    with (
-        cluster(dask, run_options.workers) as executor,
-        progress_bar("Reading") as read_bar,
-        progress_bar("Analysing") as bar,
-    ):
+    with cluster(dask, run_options.workers) as executor, progress_line("Analysing"):
         done = api.reanalyze_tracks(
             source,
             out,
             given,
             choices,
-            replace(run_options, executor=executor, progress=bar),
+            replace(run_options, executor=executor),
             rehash=rehash,
             memory=bytes_of(memory),
-            read_progress=read_bar,
         )
     print_reanalysis(done)
     report_ignored_folders(source)
@@ -113,7 +107,7 @@ def ingest(
     from irmeta.store.ingest import ingest_collection
     from irmeta.store.layout import Layout
 
-    with cluster(dask, workers) as executor, progress_bar("Reading") as progress:
+    with cluster(dask, workers) as executor, progress_line("Reading"):
         outcomes = ingest_collection(
             collection,
             Layout(out),
@@ -123,7 +117,6 @@ def ingest(
             workers=workers,
             memory=bytes_of(memory),
             executor=executor,
-            progress=progress,
         )
     made = open_store(out)
     print_outcomes(outcomes, made)
@@ -155,7 +148,7 @@ def validate(
     from irmeta.api.validate import validate_by
     from irmeta.cli.batches import print_validation
 
-    with loop_bar("Reading"):
+    with progress_line("Reading"):
         validation = validate_by(runs, rules, reading)
     print_validation(validation, display)
     if not validation.passed:

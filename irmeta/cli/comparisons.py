@@ -15,7 +15,7 @@ from irmeta.cli.app import (
     TrackOption,
     TracksOption,
     WorkersOption,
-    loop_bar,
+    progress_line,
 )
 from irmeta.cli.display import Display
 from irmeta.cli.notes import note, note_duration
@@ -88,7 +88,7 @@ def prefer(
                 is_hsd = "hsd" in options.test
                 rate = TESTED * queries * options.resamples if is_hsd else COMPARED_ONCE
                 note_duration(name, systems, rate * systems**2, "--test t takes a fraction.")
-            with loop_bar("Testing all pairs"):
+            with progress_line("Testing all pairs"):
                 boards = compute(
                     store,
                     asked,

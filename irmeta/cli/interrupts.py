@@ -15,7 +15,7 @@ INTERRUPTED = 130
 GRACE = 2.0
 """Seconds after Ctrl-C in which threads end and temporary files are removed."""
 STOPPED = "irmeta: stopped; written tracks are complete, run again to continue\n"
-_SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # a progress bar hides it
+_CLEAR_LINE = "\r\x1b[K"  # of progress
 _ending = Lock()
 
 
@@ -61,7 +61,7 @@ def _watch(reader: int, came: Event, ended: Event, message: str) -> None:
         if ended.wait(GRACE):
             return
     if sys.stderr.isatty():
-        message = _SHOW_CURSOR + message
+        message = _CLEAR_LINE + message
     stop(message, is_idle=False)
 
 

@@ -6,14 +6,12 @@ import re
 import sys
 import traceback
 from collections import defaultdict
-from collections.abc import Generator
-from contextlib import contextmanager
 from threading import Lock
-from time import perf_counter
 from typing import NoReturn
 
 from irmeta.errors import short
 from irmeta.escapes import print_line
+from irmeta.progress import erase
 
 KEYWORD = re.compile(r"`([a-z_]\w*)=([^`]*)`")
 """A keyword with its value, or without a value where any will do."""
@@ -76,6 +74,7 @@ LEVEL = Notes()
 
 def error_line(line: str) -> None:
     """Print a line on stderr, even if the command is quiet."""
+    erase()
     print_line(in_options(line), sys.stderr)
 
 
@@ -97,12 +96,6 @@ def note(line: str) -> None:
         error_line(line)
 
 
-def detail(line: str) -> None:
-    """Print a line on stderr if the command is verbose."""
-    if LEVEL.verbose:
-        print_line(line, sys.stderr)
-
-
 def note_duration(track: str, systems: int, seconds: float, faster: str) -> None:
     """Print how long all pairs of a track take, where that is over half a minute."""
     if seconds > 30:
@@ -110,14 +103,6 @@ def note_duration(track: str, systems: int, seconds: float, faster: str) -> None
         pairs = f"{systems * (systems - 1) // 2:,} pairs of {systems:,} systems"
         unit = "minute" if minutes == 1 else "minutes"
         note(f"irmeta: {track}: {pairs} take about {minutes:,} {unit}: {faster}")
-
-
-@contextmanager
-def timed(step: str) -> Generator[None]:
-    """Print the duration of a step on stderr if the command is verbose."""
-    start = perf_counter()
-    yield
-    detail(f"irmeta: {step}: {perf_counter() - start:.2f} s")
 
 
 PRINTED = 5

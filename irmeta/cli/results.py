@@ -25,7 +25,7 @@ from irmeta.cli.app import (
     UnjudgedOption,
     WorkersOption,
     judged_share,
-    loop_bar,
+    progress_line,
 )
 from irmeta.cli.display import FolderDisplay, GateDisplay, ReportDisplay
 from irmeta.cli.notes import error_line, note, note_duration
@@ -295,7 +295,7 @@ def compare(
     strict: StrictOption = None,
 ) -> None:
     """Test all pairs of systems, or all systems against a baseline."""
-    from irmeta.api import significance
+    import irmeta.api.significance as significance
     from irmeta.api.differences import check_differences_file, differences, write_differences
     from irmeta.api.gates import UNJUDGED_AT, parsed_drops
     from irmeta.api.matrices import consistent_read, made_from, unjudged_of
@@ -347,7 +347,7 @@ def compare(
                     faster = "fewer systems, or no --robust, take a fraction."
                     note_duration(name, systems, ROBUST * systems**2, faster)
             testing: dict[str, Any] = {**options, "baseline": baselines or None, **choices}
-            with loop_bar("Testing all pairs"):
+            with progress_line("Testing all pairs"):
                 comparisons = significance.compare(
                     source,
                     measures,
@@ -416,7 +416,7 @@ def power(
     strict: StrictOption = None,
 ) -> None:
     """Count the significantly different pairs of systems by each measure."""
-    from irmeta.api import significance
+    import irmeta.api.significance as significance
     from irmeta.api.matrices import consistent_read, made_from
     from irmeta.cli.tables import Result
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from irmeta.cli.app import FAILED, STRICT, progress_bar
+from irmeta.cli.app import FAILED, STRICT, progress_line
 from irmeta.cli.notes import error_line, in_options, note
 from irmeta.cli.registered import Given
 from irmeta.errors import IrmetaError, UsageError, first_few
@@ -189,10 +189,10 @@ def open_source(
                 if policy == ReadPolicy(depth=policy.depth)
                 else f"{folder} is a store: its reading options were fixed at ingest."
             )
-        from irmeta.api import open_store
+        from irmeta.api.store import Store
         from irmeta.store.scan import tracks_of
 
-        store = open_store(first)
+        store = Store(first)
         report_policies(store.results, store.eval_policy, choices)
         yield store
         used = tracks_of(store.reader, tracks)
@@ -203,9 +203,9 @@ def open_source(
         return
     if dask is not None:
         raise UsageError(f"{first} is not a store: for --dask, make one by irmeta ingest.")
-    from irmeta.api import read_tracks
+    from irmeta.api.in_memory import read_tracks
 
-    with progress_bar("Reading") as read:
+    with progress_line("Reading"):
         store, outcomes = read_tracks(
             first,
             policy,
@@ -213,7 +213,6 @@ def open_source(
             names=run_names,
             tracks=tracks,
             workers=workers,
-            progress=read,
             evaluation=evaluation,
         )
     report_ignored_folders(first)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from irmeta.cli.app import FAILED, DaskOption, Group, StrictOption, app, cluster, progress_bar
+from irmeta.cli.app import FAILED, DaskOption, Group, StrictOption, app, cluster, progress_line
 from irmeta.cli.display import Display
 from irmeta.cli.notes import error_line
 from irmeta.cli.registered import (
@@ -118,8 +118,8 @@ def run_every(
     with open_source(
         source, reading, run_options.track, run_options.workers, strict=strict
     ) as store:
-        with cluster(dask, run_options.workers) as executor, progress_bar("Studying") as progress:
-            done = run_all(store, out, **running | {"executor": executor, "progress": progress})
+        with cluster(dask, run_options.workers) as executor, progress_line("Studying"):
+            done = run_all(store, out, **running | {"executor": executor})
         for outcome in done:
             if outcome.problem:
                 error_line(f"irmeta: {outcome.study.name}: {outcome.problem}")
@@ -183,8 +183,8 @@ def _command(one: Study) -> typer.Typer:
                 found = stack.enter_context(opened)
                 store, options = found.reader, options_on(one, found.eval_policy, line)
             executor = stack.enter_context(cluster(dask, asked.get("workers")))
-            with progress_bar("Studying") as progress:
-                run_options = RunOptions.of(asked | {"executor": executor, "progress": progress})
+            with progress_line("Studying"):
+                run_options = RunOptions.of(asked | {"executor": executor})
                 batch = run(one, store, given["out"], options, run_options)
             for _, error in batch.failed:
                 error_line(f"irmeta: failed: {error}")

@@ -30,6 +30,8 @@ from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 from numba.extending import register_jitable
 
+from irmeta.progress import compiling
+
 config: Any = numba_config  # settings are attributes made at run time
 njit: Any = numba.njit  # its types lack options
 # numba has no public list of the environments that compiled functions refer to.
@@ -212,12 +214,16 @@ def _load(disk_cache: Any, signature: Any, target: Any) -> Any:
     rest itself.
     """
     rtsys.initialize(target)
+    loaded = None
     with disk_cache._guard_against_spurious_io_errors():
-        return disk_cache._load_overload(signature, target)
+        loaded = disk_cache._load_overload(signature, target)
+    compiling(loaded is None)
+    return loaded
 
 
 def _save(save: Callable[..., None], *compiled: object) -> None:
     """Save a compiled kernel if possible: a full disk is only a warning."""
+    compiling(False)
     try:
         save(*compiled)
     except OSError as error:

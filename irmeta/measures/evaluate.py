@@ -33,6 +33,7 @@ from irmeta.naming import REL
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.phrases import count, listed
 from irmeta.policies import Averaged, EvalPolicy
+from irmeta.progress import reported
 from irmeta.rankings.completeness import complete_depths_of, warn_without_depth
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.rankings.holders import totals
@@ -42,7 +43,7 @@ from irmeta.rankings.track import Track, each, provenance_of_sets
 from irmeta.rankings.track_facts import TrackFacts, warn_without_relevant
 from irmeta.rankings.view import needs_of
 from irmeta.results.scores import Scores
-from irmeta.store.scan import StoreReader, Tracks, read_table, undisturbed
+from irmeta.store.scan import StoreReader, Tracks, read_table, tracks_of, undisturbed
 from irmeta.trec.qrels import plain
 
 
@@ -258,8 +259,10 @@ def evaluate_tracks(
             ]
 
     senders = 1 if executor is None else TRACKS_SENT
+    number = len(tracks_of(store, track))
     with closing(ordered_map(evaluated, each(store, track, policy), workers=senders)) as results:
-        return [scores for of_track in results for scores in of_track]
+        done = reported(results, number, "tracks")
+        return [scores for of_track in done for scores in of_track]
 
 
 def recorded_measures(specs: Sequence[Spec]) -> dict[str, dict[str, Any]]:

@@ -17,6 +17,7 @@ from irmeta.kernels.lists import scatter
 from irmeta.locations import location
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
+from irmeta.progress import reported
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judgments import Judged, read_judged
 from irmeta.rankings.pool import PooledLists, check_pool_depth, no_contributor
@@ -96,8 +97,9 @@ def over_blocks(
     else:
         rows = max_rows or min(store.block_rows, SENT_ROWS)
         by_block = _on_executor(function, track, needs, workers, executor, rows)
+    number = -(-track.stored.record["rows"] // rows)  # about: blocks end with a query
     with undisturbed(track.stored), closing(by_block) as results:
-        yield from results
+        yield from reported(results, number, "blocks of queries")
 
 
 def _on_executor(

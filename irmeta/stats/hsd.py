@@ -36,7 +36,8 @@ from scipy.special import lambertw, log_ndtr
 from irmeta.equality import Units, sum_tolerances, tolerance
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.permutation import permuted_ranges
-from irmeta.parallel import ordered_map, reported
+from irmeta.parallel import ordered_map
+from irmeta.progress import reported
 from irmeta.results.averages import mean_over_queries
 
 Design = Literal["one-way", "blocked"]
@@ -150,7 +151,7 @@ def permuted(
         return out
 
     starts = range(0, resamples, size)
-    parts = reported(ordered_map(part, starts, workers=workers), len(starts))
+    parts = reported(ordered_map(part, starts, workers=workers), len(starts), "resamples")
     statistics = np.concatenate(list(parts))
     statistics.sort()
     return np.divide(statistics, len(table), out=statistics)

@@ -35,7 +35,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.store.layout import KINDS, Layout, file_checksums
 from irmeta.store.long_table import write_docs_and_runs
 from irmeta.store.memory_limit import START, Limits
-from irmeta.store.read_track import Count, Progress, read_track
+from irmeta.store.read_track import Count, read_track
 from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
 from irmeta.store.small_tables import write_qrels, write_samples, write_subtopics, write_systems
@@ -155,7 +155,6 @@ def ingest_collection(
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
 ) -> list[Outcome]:
     """Bring a store up to date with the tracks of a collection.
 
@@ -203,7 +202,7 @@ def ingest_collection(
     with only_writer(root):
         shutil.rmtree(layout.staging, ignore_errors=True)  # of an interrupted process
         remove_temporaries(root, root / "tracks")
-        count = Count(sources, progress)
+        count = Count(sources)
         do = partial(ingest_track, target, share, None if executor else count.add, rehash)
         results = ordered_map(
             do,

@@ -26,7 +26,6 @@ from irmeta.store.ranked_track import Evaluation, RankedGroup, RankedTrack, read
 from irmeta.store.read_run import Run, SkippedRun, read_run, run_of_columns
 from irmeta.store.read_track import (
     Count,
-    Progress,
     ReadTrack,
     prepared,
     read_track,
@@ -234,7 +233,6 @@ def read_into_memory(
     *,
     workers: int | None = None,
     memory: int | None = None,
-    progress: Progress | None = None,
     evaluation: Evaluation | None = None,
 ) -> tuple[MemoryStore, list[Outcome]]:
     """Read tracks into memory, one after another; return the store and an outcome per track.
@@ -255,7 +253,7 @@ def read_into_memory(
         reads no unjudged docs has no tables runs and docs.
     """
     left = usable_memory() // 2 if memory is None else memory
-    workers, count = thread_count(workers), Count(sources, progress)
+    workers, count = thread_count(workers), Count(sources)
     held: dict[str, HeldTrack | RankedTrack] = {}
     outcomes = []
     for source in sources:

@@ -17,6 +17,7 @@ from irmeta.checksums import to_json
 from irmeta.errors import DataError
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import NAMES
+from irmeta.progress import REPORT
 from irmeta.store.assemble import TrackLists, TrackRows
 from irmeta.store.facts import Facts, read_facts, read_pool_depths, read_subtopics
 from irmeta.store.long_table import Groups, Names, Noticed
@@ -33,9 +34,6 @@ from irmeta.trec.room import OutOfRoomError
 from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource, qrels_problem
 from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
 from irmeta.trec.system_names import pattern_name
-
-Progress = Callable[[str, int, int], None]
-"""Function of a track, the number of files read so far, and of all files."""
 
 COUNTED = 1.04  # five standard errors above the estimated number of names
 MOST_ROWS = 1 << 25  # rows of a track in memory; further rows go to a temporary file
@@ -501,8 +499,8 @@ def _spilled(run: Run | SkippedRun, path: Path) -> Run | SkippedRun:
 class Count:
     """Counter of files read by all threads."""
 
-    def __init__(self, sources: Sequence[AnyTrack], progress: Progress | None) -> None:
-        self._report: Progress = progress or (lambda track, done, files: None)
+    def __init__(self, sources: Sequence[AnyTrack]) -> None:
+        self._report = REPORT.get()
         self._files = sum(len(source.runs) for source in sources)
         self._done = {source.name: 0 for source in sources}
         self._lock = Lock()
@@ -512,11 +510,13 @@ class Count:
         check_stopped()
         with self._lock:
             self._done[track] += 1
-            self._report(track, sum(self._done.values()), self._files)
+            if self._report is not None:
+                self._report(track, sum(self._done.values()), self._files)
 
     def finish(self, source: AnyTrack) -> None:
         """Count all files of a track as read, including unread files."""
         with self._lock:
             if self._done[source.name] < len(source.runs):
                 self._done[source.name] = len(source.runs)
-                self._report(source.name, sum(self._done.values()), self._files)
+                if self._report is not None:
+                    self._report(source.name, sum(self._done.values()), self._files)

@@ -7,7 +7,7 @@ from typing import Literal
 from irmeta.api import Store
 from irmeta.store.scan import StoreReader
 from irmeta.studies.framework.study_results import claims as claims
-from irmeta.studies.framework.study import Progress
+from irmeta.progress import Progress
 from irmeta.studies.framework.run_all import run_all as run_all
 from irmeta.studies.framework.study_results import StudyResults
 
@@ -53,7 +53,7 @@ def depth(
     formats: str | Iterable[str] = ("svg",),
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> StudyResults:
     """Pooling and evaluation depth: Lu, Moffat and Culpepper 2016, The Effect of Pooling and Evaluation Depth on IR Metrics, doi:10.1007/s10791-016-9282-6"""
 
@@ -97,7 +97,7 @@ def innovation(
     formats: str | Iterable[str] = ("svg",),
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> StudyResults:
     """Innovation: Türkmen, Lease and Kutlu 2023, New Metrics to Encourage Innovation and Diversity in Information Retrieval Approaches, doi:10.1007/978-3-031-28238-6_16"""
 
@@ -143,7 +143,7 @@ def judges(
     formats: str | Iterable[str] = ("svg",),
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> StudyResults:
     """Judges: how far can these judgments be trusted?: Which conclusions survive judgments by others than the reference, beside the noise that queries alone bring."""
 
@@ -176,7 +176,7 @@ def overview(
     formats: str | Iterable[str] = ("svg",),
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> StudyResults:
     """Overview of retrieval tracks: All systems of all tracks by all measures, and the agreement of the measures."""
 
@@ -219,7 +219,7 @@ def preference(
     formats: str | Iterable[str] = ("svg",),
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> StudyResults:
     """Recall-paired preference: Diaz and Ferraro 2022, Offline Retrieval Evaluation Without Evaluation Metrics, doi:10.1145/3477495.3532033"""
 
@@ -242,7 +242,7 @@ def properties(
     formats: str | Iterable[str] = ("svg",),
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> StudyResults:
     """Desirable properties: Albahem, Spina, Scholer, Moffat and Cavedon 2018, Desirable Properties for Diversity and Truncated Effectiveness Metrics, doi:10.1145/3291992.3291996"""
 
@@ -282,7 +282,7 @@ def search_length(
     formats: str | Iterable[str] = ("svg",),
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> StudyResults:
     """Atomized search length: Alex, Hall and Metzler 2022, Atomized Search Length: Beyond User Models"""
 
@@ -318,6 +318,6 @@ def trust(
     formats: str | Iterable[str] = ("svg",),
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> StudyResults:
     """Trust: which measure, to what depth, and which conclusions: How far each measure can be trusted on a track: by other queries, depths, judgments, and orders of tied docs. This is reliability. Whether a measure asks what your users want is validity, which no table can show."""

@@ -14,7 +14,7 @@ import pytest
 
 import irmeta
 from irmeta.archive import fetch as fetching
-from irmeta.archive.fetch_options import FetchOptions, Progress
+from irmeta.archive.fetch_options import FetchOptions
 from irmeta.archive.fetch_plan import plan
 from support.serving import FakePauses, FileServer, sending, serving, with_password
 
@@ -217,9 +217,9 @@ def test_fetch__interrupted(server: FileServer, tmp_path: Path):
     """An interrupt keeps what came, and the next fetch continues."""
     done: list[str] = []
 
-    def interrupt(progress: Progress) -> None:
-        done.append(progress.path)
-        if progress.done == 2:
+    def interrupt(what: str, finished: int, files: int) -> None:
+        done.append(what)
+        if finished == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -277,8 +277,8 @@ def test_fetch__damaged_lock(server: FileServer, tmp_path: Path, text: str, why:
 def test_fetch__only_one_at_a_time(server: FileServer, tmp_path: Path):
     problems: list[str] = []
 
-    def again(progress: Progress) -> None:
-        if progress.done == 1 and not problems:
+    def again(what: str, finished: int, files: int) -> None:
+        if finished == 1 and not problems:
             problems.append("")
             try:
                 fetch(tmp_path, server.address)

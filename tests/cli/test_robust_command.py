@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from irmeta.progress import showing
 
 
 @pytest.fixture
@@ -82,15 +83,10 @@ def test_commands__all_pairs_of_many_systems_begin_with_an_estimate(
 def test_commands__of_all_pairs_report_their_progress(
     files: list[Path], run, monkeypatch: pytest.MonkeyPatch, command: tuple
 ):
-    seen = list[tuple[int, int]]()
-
-    @contextmanager
-    def bar(doing: str):
-        told = seen if doing == "Testing all pairs" else []
-        yield lambda track, done, total: told.append((done, total))
-
-    monkeypatch.setattr("irmeta.cli.app.progress_bar", bar)
+    seen = list[tuple[str, int, int]]()
     name, *options = command
-    assert run(name, *files, *options).status == 0
-    assert [done for done, _ in seen] == list(range(1, 1 + len(seen)))
-    assert seen[-1][0] == seen[-1][1]
+    with showing("Testing", lambda *now: seen.append(now)):
+        assert run(name, *files, *options).status == 0
+    what, done, total = seen[-1]
+    assert done == total > 1
+    assert [now for now in seen if now[0] == what] == [(what, i + 1, total) for i in range(total)]

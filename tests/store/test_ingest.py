@@ -14,6 +14,7 @@ from irmeta.checksums import to_json
 from irmeta.errors import DataError, SkippedRunWarning, UsageError
 from irmeta.files import only_writer
 from irmeta.policies import ReadPolicy
+from irmeta.progress import showing
 from irmeta.store import ingest as room
 from irmeta.store import read_track as reading
 from irmeta.store import record
@@ -123,7 +124,8 @@ def test_ingest__file_changed_during_ingest_is_read_again(two, store):
         if (track, done) == ("a", 1):  # the run is read, the track not yet written
             (two / "a/runs/s").write_text(RUN.replace("1 Q0 b", "1 Q0 c"))
 
-    ingest_collection(two, Layout(store), ReadPolicy(), workers=1, progress=edit)
+    with showing("Reading", edit):
+        ingest_collection(two, Layout(store), ReadPolicy(), workers=1)
     assert states(two, store) == {"a": "written", "b": "unchanged"}
     assert "c" in irmeta.open_store(store).runs("a").collect()["doc"].to_list()
 

@@ -19,6 +19,7 @@ from irmeta.api import Store, read_tracks
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
+from irmeta.progress import showing
 from irmeta.rankings.load import judged_ranks
 from irmeta.store import long_table
 from irmeta.store import read_track as track
@@ -231,5 +232,6 @@ def test_read__progress_counts_every_file(collections: Path):
 def test_read_tracks__progress_ends_with_all_files_after_failure(tmp_path: Path):
     put(tmp_path, {"a/runs/s": RUN, "a/qrels": QRELS, "b/runs/s": RUN, "b/qrels": "none\n"})
     seen: list[tuple[str, int, int]] = []
-    read_tracks(tmp_path, ReadPolicy(), progress=lambda *said: seen.append(said))
+    with showing("Reading", lambda *said: seen.append(said)):
+        read_tracks(tmp_path, ReadPolicy())
     assert seen == [("a", 1, 2), ("b", 2, 2)]

@@ -9,6 +9,7 @@ import pytest
 import irmeta
 from irmeta.errors import IrmetaError, QrelsWarning, SkippedRunWarning
 from irmeta.policies import ReadPolicy
+from irmeta.progress import showing
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
 from support.ingesting import CONFIG, QRELS, RUN, outcomes, put, states
@@ -148,16 +149,14 @@ def test_ingest__progress_reports_each_file(two, store):
     put(two, {"a/runs/t": RUN.replace(" s\n", " t\n")})
     said = []
     for _ in range(2):  # the second ingest reads nothing
-        ingest_collection(
-            two, Layout(store), ReadPolicy(), workers=1, progress=lambda *step: said.append(step)
-        )
+        with showing("Reading", lambda *step: said.append(step)):
+            ingest_collection(two, Layout(store), ReadPolicy(), workers=1)
     assert said == [("a", 1, 3), ("a", 2, 3), ("b", 3, 3), ("a", 2, 3), ("b", 3, 3)]
 
 
 def test_ingest__progress_counts_parallel_tracks_together(two, store):
     said = []
-    ingest_collection(
-        two, Layout(store), ReadPolicy(), workers=2, progress=lambda *step: said.append(step)
-    )
+    with showing("Reading", lambda *step: said.append(step)):
+        ingest_collection(two, Layout(store), ReadPolicy(), workers=2)
     assert [step[1:] for step in said] == [(1, 2), (2, 2)]
     assert {step[0] for step in said} == {"a", "b"}

@@ -214,7 +214,7 @@ def test_reanalyze__interruption_leaves_no_process(
 
     monkeypatch.setattr(subprocess, "Popen", slowly)
     with pytest.raises(KeyboardInterrupt):
-        irmeta.reanalyze(collections, tmp_path / "out", workers=2, batch_progress=stop)
+        irmeta.reanalyze(collections, tmp_path / "out", workers=2, progress=stop)
     assert processes
     assert all(gone(process.pid) for process in processes)
 

@@ -26,6 +26,7 @@ from irmeta.files import only_writer
 from irmeta.options import Options
 from irmeta.parallel import check_open_files, ordered_map, release_freed, thread_count
 from irmeta.policies import TrackOptions
+from irmeta.progress import REPORT, Report, reported, showing
 from irmeta.rankings.track import Track
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
@@ -51,7 +52,6 @@ from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.study import (
     CLAIMS,
     PAPER_NUMBERS,
-    Progress,
     RunOptions,
     Study,
     declared_rows,
@@ -80,6 +80,13 @@ def run(
 
     A failed track is reported and does not stop the others. An interrupted run resumes.
     """
+    with showing("Studying", run_options.progress):
+        return _run(study, store, root, options, run_options)
+
+
+def _run(
+    study: Study, store: StoreReader | None, root: Path, options: Options, run_options: RunOptions
+) -> Batch:
     check_open_files()
     check_store(study, store, options, run_options)
     _check_files(options, run_options.executor)
@@ -148,7 +155,7 @@ def _run_parts(
             for part in alone
         )
     # Another process cannot call the function of this one.
-    report = run_options.progress if executor is None else None
+    report = REPORT.get() if executor is None else None
     work = partial(_do, study.name, folder, options, run_options.drawn, report)
     failed: dict[str | None, str] = {}
     results = ordered_map(
@@ -161,12 +168,10 @@ def _run_parts(
     shared = (work((store, part), run_options.workers, executor) for part in split)
     with closing(results) as errors:
         done = zip([*alone, *split], chain(errors, shared), strict=True)
-        for number, (part, error) in enumerate(done, 1):
+        for part, error in reported(done, len(parts), lambda pair: pair[0].track or study.name):
             error = error or _not_received(root, part)
             if error is not None:
                 failed[part.track] = error
-            if run_options.progress is not None:
-                run_options.progress(part.track or study.name, number, len(parts))
     return {part.track: failed[part.track] for part in parts if part.track in failed}
 
 
@@ -196,7 +201,7 @@ def _do(
     root: Path,
     options: Options,
     drawn: Mapping[str, Any],
-    progress: Progress | None,
+    report: Report | None,
     sent: tuple[StoreReader | None, Part],
     workers: int | None = 1,
     executor: Executor | None = None,
@@ -219,7 +224,7 @@ def _do(
                 if store is not None and part.track is not None:
                     assert isinstance(options, TrackOptions)
                     track = TrackView(Track.of(store, part.track), options, workers, executor)
-                tables = _compute(study, store, part, files, options, track, progress)
+                tables = _compute(study, store, part, files, options, track, report)
         if part.track is not None and drawn["figures"]:
             of_track = PartTables(study, files, tables)
             draw_figures(study, files, of_track, options, part.track)
@@ -243,7 +248,7 @@ def _compute(
     files: RecordedFiles,
     options: Options,
     track: TrackView | None,
-    progress: Progress | None,
+    report: Report | None,
 ) -> dict[str, pl.DataFrame]:
     """Compute, write and return the tables of one part; report the tables that no track has."""
     by = "all" if track is None else "track"
@@ -255,8 +260,8 @@ def _compute(
             for name, rows in study.call("compute", track, options):
                 writer.add(name, rows)
                 started.add(name)
-                if track is None and progress is not None:
-                    progress(study.name, len(started), len(tables))
+                if track is None and report is not None:
+                    report(study.name, len(started), len(tables))
         except NoMeasureError:
             if track is None:
                 raise

@@ -26,11 +26,6 @@ from irmeta.schema.columns import TRACK, Column, Table, by_name, stored
 if TYPE_CHECKING:
     import polars as pl
 
-Progress = Callable[[str, int, int], None]
-"""Function of a track, the number of finished tracks, and the number of all tracks.
-
-A study that reads no store calls it with its own name and its numbers of tables.
-"""
 PAPER_NUMBERS = "paper_numbers"
 """The table of numbers as printed, which sections show by table or figure of the paper."""
 STUDIED_TRACKS = Table(
@@ -129,8 +124,11 @@ class RunOptions(Options):
         "Executor instead of threads: spawned processes, or irmeta.dask_executor.",
         flag="",
     )
-    progress: Progress | None = option(
-        None, "Called with a track, the number of finished tracks and of all tracks.", flag=""
+    progress: Any = option(
+        None,
+        "Whether progress is shown; or a function that is called instead.",
+        flag="",
+        doc="Whether progress is shown; or a function that is called instead: see `irmeta.read`.",
     )
 
     @property

@@ -11,9 +11,9 @@ import numpy as np
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, parse_measures
-from irmeta.parallel import reported
 from irmeta.preferences.evaluate import compare_block, join_blocks
 from irmeta.preferences.registry import PreferenceSpec
+from irmeta.progress import reported
 from irmeta.rankings.completeness import comprehensive_depth, evident_depth, judged_by_rank
 from irmeta.rankings.derive.drop import drop_relevant_shares
 from irmeta.rankings.judged import JudgedRanks
@@ -151,7 +151,7 @@ class TrustedTrack(StudiedTrack):
         """Orders and values with some of the relevant docs unjudged, by the share that is."""
         rel, seed = self.facts.rel, self.options.seed
         draws = {share: Draws([], []) for share in DROPPED}
-        for i in reported(range(DRAWS), DRAWS):
+        for i in reported(range(DRAWS), DRAWS, "draws"):
             shares = DROPPED if i < FEW_DRAWS else DROPPED[:1]
             by_view = [
                 drop_relevant_shares(view, shares, rel=rel, rng=seed + i) for view in self.views
