@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from irmeta.errors import DataError, UsageError, did_you_mean, printable
 from irmeta.options import Options, option
@@ -468,6 +468,8 @@ class TrackOptions(EvalPolicy):
     min_systems: int = option(
         1, "Exclude tracks with fewer systems from summaries over tracks.", least=1
     )
+    computes_few: ClassVar[bool] = True
+    """Whether a track with fewer systems than `min_systems` has tables of its own."""
 
     def used(self) -> dict[str, Any]:
         """Return what empty options stand for."""

@@ -10,7 +10,12 @@ import numpy as np
 import irmeta
 from irmeta.studies.framework.study_results import StudyResults
 
-FEW: dict[str, Any] = {"resamples": 20, "splits": 10, "measures": ("AP", "RBP(p=0.8)")}
+FEW: dict[str, Any] = {
+    "resamples": 20,
+    "splits": 10,
+    "measures": ("AP", "RBP(p=0.8)"),
+    "min_systems": 1,
+}
 Labels = dict[str, dict[str, float]]
 
 

@@ -184,7 +184,7 @@ def _reason(
 ) -> str | None:
     """Return why options exclude a track from the results, or None."""
     systems, least = len(known.opened[track].systems), options.min_systems
-    if "min_systems" in changed and systems < least:
+    if systems < least and ("min_systems" in changed or not options.computes_few):
         return f"{track} has {count(systems, 'system')}, fewer than min_systems = {least}"
     chosen, rel = known.chosen_set(track), getattr(options, "rel", 1)
     is_own = isinstance(rel, int | float)  # otherwise grades of qrels sets

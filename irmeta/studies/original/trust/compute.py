@@ -423,7 +423,9 @@ def _only(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
 
 
 def compute(track: TrackView, options: TrustOptions) -> TableRows:
-    """Yield the tables of one track."""
+    """Yield the tables of one track; of one with fewer systems than `min_systems`, none."""
+    if len(track.facts.systems) < options.min_systems:
+        return
     trusted = TrustedTrack.of(track, options)
     changes = changed_judgments(trusted)
     yield (

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from irmeta.studies.original.trust.study import LEAST_QUERIES, LEAST_SYSTEMS
+
 Grade = Literal["safe", "with care", "unsafe", "cannot be said"]
 SAFE, CARE, UNSAFE, UNKNOWN = "safe", "with care", "unsafe", "cannot be said"
 GRADES: tuple[Grade, ...] = (SAFE, CARE, UNSAFE, UNKNOWN)
@@ -47,8 +49,6 @@ class Criterion:
         return UNSAFE if round(value - unsafe, 12) < 0 else CARE
 
 
-LEAST_SYSTEMS = LEAST_QUERIES = 5
-"""Least numbers of systems and of queries for grades."""
 TAU = 0.9, 0.8
 """Least tau-b with the order by all judgments that is safe; least that is not unsafe."""
 HALVES = 0.8, 0.6

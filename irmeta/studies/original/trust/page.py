@@ -13,15 +13,19 @@ from irmeta.studies.original.trust.conclusions import TOGETHER
 from irmeta.studies.original.trust.grades import (
     FLIPS,
     HALVES,
-    LEAST_QUERIES,
-    LEAST_SYSTEMS,
     SAFE,
     SWAPS,
     TAU,
     UNKNOWN,
     UNSAFE,
 )
-from irmeta.studies.original.trust.study import GRADED_SHARE, POWER, RELIABILITY
+from irmeta.studies.original.trust.study import (
+    GRADED_SHARE,
+    LEAST_QUERIES,
+    LEAST_SYSTEMS,
+    POWER,
+    RELIABILITY,
+)
 from irmeta.studies.original.trust.study import TrustOptions as Options
 
 NAMED = 5

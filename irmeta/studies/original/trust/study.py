@@ -30,6 +30,8 @@ ALTERED = (0.2, 0.4, 0.6)
 """Shares of the labels that move by one grade."""
 GRADED_SHARE = 0.4
 """The share of altered labels that has a grade."""
+LEAST_SYSTEMS = LEAST_QUERIES = 5
+"""Fewest systems and queries of a track whose measures are graded."""
 DRAWS = 20
 FEW_DRAWS = 5
 """Draws of altered labels, and of greater shares of dropped docs."""
@@ -58,6 +60,12 @@ class TrustOptions(TrackOptions):
         "are among the measures, else the first two.",
         parse="irmeta.studies.original.trust.study:checked_measures",
     )
+    min_systems: int = option(
+        LEAST_SYSTEMS,
+        "Compute nothing for tracks with fewer systems; those of 5 and more have grades.",
+        least=1,
+    )
+    computes_few = False
     alpha: float = option(0.05, "Significance level.", least=0, most=1, exclusive=True)
     resamples: int = option(
         1_000, "Permutations of the randomised HSD, and bootstrap samples of the queries.", least=1
