@@ -51,25 +51,19 @@ def load_json(content: str | bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-def parse_record(content: bytes, *, required: bool = False) -> dict[str, Any]:
+def parse_record(content: bytes) -> dict[str, Any]:
     """Return a JSON record without its checksum.
 
-    A record without a checksum, from an earlier irmeta, is accepted unless `required`.
-
-    Raises ValueError if the content is not a JSON object, or the checksum does not match.
+    Raises ValueError if the content is not a JSON object, or has no checksum or another one.
     """
     record = load_json(content)
     if not isinstance(record, dict):
         raise ValueError("not a record")
-    checksum = record.pop("sha256", None)
-    text, _, last = content.rpartition(b",\n ")
-    is_renamed = hashlib.sha256(text + _END).hexdigest().encode() in last  # by a flipped bit
-    if checksum is None and (required or is_renamed):
+    if record.pop("sha256", None) is None:
         raise ValueError("no checksum")
-    if checksum is not None:
-        text, _, stored = content.rpartition(_FIELD)
-        if stored != b'"%s"' % hashlib.sha256(text + _END).hexdigest().encode() + _END:
-            raise ValueError(MISMATCH)
+    text, _, stored = content.rpartition(_FIELD)
+    if stored != b'"%s"' % hashlib.sha256(text + _END).hexdigest().encode() + _END:
+        raise ValueError(MISMATCH)
     return record
 
 

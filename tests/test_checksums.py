@@ -32,7 +32,7 @@ RECORDS = st.dictionaries(
 @pytest.mark.exhaustive
 @given(RECORDS)
 def test_parse_record__round_trips(record: dict):
-    assert parse_record(add_checksum(to_json(record)), required=True) == record
+    assert parse_record(add_checksum(to_json(record))) == record
 
 
 @given(RECORDS, st.data())
@@ -40,7 +40,7 @@ def test_parse_record__flipped_bit_is_an_error(record: dict, data: st.DataObject
     content = bytearray(add_checksum(to_json(record)))
     content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     with pytest.raises(ValueError, match=ANY_REASON):
-        parse_record(bytes(content), required=data.draw(st.booleans()))
+        parse_record(bytes(content))
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,7 @@ def test_parse_record__flipped_bit_is_an_error(record: dict, data: st.DataObject
 )
 def test_parse_record__invalid_content_is_refused(content: bytes):
     with pytest.raises(ValueError, match=ANY_REASON):
-        parse_record(content, required=True)
-
-
-def test_parse_record__older_record_needs_no_checksum():
-    assert parse_record(b'{\n "a": 1\n}\n') == {"a": 1}
+        parse_record(content)
 
 
 def test_known_content_checksum__cached_until_size_or_time_changes(tmp_path: Path):

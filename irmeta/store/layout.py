@@ -67,10 +67,7 @@ def file_checksums(folders: Mapping[str, Path]) -> dict[str, str]:
 
 
 def has_same_footers(folders: Mapping[str, Path], written: Mapping[str, object]) -> bool:
-    """Check whether the sizes and footers of a track's files match its record.
-
-    False for the record of an earlier irmeta, which has fewer checksums.
-    """
+    """Check whether the sizes and footers of a track's files match its record."""
     present = {
         f"{kind}/{file.name}": footer_checksum(file)
         for kind, folder in folders.items()
@@ -86,16 +83,9 @@ def problems(
     written: Mapping[str, object],
     content: Callable[[Location], str] | None,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the name and problem of each file of one kind that does not match the record.
+    """Yield the name and problem of each file of one kind that does not match the record's `files`.
 
-    Parameters
-    ----------
-    files
-        The existing files.
-    written
-        The record's `files`; earlier versions wrote only sizes, or no content checksums.
-    content
-        Returns a file's content checksum; None: only sizes and footers are compared.
+    `content` returns a file's content checksum; None: only sizes and footers are compared.
     """
     present = {f"{kind}/{file.name}": file for file in files}
     for name, checksums in written.items():
@@ -103,23 +93,17 @@ def problems(
             yield name, "is missing"
         elif name in present:
             try:
-                is_same = _is_unchanged(present[name], str(checksums).split(), content)
+                size_footer_content = str(checksums).split()
+                if content is None:
+                    is_same = footer_checksum(present[name]).split() == size_footer_content[:2]
+                else:
+                    is_same = content(present[name]).split() == size_footer_content[::2]
             except FileNotFoundError:  # a remote file that was not looked for before
                 yield name, "is missing"
                 continue
             if not is_same:
                 yield name, "was changed after it was written"
     yield from ((name, "is not in the track's record") for name in present if name not in written)
-
-
-def _is_unchanged(
-    file: Location, checksums: list[str], content: Callable[[Location], str] | None
-) -> bool:
-    if content is not None and len(checksums) == 3:
-        return content(file).split() == [checksums[0], checksums[2]]
-    if len(checksums) > 1:
-        return footer_checksum(file).split() == checksums[:2]
-    return checksums == [footer_checksum(file).split()[0]]
 
 
 FOLDERS = ("runs", "qrels", "docs", "systems")
@@ -129,8 +113,6 @@ OPTIONAL = ("subtopics", "samples")
 KINDS = (*FOLDERS, *OPTIONAL)
 IS_REPLACED = "is_being_replaced"
 """The field of the record of a track whose files an ingest is replacing."""
-EARLIER_NAMES = {"set_aside": "skipped_runs"}
-"""Maps earlier names of record fields, in stores of format 1, to present names."""
 
 
 def is_store(folder: AnyLocation) -> bool:
@@ -310,7 +292,6 @@ class Layout:
         except ValueError as error:
             file = str(path)
             raise DataError(f"cannot be read ({error})", file=file, fix=fix_of(self)) from None
-        record = {EARLIER_NAMES.get(key, key): value for key, value in record.items()}
         return FolderTrack(self, record, version)
 
     def mark_replaced(self, track: str) -> None:
@@ -378,7 +359,7 @@ class FolderTrack:
         if kind in OPTIONAL and not self._listed(kind):
             return TABLES[kind].empty().lazy()
         content = known_content_checksum if isinstance(self.store.root, Path) else None
-        frame = _with_later_columns(kind, scan(self._checked(kind, content)))
+        frame = scan(self._checked(kind, content))
         return frame if where is None else frame.filter(where)
 
     def read(self, kind: str, where: pl.Expr | None = None) -> pl.DataFrame:
@@ -392,7 +373,6 @@ class FolderTrack:
         except DAMAGED:  # name the file, which the libraries beneath may not
             self._checked(kind, content_checksum)
             raise
-        frame = _with_later_columns(kind, frame.lazy()).collect()
         return frame if where is None else frame.filter(where)
 
     def groups(self) -> list[RowGroup]:
@@ -440,17 +420,6 @@ def _part(file: Location) -> int:
     return int(file.stem.removeprefix("part-"))
 
 
-def _with_later_columns(kind: str, frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Rename columns of an earlier irmeta's store to present names; add missing ones as null."""
-    if kind != "systems":
-        return frame
-    schema = TABLES[kind].empty().schema
-    frame = frame.rename({"set_aside": "skip_reason"}, strict=False)
-    missing = [name for name in schema if name not in frame.collect_schema()]
-    absent = [pl.lit(None, schema[name]).alias(name) for name in missing]
-    return frame.with_columns(absent).select(schema.names()) if missing else frame
-
-
 Found = tuple[Location, str | None]
 """A file and its problem, or None if the file is intact."""
 
@@ -486,18 +455,7 @@ def _check_kind(
         yield folder, "its Parquet files are missing"
     for name in names:
         file = folder / name.rpartition("/")[2]
-        if name not in wrong and len(str(written[name]).split()) < 3:  # an earlier irmeta's
-            yield file, _unreadable(file)
-        else:
-            yield file, wrong.get(name)
-
-
-def _unreadable(file: Location) -> str | None:
-    try:
-        read_frame([file])
-    except DAMAGED as error:
-        return f"cannot be read ({' '.join(str(error).split())})"
-    return None
+        yield file, wrong.get(name)
 
 
 def _reason(error: IrmetaError) -> str:

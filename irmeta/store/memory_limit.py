@@ -1,7 +1,7 @@
 """Memory needed to read a track into a store, and the error for a lower limit.
 
 A limit covers names and the start of the process, too. When it covered rows alone, 8 million rows
-took 1 GB under a limit of 100 MB. The error for a track that does not fit names the least limit.
+took 1 GB under a limit of 100 MB. The error for a track that does not fit says what was read.
 """
 
 from __future__ import annotations
@@ -73,13 +73,14 @@ class Limits:
         return refused.error
 
     def refusal(self, needed: int) -> DataError:
-        """Return the error that a track needs more bytes than `memory`, with the least limit."""
+        """Return the error that the runs read so far need more bytes than `memory`."""
         start, least = self.processes * START, self.least(needed)
-        given = (self.memory * self.at_once + start) // _MEBIBYTE
+        limit = (self.memory * self.at_once + start) // _MEBIBYTE
         error = DataError(
-            f"its names and longest lists do not fit into the memory limit of {given} MiB, of "
+            f"its names and longest lists do not fit into the memory limit of {limit} MiB, of "
             f"which irmeta itself takes {start // _MEBIBYTE} MiB",
-            fix=f"The least that works is {least} MiB: `memory={least * _MEBIBYTE}`.",
+            fix=f"The runs read so far need {least} MiB: "
+            f"use at least `memory={least * _MEBIBYTE}`.",
         )
         error.exceeds_memory = True
         return error

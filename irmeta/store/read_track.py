@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -27,7 +26,6 @@ from irmeta.store.readers import Judgments, Readers, TrackNames, judgments
 from irmeta.store.record import track_record
 from irmeta.store.track_systems import Named, name_systems
 from irmeta.trec.archives import archive_kind, members
-from irmeta.trec.numbered_names import NameSketch
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.readers.files import read_qrels
 from irmeta.trec.room import OutOfRoomError
@@ -35,7 +33,6 @@ from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource, qrels_problem
 from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
 from irmeta.trec.system_names import pattern_name
 
-COUNTED = 1.04  # five standard errors above the estimated number of names
 MOST_ROWS = 1 << 25  # rows of a track in memory; further rows go to a temporary file
 
 
@@ -352,7 +349,7 @@ class _Runs:
             if self.workers == 1 and not self._is_alone:
                 self._readers.unite()
                 self._is_alone = True
-                self._keep_limits(self._unread(files[len(self.hashes) :]))
+        self._keep_limits()
         return self.runs, self.hashes
 
     def _read_some(self, files: Sequence[str], count: Callable[[str], None] | None) -> None:
@@ -377,21 +374,16 @@ class _Runs:
         workers = self.workers
         # Some files are read ahead, because sizes differ; `held` does not count them.
         with closing(ordered_map(self._item, files, workers=workers, ahead=workers)) as items:
-            for position, (name, item) in enumerate(zip(files, items, strict=True)):
-                runs = unpacked(item, self._run)
-                for run in runs:
+            for name, item in zip(files, items, strict=True):
+                for run in unpacked(item, self._run):
                     self._add(run)
-                    self._keep_limits(chain(runs, self._unread(files[position + 1 :])))
+                    self._keep_limits()
                 self.hashes[name] = item.sha256
                 if count is not None:
                     count(self._source.name)
                 yield
                 if self.workers < workers:
                     return
-
-    def _unread(self, files: Iterable[str]) -> Iterator[Run | SkippedRun]:
-        for name in files:
-            yield from unpacked(self._item(name), self._run)
 
     def _item(self, name: str) -> Run | SkippedRun | Archive:
         return run_or_archive(self._source.input_file(name), self._run)
@@ -421,8 +413,8 @@ class _Runs:
         if isinstance(run, Run):
             self._rows, self._held = self._rows + run.rows, self._held + run.columns.held
 
-    def _keep_limits(self, unread: Iterator[Run | SkippedRun]) -> None:
-        """Use less memory where the limits demand it; `unread` are the runs still to read."""
+    def _keep_limits(self) -> None:
+        """Use less memory where the limits demand it."""
         if self._spill is not None and (self._rows > MOST_ROWS or self._is_short()):
             self._spill_rows(self._spill)
         if not self._is_short():
@@ -433,33 +425,18 @@ class _Runs:
             fix = "Raise the limit, or use irmeta ingest, which needs less memory."
             raise DataError("its rows and names exceed the memory limit", fix=fix)
         elif self._is_alone and self._limits.is_strict:
-            try:
-                needed = self._least(unread)
-            except OutOfRoomError as error:  # of a file whose rows alone do not fit
-                raise self._limits.of_file(error, self._beside_file()) from None
-            raise self._limits.refusal(needed)
+            raise self._limits.refusal(self._needed())
 
     def _is_short(self) -> bool:
-        needed = self._readers.held
-        if self._limits.is_strict:
-            needed = self._extent.with_names(self._readers.docs).needed(self.workers)
+        needed = self._needed() if self._limits.is_strict else self._readers.held
         return self._held + needed > self._limits.memory
+
+    def _needed(self) -> int:
+        return self._extent.with_names(self._readers.docs).needed(self.workers)
 
     def _spill_rows(self, folder: Path) -> None:
         self.runs = [_spilled(run, folder / f"rows-{i}") for i, run in enumerate(self.runs)]
         self._rows = self._held = 0
-
-    def _least(self, unread: Iterator[Run | SkippedRun]) -> int:
-        """Return the bytes that the track needs; read further runs to count their names."""
-        sketch, extent, size = NameSketch(), self._extent, 0.0
-        for run in chain([None], unread):
-            extent = extent if run is None else extent.with_run(run)
-            for names in self._readers.docs:
-                sketch.add(names)
-                size = max(size, names.used / max(1, len(names)))
-                names.clear()
-        count = round(sketch.count() * COUNTED)
-        return replace(extent, names=count, name_bytes=round(count * size)).needed()
 
 
 def unpacked(

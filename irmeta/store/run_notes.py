@@ -125,7 +125,7 @@ def notes_on_runs(systems: pl.DataFrame, order: TieOrder) -> list[str]:
     Parameters
     ----------
     systems
-        Rows of the systems table. Tracks that an earlier version read have fewer notes.
+        Rows of the systems table.
     order
         The tie order of the lists.
     """
@@ -133,14 +133,8 @@ def notes_on_runs(systems: pl.DataFrame, order: TieOrder) -> list[str]:
     rule = TIE_RULES[order]
     kinds = [*_KINDS["any order"], *_KINDS.get(rule.column, ())]
     kinds += _KINDS["float32"] if rule.float32 else ()
-    known = [kind for kind in kinds if _columns(kind) <= set(used.columns)]
-    notes = [note for kind in known if (note := _note(used, kind))]
+    notes = [note for kind in kinds if (note := _note(used, kind))]
     return [*notes, *_notes_on_parts(used)]
-
-
-def _columns(kind: _Kind) -> set[str]:
-    """Return the columns that a kind reads; stores of an earlier version lack some."""
-    return {name for part in kind if isinstance(part, pl.Expr) for name in part.meta.root_names()}
 
 
 def _note(systems: pl.DataFrame, kind: _Kind) -> str | None:

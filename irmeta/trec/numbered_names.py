@@ -17,7 +17,6 @@ from irmeta.kernels.interning import (
     intern,
     locate,
     name_words,
-    sketch,
     spell,
 )
 from irmeta.parallel import release_freed
@@ -25,7 +24,6 @@ from irmeta.schema.arrow import series
 
 SLACK = 128  # bytes that kernels may access beyond the end of their input
 _BATCH = 1 << 20  # strings that are interned at once
-_REGISTERS = 1 << 14  # of a sketch, whose count has a standard error of 0.8 %
 
 
 class Names:
@@ -166,32 +164,6 @@ class Names:
         out, ends = np.empty(self.used + SLACK, np.uint8), np.empty(len(self), np.int64)
         spell(self.content, self.state, out, ends)
         return out, ends
-
-
-class NameSketch:
-    """Estimate of the number of distinct names of several `Names`, in 16 kB (HyperLogLog).
-
-    References
-    ----------
-    .. [1] Flajolet, P. et al. (2007). HyperLogLog: the analysis of a near-optimal cardinality
-       estimation algorithm. AofA 2007.
-    """
-
-    def __init__(self) -> None:
-        self._registers = np.zeros(_REGISTERS, np.uint8)
-
-    def add(self, names: Names) -> None:
-        """Add all names."""
-        sketch(names.content, names.state, self._registers)
-
-    def count(self) -> float:
-        """Return the estimated number of distinct names."""
-        unused = int(np.count_nonzero(self._registers == 0))
-        bias = 0.7213 / (1 + 1.079 / _REGISTERS)
-        raw = bias * _REGISTERS**2 / float(np.ldexp(1.0, -self._registers.astype(np.int32)).sum())
-        if raw > 2.5 * _REGISTERS or not unused:
-            return raw
-        return _REGISTERS * float(np.log(_REGISTERS / unused))
 
 
 def in_order(several: list[Names]) -> tuple[pl.Series, list[np.ndarray]]:

@@ -109,22 +109,6 @@ def test_check__files_of_other_commands_in_results_are_checked(
     assert irmeta.check(results)["file"].to_list() == [str(file)]
 
 
-def test_check__older_store_is_checked_by_page_checksums(results: Path):
-    store = results / "store"
-    record = store / "tracks" / "ties.json"
-    found = parse_record(record.read_bytes())
-    found["files"] = {name: said.rpartition(" ")[0] for name, said in found["files"].items()}
-    record.write_bytes(to_json(found))
-    assert irmeta.check(store).rows() == []
-    file = store / "runs" / "ties" / "part-0.parquet"
-    raw = bytearray(file.read_bytes())
-    raw[60] ^= 1
-    file.write_bytes(raw)
-    ((name, problem),) = irmeta.check(store).rows()
-    assert name == str(file)
-    assert problem.startswith("cannot be read")
-
-
 def test_check__foreign_path_is_refused(tmp_path: Path):
     (tmp_path / "a.parquet").write_text("text")
     for path in (tmp_path, tmp_path / "none", tmp_path / "a.parquet"):

@@ -92,10 +92,9 @@ count_level_pairs(*level, np.zeros(3, np.int64), np.zeros((1, 41), np.int64))
 view = irmeta.JudgedRanks.from_arrays(np.array([[1, 2], [2, 1]]), np.array([1, 0]))
 irmeta.permuted_means(view, {"same": view}, "AP", draws=2)
 import polars as pl
-from irmeta.trec.numbered_names import Names, NameSketch
+from irmeta.trec.numbered_names import Names
 names = Names()
 names.numbers(pl.Series(["a", "b"]))
-NameSketch().add(names)
 Names().absorb(names)
 for module in iter_modules(irmeta.kernels.__path__, "irmeta.kernels."):
     for name, value in vars(import_module(module.name)).items():

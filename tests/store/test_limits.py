@@ -15,11 +15,9 @@ import pytest
 
 import irmeta
 from irmeta.policies import ReadPolicy
-from irmeta.store import memory_limit
 from irmeta.store import read_track as room
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
-from irmeta.store.memory_limit import START
 from irmeta.store.read_run import KINDS, InMemory, Spilled
 from irmeta.store.readers import Readers
 from support.ingesting import content, outcomes, put
@@ -67,41 +65,31 @@ def test_ingest__bytes_do_not_depend_on_executor(collections, store, alone, pool
         assert {o.state for o in states} == {"unchanged"}
 
 
-def least(collection: Path, store: Path, workers: int = 1) -> int:
-    """Return the limit that the refusal of a smaller one names, for the largest track."""
-    refused = ingest_collection(collection, Layout(store), ReadPolicy(), memory=0, workers=workers)
-    assert {o.state for o in refused} == {"failed"}
-    assert Layout(store).tracks() == []
-    return max(int(re.findall(r"`memory=(\d+)`", str(o.error))[0]) for o in refused)
+def enough(collection: Path, store: Path, workers: int = 1) -> int:
+    """Return the limit at which the advice of refusals ends: each names a higher one."""
+    memory, advised = 0, [0]
+    while advised:
+        memory = max(memory + 1, *advised)
+        each = ingest_collection(
+            collection, Layout(store), ReadPolicy(), memory=memory, workers=workers
+        )
+        errors = [str(outcome.error) for outcome in each if outcome.state == "failed"]
+        advised = [int(re.findall(r"`memory=(\d+)`", error)[0]) for error in errors]
+        assert not advised or max(advised) > memory
+    return memory
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
-def test_ingest__refusal_names_the_least_memory_that_works(
+def test_ingest__following_the_advice_of_refusals_ends(
     collections, store, tmp_path, alone, workers
 ):
-    memory = least(collections, tmp_path / "refused", workers)
+    memory = enough(collections, tmp_path / "refused", workers)
     assert stored(collections, store, memory=memory, workers=workers) == alone
-    found = ingest_collection(
+    each = ingest_collection(
         collections, Layout(tmp_path / "less"), ReadPolicy(), memory=memory - (2 << 20)
     )
-    assert "failed" in {o.state for o in found}
-
-
-def test_ingest__names_of_unread_runs_count_in_the_least_memory(tmp_path, store, monkeypatch):
-    """The first run alone exceeds the limit; the others have other docs."""
-    files = {f"t/runs/{s}": run_of(range(s * 3000, s * 3000 + 6000)) for s in range(5)}
-    collection = put(tmp_path / "c", files | {"t/qrels": "1 0 doc0 1\n"})
-    monkeypatch.setattr(memory_limit, "_MEBIBYTE", 1)  # an exact number
-    memory = least(collection, tmp_path / "refused")
-    stored(collection, store, memory=memory)
-    assert stored(collection, tmp_path / "free") == content(store)
-    (few,) = ingest_collection(
-        collection,
-        Layout(tmp_path / "few"),
-        ReadPolicy(),
-        memory=START + (memory - START) * 9 // 10,
-    )
-    assert "do not fit into the memory limit" in str(few.error)
+    assert "failed" in {outcome.state for outcome in each}
+    assert "do not fit into the memory limit" in str([outcome.error for outcome in each])
 
 
 def run_of(docs: Iterable[int]) -> str:
@@ -117,7 +105,7 @@ def test_ingest__threads_share_one_dictionary_of_docs_when_memory_is_short(
     monkeypatch.setattr(Readers, "unite", lambda self: united.append(len(self.all)) or whole(self))
     free = stored(collection, tmp_path / "free", workers=2)
     assert len(united) == 1
-    memory = least(collection, tmp_path / "refused")
+    memory = enough(collection, tmp_path / "refused")
     united.clear()
     assert stored(collection, store, memory=memory, workers=2) == free
     assert len(united) == 2
@@ -126,7 +114,7 @@ def test_ingest__threads_share_one_dictionary_of_docs_when_memory_is_short(
 def test_ingest__tracks_that_do_not_fit_together_are_read_one_by_one(tmp_path, store):
     files = {f"{t}/runs/s": run_of(range(9000)) for t in "ab"}
     collection = put(tmp_path / "c", files | {f"{t}/qrels": "1 0 doc0 1\n" for t in "ab"})
-    memory = least(collection, tmp_path / "refused", workers=2)
+    memory = enough(collection, tmp_path / "refused", workers=2)
     stored(collection, store, memory=memory, workers=2)
 
 
@@ -134,7 +122,7 @@ def test_ingest_command__refusal_names_its_option(collections, store, run):
     ran = run("ingest", collections, "--out", store, "--memory", "1M")
     assert ran.status == 1
     assert "do not fit into the memory limit of 1 MiB" in ran.err
-    assert re.search(r"The least that works is \d+ MiB: `--memory \d+`", ran.err)
+    assert re.search(r"The runs read so far need \d+ MiB: use at least `--memory \d+`", ran.err)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.store.run_notes import disjoint_parts, equal_systems, notes_on_runs
+from irmeta.store.run_notes import disjoint_parts, equal_systems
 from support.ingesting import put
 
 QUERIES = [f"q{i}" for i in range(1, 7)]
@@ -182,13 +182,6 @@ def test_run_notes__several_tracks_name_the_track(tmp_path):
     put(tmp_path, {"b/runs/s": lines("s", dict.fromkeys(QUERIES[:5], "d1"))})
     (note,) = irmeta.read(tmp_path).run_notes()
     assert note.startswith("1 of 2 systems has no list for some judged queries: b/s (1 of 6).")
-
-
-def test_run_notes__stores_of_an_earlier_version_have_those_that_they_counted(collection):
-    late = ("rounded_rows", "judged_rows", "contradicting_lists", "equal_to", "part")
-    systems = irmeta.read(collection).systems().drop(late)
-    first, second = notes_on_runs(systems, "trec_eval")
-    assert (first.startswith(WANTED[0]), second) == (True, WANTED[1])
 
 
 def test_systems__evaluation_and_ingest_count_the_same(collection, tmp_path):

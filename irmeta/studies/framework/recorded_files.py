@@ -223,7 +223,7 @@ def remove_leftovers(root: Path) -> None:
 def _read_record(path: Location) -> dict[str, Any]:
     """Return a record of files; empty if none can be read."""
     try:
-        record = parse_record(path.read_bytes(), required=True)
+        record = parse_record(path.read_bytes())
         listed = record["files"]
         return record if isinstance(listed, dict) and all(map(is_inside, listed)) else {}
     except (OSError, ValueError, KeyError):
