@@ -40,11 +40,7 @@ def add_checksum(record: bytes) -> bytes:
 
 
 def load_json(content: str | bytes) -> Any:
-    """Parse JSON.
-
-    Raises ValueError if the content is not JSON, or is nested more deeply than Python's parser
-    goes.
-    """
+    """Parse JSON; ValueError if it is none, or is nested more deeply than Python's parser goes."""
     try:
         return json.loads(content)
     except RecursionError:

@@ -26,21 +26,9 @@ def read_cells(
 ) -> pl.DataFrame:
     """Read a table whose first line names its columns, all cells as text, empty ones as null.
 
-    Parameters
-    ----------
-    content
-        The text, or the path of a file of it.
-    file
-        Name of the file in errors.
-    comments
-        Number of lines before the names.
-    trim
-        Whether to drop white space around the names.
-
-    Raises
-    ------
-    DataError
-        If polars cannot read the text, or two names are equal when trimmed.
+    `content` is the text or a path, `file` its name in errors; `comments` lines precede the names,
+    which `trim` strips of white space. Raises `DataError` for text that polars cannot read, and for
+    equal names.
     """
     try:
         cells = pl.read_csv(content, infer_schema=False, skip_lines=comments, separator=separator)
@@ -53,13 +41,7 @@ def read_cells(
 def rows_of(
     text: str, file: str, separator: str = ",", *, first: int = 1, fix: str | None = None
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line at which each row ends, and its cells as they are; `first` is the first line.
-
-    Raises
-    ------
-    DataError
-        At a field that is too long, with `fix`.
-    """
+    """Yield the line at which each row ends, and its cells; `DataError` at a field too long."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
         for row in reader:
@@ -107,11 +89,8 @@ def joined_lists(frame: pl.DataFrame) -> pl.DataFrame:
 def to_csv(frame: pl.DataFrame, *, safe: bool = False) -> str:
     """Return a frame as CSV, numbers with full precision and -0.0 as 0.0.
 
-    Parameters
-    ----------
-    safe
-        Whether to prefix an apostrophe to texts that a spreadsheet would run as a formula (texts
-        that begin with =, +, -, @, a tab or a carriage return). Numbers are unchanged.
+    `safe`: prefix an apostrophe to texts that a spreadsheet would run as a formula: those that
+    begin with =, +, -, @, a tab or a carriage return.
     """
     if safe:
         marked = pl.selectors.string().str.replace(_FORMULA, "'$0")

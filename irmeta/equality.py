@@ -23,14 +23,8 @@ def tolerance(greatest: float) -> float:
 def tolerances(values: np.ndarray, units: Units = 0.0) -> np.ndarray:
     """Return the largest difference of a system's values that counts as 0: float64 [system].
 
+    `values` are float64 [query, system], NaN and infinite ones ignored; `units` as `Matrix.units`.
     Of two systems, the larger counts.
-
-    Parameters
-    ----------
-    values
-        float64 [query, system]; NaN and infinite values are ignored.
-    units
-        Unit of the last printed digit of each system's values, 0 for floats: see `Matrix.units`.
     """
     sizes = np.where(np.isfinite(values), np.abs(values), 0.0)
     return TIE * np.maximum(1.0, sizes.max(axis=0, initial=0.0)) + units
@@ -39,8 +33,7 @@ def tolerances(values: np.ndarray, units: Units = 0.0) -> np.ndarray:
 def sum_tolerances(values: np.ndarray, units: Units = 0.0) -> np.ndarray:
     """Return the largest difference of sums over queries that counts as 0: float64 [system].
 
-    Errors of n printed values add up as independent ones do: their sum has a standard deviation of
-    less than 0.6 sqrt(n) units, and 2 sqrt(n) units are allowed.
+    The sum of n printed values has a standard deviation below 0.6 sqrt(n) units; 2 are allowed.
     """
     number = len(values)
     return number * tolerances(values) + 2.0 * np.sqrt(number) * np.asarray(units)

@@ -160,10 +160,9 @@ def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 
 
 @contextmanager
 def collected_warnings() -> Generator[list[Warned]]:
-    """Collect the warnings of `warn` in this thread, to be issued in another thread or process.
+    """Collect the warnings of `warn` in this thread, to be issued in another; after an error, here.
 
-    Python's own `warnings.catch_warnings` would catch those of all threads. After an error, the
-    warnings are issued here.
+    Python's own `warnings.catch_warnings` would catch those of all threads.
     """
     collected: list[Warned] = []
     token = _collected.set(collected)
@@ -265,15 +264,7 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 
 
 def first_few(items: Sequence[str], hint: str, joined_by: str = ", ") -> str:
-    """Return a list for a message: the first five items, the number of others, and `hint`.
-
-    Examples
-    --------
-    >>> first_few(["a", "b"], "see the log")
-    'a, b'
-    >>> first_few(list("abcdefg"), "see the log")
-    'a, b, c, d, e and 2 more: see the log'
-    """
+    """Return a list for a message: the first five items, the number of others, and `hint`."""
     listed = joined_by.join(items[:_FEW])
     more = len(items) - _FEW
     return f"{listed} and {more:,} more: {hint}" if more > 0 else listed

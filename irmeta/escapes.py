@@ -37,29 +37,15 @@ _BACKSLASH = re.compile(rf"\\(?=[\\xuUtnr{UNSAFE}])")
 
 
 def escape_text(text: str, keep: str = "") -> str:
-    """Write unsafe characters as Python's string escapes, for messages.
+    """Write unsafe characters, without those in `keep`, as Python's string escapes, for messages.
 
-    Escaping twice changes nothing. An escape cannot be distinguished from the same characters in
-    the text, see `escape_name`.
-
-    Parameters
-    ----------
-    keep
-        Characters that are not escaped, such as newlines of a longer text.
+    Escaping twice changes nothing: an escape reads as the same characters in the text.
     """
     return _UNSAFE.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
 
 
 def shorten_quoted(text: str) -> str:
-    """Remove the middle of each long quoted text or word of a message.
-
-    The end is kept because paths differ there.
-
-    Examples
-    --------
-    >>> len(shorten_quoted(f"no track {'x' * 100_000!r} here"))
-    217
-    """
+    """Remove the middle of each long quoted text or word of a message; ends of paths differ."""
     half = _QUOTED // 2
     return _LONG.sub(lambda match: f"{match[0][:half]}...{match[0][-half:]}", text)
 

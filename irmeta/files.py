@@ -25,12 +25,9 @@ _in_use: set[str] = set()  # temporary files that this process is writing
 
 @contextmanager
 def replacing(path: Location) -> Generator[Path]:
-    """Yield the path of a temporary file that replaces `path` when the block ends.
+    """Yield the path of a temporary file that one rename puts at `path` when the block ends.
 
-    The temporary file is in the same folder, so that one rename replaces `path`. After an error,
-    `path` is unchanged.
-
-    Raises UsageError if `path` is a URL.
+    After an error, `path` is unchanged. Raises UsageError if `path` is a URL.
     """
     path = local(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -172,8 +169,7 @@ NAME = ".lock"
 def only_writer(folder: Location) -> Generator[None]:
     """Hold the lock of a folder; the operating system releases it when the process ends.
 
-    Raises UsageError if another process or thread holds the lock, or the folder is on object
-    storage.
+    Raises UsageError if another process or thread holds it, or the folder is on object storage.
     """
     from filelock import FileLock, Timeout  # slow to import, and readers need none
 
@@ -198,11 +194,9 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 def folder_name(track: str) -> str:
     """Encode a track's name as a folder: percent-encoded, never hidden, never `.` or `..`.
 
-    Only ASCII letters, digits, `-`, `_` and inner dots remain, so that no name can leave the store,
-    contain a wildcard or look like a `key=value` partition. Names that Windows reserves (``nul``,
-    ``aux.old``) start with an encoded letter.
-
-    Raises UsageError if the name is too long.
+    Only ASCII letters, digits, `-`, `_` and inner dots remain, so that no name leaves the store,
+    has a wildcard or looks like a `key=value` partition; names that Windows reserves start with an
+    encoded letter. Raises UsageError if the name is too long.
     """
     name = "".join(chr(b) if b in _PLAIN else f"%{b:02X}" for b in track.encode())
     if len(name) > LONGEST_NAME:
@@ -241,11 +235,7 @@ def plain_file_names(texts: Iterable[str]) -> dict[str, str]:
 
 
 def check_case(tracks: Iterable[str]) -> None:
-    """Check that the folders of tracks differ on file systems that ignore case.
-
-    Raises UsageError if two names differ only in the case of ASCII letters; other letters are
-    encoded.
-    """
+    """Raise UsageError if two names of tracks differ only in the case of ASCII letters."""
     folders: dict[bytes, str] = {}
     for track in sorted(set(tracks)):
         first = folders.setdefault(track.encode().lower(), track)
@@ -259,13 +249,8 @@ def check_case(tracks: Iterable[str]) -> None:
 def file_names(systems: Iterable[str]) -> dict[str, str]:
     """Encode the names of systems as files that differ on file systems that ignore case.
 
-    All letters are encoded in a name that differs only in case from an earlier name.
-
-    Examples
-    --------
-    >>> from irmeta.files import file_names
-    >>> file_names(["BM25", "bm25", "a/b"])
-    {'BM25': 'BM25', 'a/b': 'a%2Fb', 'bm25': '%62%6D25'}
+    All letters are encoded in a name that differs only in case from an earlier one: BM25, bm25 are
+    'BM25', '%62%6D25'.
     """
     files: dict[str, str] = {}
     used: set[str] = set()

@@ -57,17 +57,10 @@ def location(path: AnyLocation) -> Location:
 
 
 def local(path: AnyLocation, doing: str | None = None) -> Path:
-    """Return the path of a local file or folder.
+    """Return the path of a local file or folder; `doing` is what needs it, by default writing.
 
-    Parameters
-    ----------
-    doing
-        What needs a local path, and what to do instead; default: writing.
-
-    Raises
-    ------
-    UsageError
-        If the path is a URL, or one to write to that is not UTF-8, which pyarrow cannot open.
+    Raises UsageError for a URL, and to write for a path that is not UTF-8, which pyarrow cannot
+    open.
     """
     place = location(path)
     if isinstance(place, Path):
@@ -97,15 +90,9 @@ LOCAL_INPUT = (
 class RemotePath:
     """A file or folder of object storage, with methods of `pathlib.Path` that read.
 
-    An instance requests the size and the end of its object once, so that several readers of one
-    instance read one version of a Parquet file's footer.
-
-    Parameters
-    ----------
-    url
-        Scheme, bucket and key; nothing in it is percent-decoded.
-    is_folder
-        Whether a listing showed a folder; None: unknown.
+    An instance requests the size and the end of its object once, so that its readers read one
+    version of a Parquet file's footer. Nothing in `url` is percent-decoded; `is_folder` is None if
+    unknown.
     """
 
     url: str

@@ -271,8 +271,7 @@ def texts_of(names: object, what: str) -> list[str]:
 def split_names(text: str) -> Iterator[str]:
     """Split a text into names at the commas outside parentheses.
 
-    A number continues the name before it, as in trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``, or in
-    ``ndeval@5,10``.
+    A number continues the name before it, as in ``P.5,10``, ``ndcg.1=3,2=9`` or ``ndeval@5,10``.
     """
     name = ""
     for part in re.split(r",(?![^()]*\))", text):
@@ -367,10 +366,10 @@ _GAINS = re.compile(r"gains\s*=\s*\{([^{}]*)\}")
 
 
 def split_form(name: str) -> tuple[str, str, str] | None:
-    """Split a name into its word, its parameters without parentheses, and ``@`` with its cutoff.
+    """Split a name into its word, its parameters, and ``@`` with its cutoff; None for another form.
 
-    The cutoff of MTEB's ``ndcg_at_10``, and ranx's least relevant grade of ``map@100-l2``, are
-    written as irmeta writes them; ir_measures' parameters too. None for another form.
+    The cutoff of MTEB's ``ndcg_at_10``, ranx's least relevant grade of ``map@100-l2`` and
+    ir_measures' parameters are written as irmeta writes them.
     """
     name = _AT.sub("@", name.strip())
     level = _LEVEL.fullmatch(name)
@@ -409,13 +408,7 @@ def _parameters(inside: str) -> str:
 
 
 def text_of(name: Any) -> Any:
-    """Return the name of a measure object of ir_measures in irmeta; anything else unchanged.
-
-    Raises
-    ------
-    MeasureError
-        If the measure is another in irmeta.
-    """
+    """Return irmeta's name of a measure object of ir_measures; anything else unchanged."""
     if isinstance(name, str) or not (hasattr(name, "NAME") and hasattr(name, "params")):
         return name
     params: dict[str, Any] = dict(name.params)
@@ -440,22 +433,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Registry(Generic[Registered]):
-    """All measures, or all preferences.
+    """All measures, or all preferences: irmeta's `builtin` ones in listing order, then others.
 
-    Parameters
-    ----------
-    kind
-        Class of the registrations.
-    noun
-        Word for one of them. Other installed packages register theirs by entry points of the group
-        ``irmeta.NOUNs``, each for a registration or a sequence of them.
-    builtin
-        Registrations of irmeta, in listing order.
-    derive
-        Function from all registrations to further ones, which come last unless the name is used.
-    adopt
-        Function that checks a registration of another package, and returns it with functions that
-        cannot change the views that irmeta's own read.
+    Other packages register theirs by entry points ``irmeta.NOUNs``, which `adopt` checks and
+    returns with functions that cannot change views; `derive` returns further ones, whose names may
+    be used.
     """
 
     def __init__(
@@ -478,8 +460,7 @@ class Registry(Generic[Registered]):
     def __call__(self) -> dict[str, Registered]:
         """Return all registrations by name: irmeta's, then those of other installed packages.
 
-        Warn of each entry point that cannot be loaded, or does not register objects of the kind
-        with unused names.
+        Warn of each entry point that cannot be loaded, is of another kind, or has a used name.
         """
         if self._registered is None:
             known = self._with_entry_points()

@@ -23,23 +23,9 @@ MOST_RANKINGS = 2**24
 class NumberedRankings:
     """Rankings of up to `length` docs, each relevant to one of the subtopics or to none.
 
-    The empty ranking has number 0. The rankings that extend ranking i by one doc have the numbers
-    ``branching * i + 1 + label``: the label is the subtopic's index, or `nonrelevant`, the last.
+    The empty ranking has number 0; those that extend ranking i by one doc have the numbers
+    ``branching * i + 1 + label``, the label being the subtopic's index, or `nonrelevant`, the last.
     Longer rankings have greater numbers, so that every relation of two rankings is arithmetic.
-
-    Attributes
-    ----------
-    subtopics
-        Number of subtopics, m.
-    length
-        Length of the longest rankings, h.
-
-    Examples
-    --------
-    >>> from irmeta.numbered_rankings import NumberedRankings
-    >>> rankings = NumberedRankings(2, 2)
-    >>> rankings.count, [rankings.name(i) for i in (0, 1, 4, 12)]
-    (13, ['empty', 'a', 'aa', 'xx'])
     """
 
     subtopics: int

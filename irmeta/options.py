@@ -109,13 +109,7 @@ def option(
 
 
 def check_names(given: Iterable[str], known: Sequence[str]) -> None:
-    """Check that options exist.
-
-    Raises
-    ------
-    UsageError
-        For an unknown option, with the function that was called and the nearest known name.
-    """
+    """Check that options exist; `UsageError` names the called function and the nearest name."""
     for name in (one for one in given if one not in known):
         called, keywords = _called()
         what = f"{called} has no option" if called else "no option"
@@ -150,13 +144,7 @@ def load(name: str) -> Any:
 
 @dataclass(frozen=True)
 class Options:
-    """Base of frozen dataclasses whose fields are made by `option`.
-
-    Raises
-    ------
-    UsageError
-        For a value of the wrong type, out of bounds, or not among the choices.
-    """
+    """Base of frozen dataclasses whose fields are made by `option`, which checks the values."""
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
         """Check the names of the options before their values."""
@@ -170,13 +158,7 @@ class Options:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the options with the values given by name.
-
-        Raises
-        ------
-        UsageError
-            For an unknown option, with the nearest known name.
-        """
+        """Return the options with the values given by name; `UsageError` for an unknown name."""
         return cls(**given)
 
     def record(self) -> dict[str, Any]:
@@ -217,13 +199,7 @@ class Options:
         return ()
 
     def check_run(self) -> None:
-        """Check that this machine can answer these options in acceptable time.
-
-        Raises
-        ------
-        UsageError
-            If it cannot; raised before any result is computed.
-        """
+        """Raise `UsageError` if this machine cannot answer these options in acceptable time."""
 
 
 @cache

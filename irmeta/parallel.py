@@ -74,13 +74,9 @@ if hasattr(os, "register_at_fork"):  # Windows cannot fork
 
 
 def check_not_forked() -> None:
-    """Check that the threads of polars, which a fork does not copy, are there.
+    """Raise `UsageError` in a process forked after irmeta or polars ran threads.
 
-    Raises
-    ------
-    UsageError
-        In a process forked after irmeta or polars ran threads: locks held by them stay closed, so
-        that the next query of polars would wait forever.
+    A fork does not copy the threads; locks that they held stay closed, and polars waits forever.
     """
     if _fork.is_unsafe:
         raise UsageError(
@@ -112,13 +108,7 @@ def check_open_files() -> None:
 
 
 class ObjectPool(Generic[Item]):
-    """A pool of objects that one thread uses at a time; it grows if no object is idle.
-
-    Attributes
-    ----------
-    all
-        All objects of the pool.
-    """
+    """A pool of objects that one thread uses at a time; it grows if none of `all` is idle."""
 
     def __init__(self, make: Callable[[], Item]) -> None:
         self._make = make
@@ -227,38 +217,13 @@ def ordered_map(
 ) -> Generator[Result, None, None]:
     """Yield ``function(item)`` in the order of `items`, independent of completion order.
 
-    At most `workers` + `ahead` results are in flight, so that memory stays bounded when the
-    consumer is slower than the workers. Warnings of `function` are issued in the calling thread.
-
-    Parameters
-    ----------
-    workers
-        Default: the usable cores; with `executor` no limit, since a cluster may grow. With 1 and
-        no `executor`, `function` runs in the calling thread.
-    executor
-        Any concurrent.futures.Executor, which is not shut down; None: a new pool of threads.
-    ahead
-        Results in flight beyond `workers`; larger values keep workers busy despite slow items.
-    stop
-        Called when results in flight are no longer needed, after an error or an interrupt, so that
-        `function` may end early; `check_stopped` then raises in it.
-    abandon
-        Whether threads of the pool are then left behind instead of waited for, since they may wait
-        for a network. They must check `stop` before they write.
-    lost
-        Returns the result of an item whose worker was killed, also when no other item was in work,
-        from the error that is otherwise raised.
-
-    Raises
-    ------
-    Exception
-        Any exception of `function`, raised in order; items not yet started are cancelled.
-    ExecutorError
-        If the executor has lost its workers.
-    UsageError
-        If its workers run another irmeta, or are forked processes, or this process is one.
-
-    If the generator may be left early, close it to end its threads.
+    At most `workers` + `ahead` results are in flight, so that memory stays bounded; 1 worker
+    without `executor` is the calling thread, where all warnings are issued. `executor` (not shut
+    down) takes the place of a new pool of threads. After an error or interrupt, `stop` is called,
+    and `check_stopped` raises in `function`; `abandon` leaves threads that may wait for a network.
+    `lost` returns the result of an item whose worker was killed. Raises the exceptions of
+    `function` in order, `ExecutorError` without workers, and `UsageError` for workers of another
+    irmeta or forked processes. Close the generator to end its threads.
     """
     check_not_forked()
     if isinstance(executor, ProcessPoolExecutor):

@@ -198,13 +198,7 @@ def checked_separator(text: str) -> str:
 
 
 def checked_names(names: str) -> str:
-    """Return a valid value of `names`.
-
-    Raises
-    ------
-    UsageError
-        If `names` is neither in `NAMES` nor a pattern with one group.
-    """
+    """Return a valid value of `names`: one of `NAMES`, or a pattern with one group."""
     if names in NAMES:
         return names
     import regex  # slow to import, and few collections have a pattern
@@ -222,13 +216,7 @@ def checked_names(names: str) -> str:
 
 
 def checked_rel(given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return least relevant grades, ``GRADE`` or ``SET=GRADE``, each set once.
-
-    Raises
-    ------
-    UsageError
-        If a grade is not a finite number, or a set is named twice.
-    """
+    """Return least relevant grades, ``GRADE`` or ``SET=GRADE``, each set once and finite."""
     rel_by_set(given)
     return given
 

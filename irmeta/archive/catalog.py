@@ -50,13 +50,7 @@ def qrels() -> pl.DataFrame:
 
 @cache
 def topics() -> pl.DataFrame:
-    """Return the address of every file of topics; known for 2024 and 2025.
-
-    Returns
-    -------
-    DataFrame
-        id, name (as NIST writes it), address.
-    """
+    """Return the address of every file of topics, of 2024 and 2025: id, name, address."""
     return pl.read_parquet(FOLDER / "topics.parquet")
 
 
@@ -88,23 +82,10 @@ _REFUSED: dict[str, State] = {
 
 @dataclass(frozen=True)
 class QrelsChoice:
-    """A qrels set of a task and where its files are.
+    """A qrels set of a task, such as ``adhoc``, and the addresses of its files, joined in order.
 
-    Attributes
-    ----------
-    name
-        Name of the set, such as ``adhoc``.
-    addresses
-        Addresses of its files, joined in this order.
-    members
-        Patterns of the files in an archive, joined in the order of their names; empty where the
-        address is the file itself.
-    format
-        ``trec``, ``subtopics`` (trec with a subtopic as second column), ``prels``, ``sample-eval``.
-    primary
-        Whether it is the task's first set.
-    queries
-        First and last number of the queries that count; None: all. Others are of another track.
+    `members` are patterns of files in an archive, `format` is ``trec``, ``subtopics``, ``prels`` or
+    ``sample-eval``, and only `queries`, first and last number, count.
     """
 
     name: str
@@ -119,18 +100,8 @@ class QrelsChoice:
 class TaskChoice:
     """A ranking task: runs and qrels over the same topics and docs, a track of a collection.
 
-    Attributes
-    ----------
-    name
-        Name of the task; empty where the track has one.
-    folder
-        Name of the track's folder in a collection, such as ``trec15-terabyte-adhoc``.
-    run_tasks
-        Values of the catalogue's column task.
-    sets
-        Qrels sets, the primary first.
-    note
-        What a user should know of the runs or qrels.
+    Its name is empty where the track has one; `folder` is like ``trec15-terabyte-adhoc``,
+    `run_tasks` are values of the catalogue's column task, and the primary of `sets` is first.
     """
 
     name: str
@@ -142,20 +113,9 @@ class TaskChoice:
 
 @dataclass(frozen=True)
 class TrackChoices:
-    """State of a track and its ranking tasks.
+    """State of a track such as ``trec8/adhoc``, its ranking tasks if ``ready``, and others.
 
-    Attributes
-    ----------
-    id
-        Edition and folder, such as ``trec8/adhoc``.
-    state
-        Whether the track can be evaluated, and if not, what is missing.
-    reason
-        Why the state is not ``ready``, in words; the question where it needs a choice.
-    tasks
-        Ranking tasks; none unless the state is ``ready``.
-    left_out
-        Tasks of runs that are not used, each with the reason.
+    `reason` says why the state is another, or asks the question where it needs a choice.
     """
 
     id: str
@@ -166,18 +126,7 @@ class TrackChoices:
 
 
 def choices(track_id: str) -> TrackChoices:
-    """Return the state of a track and its ranking tasks.
-
-    Raises
-    ------
-    UsageError
-        If the catalogue has no such track.
-
-    Examples
-    --------
-    >>> choices("trec19/web").tasks[0].sets[1].name
-    'diversity'
-    """
+    """Return the state of a track and its ranking tasks; `UsageError` for an unknown track."""
     if track_id not in all_choices():
         hint = did_you_mean(track_id, all_choices())
         raise UsageError(f"No track {track_id!r} in the catalogue. {hint}")
@@ -322,29 +271,10 @@ def find(
 ) -> list[str]:
     """Return the ids of the tracks that pass all filters, in the order of years.
 
-    Parameters
-    ----------
-    patterns
-        Ids, or patterns of ids such as ``trec1?/web``; all tracks by default.
-    year
-        A year, a range such as ``1999-2005``, or several joined by commas.
-    track, task
-        Name or pattern of the track's folder or title, and of a task of its runs; case is ignored.
-        A track's folder counts as a task, too: the categories of ``trec5/adhoc`` are A and B.
-    has
-        Any of ``qrels``, ``runs`` (an address of at least one) and ``published``.
-    state
-        A state, such as ``ready``.
-
-    Raises
-    ------
-    UsageError
-        If a pattern matches no track, or a filter is malformed.
-
-    Examples
-    --------
-    >>> find(["trec1?/robust"], year="2003-2004")
-    ['trec12/robust', 'trec13/robust']
+    `patterns` of ids such as ``trec1?/web``; `year` such as ``1999-2005,2010``; `track` and `task`
+    are names or patterns of a track's folder or title, and of a task of its runs or a folder,
+    whatever the case; `has` any of qrels, runs (an address) and published. A pattern that matches
+    nothing is a `UsageError`.
     """
     for name in has:
         check_choice("has", name, HAS)

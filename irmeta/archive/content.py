@@ -43,17 +43,9 @@ _PAGE_TYPES = ("text/html", "application/xhtml+xml")
 
 @dataclass(frozen=True)
 class Content:
-    """Size and checksums of a file.
+    """Size and SHA-256 of a file as stored, and MD5 of its decompressed content if asked for.
 
-    Attributes
-    ----------
-    bytes
-        Size of the file as stored.
-    sha256
-        SHA-256 of the file as stored.
-    md5
-        MD5 of the decompressed content, None if it was not asked for. The catalogue's checksums are
-        of runs as they were submitted, and the files that NIST serves are compressed.
+    The catalogue's MD5 are of runs as submitted; the files that NIST serves are compressed.
     """
 
     bytes: int
@@ -143,15 +135,7 @@ def is_web_page(kind: str, address: str) -> bool:
 
 
 class Limited:
-    """A decompressed stream that may not expand beyond a limit.
-
-    Parameters
-    ----------
-    stored
-        Size of the compressed file in bytes.
-    most
-        Bytes to which it may expand, if that is less than the limit of every file.
-    """
+    """A decompressed stream of `stored` bytes that may expand to `most`, or the usual limit."""
 
     def __init__(self, stream: TextStream, stored: int, name: str, most: int | None = None) -> None:
         self._stream, self._name = stream, name
@@ -177,9 +161,8 @@ def join_parts(
 ) -> None:
     """Join files, or members of archives, as one text file, in the order of files and patterns.
 
-    A pattern is compared with a member's path and with its last part; all that match one follow by
-    name. Nothing is written under a name from an archive. Of `queries`, first and last number, only
-    their lines are kept.
+    A pattern is compared with a member's path and its last part; those that match follow by name.
+    Nothing gets a name from an archive. Only lines of `queries`, first and last number, stay.
     """
     with replacing(target) as temporary, temporary.open("wb") as output:
         for file in files:

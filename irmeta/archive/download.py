@@ -46,13 +46,7 @@ _REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.PROXY_AUTH
 
 
 class FetchError(IrmetaError):
-    """A file that could not be fetched.
-
-    Attributes
-    ----------
-    status
-        ``missing`` (the host does not have it), ``refused`` (a password is needed) or ``failed``.
-    """
+    """A file that the host lacks (``missing``), protects (``refused``) or failed to deliver."""
 
     def __init__(self, status: str, reason: str) -> None:
         super().__init__(reason)
@@ -60,16 +54,9 @@ class FetchError(IrmetaError):
 
 
 class _RetryError(Exception):
-    """A failure that another attempt may mend.
+    """A failure that another attempt, after `wait` seconds, may mend; final after `most` attempts.
 
-    Attributes
-    ----------
-    wait
-        Seconds that the host asks to wait.
-    of_host
-        Whether other files of this host would fail too.
-    most
-        Attempts after which the failure is final; None: those of the downloader.
+    `of_host`: other files of this host would fail too.
     """
 
     def __init__(
@@ -86,14 +73,9 @@ class _RetryError(Exception):
 
 @dataclass(frozen=True)
 class Downloader:
-    """Download files with one client, within limits for each host.
+    """Download files with one client, within limits for each host; `check_md5` rejects another MD5.
 
-    Attributes
-    ----------
-    received
-        Called with the number of bytes of each piece that came.
-    check_md5
-        Whether a file of another MD5 than the expected is rejected.
+    `received` is called with the number of bytes of each piece that came.
     """
 
     client: httpx.Client

@@ -287,13 +287,7 @@ def _in_place(
 
 @dataclass(frozen=True)
 class FileFetcher:
-    """Bring files into a folder, and record them in its lock file.
-
-    Attributes
-    ----------
-    downloader
-        None where a mirror is a folder.
-    """
+    """Bring files into a folder, and record them in its lock file."""
 
     folder: Path
     lock: FetchLock
@@ -440,14 +434,7 @@ class UrlMirror:
         self._base = address.rstrip("/")
 
     def address(self, address: str) -> str:
-        """Return the mirror's address of a file.
-
-        Examples
-        --------
-        >>> from irmeta.archive.fetch import UrlMirror
-        >>> UrlMirror("https://lab.org/trec/").address("https://trec.nist.gov/results/trec8/a.gz")
-        'https://lab.org/trec/results/trec8/a.gz'
-        """
+        """Return the mirror's address of a file of NIST: ``https://MIRROR/results/trec8/a.gz``."""
         parts = urlsplit(address)
         return f"{self._base}{parts.path}" + (f"?{parts.query}" if parts.query else "")
 
@@ -455,10 +442,8 @@ class UrlMirror:
 class FolderMirror:
     """A folder with a copy of TREC's files.
 
-    A file is looked for under the address's host and path (as wget stores it), then under its path,
-    and under ever shorter ends of the path, down to the last folder and the file:
-    ``trec.nist.gov/results/trec8/adhoc/input.x.gz``, ``results/trec8/adhoc/input.x.gz``,
-    ``trec8/adhoc/input.x.gz``, ``adhoc/input.x.gz``.
+    A file is looked for under the address's host and path (as wget stores it), then under ever
+    shorter ends of the path, down to ``adhoc/input.x.gz``.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -23,20 +23,9 @@ NO_ADDRESS = "no address"
 
 @dataclass(frozen=True)
 class Wanted:
-    """One file to fetch.
+    """One file to fetch: a ``run`` or ``qrels`` called `name`, at `path` in the collection.
 
-    Attributes
-    ----------
-    id
-        Id of the track in the catalogue.
-    track
-        Name of the track in the collection, and of its folder.
-    kind
-        ``run`` or ``qrels``.
-    name
-        Name of the run or of the qrels set.
-    path
-        Path in the collection.
+    `id` is that of the catalogue, `track` the name and folder in the collection.
     """
 
     id: str
@@ -64,14 +53,9 @@ class WantedSet:
 
 @dataclass(frozen=True)
 class WantedTrack:
-    """The files of one track of a collection.
+    """The files of one track; `names` is a pattern, None if files hold several runs.
 
-    Attributes
-    ----------
-    systems
-        system, group, type of each run of the catalogue, with the names that reading gives.
-    names
-        Pattern of system names, as in `ReadPolicy`; None if files hold several runs.
+    `systems` has system, group, type of each run of the catalogue, under the names of reading.
     """
 
     id: str

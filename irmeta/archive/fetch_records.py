@@ -29,22 +29,10 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Fetched:
-    """One file of an archive.
+    """One file of an archive: its `source`, size and SHA-256 as stored, and the catalogue's `md5`.
 
-    Attributes
-    ----------
-    source
-        The address, the file of a mirror, or the files and members that a file was made of.
-    at
-        When it was fetched, in UTC.
-    bytes, sha256
-        Size and SHA-256 of the file as stored.
-    md5
-        The catalogue's MD5, if it has one and the file agrees.
-    parts
-        SHA-256 of each of these files.
-    checks
-        Version of the rules by which the content was checked; 0: before there were such rules.
+    A file made of others has the SHA-256 of these `parts`; `checks` is the version of the rules by
+    which the content was checked.
     """
 
     source: str
@@ -135,18 +123,9 @@ SYSTEMS = "systems.csv"
 
 @dataclass(frozen=True)
 class FetchedTrack:
-    """A track with files in place.
+    """A track with files in place: folders of runs, pattern of system `names`, qrels `sets`.
 
-    Attributes
-    ----------
-    folders
-        Folders of its runs.
-    names
-        Pattern of system names, or None.
-    sets
-        Qrels sets with their files, the primary first.
-    systems
-        Facts of systems: system, group, type.
+    The primary set is first; `systems` has system, group, type.
     """
 
     name: str
@@ -159,9 +138,8 @@ class FetchedTrack:
 def merge_collection(folder: Path, tracks: Iterable[FetchedTrack]) -> list[str]:
     """Add tracks to `collection.toml`, and their facts to a CSV in each track's folder.
 
-    What the file says of a track stays: only missing qrels sets and facts of systems are added, at
-    the end. A new file also names the tracks that the folder has by convention, which would be
-    ignored otherwise. Return notes for the user, of tracks that could not be added.
+    What the file says stays: missing qrels sets and facts are added at the end. A new file also
+    names tracks that the folder has by convention. Return notes on tracks that could not be added.
     """
     tracks = list(tracks)
     file, notes = folder / CONFIG, list[str]()

@@ -56,12 +56,10 @@ class Pauses:
 
 
 class HostLimits:
-    """Keep to limits for each host.
+    """Keep to limits for each host: 4 requests at a time, starting 1 second apart (loopback: 0).
 
-    At most 4 requests to a host run at a time, and they start 1 second apart. After 20 answers in a
-    row without an error, the interval halves, down to a quarter of a second. An answer that the
-    host is overloaded (429 or 503) doubles it, up to a minute, and delays all requests to this host
-    by its ``Retry-After``. Requests to this computer (loopback) have no interval.
+    After 20 answers without an error the interval halves, down to a quarter of a second; a 429 or
+    503 doubles it, up to a minute, and delays all requests by its ``Retry-After``.
     """
 
     def __init__(self, pauses: Pauses) -> None:

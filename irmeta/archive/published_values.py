@@ -21,18 +21,9 @@ from irmeta.stats.tables import is_measure
 
 @dataclass(frozen=True)
 class Rule:
-    """Measure of irmeta behind a published number, or the reason why there is none.
+    """Measure of irmeta behind a published number; None: it cannot be recomputed, for a `reason`.
 
-    Attributes
-    ----------
-    measure : str or None
-        Name of the measure; None: the number cannot be recomputed.
-    sets : tuple of str
-        Names that the qrels set of the evaluator may have; empty: the track's first set.
-    rel : int
-        Least relevant grade.
-    reason : str
-        Why the number cannot be recomputed, or why `measure` is not the one that its name says.
+    `sets` are names that the qrels set of the evaluator may have; empty: the track's first.
     """
 
     measure: str | None
@@ -209,15 +200,7 @@ REPEATED = "the catalogue has several values of this run and measure"
 
 @dataclass(frozen=True)
 class CatalogTrack:
-    """A track of the catalogue, or one of its tasks.
-
-    Attributes
-    ----------
-    id
-        Id in the catalogue, such as ``trec15/terabyte``.
-    run_tasks
-        Tasks of its runs; None: all runs.
-    """
+    """A track of the catalogue, or some of its tasks, such as ``trec15/terabyte``."""
 
     id: str
     run_tasks: tuple[str, ...] | None = None
@@ -261,25 +244,9 @@ def published_rows(
 ) -> pl.DataFrame:
     """Check a table of published values, and bring it into the form of `PUBLISHED`.
 
-    Parameters
-    ----------
-    rows
-        Columns system, measure, value, and optionally track, query (``all``, ``amean``,
-        ``average``, ``avg``, ``mean`` or empty: a mean), evaluator and line; or a column per
-        measure instead of measure and value. Further columns are ignored.
-    name
-        Name of the table in messages.
-    tracks
-        Selected tracks; without a column track there must be only one.
-    known
-        All tracks of the store.
-
-    Raises
-    ------
-    UsageError
-        If a column is missing, there are no rows, or a track is unknown.
-    DataError
-        If a name is missing, or a value is not a number.
+    Columns are system, measure, value (or one per measure), and optionally track, query (`MEANS`: a
+    mean), evaluator and line; without track, only one may be selected. `UsageError` for a missing
+    column or unknown track; `DataError` for a missing name, or a value that is no number.
     """
     rows = _tidied(rows)
     missing = [column for column in ("system", "measure", "value") if column not in rows.columns]
@@ -358,21 +325,9 @@ def catalog_tracks(
 ) -> dict[str, CatalogTrack]:
     """Map tracks of a store to tracks of the catalogue with published values.
 
-    A track is the one that `names` says, or that has its name (``trec8-adhoc``, as `fetch` names
-    folders), or that alone lists at least half of its systems. Other tracks are left out. Of a
-    track with several tasks, it is the one task that all of its listed systems are of, if any.
-
-    Parameters
-    ----------
-    systems
-        Names of systems by track.
-    names
-        Id or folder of a track of the catalogue, by track of the store.
-
-    Raises
-    ------
-    UsageError
-        If `names` has an unknown track.
+    It is the one that `names` says, that has its name (``trec8-adhoc``), or that alone lists at
+    least half of its systems; of several tasks, the one that all listed systems are of. Others are
+    left out.
     """
     known = _known_tracks()
     for track, name in names.items():
@@ -489,22 +444,10 @@ def match_names(published: Sequence[str], systems: Sequence[str]) -> dict[str, s
 def add_meanings(
     rows: pl.DataFrame, catalog: CatalogTrack | None, sets: Sequence[str]
 ) -> pl.DataFrame:
-    """Add the number, its digits, and the canonical measure and qrels set or why there is none.
+    """Add the number, its decimals (own_digits; digits: the most of the column), and its meaning.
 
-    Parameters
-    ----------
-    rows
-        Published values in the form of `PUBLISHED`.
-    catalog
-        Track of the catalogue that the values are from; None: a table of the user.
-    sets
-        Names of the track's qrels sets.
-
-    Returns
-    -------
-    DataFrame
-        The rows with published, own_digits (decimals), digits (the most of the column), canonical,
-        qrels (null: the first set) and reason.
+    That is the canonical measure and qrels (null: the first of `sets`), or the reason why there is
+    none. `catalog` is the track that the values are from; None: a user's table.
     """
     columns = rows.select("evaluator", "measure").unique(maintain_order=True)
     meanings = [

@@ -63,23 +63,9 @@ assert set(_MEANS) == set(get_args(Averaged))
 class Reading:
     """A way of computing a measure that may explain a published value.
 
-    Attributes
-    ----------
-    reason : str
-        The way in words.
-    choices : dict
-        Fields of `EvalPolicy` that differ.
-    other : callable
-        Function from a measure to the one that is computed; None: this reading does not concern it.
-    of_column : bool
-        Whether it concerns all values of a column, so that it must explain at least half of those
-        that differ. Other readings, such as tie orders, change single values.
-    needs_another : bool
-        Whether one value of a column is explained only if the reading reproduces another value of
-        the column too: of several tie orders, one reproduces a value by chance.
-    family : str
-        Adjacent readings of one family are alternatives: the one that reproduces most values comes
-        first.
+    `choices` are differing fields of `EvalPolicy`; `other` returns the measure to compute, None
+    where it is not concerned. One `of_column` must explain at least half of the differing values;
+    one that `needs_another` another value of the column, too. The best of a `family` comes first.
     """
 
     reason: str
@@ -105,19 +91,7 @@ class Reading:
 def other_readings(
     policy: EvalPolicy, tie_order: str, sets: list[str], highest_grade: float
 ) -> Iterator[Reading]:
-    """Yield readings of a track's values, the likelier first.
-
-    Parameters
-    ----------
-    policy
-        Policy of the values that differ.
-    tie_order
-        Tie order of the lists.
-    sets
-        Names of the other qrels sets of the track.
-    highest_grade
-        Highest grade of the track.
-    """
+    """Yield readings of a track's values, the likelier first; `sets` are its other qrels sets."""
     for order in _LIKELY:
         if order != tie_order:
             choices = {"tie_order": order}
@@ -176,25 +150,9 @@ def equal_as_printed(values: np.ndarray, printed: np.ndarray, digits: np.ndarray
 def other_means(
     values: np.ndarray, queries: Sequence[str], printed: np.ndarray, digits: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield alternative means, and whether they equal the published ones.
+    """Yield alternative means in words, and whether they equal the published ones: bool [mean].
 
-    Parameters
-    ----------
-    values
-        float64 [query, mean]; NaN: undefined.
-    queries
-        Names of the queries.
-    printed
-        float64 [mean]: means of one measure for several systems.
-    digits
-        Decimals of `printed`.
-
-    Yields
-    ------
-    reason
-        The arithmetic in words.
-    is_equal
-        bool [mean].
+    `values` are float64 [query, mean], `printed` means of one measure for systems, with `digits`.
     """
     for places in np.unique(digits).tolist():
         rounded = mean_over_queries(values.round(places))
@@ -221,17 +179,7 @@ COLUMNS = (
 
 
 class TrackVerifier:
-    """Compare published values of one track with those of its store.
-
-    Parameters
-    ----------
-    store, track
-        The lists and judgments.
-    policy
-        Policy under which values are computed first.
-    workers
-        Number of threads.
-    """
+    """Compare published values of one track with those of its store, first under `policy`."""
 
     def __init__(
         self, store: StoreReader, track: str, policy: EvalPolicy, workers: int | None = 1
@@ -243,11 +191,7 @@ class TrackVerifier:
     def verify(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Compare published values with recomputed ones: add value, difference, verdict and reason.
 
-        Parameters
-        ----------
-        rows
-            track, system, query, evaluator, measure, printed, canonical (null: not ours), qrels,
-            published, digits (of the column), own_digits (of the value), reason.
+        For the columns of `rows` see `add_meanings`; canonical is null where irmeta has no measure.
         """
         rows = rows.with_row_index("row")
         is_ours = pl.col("canonical").is_not_null()

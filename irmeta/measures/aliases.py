@@ -177,11 +177,8 @@ def ndeval(cutoffs: Sequence[int] = (5, 10, 20)) -> tuple[str, ...]:
 def translated(name: str) -> dict[str, str] | None:
     """Translate a name of trec_eval, ndeval, cubetest.py or tar_eval.py; None for any other.
 
-    Returns
-    -------
-    dict
-        Map from the name as written, or as the program prints it if `name` stands for several
-        measures, to irmeta's name.
+    The name as written, or as the program prints it if it stands for several, is mapped to
+    irmeta's.
     """
     if theirs := from_trec_eval(name):
         return theirs

@@ -29,20 +29,10 @@ MOST_NAMED = 3  # names per measure and preset
 
 @dataclass(frozen=True)
 class Description:
-    """Description of one measure for display.
+    """What the documentation of a measure says: the form of its name (``AP[@k]``), and an example.
 
-    Attributes
-    ----------
-    written
-        Form of the name: ``AP[@k]``, ``ASL[@gN]``, ``IPrec@r``.
-    asked
-        Canonical names of the given name; empty for the name of the plain measure.
-    example
-        An example name.
-    parameters
-        name, meaning, default and range of each parameter; shared parameters come last.
-    facts
-        Further facts by heading.
+    `asked` are canonical names of the given name, empty for the plain measure; `parameters` have
+    name, meaning, default and range, shared ones last; `facts` are further ones by heading.
     """
 
     name: str

@@ -48,33 +48,11 @@ def curves(
 ) -> list[Curve]:
     """Compute the means over queries of measures at every cutoff, for all systems of a track.
 
-    Every mean equals the mean of `Scores.means` for the measure at that cutoff, to the last bit for
-    measures with `Events`: queries are added up one after another, in any number of blocks.
-
-    Parameters
-    ----------
-    measures
-        Names without a cutoff.
-    ks
-        Cutoffs, ascending.
-    ds
-        Pool depths, ascending: at each depth, docs that are deeper in the pool are unjudged. None:
-        all judgments.
-    workers
-        See `over_blocks`; the values are the same for any number.
-
-    Raises
-    ------
-    MeasureError
-        If `measures` is empty, or a measure is unknown, has no cutoff, or is not averaged
-        arithmetically.
-    UsageError
-        If `ks` or `ds` are not ascending integers of at least 1.
-
-    Warns
-    -----
-    PoolDepthWarning, RelevanceWarning
-        See `irmeta.measures.evaluate.evaluate`.
+    Every mean equals that of `Scores.means` at the cutoff, for measures with `Events` to the last
+    bit: queries are added up one after another, in any number of blocks. Docs deeper in the pool
+    than each of `ds` are unjudged; None: all judgments. Raises MeasureError for a measure without a
+    cutoff or an arithmetic mean, UsageError if `ks` or `ds` are not ascending integers of at least
+    1.
     """
     if not measures:
         raise MeasureError("no measure was given")
@@ -362,15 +340,10 @@ SharedValues = dict[tuple[int, int, str], tuple[np.ndarray, np.ndarray]]
 class PairedCurves:
     """Means of two measures for the queries that a pair of cutoffs shares.
 
-    Attributes
-    ----------
-    measures
-        Names without a cutoff.
-    a, b
-        float64 [cutoff of a, cutoff of b, system]: means, greater is better, NaN without a query.
-        If both measures are defined everywhere, [cutoff, system].
-    queries
-        int64 [cutoff of a, cutoff of b]: least number of queries in the means of a system.
+    `measures`: names without a cutoff. `a`, `b`: float64 [cutoff of a, cutoff of b, system]: means,
+    greater is better, NaN without a query. If both measures are defined everywhere, [cutoff,
+    system]. `queries`: int64 [cutoff of a, cutoff of b]: least number of queries in the means of a
+    system.
     """
 
     measures: tuple[str, str]

@@ -35,17 +35,7 @@ LEVELS = (2.5, 97.5)
 
 @dataclass(frozen=True)
 class Drawing:
-    """Draws of grades.
-
-    Attributes
-    ----------
-    source
-        Judged docs whose grades are drawn, see `draw_grades`.
-    draws
-        Number of draws.
-    seed
-        Random seed.
-    """
+    """Draws of the grades of unjudged docs, from those of judged docs: see `draw_grades`."""
 
     source: Source = "query"
     draws: int = 200
@@ -129,12 +119,8 @@ def _first(scores: Scores, measures: int) -> Scores:
 class _Block:
     """Values of some queries.
 
-    Attributes
-    ----------
-    drawn
-        float64 [draw, measure, query, system].
-    holes
-        int64 [measure, query, system]: number of docs with a drawn grade.
+    `drawn`: float64 [draw, measure, query, system]. `holes`: int64 [measure, query, system]: number
+    of docs with a drawn grade.
     """
 
     scores: Scores
@@ -271,19 +257,11 @@ def _specs(measures: str | Sequence[str], rel: float) -> dict[str, Spec]:
 class PermutedLabels:
     """The labels of a judge, and the docs that may exchange theirs.
 
-    Attributes
-    ----------
-    views
-        The blocks of the judge's labels.
-    labels
-        uint8, or uint16 for more than 256 levels, [rows of all blocks]: the number of each doc's
-        grade among `levels`.
-    levels
-        float64, ascending: the grades of the judge.
-    strata
-        int64 [rows of all blocks]: docs of one stratum exchange labels; `FIXED`: the label stays.
-    by_query
-        Whether docs of different queries are in different strata.
+    `views`: the blocks of the judge's labels. `labels`: uint8, or uint16 for more than 256 levels,
+    [rows of all blocks]: the number of each doc's grade among `levels`. `levels`: float64,
+    ascending: the grades of the judge. `strata`: int64 [rows of all blocks]: docs of one stratum
+    exchange labels; `FIXED`: the label stays. `by_query`: whether docs of different queries are in
+    different strata.
     """
 
     views: Sequence[JudgedRanks]
@@ -298,12 +276,8 @@ class PermutedLabels:
     ) -> PermutedLabels:
         """Let docs exchange the judge's labels if they have one query and reference grade.
 
-        Parameters
-        ----------
-        reference, judge
-            The blocks of a track by both sets of labels.
-        by_query
-            False: docs of one reference grade exchange labels whatever their queries.
+        `reference`, `judge`: the blocks of a track by both sets of labels. `by_query`: False: docs
+        of one reference grade exchange labels whatever their queries.
         """
         reference_labels = pl.concat([_labels(view) for view in reference]).filter("judged")
         rows = pl.concat([_labels(view) for view in judge])
@@ -348,14 +322,8 @@ class PermutedLabels:
     ) -> tuple[np.ndarray, int]:
         """Average measures over the queries that both judged, under permuted labels.
 
-        Undefined values count 0.
-
-        Returns
-        -------
-        means
-            float64 [measures, 1 + draws, systems]: first by the labels of the judge.
-        queries
-            Number of these queries.
+        Undefined values count 0. Returns means float64 [measures, 1 + draws, systems]: first by the
+        labels of the judge. queries Number of these queries.
         """
         systems = len(self.views[0].systems)
         sums = np.zeros((len(specs), 1 + draws, systems))
@@ -441,17 +409,10 @@ def is_doc_sum(spec: Spec) -> bool:
 class DocSum:
     """A measure that is a sum over docs of gain times weight, or of precisions, over a divisor.
 
-    Attributes
-    ----------
-    weights
-        float64 by rank: weight of a doc; 0 at rank 0 (not retrieved) and beyond the cutoff.
-    gains
-        float64 by label.
-    divisor
-        ``one``; ``relevant``: docs with a gain; ``least``: these or the cutoff, whichever is less;
-        ``ideal``: the sum of the ideal list.
-    is_precision
-        Whether the precision at a doc takes the place of its weight.
+    `weights`: float64 by rank: weight of a doc; 0 at rank 0 (not retrieved) and beyond the cutoff.
+    `gains`: float64 by label. `divisor`: ``one``; ``relevant``: docs with a gain; ``least``: these
+    or the cutoff, whichever is less; ``ideal``: the sum of the ideal list. `is_precision`: whether
+    the precision at a doc takes the place of its weight.
     """
 
     weights: np.ndarray
@@ -479,14 +440,8 @@ class DocSum:
     def values(self, ranks: np.ndarray, labels: np.ndarray, same_counts: bool) -> np.ndarray:
         """Compute the values on one query: float64 [system, draw].
 
-        Parameters
-        ----------
-        ranks
-            [docs, systems], 0 for a doc that is not retrieved.
-        labels
-            uint8 [docs, draws].
-        same_counts
-            Whether every draw has the same number of docs of each label.
+        `ranks`: [docs, systems], 0 for a doc that is not retrieved. `labels`: uint8 [docs, draws].
+        `same_counts`: whether every draw has the same number of docs of each label.
         """
         some = labels[:, :1] if same_counts else labels
         divisor = self._divisor(self.gains[some])

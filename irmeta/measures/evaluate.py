@@ -73,12 +73,8 @@ def relevant_in_set(track: Track, specs: Sequence[Spec]) -> list[Spec]:
 class _Decimals:
     """Decimal grades of a qrels set whose least relevant grade nobody states.
 
-    Attributes
-    ----------
-    grades
-        The grades in words.
-    queries, relevant
-        Number of judged queries, and of those with a doc of grade 1 or above.
+    `grades`: the grades in words. `queries`, `relevant`: number of judged queries, and of those
+    with a doc of grade 1 or above.
     """
 
     qrels: str
@@ -133,10 +129,7 @@ def _decimal_set(track: Track, spec: Spec) -> str | None:
 def relevant_in_sets(tracks: Iterable[Track], specs: Sequence[Spec]) -> list[Spec]:
     """Return measures as they are named on any of some tracks and of the sets of their policy.
 
-    Raises
-    ------
-    NoMeasureError
-        If none remains on any track.
+    Raises NoMeasureError if none remains on any track.
     """
     chosen, problem = list[Spec](), None
     for track in tracks:

@@ -311,21 +311,11 @@ def measure_texts(names: object) -> list[str]:
 
 
 def translated(name: str) -> list[tuple[str, str]]:
-    """Translate the name of one measure in any spelling to irmeta's.
+    """Translate the name of one measure in any spelling to irmeta's; an unknown one is unchanged.
 
-    Exact spellings of trec_eval, ndeval and irmeta come first, then any spelling without regard to
-    case; see irmeta.measures.aliases.
-
-    Returns
-    -------
-    list of tuple
-        The names as written, or as the other program prints them if `name` stands for several
-        measures, and irmeta's names. An unknown name is returned unchanged.
-
-    Raises
-    ------
-    MeasureError
-        If the word has another meaning elsewhere.
+    Exact spellings of trec_eval, ndeval and irmeta come first, then any without regard to case, see
+    irmeta.measures.aliases. Returns pairs of the name as the other program prints it and irmeta's.
+    Raises MeasureError if the word has another meaning elsewhere.
     """
     name = name.strip()
     if theirs := aliases.translated(name):

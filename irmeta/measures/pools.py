@@ -169,20 +169,10 @@ _BITS = 40.0  # precision of a weight: 12 significant digits
 class Request:
     """Request for docs of a track.
 
-    Attributes
-    ----------
-    facts
-        Facts of the track with only the systems whose docs are listed.
-    order
-        Tie order of their lists.
-    negative
-        Meaning of grades below 0, as in `EvalPolicy`.
-    depth
-        Deepest rank; None: all ranks.
-    with_judged
-        Whether judged docs are listed too.
-    budget
-        Number of docs, greatest weights first; None: all docs.
+    `facts`: Facts of the track with only the systems whose docs are listed. `order`: Tie order of
+    their lists. `negative`: Meaning of grades below 0, as in `EvalPolicy`. `depth`: Deepest rank;
+    None: all ranks. `with_judged`: whether judged docs are listed too. `budget`: number of docs,
+    greatest weights first; None: all docs.
     """
 
     facts: TrackFacts
@@ -217,14 +207,8 @@ def docs_to_judge(track: StoredTrack, request: Request) -> pl.DataFrame:
 class _Docs:
     """Docs of some queries.
 
-    Attributes
-    ----------
-    query
-        Index among the judged queries.
-    depth
-        The smallest rank in a list.
-    grade
-        float64; `NO_GRADE` for docs that are not in the qrels.
+    `query`: Index among the judged queries. `depth`: the smallest rank in a list. `grade`: float64;
+    `NO_GRADE` for docs that are not in the qrels.
     """
 
     query: np.ndarray
@@ -354,17 +338,10 @@ LEVELS = ("run", "group", "type")
 class ReducedPool:
     """Scores by the judgments of a pool without some of its contributors.
 
-    Attributes
-    ----------
-    part
-        Name of the part that is left out; empty: none is.
-    left_out
-        Systems of that part.
-    scores
-        Scores of the contributing systems, those of the part included. Where no value can differ,
-        they are those of the whole pool.
-    judged, relevant
-        Judged and relevant (`rel` and above) docs of all queries.
+    `part`: name of the part that is left out; empty: none is. `left_out`: Systems of that part.
+    `scores`: Scores of the contributing systems, those of the part included. Where no value can
+    differ, they are those of the whole pool. `judged`, `relevant`: Judged and relevant (`rel` and
+    above) docs of all queries.
     """
 
     part: str

@@ -441,23 +441,12 @@ class RareParts:
     """Parts of the means of RareP@k and RareAP@k over queries: P + alpha B and AP + alpha C.
 
     B and C are sums of weight times rarity over docs. The weights depend neither on alpha nor on
-    the rarity, so other systems, which change S and S_d alone, need no lists.
-
-    Attributes
-    ----------
-    systems
-        Names of the systems.
-    plain
-        float64 [2, systems]: means of P@k and AP@k.
-    weights
-        float64 [2, docs, systems]: weights of the relevant docs in B and C.
-    hits
-        bool [docs, runs]: whether a run retrieves a doc at a rank that S_d counts. The runs are the
-        systems, and after them those of `with_runs`.
-    groups
-        int64 [runs]: number of the group of each run.
-    pooled
-        bool [runs]: whether a run contributed to the pool.
+    the rarity, so other systems, which change S and S_d alone, need no lists. `systems`: names of
+    the systems. `plain`: float64 [2, systems]: means of P@k and AP@k. `weights`: float64 [2, docs,
+    systems]: weights of the relevant docs in B and C. `hits`: bool [docs, runs]: whether a run
+    retrieves a doc at a rank that S_d counts. The runs are the systems, and after them those of
+    `with_runs`. `groups`: int64 [runs]: number of the group of each run. `pooled`: bool [runs]:
+    whether a run contributed to the pool.
     """
 
     systems: Sequence[str]
@@ -470,12 +459,8 @@ class RareParts:
     def with_runs(self, hits: np.ndarray, groups: np.ndarray) -> RareParts:
         """Add runs that are counted in S and S_d, and that are not scored.
 
-        Parameters
-        ----------
-        hits
-            bool [docs, runs]: whether a run retrieves a doc.
-        groups
-            int64 [runs]: number of the group of each run, see `groups`.
+        `hits`: bool [docs, runs]: whether a run retrieves a doc. `groups`: int64 [runs]: number of
+        the group of each run, see `groups`.
         """
         return replace(
             self,
@@ -536,13 +521,8 @@ class RareParts:
     ) -> np.ndarray:
         """Compute B and C of all systems, in the draw or not: float64 [2, draws, systems].
 
-        Parameters
-        ----------
-        members, rarity, counted
-            See `means`.
-        all_scored
-            Whether systems that are not in a draw are scored too: a doc that only they retrieve has
-            rarity 1 instead of 0.
+        `members`, `rarity`, `counted`: see `means`. `all_scored`: whether systems that are not in a
+        draw are scored too: a doc that only they retrieve has rarity 1 instead of 0.
         """
         members = np.asarray(members)
         is_counts = members.dtype == bool or members.dtype.kind in "iu"

@@ -30,13 +30,9 @@ Discount = Callable[[np.ndarray], np.ndarray]
 class Chain:
     """A measure that discounts ranks, and its discount.
 
-    Attributes
-    ----------
-    discount
-        c: function from search lengths to the worth of a doc at that length, 1 at length 1.
-    gain
-        Kind of gain (see irmeta.measures.sums) that weights the relevant docs. Unless ``binary``,
-        every doc of grade 1 and above has a gain.
+    `discount`: c: function from search lengths to the worth of a doc at that length, 1 at length 1.
+    `gain`: Kind of gain (see irmeta.measures.sums) that weights the relevant docs. Unless
+    ``binary``, every doc of grade 1 and above has a gain.
     """
 
     name: str
@@ -52,12 +48,8 @@ class Chain:
 class Atomized(NamedTuple):
     """Means over the relevant docs of each query, float64 [query, system].
 
-    Attributes
-    ----------
-    worth
-        Weighted mean worth of the relevant docs, each alone; NaN without relevant docs.
-    length
-        Mean search length of the relevant docs, with the same weights.
+    `worth`: Weighted mean worth of the relevant docs, each alone; NaN without relevant docs.
+    `length`: Mean search length of the relevant docs, with the same weights.
     """
 
     worth: np.ndarray

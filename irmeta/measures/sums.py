@@ -189,16 +189,10 @@ def gains(
 ) -> np.ndarray:
     """Compute the gain of each grade, float64; grades below 0 (`rel` for binary) have gain 0.
 
-    Parameters
-    ----------
-    kind
-        ``binary``: 1 from `rel` on. ``grade``: g. ``linear``: g / highest.
-        ``exp``: (2^g - 1) / 2^highest. Other values are gains by grade, such as ``1:3;2:9``; the
-        gain of an omitted grade is the grade, and grade 0 may have a gain.
-    highest
-        The highest grade of the track's qrels set, or a given grade; never the query's.
-    least
-        Grades below it have gain 0, whatever the kind.
+    `kind`: ``binary``: 1 from `rel` on. ``grade``: g. ``linear``: g / highest. ``exp``: (2^g - 1) /
+    2^highest. Other values are gains by grade, such as ``1:3;2:9``; the gain of an omitted grade is
+    the grade, and grade 0 may have a gain. `highest`: the highest grade of the track's qrels set,
+    or a given grade; never the query's. `least`: Grades below it have gain 0, whatever the kind.
     """
     gain = np.maximum(grades, 0).astype(np.float64)
     if kind == "binary":
@@ -283,13 +277,8 @@ LARGEST_TABLE = 1 << 20
 class Worth:
     """Worth of a gain at a rank.
 
-    Attributes
-    ----------
-    by_rank
-        float64 [rank]: the factor of each rank, or the divisor. Rank 0 means docs that are not
-        retrieved, with worth 0.
-    divides
-        Whether gains are divided.
+    `by_rank`: float64 [rank]: the factor of each rank, or the divisor. Rank 0 means docs that are
+    not retrieved, with worth 0. `divides`: whether gains are divided.
     """
 
     by_rank: np.ndarray
@@ -309,13 +298,9 @@ class Worth:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return labels, and a table of the worth by label and rank.
 
-        Parameters
-        ----------
-        gains
-            float64: the gain of each label.
-        ranks, labels
-            [docs, systems], see `valued_by_rank`. Where a table of all gains would be large, each
-            cell becomes a label, whose worth does not depend on the rank.
+        `gains`: float64: the gain of each label. `ranks`, `labels`: [docs, systems], see
+        `valued_by_rank`. Where a table of all gains would be large, each cell becomes a label,
+        whose worth does not depend on the rank.
         """
         if len(gains) * len(self.by_rank) <= LARGEST_TABLE:
             return labels, self(gains)
@@ -334,12 +319,8 @@ def discounts(deepest: int, discount: str = "log2", b: float = 2.0) -> np.ndarra
     """Compute the divisor of gains at each rank: float64 [rank], infinite at 0.
 
     ``log2``: log2(rank + 1). ``zipf``: the rank. ``jk``, Jarvelin and Kekalainen's: 1 at ranks
-    below b, then log_b(rank).
-
-    Notes
-    -----
-    The logarithms are the C library's, as in trec_eval: the last bit of numpy's depends on the
-    processor.
+    below b, then log_b(rank). The logarithms are the C library's, as in trec_eval: the last bit of
+    numpy's depends on the processor.
     """
     return _divisors(1 << int(deepest).bit_length(), discount, b)[: deepest + 1]
 

@@ -67,10 +67,7 @@ _NICKNAMES = {
 class TrecEvalError(IrmetaError):
     """Error on which trec_eval stops, with its exit status.
 
-    Parameters
-    ----------
-    status : int
-        1: arguments; 2: input files and parameters; 4: a query; 7: no query in common.
+    `status`: 1: arguments; 2: input files and parameters; 4: a query; 7: no query in common.
     """
 
     def __init__(self, message: str, status: int) -> None:
@@ -82,17 +79,9 @@ class TrecEvalError(IrmetaError):
 class Line:
     """One line of trec_eval's output for a query or for all.
 
-    Attributes
-    ----------
-    name
-        The name that is printed.
-    stem
-        The name without parameters.
-    spec
-        The measure; None for text and for measures of preferences. Of measures by group, that in a
-        group.
-    length
-        Number of docs of `relstring`.
+    `name`: the name that is printed. `stem`: the name without parameters. `spec`: the measure; None
+    for text and for measures of preferences. Of measures by group, that in a group. `length`:
+    number of docs of `relstring`.
     """
 
     name: str
@@ -344,16 +333,9 @@ class Areas(NamedTuple):
 class _Group:
     """Judgments of one group over all judged docs of a query, in the order of the list.
 
-    Attributes
-    ----------
-    preferred
-        bool or int64 [doc, doc]: how often the row is preferred to the column.
-    level
-        float64 [doc]: NaN without a judgment.
-    times
-        int64 [doc]: how often the doc is judged.
-    is_partial
-        Whether there are several subgroups, whose docs are comparable in part.
+    `preferred`: bool or int64 [doc, doc]: how often the row is preferred to the column. `level`:
+    float64 [doc]: NaN without a judgment. `times`: int64 [doc]: how often the doc is judged.
+    `is_partial`: whether there are several subgroups, whose docs are comparable in part.
     """
 
     preferred: np.ndarray

@@ -68,14 +68,9 @@ _T = Parameter("T", 1.0, "gain that the user wants", kind="number", low=0, open=
 class Place:
     """State of a user who reads down a list.
 
-    Attributes
-    ----------
-    gains, precisions
-        Gains of all ranks; and sums of gain / rank over the docs below rank 0, 1, 2, ...
-    rank, gain
-        The rank that the user has read, and its gain.
-    total, spent
-        Gain and cost of the docs down to this rank.
+    `gains`, `precisions`: Gains of all ranks; and sums of gain / rank over the docs below rank 0,
+    1, 2, ... `rank`, `gain`: the rank that the user has read, and its gain. `total`, `spent`: Gain
+    and cost of the docs down to this rank.
     """
 
     gains: Sequence[float]
@@ -103,14 +98,9 @@ class Place:
 class UserModel:
     """Declaration of a model, from which its measure follows.
 
-    Attributes
-    ----------
-    number
-        Function from parameters to the number of the model in the kernel.
-    numbers
-        Function from parameters and cutoff to the numbers that the kernel reads.
-    reads_on
-        C(i) in plain Python, for traces: a function of the place, the parameters and the cutoff.
+    `number`: function from parameters to the number of the model in the kernel. `numbers`: function
+    from parameters and cutoff to the numbers that the kernel reads. `reads_on`: C(i) in plain
+    Python, for traces: a function of the place, the parameters and the cutoff.
     """
 
     name: str

@@ -188,16 +188,9 @@ def preference_provenance(
 
 @dataclass(frozen=True, repr=False)
 class PreferenceExplanation(Summarized):
-    """Explanation of one preference.
+    """Explanation of one preference, of `system` over `baseline`; NaN if undefined.
 
-    Attributes
-    ----------
-    value
-        The preference of `system` over `baseline`, NaN if undefined; the trace agrees to 1e-9.
-    facts
-        Relevant docs of the query, and how many each list has.
-    policies
-        Policies that the value depends on.
+    `facts` are numbers of relevant docs; the value depends on `policies`. The trace agrees to 1e-9.
     """
 
     preference: str

@@ -56,19 +56,7 @@ def level_weights(size: int, params: Mapping[str, Any]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class DocSets:
-    """Sets of relevant docs.
-
-    Attributes
-    ----------
-    view
-        The view that has the docs.
-    rows
-        int64 [docs]: rows of the view, set by set.
-    offsets
-        int64 [sets + 1]: the docs of each set.
-    query
-        int64 [sets], ascending: the query of each set.
-    """
+    """Sets of relevant docs: `rows` of the view, set by set, and the ascending `query` of each."""
 
     view: JudgedRanks
     rows: np.ndarray
@@ -114,13 +102,7 @@ def subtopic_sets(view: JudgedRanks, rel: float) -> DocSets:
 
 
 class LevelOrder:
-    """The order of the systems at each recall level.
-
-    Parameters
-    ----------
-    ranks
-        See `Levels`.
-    """
+    """The order of the systems at each recall level; for `ranks` see `Levels`."""
 
     def __init__(self, ranks: np.ndarray) -> None:
         self._ranks, systems = ranks, ranks.shape[1]
@@ -150,21 +132,11 @@ class LevelOrder:
 
 @dataclass(frozen=True)
 class Levels:
-    """Stacked recall levels of a block of queries.
+    """Stacked recall levels of a block of queries: `offsets` (int64 [queries + 1]) of each query.
 
-    Attributes
-    ----------
-    ranks
-        [levels, systems], C order: rank of each system's i-th doc of the set; the greatest value of
-        the dtype: not retrieved.
-    offsets
-        int64 [queries + 1]: the levels of each query.
-    weights
-        float64 [levels]: they add up to 1 in each query.
-    is_uniform
-        Whether all levels of a query have the same weight.
-    order
-        The order of the systems at each level, which levels of other weights share.
+    `ranks` [levels, systems] are of each system's i-th doc of the set, the greatest value not
+    retrieved; `weights` add up to 1 in a query, where `is_uniform` equal. Levels of other weights
+    share the `order` of the systems.
     """
 
     ranks: np.ndarray

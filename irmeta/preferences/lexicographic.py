@@ -59,13 +59,7 @@ def compare_reciprocal(view: JudgedRanks, params: Params, k: int | None) -> Bloc
 
 @dataclass(frozen=True)
 class OrderPreferences(BlockPreferences):
-    """Preferences that order the systems of each query.
-
-    Attributes
-    ----------
-    places
-        int64 [queries, systems]: 0 for the best list of the query; equal lists share a place.
-    """
+    """Preferences that order the systems of each query: `places`, shared by equal lists."""
 
     places: np.ndarray
 

@@ -14,8 +14,8 @@ from irmeta.rankings.pool import NOT_POOLED, complete_depths
 def comprehensive_depth(views: Iterable[JudgedRanks]) -> int | None:
     """Return the depth to which the pools of all queries of a track are complete.
 
-    It is the least of `complete_depths` over the judged queries with a contributing list, never
-    the depth stated in the collection. None: no doc of the contributing lists is unjudged.
+    The least of `complete_depths` over the judged queries with a contributing list, never the
+    stated depth. None: no doc of the contributing lists is unjudged.
     """
     depth = ComprehensiveDepth()
     for view in views:

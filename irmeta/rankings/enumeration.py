@@ -26,25 +26,9 @@ QUERY = "q"
 class RankingSpace(NumberedRankings):
     """Rankings with the judgments of their docs.
 
-    A ranking takes the docs of a subtopic in order: its first doc for subtopic a is a1. Relevant
-    are `relevant` docs of each subtopic, with grade 1; longer rankings then have docs of the
-    subtopic that are judged non-relevant, as are x1, x2, and so on. The subtopics are informational
-    (type "inf"): every relevant doc counts.
-
-    Attributes
-    ----------
-    relevant
-        Relevant docs per subtopic, R; 0: as many as the longest ranking has docs.
-    weights
-        Weights of the subtopics, for measures with ``weights=given``; empty: equal weights.
-
-    Examples
-    --------
-    >>> from irmeta.rankings.enumeration import RankingSpace
-    >>> space = RankingSpace(2, 4, relevant=5)
-    >>> view = space.view([space.number("axxa"), space.number("axxb")])
-    >>> irmeta.scores_of(view, "AP_IA").values[0, 0].round(4).tolist()
-    [0.15, 0.125]
+    A ranking takes the docs of a subtopic in order: a1 is its first doc for a. The first `relevant`
+    docs of each subtopic (0: all) have grade 1, later ones and x1, x2, ... are judged non-relevant.
+    Subtopics are of type "inf", with equal weights unless `weights` are given.
     """
 
     relevant: int = 0

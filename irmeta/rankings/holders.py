@@ -21,17 +21,9 @@ RARITIES: tuple[Rarity, ...] = get_args(Rarity)
 class Holders:
     """Number of systems that retrieve docs within a depth.
 
-    Attributes
-    ----------
-    retrieved_by
-        S_d, int64 [docs, columns]: how many of those counted retrieve each doc.
-    total
-        S, int64 [columns]: how many are counted.
-    column
-        int64 [systems]: the column that holds for each system. All systems share one, unless each
-        group counts the others.
-    is_retrieved
-        bool [docs]: whether any system of the view, counted or not, retrieves the doc.
+    S_d (`retrieved_by`) is int64 [docs, columns], S (`total`) [columns]; `column` is that of each
+    system: all share one, unless each group counts the others. `is_retrieved`: by any system,
+    counted or not.
     """
 
     retrieved_by: np.ndarray
@@ -42,12 +34,9 @@ class Holders:
     def rarity(self, kind: Rarity) -> np.ndarray:
         """Compute the rarity of each doc: float64 [docs, columns], from 0 to 1.
 
-        Parameters
-        ----------
-        kind
-            ``linear``: 1 - S_d / S (Eq. 2). ``revised``: 1 - (S_d - 1) / (S - 1) (Section 5.2).
-            ``idf``: log(S / S_d) / log(S). ``unique``: 1 if S_d = 1, else 0. A doc that none of
-            those counted retrieves has rarity 1; any other has rarity 0 if S = 1.
+        ``linear``: 1 - S_d / S (Eq. 2). ``revised``: 1 - (S_d - 1) / (S - 1) (Section 5.2).
+        ``idf``: log(S / S_d) / log(S). ``unique``: 1 if S_d = 1, else 0. A doc with S_d = 0 has 1;
+        any other has 0 if S = 1.
         """
         return rarity_of(self.retrieved_by, self.total, kind)
 
@@ -69,10 +58,10 @@ def rarity_of(retrieved_by: np.ndarray, total: np.ndarray | int, kind: Rarity) -
 def holders_within(view: JudgedRanks, rows: np.ndarray, depth: int, counted: Counted) -> Holders:
     """Count the systems or groups that retrieve docs, rows of the view, at ranks up to `depth`.
 
-    ``groups`` retrieve a doc if one of their systems does; a system without a group is one of its
-    own. ``others`` are, for the systems of a group, the systems outside it and the group itself.
-    ``pooled`` are the systems that contributed to the pool (all, where this is unknown). All
-    systems of the track are counted, also where the view shows some.
+    ``groups`` retrieve a doc if one of their systems does; a system without a group is one.
+    ``others`` are, for each group, the systems outside it and the group. ``pooled`` are the systems
+    that contributed to the pool (all, where this is unknown). All systems of the track are counted,
+    also where the view shows some.
     """
     if view.facts.is_selection:
         holders = holders_within(view.of_all_systems, rows, depth, counted)

@@ -382,8 +382,7 @@ class JudgedRanks(JudgedView):
 class ReadOnlyRanks(JudgedRanks):
     """A view whose arrays, and the arrays that its methods cache, cannot be written.
 
-    The cache is its own: arrays that a view of irmeta caches stay writeable, since a kernel would
-    otherwise be compiled a second time for read-only arrays.
+    Arrays that irmeta's views cache stay writeable: kernels would compile twice for read-only ones.
     """
 
     def cached(self, key: Hashable, make: Callable[[], Made]) -> Made:

@@ -48,23 +48,10 @@ class Sample:
 class Subtopics:
     """Grades of (judged doc, subtopic) pairs for the rows of a view.
 
-    Attributes
-    ----------
-    names
-        Names of the subtopics, query by query, in byte order within a query; includes subtopics
-        without relevant docs.
-    offsets
-        int64 [queries + 1]; the subtopics of query q are ``names[offsets[q]:offsets[q + 1]]``.
-    starts
-        int64 [rows + 1]; the pairs of row r are ``starts[r]:starts[r + 1]``.
-    subtopic
-        int32 [pairs]; index of the subtopic among those of its query, ascending within a row.
-    grade
-        int8 or float64 [pairs]; the grade of the doc for that subtopic, as judged.
-    weights
-        float64 [names]; from the collection's `subtopics_file`, NaN if missing.
-    types
-        [names]; e.g. "inf", "nav" or "vital"; None if missing.
+    `names` of subtopics are in byte order within a query, from ``offsets[q]`` on, those without
+    relevant docs included, with `weights` (NaN if missing) and `types` ("inf", "nav", "vital";
+    None). The pairs of row r begin at ``starts[r]``: `subtopic` (int32, index within the query,
+    ascending) and `grade` (int8 or float64).
     """
 
     names: tuple[str, ...]
@@ -114,20 +101,9 @@ class Subtopics:
         return self.names[self.offsets[query] : self.offsets[query + 1]]
 
     def matrix(self, first_row: int, last_row: int, count: int, fill: int = 0) -> np.ndarray:
-        """Return the grades of consecutive rows of one query as an array.
+        """Return the grades of consecutive rows of one query: int8 or float64 [rows, subtopics].
 
-        Parameters
-        ----------
-        first_row, last_row
-            Range of rows of the view, `last_row` excluded.
-        count
-            The number of subtopics of the query.
-        fill
-            Grade of a doc that is not judged for a subtopic.
-
-        Returns
-        -------
-        int8 or float64 [rows, subtopics].
+        `count` is its number of subtopics, `fill` the grade of a doc not judged for one.
         """
         pairs = slice(int(self.starts[first_row]), int(self.starts[last_row]))
         out = np.full((last_row - first_row, count), fill, self.grade.dtype)
@@ -168,19 +144,12 @@ class JudgedDocs:
 
 @dataclass(frozen=True)
 class Judged:
-    """The judgments of one qrels set of a track.
+    """The judgments of one qrels set of a track; None for what was not requested.
 
-    Attributes
-    ----------
-    docs
-        query, doc_id, doc, grade (the greatest over subtopics), sorted by query, then grade
-        descending, then doc_id: the relevant docs of a query lead, at any `rel`.
-    pairs
-        query, subtopic, doc_id, grade; None if not requested.
-    described
-        query, subtopic, weight, type of all subtopics, sorted; None if not requested.
-    sample
-        How each of the `docs` was sampled; None if not requested, or if the set is no sample.
+    `docs`: query, doc_id, doc, grade (the greatest over subtopics), by query, then grade
+    descending, then doc_id, so that relevant docs lead at any `rel`. `pairs`: query, subtopic,
+    doc_id, grade. `described`: query, subtopic, weight, type. `sample`: how each of the docs was
+    sampled.
     """
 
     facts: TrackFacts

@@ -84,9 +84,8 @@ def over_blocks(
     """Yield the result of a function for each block of a track, in query order.
 
     Threads share the rows of one block of the store, down to `LEAST_ROWS` each. Workers of an
-    executor read blocks of `SENT_ROWS` by the store's path: the function and its results have to be
-    picklable, and `workers` is the largest number of blocks in work (None: `MOST_SENT`). With
-    `max_rows` blocks do not depend on the workers.
+    executor (None: `MOST_SENT` at most) read blocks of `SENT_ROWS` by the store's path, so the
+    function is picklable. With `max_rows` blocks do not depend on the workers.
     """
     store = track.stored.store
     if executor is None:
@@ -273,14 +272,9 @@ def _qrels_sets(track: Track, needs: Collection[Need]) -> list[Judged]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """A block's rows of the long table for judged queries, and their target arrays.
+    """A block's rows of the long table for judged queries, and `shape` and `dtype` of its arrays.
 
-    Attributes
-    ----------
-    lists
-        Lists; their query is an index in the block.
-    shape, dtype
-        Shape and dtype of the arrays [judged docs, systems].
+    Queries of `lists` are indices in the block; the arrays are [judged docs, systems].
     """
 
     lists: StoredLists

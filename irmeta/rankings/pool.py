@@ -19,17 +19,9 @@ POOL_ARRAYS = ("pooled_lists", "pool_depth", "complete_depth")
 
 @dataclass(frozen=True)
 class Pool:
-    """The systems whose lists make the pool of a track.
+    """The systems whose lists make the pool of a track: those declared, or all (not `known`).
 
-    Attributes
-    ----------
-    systems
-        Systems that the store declares as pooled; all systems if it declares none.
-    known
-        Whether the store declares pooled systems.
-    skipped
-        Files of pooled systems whose run was skipped; docs that only they retrieve are missing from
-        the pool.
+    Docs that only the files of `skipped` runs retrieve are missing from the pool.
     """
 
     systems: tuple[str, ...]
@@ -112,14 +104,8 @@ def complete_depths(judged: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 class PooledLists:
     """The lists that made the pool, uncut and under the tie order of the pool.
 
-    Attributes
-    ----------
-    ranks
-        uint16 or uint32 [rows, systems], like `JudgedRanks.ranks`.
-    lengths
-        uint32 [queries, systems].
-    judged
-        int64 [queries, systems]: `judged_depths` of the contributing systems.
+    `ranks` are like `JudgedRanks.ranks`; [queries, systems]: uint32 `lengths`, and int64 `judged`,
+    the `judged_depths` of the contributing systems.
     """
 
     ranks: np.ndarray

@@ -17,16 +17,9 @@ ONLY_MTC = 0
 
 @dataclass(frozen=True)
 class Strata:
-    """Strata of the queries of a view.
+    """Strata of the queries of a view, int64: `of_row` of each doc, `offsets` of each query.
 
-    Attributes
-    ----------
-    of_row
-        int64 [rows]: stratum of each doc of the qrels set.
-    offsets
-        int64 [queries + 1]: the strata of each query.
-    docs, judged
-        float64 [strata]: docs of the pool, and how many of them are judged.
+    float64 [strata]: `docs` of the pool, and how many of them are `judged`.
     """
 
     of_row: np.ndarray
@@ -68,9 +61,8 @@ def strata_of(view: JudgedRanks) -> Strata:
 def inclusion_weights(view: JudgedRanks, mtc: str) -> np.ndarray:
     """Return the inverse inclusion probability of each doc, 0 for docs to ignore: float64 [rows].
 
-    Judged docs of a qrels set that is no sample have probability 1. In a stratum all docs have the
-    same probability. In prels, docs chosen for MTC have probability 1 (``certain``), or only docs
-    drawn at random count, by their own probability (``excluded``).
+    1 for judged docs of a set that is no sample; equal within a stratum. In prels, docs chosen for
+    MTC have 1 (``certain``), or only docs drawn at random count (``excluded``).
     """
     sample = sample_of(view)
     if sample is None:

@@ -23,21 +23,11 @@ from irmeta.trec.text import query_ids
 
 
 class Track:
-    """A track of a store under an evaluation policy.
+    """A track of a store under an evaluation policy, with its record and facts, read once.
 
-    Its record is read once, when the track is opened, and so are the facts of its systems; tracks
-    made from it (`under`, `by_set`) share them. Judgments and lists are not kept.
-
-    Attributes
-    ----------
-    name
-        Name of the track.
-    stored
-        The track in the store, with the queries alone that the policy selects.
-    qrels
-        The qrels set that the policy names for the track, or several; None: the primary one.
-    has_decimals
-        Whether the grades of a qrels set are not all whole numbers of -128 to 127.
+    Tracks made from it (`under`, `by_set`) share them; judgments and lists are not kept. `stored`
+    has the queries alone that the policy selects; `qrels` is the set that the policy names, or
+    several; None: the primary one. `has_decimals`: not all grades are whole numbers of int8.
     """
 
     def __init__(self, stored: StoredTrack, policy: EvalPolicy | None = None) -> None:

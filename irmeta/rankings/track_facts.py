@@ -124,10 +124,8 @@ class TrackFacts:
     def indices(self, named: str | Iterable[str]) -> list[int]:
         """Return the indices of systems given by name, group or type.
 
-        Parameters
-        ----------
-        named
-            Names of systems, ``group=NAME`` for all systems of a participant, or ``type=NAME``.
+        `named`: names of systems, ``group=NAME`` for all systems of a participant, or
+        ``type=NAME``.
         """
         chosen = set[int]()
         for name in [named] if isinstance(named, str) else named:

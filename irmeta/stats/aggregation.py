@@ -216,8 +216,7 @@ def wins(verdicts: Verdicts) -> np.ndarray:
 def loses(better: np.ndarray, queries: float | np.ndarray, majority: Majority) -> np.ndarray:
     """Check whether the row's system loses to the column's: bool [..., system, system].
 
-    `better` counts the queries on which the row's system is better; `queries` are [..., 1, 1] or
-    all.
+    `better` counts the queries won by the row's; `queries` are [..., 1, 1] or all.
     """
     losses = np.swapaxes(better, -1, -2)
     return losses > (better if majority == "decided" else queries / 2.0)

@@ -189,14 +189,9 @@ class Hypotheses(NamedTuple):
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Hypotheses on one judge and measure.
+    """Hypotheses on one judge and measure: `columns` of `JudgeBias.rows`, float64 [hypotheses].
 
-    Attributes
-    ----------
-    columns
-        float64 [hypotheses] by column of `JudgeBias.rows`.
-    greatest
-        float64 [1 + draws]: the greatest absolute z of each set of labels.
+    `greatest` is the greatest absolute z of each set of labels, float64 [1 + draws].
     """
 
     permuted: PermutedMeans

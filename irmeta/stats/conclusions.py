@@ -14,18 +14,10 @@ from irmeta.stats.paired import paired_differences, significant_signs, upper_val
 
 @dataclass(frozen=True)
 class Conclusions:
-    """Numbers of pairs of systems by the conclusions of two sides.
+    """Numbers of pairs of systems by the conclusions of the reference and of the judge.
 
-    Attributes
-    ----------
-    kept, reversed
-        Significantly different by both, in the same or in opposite directions.
-    lost, new
-        Significantly different by the reference alone, or by the judge alone.
-    neither
-        All other pairs.
-    new_agree
-        New pairs whose means by the reference have the judge's direction.
+    Both conclude the same (`kept`) or the opposite (`reversed`), the reference alone (`lost`), the
+    judge alone (`new`; `new_agree`: with means in the reference's direction), or `neither`.
     """
 
     kept: int

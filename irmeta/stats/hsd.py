@@ -46,11 +46,7 @@ _PART = 1 << 22  # values permuted in one task
 
 
 def is_significant(values: np.ndarray, level: float, design: Design) -> np.ndarray:
-    """Check which pairs have p <= `level` in Tukey's HSD, without p-values: bool [system, system].
-
-    One quantile decides about all pairs, which is much faster than their p-values. False where p is
-    NaN.
-    """
+    """Check which pairs have p <= `level` in Tukey's HSD, by one quantile."""
     margin, distance = tukey_margin(values, 1.0 - level, design), _distances(values)
     return (distance > 0) & (distance >= margin)
 
@@ -73,8 +69,8 @@ def mean_square_error(values: np.ndarray, design: Design) -> tuple[float, int]:
 def tukey_hsd(values: np.ndarray, design: Design = "one-way") -> np.ndarray:
     """Compute p of Tukey's HSD [system, system], by the studentized range of s means.
 
-    ``one-way``: MSE is the pooled variance within systems, as in scipy.stats.tukey_hsd.
-    ``blocked``: that of a two-way ANOVA without interaction (Carterette 2012,
+    ``one-way``: MSE is the pooled variance within systems, as in scipy.stats.tukey_hsd;
+    ``blocked``: of a two-way ANOVA without interaction (Carterette 2012,
     doi:10.1145/2094072.2094076).
     """
     _check(values)

@@ -73,13 +73,10 @@ def order_correlations(reference: np.ndarray, judge: np.ndarray) -> dict[str, np
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its bootstrap: the mean and standard deviation of resampled values.
+    """An estimate with its bootstrap; its limits are 1.96 standard deviations away, within [-1, 1].
 
-    Attributes
-    ----------
-    low, high
-        The estimate minus and plus 1.96 standard deviations, within [-1, 1]. Percentiles would be
-        too low: a resample that draws the same queries for both sides correlates less.
+    Percentiles would be too low: a resample that draws the same queries for both sides correlates
+    less.
     """
 
     value: float
@@ -155,12 +152,8 @@ SIZES = 1.6448536269514722 + 0.8416212335729143
 class SplitTaus(NamedTuple):
     """Tau-b of splits of the queries in halves A and B: float64 [split].
 
-    Attributes
-    ----------
-    people
-        The reference on A with the reference on B.
-    judge
-        The judge on one half with the reference on the other, mean of both ways.
+    `people`: the reference on A with the reference on B; `judge`: the mean of the judge on one half
+    with the reference on the other, both ways.
     """
 
     people: np.ndarray
@@ -181,14 +174,8 @@ def split_taus(
 class OrderLoss(NamedTuple):
     """Mean tau-b of a judge minus that of people, with its bootstrap over queries.
 
-    Attributes
-    ----------
-    difference, error
-        The mean over splits, and its standard error; NaN where undefined.
-    low, high
-        One-sided 95 % limits by Student's t.
-    least
-        Least loss that is found with power .8.
+    `difference` over splits and its standard `error`; `low` and `high`, one-sided 95 % limits by
+    Student's t; `least`, the least loss found with power .8.
     """
 
     difference: float
@@ -254,10 +241,9 @@ class ManyQueryTau(NamedTuple):
 def many_query_tau(reference: np.ndarray, judge: np.ndarray, draws: np.ndarray) -> ManyQueryTau:
     """Estimate tau-b of the orders that many queries would give, by inversion of a test.
 
-    Noise lowers tau-b. The true means by the judge turn by an angle from those by the reference;
-    the limits are the true taus of the angles at which the observed tau leaves the central 98 % of
-    the simulated ones. Simulated judges of true tau .6 to 1 on 25 and 53 queries are covered in 92
-    to 100 %.
+    The true means by the judge turn by an angle from the reference's; limits are the true taus
+    where the observed tau leaves the central 98 % of simulated ones. Of judges of true tau .6 to 1
+    on 25 and 53 queries, 92 to 100 % are covered.
     """
     both, queries = (reference, judge), len(reference)
     if min(reference.shape) < LEAST_MANY:

@@ -127,8 +127,7 @@ def alphas(coincidences: np.ndarray, grades: np.ndarray) -> dict[str, np.ndarray
     """Compute the `ALPHAS` of Krippendorff of each of several tables: float64 [table].
 
     `coincidences` are symmetric [table, grade, grade]: for every doc its pairs of labels by
-    different judges, each divided by the doc's number of labels minus 1. NaN where all labels are
-    equal.
+    different judges, over its number of labels minus 1. NaN where all labels are equal.
     """
     labels = coincidences.sum(axis=2)
     gaps = grades[:, None] - grades
@@ -283,16 +282,9 @@ MOST_STRAY = 0.01  # share of a judge's labels outside the scale of the referenc
 
 @dataclass(frozen=True)
 class AgreementOptions:
-    """Options of the agreement of judges.
+    """Options of the agreement of judges; `same_scale` though some sets lack a grade.
 
-    Attributes
-    ----------
-    same_scale
-        Whether all sets have one scale, though some lack a grade of it.
-    raw
-        Whether coefficients of grades are computed where scales differ too.
-    resamples, seed
-        Number of resamples of the queries, and their seed.
+    `raw`: compute coefficients of grades where scales differ, too.
     """
 
     same_scale: bool
@@ -304,12 +296,8 @@ class AgreementOptions:
 class LabelPairs:
     """Labels of the docs that the reference and a judge both judged.
 
-    Parameters
-    ----------
-    reference, judge
-        query, doc, grade (Float64); each doc of a query once.
-    rel_reference, rel_judge
-        Least grade of a relevant doc in each set.
+    Both have query, doc, grade (Float64), each doc of a query once, and their least relevant
+    grades.
     """
 
     def __init__(

@@ -136,12 +136,8 @@ class Leaderboard(Result):
 class Rules:
     """Options of a leaderboard, as in `irmeta.prefer`.
 
-    Attributes
-    ----------
-    order
-        Function from win rates to the result of `order_and_sets`.
-    test
-        Function from preferences or win rates to the result of a test.
+    `order` is a function from win rates to the result of `order_and_sets`, `test` one from
+    preferences or win rates to the result of a test.
     """
 
     order: Callable[[Matrix], tuple[pl.DataFrame, RankSets | None]]

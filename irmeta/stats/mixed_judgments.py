@@ -151,15 +151,7 @@ def _least(sizes: np.ndarray, taus: np.ndarray, wanted: float) -> int | None:
 
 
 class _Prefixes:
-    """Sums of values over the first queries of random orders of the queries.
-
-    Attributes
-    ----------
-    values
-        float64 [query, system].
-    order
-        int64 [repeat, query].
-    """
+    """Sums of float64 `values` [query, system] over the first queries of each random `order`."""
 
     def __init__(self, values: np.ndarray, order: np.ndarray) -> None:
         self.values, self.order = values, order

@@ -113,36 +113,11 @@ class Reordering(Result):
 def better(
     matrix: Matrix, *, ratio: float = 1.10, alpha: float = 0.05, test: str = "t"
 ) -> np.ndarray:
-    """Check for all pairs whether one system is better than the other.
+    """Check for all pairs whether the row's system is better than the column's: bool.
 
-    a is better than b under two conditions, over the queries on which both have a value. First,
-    the ratio of the larger to the smaller mean, in a's favour, is at least `ratio`: so P space and
-    1/P space agree, where "10 % better" of a search length could also mean 10 % shorter. Second, a
-    two-sided t-test on the per-query values, in the measure's space, has p <= `alpha`.
-
-    Parameters
-    ----------
-    test
-        ``t`` is paired; the paper says Student's t-test but not whether paired: ``t-unpaired`` is
-        the other reading. Any other test of `irmeta.stats.pairs.pairwise` is allowed.
-
-    Returns
-    -------
-    ndarray
-        bool [system, system]: the row is better than the column. The ratio of a mean above 0 to 0
-        is infinite. Neither system is better if both means are 0 or the test is undefined (one
-        query).
-
-    Raises
-    ------
-    UsageError
-        If a mean is negative, because a ratio is then meaningless; if `ratio` is below 1; or if
-        `pairwise` raises.
-
-    Notes
-    -----
-    The relation is no weak order: a and b may each be neither better nor worse than c, while a is
-    better than b. With missing values the relation need not be transitive.
+    The ratio of the means, in its favour, is at least `ratio` (infinite over 0), so that P and 1/P
+    space agree, and the two-sided t-test (or another of `pairwise`) of the values in the measure's
+    space has p <= `alpha`; the paper does not say whether it is paired. This is no weak order.
     """
     if ratio < 1:
         raise UsageError(f"ratio must be 1 or more, not {ratio}.")

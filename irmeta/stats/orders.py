@@ -138,9 +138,9 @@ def kendall_tau_b(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndar
 def tau_ap(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
     """Compute the AP correlation of estimates y with references x, which is not symmetric.
 
-    Yilmaz, Aslam and Robertson 2008, Eq. 4 (doi:10.1145/1390334.1390435). With ties it is tau_AP,a
-    of Urbano and Marrero 2017 (doi:10.1145/3121050.3121106), the mean over all ways to break them;
-    a tied pair of x adds 0.
+    Yilmaz, Aslam and Robertson 2008, Eq. 4 (doi:10.1145/1390334.1390435); with ties tau_AP,a of
+    Urbano and Marrero 2017 (doi:10.1145/3121050.3121106), the mean over all ways to break them: a
+    tied pair of x adds 0.
     """
     size = x.shape[1]
     above, tied = tie_groups(y)

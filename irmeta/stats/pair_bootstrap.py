@@ -33,24 +33,11 @@ _LEAST_ROWS = 128  # systems of a task; each task holds the maxima of all system
 
 @dataclass(frozen=True)
 class PairBootstrap:
-    """Differences of all pairs of systems, and resamples of the queries.
+    """Differences of all pairs of systems, and resamples of the queries (see `query_counts`).
 
-    Attributes
-    ----------
-    values
-        float64 [query, system]; NaN: undefined.
-    differences
-        Moments of the differences of all pairs.
-    error
-        float64 [system, system]: standard error of the mean difference; 0 for a pair that cannot be
-        tested, because its differences are all equal or it shares fewer than two queries.
-    ratio
-        float64 [system, system]: the mean difference in standard errors; 0 where `error` is 0.
-    draws
-        float32 in [0, 1) [resample, query]: see `query_counts`.
-    errors
-        ``fixed``: all resamples have the standard errors of the sample; ``renewed``: each resample
-        has its own.
+    [system, system]: standard `error` of the mean difference, 0 for a pair that cannot be tested,
+    and `ratio` of both, 0 there. `errors`: all resamples have those of the sample (``fixed``), or
+    each its own (``renewed``).
     """
 
     values: np.ndarray

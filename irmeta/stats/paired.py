@@ -36,16 +36,9 @@ _PAIRS = 1 << 18
 class Differences:
     """Differences of all pairs of systems, over the queries on which both have a value.
 
-    Attributes
-    ----------
-    mean
-        float64 [system, system]: the row's mean minus the column's; NaN without a query.
-    deviation
-        float64 [system, system]: the standard deviation (divisor n - 1) of the per-query
-        differences, or if not `paired` the pooled deviation of the two systems' values; NaN for
-        fewer than two queries.
-    queries
-        int32 [system, system]: number of queries used.
+    [system, system]: float64 `mean`, the row's minus the column's; `deviation` of the differences
+    (divisor n - 1) or, if not `paired`, the pooled one of values; int32 number of `queries`. NaN
+    for no query, or of a deviation fewer than two.
     """
 
     mean: np.ndarray
@@ -61,9 +54,8 @@ class Differences:
     def p(self) -> np.ndarray:
         """Compute two-sided p-values of Student's t [system, system], with diagonal 1.
 
-        ``t = mean / (deviation / sqrt(n))`` with n - 1 degrees of freedom when paired, else
-        ``mean / (deviation sqrt(2 / n))`` with 2 n - 2. If the deviation is 0, p is 1 where the
-        means are equal, else NaN: without spread there is no t. NaN for fewer than two queries.
+        ``t = mean / (deviation / sqrt(n))`` with n - 1 degrees of freedom when paired, else ``mean
+        / (deviation sqrt(2 / n))`` with 2 n - 2. NaN without spread, but 1 for equal means.
         """
         size = len(self.mean)
         out, index, step = np.empty((size, size)), np.arange(size), max(1, _PAIRS // max(1, size))
@@ -142,12 +134,10 @@ class Differences:
         return low, np.add(self.mean, margin, out=margin)
 
     def effect(self) -> np.ndarray:
-        """Compute the mean difference in standard deviations [system, system].
+        """Compute the mean difference in standard deviations [system, system]; NaN below 2 queries.
 
-        The effect size is Cohen's d_z (mean over standard deviation of the differences) when
-        paired, else Cohen's d with the pooled deviation. If the deviation is 0, the effect size is
-        0 where the means are equal, else infinite with the sign of the difference. NaN for fewer
-        than two queries.
+        Cohen's d_z when paired, else Cohen's d with the pooled deviation. Without deviation 0 where
+        the means are equal, else infinite.
         """
         out = np.copysign(np.inf, self.mean)
         out[np.isnan(self.deviation)] = np.nan
@@ -256,28 +246,12 @@ _CHUNK = 2**20  # differences held at once
 
 
 def sign_test(values: np.ndarray, units: Units = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Run the two-sided sign test on all pairs of systems.
+    """Compute p and lead (int8) of the two-sided sign test on all pairs of systems.
 
-    With k the smaller number of wins among the n queries on which the systems differ,
-    ``p = min(1, 2 P(X <= k))`` for X binomial with n trials and probability 1/2.
-
-    Parameters
-    ----------
-    values
-        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
-    units
-        Unit of the last printed digit, of all values or [system]: see `Matrix.units`.
-
-    Returns
-    -------
-    p : float64 [system, system]
-        1 on the diagonal and for a pair that ties on every query; NaN where a pair shares no query.
-    lead : int8 [system, system]
-        1 where the row is greater on more queries, -1 where the column, 0 for equal numbers.
-
-    Notes
-    -----
-    Values that are equal by `irmeta.equality` are ties, as in `Verdicts`, and excluded.
+    With k the smaller number of wins among the n queries on which the systems differ, ``p = min(1,
+    2 P(X <= k))`` for X binomial with n trials and probability 1/2. Values equal by
+    `irmeta.equality` are ties, as in `Verdicts`, and excluded; p is NaN where a pair shares no
+    query.
     """
     systems = values.shape[1]
     plus, minus = np.zeros((2, systems, systems), np.int32)
@@ -298,37 +272,15 @@ def _lead(signs: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 
 def wilcoxon_test(values: np.ndarray, units: Units = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Run the two-sided Wilcoxon signed-rank test on all pairs of systems.
+    """Compute p and lead (int8) of the two-sided Wilcoxon signed-rank test on all pairs of systems.
 
-    Zeros are dropped, equal magnitudes share their mean rank, and the null distribution is, as in
-    ``scipy.stats.wilcoxon(a, b)``,
+    Zeros are dropped, equal magnitudes share their mean rank, and the null distribution is that of
+    ``scipy.stats.wilcoxon``: exact for n <= 50 without ties and zeros, enumerated for n <= 13 with
+    some, else normal with the variance corrected for ties, without continuity correction.
 
-    - exact for n <= 50 queries without ties and zeros;
-    - enumerated over all signs for n <= 13 with ties or zeros;
-    - else normal, the variance corrected for ties, without continuity correction.
-
-    Parameters
-    ----------
-    values
-        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
-    units
-        Unit of the last printed digit, of all values or [system]: see `Matrix.units`.
-
-    Returns
-    -------
-    p : float64 [system, system]
-        1 on the diagonal; NaN where a pair shares no query.
-    lead : int8 [system, system]
-        1 where the row has the larger rank sum, -1 where the smaller, 0 for equal sums.
-
-    Notes
-    -----
-    Unlike in scipy, differences that are equal but for rounding tie, so that P@20 and the number of
-    relevant docs in 20 have one p. A difference is 0 within the tolerance of `irmeta.equality`:
-    1e-12 of the larger of 1 and the greatest value, and one unit of values that were printed.
-    Magnitudes are sorted, and neighbours within the tolerance tie. Of neighbours that together span
-    more than the tolerance not all can be equal: of these, only those within 1e-12 tie.
-    A pair whose differences are all 0 has p = 1 for any n (scipy: NaN above 13).
+    Unlike in scipy, differences that are equal but for rounding tie (by `irmeta.equality`), so that
+    P@20 and the number of relevant docs in 20 have one p; neighbours that together span more than
+    the tolerance tie only within 1e-12. A pair whose differences are all 0 has p = 1 for any n.
     """
     queries, systems = values.shape
     upper = np.triu(np.ones((systems, systems), bool), 1)
@@ -422,18 +374,6 @@ class PairedT:
     """The test ``t`` of `irmeta.stats.pairwise`, without effect sizes and intervals.
 
     Which pairs are significantly different is known without most of the p-values.
-
-    Attributes
-    ----------
-    direction
-        Direction of the measure.
-    differences
-        Moments of the differences of all pairs.
-
-    Raises
-    ------
-    UsageError
-        If a value is infinite.
     """
 
     lead: None = None

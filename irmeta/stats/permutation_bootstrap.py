@@ -24,24 +24,10 @@ def permutation_p(
 ) -> np.ndarray:
     """Compute two-sided p-values of the sign-flip permutation test [system, system].
 
-    Fisher's randomisation test: under the null hypothesis, the sign of each difference is random. p
-    is the share of sign flips whose |sum of differences| is at least the observed one:
-    ``count / 2^n`` over all flips for at most 16 queries or ``2^n <= resamples``, else
-    ``(1 + count) / (1 + resamples)`` over random flips, the same for all pairs. The diagonal is 1.
-
-    Parameters
-    ----------
-    values
-        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
-    units
-        Unit of the last printed digit, of all values or [system]: see `Matrix.units`.
-
-    Notes
-    -----
-    Sums that differ only by rounding are equal: see `irmeta.equality.sum_tolerances`. Identical
-    systems have p = 1, as has every pair on a single query; a pair that shares no query has NaN.
-    Whether all flips are enumerated depends on the number of queries of the matrix on which any
-    system has a value; a pair that ignores some of them uses the same flips for the others.
+    p is the share of sign flips whose |sum of differences| is at least the observed one, but for
+    rounding: ``count / 2^n`` over all flips for at most 16 queries or ``2^n <= resamples``, else
+    ``(1 + count) / (1 + resamples)`` over random flips, the same for all pairs. n counts the
+    queries of the matrix on which any system has a value. NaN where a pair shares no query.
     """
     values = _used(values)
     check_whole("resamples", resamples)
@@ -83,30 +69,11 @@ def bootstrap(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the paired bootstrap of the mean difference: p, low, high, each [system, system].
 
-    Each resample draws as many queries as a pair has, with replacement; all pairs share the draws.
-    With D the mean difference and D* the mean difference of a resample, the two-sided
-
-        p = (1 + #{|D* - D| >= |D|}) / (1 + resamples),
-
-    by the shift method (Noreen 1989; Smucker, Allan, Carterette 2007,
-    doi:10.1145/1321440.1321528): D* - D follows the null distribution. low and high are the
-    (1 - confidence) / 2 and (1 + confidence) / 2 quantiles of D* (percentile interval).
-
-    Parameters
-    ----------
-    values
-        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
-    units
-        Unit of the last printed digit, of all values or [system]: see `Matrix.units`.
-    joint
-        Whether `confidence` is that of one of many intervals: quantiles far in the tails then count
-        the sample as a resample, as p does, and are infinite with too few resamples.
-
-    Notes
-    -----
-    Sakai's bootstrap (2006), whose D* is studentised, differs. Distances that differ only by
-    rounding are equal. Identical systems have p = 1; a constant difference, whose resamples have
-    no spread, and a pair that shares fewer than two queries have NaN.
+    Each resample draws as many queries as a pair has; all pairs share the draws. With D the mean
+    difference and D* that of a resample, ``p = (1 + #{|D* - D| >= |D|}) / (1 + resamples)`` by the
+    shift method (Noreen 1989; Smucker, Allan, Carterette 2007, doi:10.1145/1321440.1321528); limits
+    are percentiles of D*. Sakai's (2006) is studentised. `joint`: quantiles of one of many
+    intervals count the sample as a resample, and are infinite with too few. NaN without spread.
     """
     check_whole("resamples", resamples)
     check_share("confidence", confidence)

@@ -31,19 +31,11 @@ LEAST_LABELLED = 3
 
 @dataclass(frozen=True)
 class LabelledMoments:
-    """Moments of values by reference (y) and judge (f), of many targets.
+    """Moments of values by reference (y) and judge (f) of many targets: float64 [target].
 
-    Attributes
-    ----------
-    labelled, rest
-        Number n of queries labelled by both, and m of queries labelled by the judge alone.
-    y, f, f_rest
-        float64 [target]: means, over the labelled queries and over the rest.
-    yy, ff, yf
-        float64 [target]: variances and covariance over the labelled queries (divisor n - 1).
-    ff_rest, ff_all
-        float64 [target]: variance of f over the rest (divisor m - 1), and over all (n + m - 1); for
-        m < 2 both are that over all.
+    n `labelled` queries have both, m (`rest`) the judge alone. `y`, `f`, `f_rest` are means; `yy`,
+    `ff`, `yf` (co)variances of the labelled (divisor n - 1), `ff_rest` that of the rest (m - 1),
+    `ff_all` that of all (n + m - 1), which is both for m < 2.
     """
 
     labelled: int
@@ -314,16 +306,9 @@ def _widths(confidence: float, share_of_all: float) -> tuple[np.ndarray, np.ndar
 
 @dataclass(frozen=True)
 class CommonValues:
-    """Values under a reference and under judges, greater is better.
+    """Values under a reference and, by name, judges: float64 [query, system], greater is better.
 
-    Attributes
-    ----------
-    queries, systems
-        Names: the queries on which all values are defined.
-    reference
-        float64 [query, system].
-    judges
-        float64 [query, system] by name.
+    `queries` and `systems` are names: the queries on which all values are defined.
     """
 
     queries: tuple[str, ...]
@@ -502,13 +487,8 @@ class _Setting:
 class _Tally:
     """Sums over all draws of one judge, size and method.
 
-    Attributes
-    ----------
-    totals
-        Sums of the widths, of the widths of the reference alone, and the number of intervals of the
-        reference alone that cover the truth.
-    covered
-        Number of intervals that cover the truth: int64 [target].
+    `totals`: of the widths, of those of the reference alone, and of its intervals that cover the
+    truth; `covered`: of intervals that do, int64 [target].
     """
 
     judge: str

@@ -32,13 +32,8 @@ def harmonic_mean(lengths: np.ndarray) -> float:
 def weighted_mean(lengths: np.ndarray, weights: np.ndarray) -> float:
     """Return the weighted mean of search lengths: Eq. 14, right.
 
-    With ``weights = 1 / lengths`` the result is the `harmonic_mean` (Eq. 15): an unweighted mean
-    of precisions weights each search length by its reciprocal, so that short lengths dominate.
-
-    Raises
-    ------
-    UsageError
-        As `harmonic_mean`.
+    With ``weights = 1 / lengths`` it is the `harmonic_mean` (Eq. 15): a mean of precisions weights
+    each length by its reciprocal, so that short lengths dominate.
     """
     return float((_checked(lengths) * weights).sum() / np.sum(weights))
 
@@ -46,9 +41,8 @@ def weighted_mean(lengths: np.ndarray, weights: np.ndarray) -> float:
 def equivalent_lengths(lengths: np.ndarray) -> np.ndarray:
     """Return search lengths whose arithmetic mean is the harmonic mean of `lengths`: float64 [doc].
 
-    ``SL'_i = w_i SL_i + (1 - w_i) H`` with w_i = 1 / SL_i and H the harmonic mean: a mean of
-    precisions shrinks long lengths so. The paper's example has 2.9 for 2.8, which contradicts the
-    mean.
+    ``SL'_i = w_i SL_i + (1 - w_i) H`` with w_i = 1 / SL_i and H the harmonic mean. The paper's
+    example has 2.9 for 2.8, which contradicts the mean.
     """
     checked = _checked(lengths)
     if (checked < 1).any():

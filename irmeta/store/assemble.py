@@ -17,17 +17,8 @@ from irmeta.trec.tie_orders import order_lists, ranks_from, tied_rows
 class Lists:
     """Ranked lists, sorted by query, then system; the rows of each list are best first.
 
-    Attributes
-    ----------
-    query, system
-        int32: indices into the track's queries and systems.
-    starts
-        int64 [lists + 1]: where the rows of each list begin.
-    columns
-        By row: doc (index into the track's docs), score, position, rank_given.
-    tied, rounded
-        int64: each list's number of rows that share their score, as float32, with another row; and
-        of those whose score as given differs from one that it shares.
+    By list: `query`, `system` (int32 indices into the track's), `starts`, `tied` and `rounded`
+    (int64, see `Noticed`). `columns` are by row: doc (an index), score, position, rank_given.
     """
 
     query: np.ndarray
@@ -41,12 +32,8 @@ class Lists:
 class TrackLists(Generic[AnyRun]):
     """The lists of all systems, without their rows.
 
-    Attributes
-    ----------
-    queries, rows
-        The indices of all queries with a list of any system, sorted; their numbers of rows.
-    queries_of_run
-        For each run the indices of the queries of its lists.
+    `queries` and `rows` are the sorted indices of all queries with a list, and their numbers of
+    rows; `queries_of_run` has the indices by run.
     """
 
     def __init__(

@@ -29,14 +29,7 @@ class Facts:
 
 
 def read_facts(source: TrackSource) -> dict[str, Facts]:
-    """Read the facts of each system in the CSV; empty if the track has no CSV.
-
-    Raises
-    ------
-    DataError
-        If the CSV is unreadable, lacks a column, names a system twice, or has a `pooled` value
-        that is neither yes nor no.
-    """
+    """Read the facts of each system in the CSV; empty if the track has no CSV."""
     given = source.facts
     if given is None:
         return {}
@@ -92,15 +85,10 @@ _SCHEMA = pl.Schema(dict.fromkeys(("set", *_COLUMNS), pl.String) | {"weight": pl
 def read_subtopics(
     source: TrackSource, sets: Sequence[tuple[QrelsSource, QrelsText]]
 ) -> pl.DataFrame:
-    """Read the subtopics files: set, query, subtopic, weight, type.
+    """Read the subtopics files: set, query, subtopic, weight, type; sorted by the first three.
 
-    Rows are sorted by set, query and subtopic; null where a file gives no weight or type.
-
-    Raises
-    ------
-    DataError
-        If a file is no CSV with columns query, subtopic and weight or type, describes a subtopic
-        twice, has a weight that is not a number from 0, or has no query that the qrels set judges.
+    Weight and type are null where a file has none. A file must describe a query that its set
+    judges.
     """
     frames = [_SCHEMA.to_frame()]
     for given, parsed in sets:
@@ -162,16 +150,7 @@ _DEPTH = re.compile(rb"0*[1-9]\d{0,8}")
 def read_pool_depths(source: TrackSource, judged: Collection[str]) -> dict[str, int]:
     """Read the depth of each query's pool, sorted by query; empty if the track has no such file.
 
-    Parameters
-    ----------
-    judged
-        The judged queries of the track. Depths of other queries are kept.
-
-    Raises
-    ------
-    DataError
-        If a line is not a query and a whole number of at least 1, a query has two lines, or no
-        query is judged.
+    Depths of queries that are not `judged` are kept, but one must be judged.
     """
     file = source.pool_depth_by_query
     if file is None:

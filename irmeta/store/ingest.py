@@ -76,19 +76,10 @@ def failures(outcomes: Iterable[Outcome]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Share:
-    """Share of a machine, or of a worker of a cluster, for one track.
+    """Share of a machine, or of a worker of a cluster, for one track that `threads` read.
 
-    Attributes
-    ----------
-    threads
-        Threads that read the track.
-    memory
-        Bytes for all tracks that are read at once on the machine or by the worker; None: a quarter
-        of its memory.
-    at_once
-        Number of these tracks on this machine. A worker of Dask knows its own.
-    processes
-        Number of processes on this machine that read them.
+    `at_once` tracks are read in `processes` of this machine within `memory` bytes; None: a quarter
+    of its memory. A worker of Dask knows its own.
     """
 
     threads: int
@@ -113,11 +104,10 @@ def ingest_track(
     rehash: bool,
     source: AnyTrack,
 ) -> Outcome:
-    """Bring one track of the store up to date with its source files.
+    """Bring one track of the store up to date with its source files; `read` is called after a run.
 
-    Unchanged input is not read again. The track is written to a staging folder and moved into the
-    store with its record last: readers get the old track, an error while files are moved, or the
-    new track. `read` is called with the track after each of its runs; for `rehash` see `Inputs`.
+    The track is written to a staging folder and moved into the store, its record last: readers get
+    the old track, an error while files are moved, or the new track.
     """
     if isinstance(source, BrokenTrack):
         return failed(source, source.error)
@@ -156,33 +146,10 @@ def ingest_collection(
     memory: int | None = None,
     executor: Executor | None = None,
 ) -> list[Outcome]:
-    """Bring a store up to date with the tracks of a collection.
+    """Bring a store up to date with the tracks of a collection; see `irmeta.ingest` for options.
 
-    A failed track does not stop the others; its outcome has the error. Other tracks of the store
-    remain unchanged.
-
-    Parameters
-    ----------
-    tracks
-        Only these tracks; default: all tracks of the collection.
-    rehash
-        Whether files are compared by content even if size and modification time are unchanged.
-    workers
-        Threads, default the usable cores, shared by tracks, or by the runs of a track if there are
-        fewer tracks; with `executor`, the largest number of tracks in work, default all. The store
-        does not depend on their number.
-    memory
-        Bytes that the process takes, its start included; on a Dask cluster, each worker. Rows
-        beyond it, or beyond 2^25 of a track, go to a temporary file; a track whose names do not fit
-        is refused. Default a quarter of the usable memory, or of the worker's limit.
-    executor
-        Executor instead of threads: processes, or a cluster with the same folders. Each track is
-        then read by one thread.
-
-    Raises
-    ------
-    UsageError
-        If two tracks differ only in case, or the folder is not a store with this policy.
+    A failed track does not stop the others; its outcome has the error. Raises `UsageError` if two
+    tracks differ only in case, or the folder is not a store with this policy.
     """
     check_open_files()
     root = local(layout.root)

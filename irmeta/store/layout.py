@@ -52,13 +52,7 @@ from irmeta.store.scan import StoredLists, fix_of
 
 
 def file_checksums(folders: Mapping[str, Path]) -> dict[str, str]:
-    """Map each Parquet file of a track to its size, footer checksum and content checksum.
-
-    Parameters
-    ----------
-    folders
-        The folder of each kind of table.
-    """
+    """Map each Parquet file of kinds of tables to its size and checksums of footer and content."""
     return {
         f"{kind}/{file.name}": f"{footer_checksum(file)} {content_checksum(file).split()[1]}"
         for kind, folder in folders.items()
@@ -187,14 +181,7 @@ class Layout:
         return sorted(paths, key=_part)
 
     def create(self, policy: ReadPolicy) -> None:
-        """Write the manifest, or check that the store's manifest agrees with `policy`.
-
-        Raises
-        ------
-        UsageError
-            If the folder holds other files, a store made under another ReadPolicy, or is on object
-            storage.
-        """
+        """Write the manifest, or check that the store's manifest agrees with `policy`."""
         root = local(self.root)
         if self.manifest.is_file():
             asked = ReadPolicy.from_record(policy.record())  # files by their content
@@ -208,13 +195,7 @@ class Layout:
         write_bytes(self.manifest, add_checksum(to_json(manifest(policy))))
 
     def read_policy(self) -> ReadPolicy:
-        """Return the ReadPolicy in the manifest.
-
-        Raises
-        ------
-        UsageError
-            If the folder is not a store, or its format is newer than this irmeta reads.
-        """
+        """Return the ReadPolicy in the manifest; `UsageError` without one that irmeta reads."""
         manifest = self.read_manifest()
         try:
             if manifest["format"] > FORMAT:
@@ -226,13 +207,7 @@ class Layout:
             ) from None
 
     def read_manifest(self) -> dict[str, Any]:
-        """Return the manifest.
-
-        Raises
-        ------
-        UsageError, DataError
-            If the folder is not a store, or the manifest was changed after it was written.
-        """
+        """Return the manifest; `UsageError` without one, `DataError` if it was changed."""
         try:
             return parse_record(self.manifest.read_bytes())
         except (FileNotFoundError, NotADirectoryError):
@@ -268,11 +243,8 @@ class Layout:
     def track(self, name: str) -> FolderTrack:
         """Read the record of a track.
 
-        Raises
-        ------
-        UsageError, DataError
-            If the store has no such track, an ingest is replacing the track, or the record was
-            changed after it was written.
+        Raises `UsageError` without such a track, `DataError` if it is being replaced or was
+        changed.
         """
         check_not_forked()
         path = self.record(name)
@@ -297,8 +269,7 @@ class Layout:
     def mark_replaced(self, track: str) -> None:
         """Let readers of a track raise an error until its next record is written.
 
-        Without the mark, a reader of all tracks would silently leave the track out, or take new
-        files for those of the old record if their footers are equal.
+        Otherwise they would leave the track out, or mix new files with the old record.
         """
         if self.record(track).is_file():
             mark = {"track": track, IS_REPLACED: True}
@@ -321,13 +292,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class FolderTrack:
-    """A track of a store in a folder: a `StoredTrack`.
-
-    Attributes
-    ----------
-    version
-        Bytes that change when the track is replaced.
-    """
+    """A track of a store in a folder; `version` changes when the track is replaced."""
 
     store: Layout
     record: Mapping[str, Any]
@@ -353,8 +318,8 @@ class FolderTrack:
     def table(self, kind: str, where: pl.Expr | None = None) -> pl.LazyFrame:
         """Scan a table; files that the record does not list are an error.
 
-        polars does not verify page checksums, so the content of each local file is compared with
-        the record at its first use in a process. Remote files are read by pyarrow, which does.
+        polars does not verify page checksums, so each local file is compared at its first use in a
+        process; pyarrow, which reads remote files, does.
         """
         if kind in OPTIONAL and not self._listed(kind):
             return TABLES[kind].empty().lazy()

@@ -30,20 +30,11 @@ kernels and workers divide a track by queries.
 
 @dataclass(frozen=True)
 class Group:
-    """The lists of some queries, with the number and grade of each row's doc.
+    """The lists of some queries (None without any), with the number and grade of each row's doc.
 
-    Attributes
-    ----------
-    queries, lengths, docs
-        Indices of the queries, the number of docs of each, and the indices of these docs, judged
-        docs first. A doc's number is its position among the docs of its query.
-    lists
-        None if no system has a list for any of the queries.
-    numbers, grades
-        int32, by row of `lists`: the number of its doc, and its value in
-        `Judgments.primary`.
-    judged, hashes
-        By list, see `irmeta.kernels.lists.summarize_judged`.
+    `queries`, `lengths` and `docs` are indices of queries, their numbers of docs and the indices of
+    these, judged docs first: a doc's number is its position there. `numbers` and `grades` are int32
+    by row; `judged` and `hashes` by list, see `irmeta.kernels.lists.summarize_judged`.
     """
 
     queries: np.ndarray
@@ -187,19 +178,12 @@ class _Ready(NamedTuple):
 
 @dataclass
 class Noticed:
-    """Counts of rows and lists, made while lists are ordered.
+    """Counts of each system's rows and lists, made while lists are ordered: int64, `hashes` uint64.
 
-    Attributes
-    ----------
-    tied, rounded
-        int64: each system's number of rows that share their score, as float32, with another row
-        of their list; and of those whose score as given differs from one that it shares.
-    selves
-        int64: each system's number of lists whose first doc has the id of their query.
-    judged
-        int64: each system's number of rows of docs judged in the primary qrels.
-    hashes
-        uint64: hash of each system's judged docs and their ranks.
+    `tied`: rows that share their score, as float32, with another row of their list; `rounded`:
+    those whose score as given differs from one that it shares; `selves`: lists whose first doc has
+    the id of the query; `judged`: rows judged in the primary qrels; `hashes`: of judged docs and
+    ranks.
     """
 
     tied: np.ndarray
@@ -277,8 +261,8 @@ def run_columns(
 ) -> dict[str, pa.Array]:
     """Return all columns of the long table for a group with lists.
 
-    `docs` holds each of the group's docs once, sorted; `doc_of_row` indexes it by row. Parquet
-    stores the dictionary in every row group, so names that do not occur would take space.
+    `docs` has each of the group's docs once, sorted, and `doc_of_row` indexes it: Parquet stores
+    the dictionary in every row group, where names that do not occur would take space.
     """
     assert group.lists is not None
     rows = group.lists.columns

@@ -47,13 +47,7 @@ READ_SHARE = 0.4
 
 @dataclass(frozen=True)
 class HeldTrack:
-    """One track in memory.
-
-    Attributes
-    ----------
-    frames
-        The track's qrels, systems and subtopics tables.
-    """
+    """One track in memory; `frames` are its qrels, systems and subtopics tables."""
 
     record: dict[str, Any]
     names: Names
@@ -237,20 +231,9 @@ def read_into_memory(
 ) -> tuple[MemoryStore, list[Outcome]]:
     """Read tracks into memory, one after another; return the store and an outcome per track.
 
-    Parameters
-    ----------
-    name
-        The store's name in messages.
-    policy
-        The policy under which all tracks are read.
-    workers
-        Threads over the runs of a track; default: the usable cores.
-    memory
-        Limit in bytes, default half of the usable memory. A row takes about 50 bytes, and each
-        doc's name is held once per track. A track that does not fit fails.
-    evaluation
-        The only use of the tracks, which then need a tenth of the memory: a track from which it
-        reads no unjudged docs has no tables runs and docs.
+    `memory` is a limit in bytes, by default half of the usable memory: a row takes about 50, and a
+    doc's name is held once per track. Tracks only for an `evaluation` that reads no unjudged docs
+    have no tables runs and docs, and take a tenth.
     """
     left = usable_memory() // 2 if memory is None else memory
     workers, count = thread_count(workers), Count(sources)
@@ -301,25 +284,10 @@ def read_data(
     rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
 ) -> tuple[MemoryStore, Outcome]:
-    """Read one track into memory.
+    """Read one track into memory; for `qrels` and `runs` see irmeta.trec.readers.given.
 
-    Parameters
-    ----------
-    track
-        Name of the track.
-    qrels, runs
-        See irmeta.trec.readers.given. Files are read as those of a collection.
-    policy
-        The policy of reading; its `names` has no effect.
-    rel
-        Least relevant grade of every qrels set, or of some by name.
-    workers
-        Threads over the runs; default: the usable cores.
-
-    Raises
-    ------
-    DataError
-        If the qrels, a run in memory, or all run files cannot be read.
+    `rel`: the least relevant grade of every qrels set, or of some by name. Raises `DataError` if
+    the qrels, a run in memory or all files are unreadable.
     """
     check_not_forked()
     workers, policy = thread_count(workers), replace(policy, names="tag")

@@ -24,20 +24,10 @@ _MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits for one track.
+    """Limits for one track: `memory` is bytes for its names and rows, without the process's start.
 
-    Attributes
-    ----------
-    workers
-        Threads.
-    memory
-        Bytes for the track's names and rows, without those of the process's start.
-    is_strict
-        Whether a track that needs more is refused, which writes a store.
-    at_once, processes
-        Tracks that share the limit, and processes that read them.
-    largest
-        Bytes that reading one file may take; None: `memory`.
+    `is_strict`: a track that needs more is refused. `at_once` tracks share the limit in
+    `processes`; `largest` is what reading one file may take, by default `memory`.
     """
 
     workers: int
@@ -90,16 +80,8 @@ class Limits:
 class Extent:
     """Sizes of a track that determine the memory for reading it.
 
-    Attributes
-    ----------
-    names, name_bytes
-        Number and bytes of the distinct docs.
-    judged_bytes
-        Bytes of the qrels.
-    longest_run
-        Rows of the largest run.
-    list_rows, rows
-        Rows of the longest list of each run, in total, which bound those of a query; all rows.
+    `names` distinct docs of `name_bytes`; rows of the `longest_run`, and of the longest list of
+    each run in total (`list_rows`), which bound those of a query.
     """
 
     names: int = 0

@@ -101,15 +101,7 @@ def _frame(
 def _checked(
     path: Location, as_dictionary: Sequence[str] = (), metadata: pq.FileMetaData | None = None
 ) -> pq.ParquetFile:
-    """Open a Parquet file with verification of its page checksums, if any.
-
-    Parameters
-    ----------
-    as_dictionary
-        Columns to read as dictionaries.
-    metadata
-        The file's metadata, if known.
-    """
+    """Open a Parquet file with verification of its page checksums, if any."""
     import pyarrow.parquet as pq  # slow: a store in memory needs none
 
     is_remote = isinstance(path, RemotePath)
@@ -258,8 +250,7 @@ def part_writer(table: str, folder: Path) -> Generator[PartWriter]:
 def _options(table: str) -> dict[str, Any]:
     """Return a table's Parquet options; benchmarks/README.md has the bytes per row.
 
-    `store_schema=False` keeps the dictionary type out of the file: every reader sees strings.
-    Statistics serve to find a track, set or query: each row group holds all systems.
+    Every reader sees strings (`store_schema`); statistics serve to find a track, set or query.
     """
     columns = TABLES[table].columns
     strings = [c for c, column in columns.items() if column.kind in ("name", "text")]

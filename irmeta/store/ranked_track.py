@@ -59,20 +59,8 @@ from irmeta.trec.tie_orders import columns_compared, order_lists_by_name, row_wi
 class RankedLists:
     """Ranked lists of one run; rows are in the order of the policy, up to its depth.
 
-    Attributes
-    ----------
-    queries
-        The name of the query of each list.
-    lengths
-        int64, by list.
-    columns
-        By row: doc_id, and the columns that evaluation compares.
-    tied, rounded, judged, selves
-        Number of rows that share their score with another row of their list, of those whose score
-        as given differs from one that it shares, of rows whose doc is judged, and of lists whose
-        first doc has the id of the query.
-    hashed
-        Hash of the judged docs and their ranks, a sum over lists of uint64.
+    `queries` (names) and `lengths` are by list; `columns` by row: doc_id, and what evaluation
+    compares. For the counts see `Noticed`; `hashed` is their sum over lists.
     """
 
     queries: list[str]
@@ -87,13 +75,7 @@ class RankedLists:
 
 @dataclass(frozen=True, kw_only=True)
 class RankedRun(RunFacts):
-    """The ranked lists of a run file; `queries` are numbered by the track.
-
-    Attributes
-    ----------
-    lists
-        The lists, `starts` being their first rows.
-    """
+    """The ranked lists of a run file, which begin at `starts`; the track numbers `queries`."""
 
     lists: RankedLists
 
@@ -114,15 +96,7 @@ class _Chunk:
 
 @dataclass(frozen=True)
 class RankReader:
-    """Reader of the runs of a track to ranked lists.
-
-    Attributes
-    ----------
-    columns
-        The columns of rows to keep beside doc_id.
-    room
-        The memory left for reading a file.
-    """
+    """Reader of the runs of a track to ranked lists: doc_id and `columns` of each row."""
 
     source: TrackSource
     judged: JudgedNames
@@ -298,14 +272,8 @@ def number_queries(
 class Evaluation:
     """What an evaluation reads of ranked lists.
 
-    Attributes
-    ----------
-    orders
-        Tie orders under which lists are ranked; None is that of reading.
-    ties
-        Whether it reads which docs are tied under the first of them.
-    names_docs
-        Whether it must know which lists share an unjudged doc.
+    `orders`: tie orders of lists, None for that of reading; `ties`: whether it reads which docs are
+    tied under the first; `names_docs`: whether it must know which lists share an unjudged doc.
     """
 
     orders: tuple[TieOrder | None, ...] = (None,)
@@ -322,12 +290,7 @@ class Evaluation:
 class RankedTrack:
     """One track in memory, without the tables runs and docs.
 
-    Attributes
-    ----------
-    frames
-        The track's qrels, systems, samples and subtopics tables.
-    lists
-        The lists of all systems; `queries` are their names by index.
+    `frames` are the other tables, `lists` the lists of all systems, `queries` their names by index.
     """
 
     record: dict[str, Any]
@@ -411,13 +374,7 @@ def read_ranked(
     limits: Limits,
     count: Callable[[str], None],
 ) -> RankedTrack:
-    """Read a track for evaluation; `columns` are those of rows to keep beside doc_id.
-
-    Raises
-    ------
-    DataError
-        See `read_track`.
-    """
+    """Read a track for evaluation; `columns` are those of rows to keep beside doc_id."""
     source = prepared(source)
     sets, unreadable = read_sets(source, limits)
     beside = read_beside(source, sets, unreadable)
@@ -453,8 +410,8 @@ def _read_runs(
 ) -> tuple[list[RankedRun | SkippedRun], dict[str, str | None]]:
     """Read all runs; return them, and the SHA-256 of each run file and archive.
 
-    Threads share the files, or the lists of a file if there are fewer files. A file that does not
-    fit into a thread's share of the memory is read by one thread, and so are those after it.
+    Threads share the files, or the lists of a file if there are fewer files. From the first file
+    that does not fit into a thread's share of the memory, one thread reads.
     """
     source, files = reader.source, reader.source.runs
     runs: list[list[RankedRun | SkippedRun]] = []

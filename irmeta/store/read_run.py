@@ -76,13 +76,7 @@ class InMemory:
         return {name: values[start:stop] for name, values in self.arrays.items()}
 
     def spill(self, path: Path) -> Spilled:
-        """Write the columns to a file.
-
-        Raises
-        ------
-        OSError
-            If the columns could not be written completely; numpy's `tofile` would not raise.
-        """
+        """Write the columns to a file; `OSError` if incomplete (numpy's `tofile` raises none)."""
         with path.open("wb") as file:
             for name, kind in KINDS.items():
                 file.write(self.arrays[name].astype(kind, copy=False).tobytes())
@@ -122,12 +116,7 @@ class ListRows(NamedTuple):
 class Sources:
     """Columns of several runs, each with the table that maps its doc numbers.
 
-    Attributes
-    ----------
-    held
-        The arrays, referenced so that their addresses stay valid.
-    addresses
-        int64 [sources], by the names of `KINDS`, and of the tables under "table".
+    `addresses` are int64 [sources] by the names of `KINDS` and "table"; `held` keeps the arrays.
     """
 
     held: tuple[dict[str, np.ndarray], ...]
@@ -167,22 +156,9 @@ def _address(array: np.ndarray, kind: type[np.generic]) -> int:
 class RunFacts:
     """The lists of a run file, and what was noticed.
 
-    Attributes
-    ----------
-    tag
-        The run's name in the file; None in a five-column file.
-    queries
-        int32: the number of the query of each list.
-    starts
-        int64 [lists + 1]: the first row of each list.
-    malformed, duplicates
-        Number of lines, and of rows, that were dropped.
-    contradicting
-        Number of lists whose rank column contradicts the scores.
-    system
-        The system's name, which may depend on the other runs of the track.
-    empty
-        Queries with an empty list.
+    `queries` (int32) are numbers by list, which begin at the rows `starts`; `empty` are queries
+    with an empty list. `malformed`, `duplicates` and `contradicting` count lines and rows dropped,
+    and lists whose rank column contradicts the scores. Without a `tag` (five columns) it is None.
     """
 
     file: str
@@ -210,12 +186,8 @@ AnyRun = TypeVar("AnyRun", bound=RunFacts)
 class Run(RunFacts):
     """One run file in file order, with the numbers that its reader gives to queries and docs.
 
-    Attributes
-    ----------
-    states
-        uint8 by list: the order of the scores of each list, see irmeta.kernels.lists.
-    columns
-        By row: doc, score, rank_given (the rank column) and position, 1-based in the file.
+    `states` (uint8, by list) are the orders of scores, see irmeta.kernels.lists; `columns` are by
+    row: doc, score, rank_given and position, 1-based in the file.
     """
 
     reader: RowReader
@@ -332,12 +304,8 @@ def run_of_rows(
 ) -> Run:
     """Return the run of some rows, list by list, without duplicates.
 
-    Raises
-    ------
-    DataError
-        If a list has a doc twice and the policy does not keep one (the error is that of
-        `repeat_error`), if a row has no rank and the tie order compares ranks, or if all docs are
-        dropped.
+    Raises `repeat_error` for a doc twice in a list, unless the policy keeps one, and `DataError`
+    for a row without a rank that the tie order compares, or if all docs are dropped.
     """
     policy, rows = source.policy, parsed.rows
     count = len(rows.doc)

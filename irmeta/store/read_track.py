@@ -38,18 +38,10 @@ MOST_ROWS = 1 << 25  # rows of a track in memory; further rows go to a temporary
 
 @dataclass(frozen=True)
 class Beside:
-    """Content of the files of a track other than its runs.
+    """Content of the files of a track other than its runs; `left_out` tells of unreadable sets.
 
-    Attributes
-    ----------
-    left_out
-        A message that names the qrels sets that cannot be read and are left out, or None.
-    inputs
-        The SHA-256 of each source file; None for a file that could not be read.
-    described
-        The subtopics of subtopics files: set, query, subtopic, weight, type.
-    pool_depths
-        The depth of the pool of each query in the file of depths.
+    `inputs` has the SHA-256 of each file, None if unreadable; `described` set, query, subtopic,
+    weight and type of subtopics files; `pool_depths` those of a file, by query.
     """
 
     source: TrackSource
@@ -63,15 +55,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class ReadTrack(Beside):
-    """Content of the files of a track.
-
-    Attributes
-    ----------
-    named
-        Systems and skipped runs of the track.
-    workers
-        Threads for which the limits leave memory.
-    """
+    """Content of the files of a track; the limits leave memory for `workers` threads."""
 
     rows: TrackLists[Any]
     named: Named[Any]
@@ -116,20 +100,10 @@ def read_track(
     spill: Path | None,
     count: Callable[[str], None] | None = None,
 ) -> ReadTrack:
-    """Read a track's qrels, facts and runs.
+    """Read a track's qrels, facts and runs; rows beyond the limits go to the folder `spill`.
 
-    Parameters
-    ----------
-    spill
-        Folder for rows beyond the limits.
-    count
-        Counter of runs read.
-
-    Raises
-    ------
-    DataError
-        If all qrels sets, or facts or depths cannot be read, no run can be used, the rows exceed
-        the limits without a folder for them, or the names exceed strict limits.
+    Raises `DataError` if all qrels sets, or facts or depths are unreadable, no run can be used,
+    rows exceed the limits without a folder, or names exceed strict limits.
     """
     source = prepared(source)
     workers = limits.workers
@@ -155,13 +129,8 @@ def read_with(
 ) -> ReadTrack:
     """Read the facts and the runs of a track with the given qrels sets.
 
-    `read_runs` returns all runs, and the SHA-256 of each of their files. `unreadable` has the
-    errors of the sets that are left out.
-
-    Raises
-    ------
-    DataError
-        As `read_track`.
+    `read_runs` returns all runs, and the SHA-256 of each of their files; `unreadable` has the
+    errors of sets that are left out.
     """
     beside = read_beside(source, sets, unreadable)
     judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
@@ -206,13 +175,7 @@ def read_beside(
 def name_runs(
     source: TrackSource, read: Sequence[AnyRun | SkippedRun], judged: int
 ) -> Named[AnyRun]:
-    """Name the systems of a track; judged queries have numbers below `judged`.
-
-    Raises
-    ------
-    DataError
-        If no run can be used.
-    """
+    """Name the systems of a track; judged queries have numbers below `judged`."""
     named = name_systems(read, judged, source)
     if not named.runs:
         first = named.skipped[0]
@@ -243,13 +206,7 @@ def prepared(source: TrackSource) -> TrackSource:
 def read_sets(
     source: TrackSource, limits: Limits
 ) -> tuple[list[tuple[QrelsSource, QrelsText]], dict[QrelsSource, DataError]]:
-    """Return the qrels sets that can be read, and the errors of the others.
-
-    Raises
-    ------
-    DataError
-        If no set can be read, or one does not fit into the limits.
-    """
+    """Return the qrels sets that can be read, and the errors of others; raise if all have one."""
     sets: list[tuple[QrelsSource, QrelsText]] = []
     unreadable: dict[QrelsSource, DataError] = {}
     for given in source.qrels:
@@ -309,19 +266,10 @@ class Archive:
 
 
 class _Runs:
-    """Reader of the runs of a track within limits.
+    """Reader of the runs of a track, in the order of files and of archives, within limits.
 
-    Beyond the limits, the rows of each run move to a file in the folder `spill`. Then one thread
-    reads on, with the names of all. Then the track is refused, if the limits are strict.
-
-    Attributes
-    ----------
-    runs
-        In the order of the files; runs of an archive in the archive's order.
-    hashes
-        The SHA-256 of each run file and archive.
-    workers
-        Threads that fit into the limits.
+    Beyond them, rows move to files in the folder `spill`; then one thread reads on, with the names
+    of all; then strict limits refuse the track. `hashes` has the SHA-256 of each file.
     """
 
     def __init__(

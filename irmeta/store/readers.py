@@ -18,16 +18,10 @@ from irmeta.trec.source import QrelsSource
 
 
 class Readers(ObjectPool[RowReader]):
-    """One reader per thread, until `unite`.
+    """One reader per thread, until `unite`; all number the judged queries first and equally.
 
-    All readers number the judged queries first and equally: their numbers are below `judged`.
-
-    Attributes
-    ----------
-    first
-        The reader that also numbers the judged docs.
-    judged_queries, judged_docs
-        int32: the numbers that `first` gives to the queries and docs of the judgments, in order.
+    `first` also numbers the judged docs; `judged_queries` and `judged_docs` are its int32 numbers
+    of the queries and docs of the judgments, in order.
     """
 
     def __init__(self, queries: pl.Series, docs: pl.Series) -> None:
@@ -86,13 +80,7 @@ class Readers(ObjectPool[RowReader]):
 
 @dataclass(frozen=True)
 class TrackNames:
-    """All queries and docs of a track, sorted by bytes.
-
-    Attributes
-    ----------
-    query_indices, doc_indices
-        int32, for each reader: index of the name by number.
-    """
+    """All queries and docs of a track, sorted by bytes; by reader, int32 indices by number."""
 
     queries: pl.Series
     docs: pl.Series
@@ -102,21 +90,12 @@ class TrackNames:
 
 @dataclass(frozen=True)
 class Judgments:
-    """Judged docs of each query over all qrels sets, as one sorted array of pairs.
+    """Judged docs of each query over all qrels sets: sorted `pairs` ``query << 32 | doc``.
 
-    Attributes
-    ----------
-    pairs
-        ``query << 32 | doc`` (indices into the sorted names), sorted and distinct.
-    primary
-        int32 grade of each pair in the primary set, or index in `levels`; `NO_GRADE` for a pair
-        not in it.
-    frames
-        One frame per set: set, query, subtopic, doc, grade (as read) and doc_id.
-    samples
-        One frame per set of a sampled pool: set, query, doc, doc_id, stratum, method, probability.
-    levels
-        float64, ascending: the distinct grades of the primary set, if they are not int8.
+    `primary` is the int32 grade in the primary set, `NO_GRADE` without one, or an index in
+    `levels`, its distinct grades where they are not int8. `frames` (set, query, subtopic, doc,
+    grade, doc_id) and `samples` (set, query, doc, doc_id, stratum, method, probability) have one
+    frame per set.
     """
 
     NO_GRADE = 2**31 - 1
@@ -129,8 +108,7 @@ class Judgments:
     def bounds(self, queries: np.ndarray) -> np.ndarray:
         """Return the first pair of each query, and the end of the last query's pairs.
 
-        `queries` are sorted indices. The pairs between bounds belong to them only if they skip no
-        judged query.
+        `queries` are sorted; pairs between bounds belong to them only if they skip no judged query.
         """
         ends = np.append(queries, queries[-1] + 1).astype(np.uint64)
         return np.searchsorted(self.pairs, ends << np.uint64(32))
@@ -190,18 +168,10 @@ def _pairs(query: np.ndarray, doc: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class JudgedNames:
-    """The names of the docs that `Judgments` judge, in their order.
+    """The names of the docs that `Judgments` judge, in their order, and `primary` of these.
 
-    Attributes
-    ----------
-    queries
-        The index of each judged query.
-    firsts
-        int64 [queries + 1]: the first judged doc of each query.
-    bounds, content
-        The names: int64 [judged docs + 1] and uint8, see irmeta.kernels.interning.
-    primary
-        See `Judgments`.
+    `firsts` (int64 [queries + 1]) are the first judged docs of `queries`; for `bounds` and
+    `content` see irmeta.kernels.interning.
     """
 
     queries: dict[str, int]
@@ -227,15 +197,8 @@ class JudgedNames:
     ) -> np.ndarray:
         """Return numbers of the docs of lists, judged docs of the query first: int32 by row.
 
-        Unjudged docs are numbered list by list, so that a doc of several lists of a query has
-        several numbers.
-
-        Parameters
-        ----------
-        queries, starts
-            By list: index of the query, int64, -1 if it is not judged; and the first row.
-        docs
-            int32 number in `names` of each row's doc.
+        Unjudged docs are numbered list by list. `queries` (int64, -1 if not judged) and `starts`
+        are by list; `docs` are int32 numbers in `names`.
         """
         numbers = np.empty(len(docs), np.int32)
         seen = np.full(len(names), -1, np.int64)

@@ -29,15 +29,10 @@ Seen = dict[str, list[object]]
 
 
 class Inputs:
-    """Check whether a track's source files match its record.
+    """Check whether a track's source files match its record; for `rehash`, and those in the store.
 
-    Sizes and times of files, cached in `.cache.json`, serve only to skip hashing: a changed file
-    of the same size and modification time counts as unchanged. The cache may be deleted.
-
-    Parameters
-    ----------
-    rehash
-        Whether every file is hashed again, including the files in the store.
+    Sizes and times of files, cached in `.cache.json`, serve only to skip hashing: a changed file of
+    the same size and modification time counts as unchanged.
     """
 
     def __init__(self, source: TrackSource, layout: Layout, *, rehash: bool = False) -> None:

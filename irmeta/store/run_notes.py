@@ -19,20 +19,9 @@ _MOST = 3
 
 
 class _Kind(NamedTuple):
-    """One kind of notes.
+    """One kind of notes: expressions over the systems table, and what its systems have (`text`).
 
-    Attributes
-    ----------
-    noticed
-        Whether a row of the systems table has such a note.
-    text
-        What the systems have.
-    detail
-        Text after the name of a system; None: nothing.
-    size
-        Systems of the greatest size are named first.
-    more
-        Sentences after the names of the systems.
+    `detail` follows the name of a system, those of the greatest `size` first, and `more` all names.
     """
 
     noticed: pl.Expr
@@ -120,15 +109,7 @@ _KINDS = {
 
 
 def notes_on_runs(systems: pl.DataFrame, order: TieOrder) -> list[str]:
-    """Return notes on systems of one or several tracks, one for each kind.
-
-    Parameters
-    ----------
-    systems
-        Rows of the systems table.
-    order
-        The tie order of the lists.
-    """
+    """Return notes on systems (rows of the systems table), one for each kind and tie order."""
     used = systems.filter(pl.col("skip_reason").is_null())
     rule = TIE_RULES[order]
     kinds = [*_KINDS["any order"], *_KINDS.get(rule.column, ())]
@@ -187,20 +168,10 @@ def equal_systems(names: Sequence[str], hashes: np.ndarray, judged: np.ndarray) 
 
 
 def disjoint_parts(queries: Sequence[np.ndarray], judged: np.ndarray) -> list[int | None]:
-    """Return numbers of the sets of judged queries of systems that lack some, if none overlap.
+    """Return the number of each system's set of judged queries, from 1, if no two sets overlap.
 
-    Parameters
-    ----------
-    queries
-        For each system the judged queries with a list.
-    judged
-        All judged queries.
-
-    Returns
-    -------
-    list
-        For each system the number of its set, from 1; None for a system with lists for all
-        queries or none, and for all systems unless there are several sets, pairwise disjoint.
+    `queries` has the judged queries of each system's lists. None for a system with lists for all
+    queries or none, and for all systems unless there are several disjoint sets.
     """
     keys = [np.sort(one).tobytes() if 0 < len(one) < len(judged) else b"" for one in queries]
     sets = {key: one for key, one in zip(keys, queries, strict=True) if key}

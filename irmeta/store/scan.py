@@ -41,17 +41,10 @@ class RowGroup(Protocol):
 
 @dataclass(frozen=True)
 class StoredLists:
-    """Ranked lists as arrays for kernels, by query, then system.
+    """Ranked lists as arrays for kernels, by query, then system; the rows of each from `starts` on.
 
-    Attributes
-    ----------
-    query, system
-        int32 [lists].
-    starts
-        int64 [lists + 1]: first row of each list; rows are in the store's order.
-    columns
-        Columns of the long table, by row: doc_id, score, position, rank_given, and doc as numbers
-        that sort like the docs' bytes within a query. Null is the smallest int32.
+    `columns` are by row: doc_id, score, position, rank_given, and doc as numbers that sort like the
+    docs' bytes within a query. Null is the smallest int32.
     """
 
     query: np.ndarray
@@ -181,10 +174,7 @@ class StoredTrack(Protocol):
 def undisturbed(*tracks: StoredTrack) -> Generator[None]:
     """Read several files of tracks as one consistent snapshot, the records read before included.
 
-    Raises
-    ------
-    DataError
-        If an ingest replaced a track before the end of the body, even if another error was raised.
+    Raises `DataError` at the end of the body if an ingest replaced a track meanwhile.
     """
     try:
         yield
@@ -222,13 +212,7 @@ def fix_of(store: StoreReader) -> str:
 
 
 def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
-    """Return the names of the requested tracks, sorted.
-
-    Raises
-    ------
-    UsageError
-        If a track is not in the store, no track is requested, or the store is empty.
-    """
+    """Return the names of the requested tracks, sorted; raise `UsageError` if there are none."""
     if track is None:
         names = store.tracks()
         if not names:
@@ -238,13 +222,7 @@ def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
 
 
 def each_track(store: StoreReader, track: Tracks) -> Iterator[StoredTrack]:
-    """Yield the requested tracks, sorted; of all tracks one record is read at a time.
-
-    Raises
-    ------
-    UsageError
-        See `tracks_of`.
-    """
+    """Yield the requested tracks, sorted; of all tracks one record is read at a time."""
     if track is None:
         return map(store.track, tracks_of(store, None))
     names = [track] if isinstance(track, str) else sorted(set(track))
@@ -254,13 +232,7 @@ def each_track(store: StoreReader, track: Tracks) -> Iterator[StoredTrack]:
 
 
 def only_track(store: StoreReader, track: str | None) -> StoredTrack:
-    """Return a track; None stands for the only track of the store.
-
-    Raises
-    ------
-    UsageError
-        If the track is not in the store, or none is named and the store has several.
-    """
+    """Return a track; None stands for the only track of the store."""
     if track is not None:
         return store.track(track)
     names = tracks_of(store, None)
@@ -285,13 +257,7 @@ def lazy(store: StoreReader, kind: str, track: Tracks = None) -> pl.LazyFrame:
 
 
 def read_table(track: StoredTrack, kind: str, where: pl.Expr | None = None) -> pl.DataFrame:
-    """Read and check a table of one track, like `lazy`.
-
-    Raises
-    ------
-    DataError
-        If the table is damaged.
-    """
+    """Read and check a table of one track, like `lazy`."""
     check_not_forked()
     with _readable(track):
         return track.read(kind, where)
@@ -306,13 +272,7 @@ def track_notes(record: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Complete queries of the long table, read on request.
-
-    Attributes
-    ----------
-    first_query, last_query
-        Range of the block's queries, see `row_blocks`.
-    """
+    """Complete queries of the long table, read on request; for their range see `row_blocks`."""
 
     track: StoredTrack
     groups: Sequence[RowGroup]
@@ -332,10 +292,10 @@ def row_blocks(
     systems: Sequence[str],
     max_rows: int | None = None,
 ) -> Iterator[RowBlock]:
-    """Yield the long table of one track in blocks of complete queries.
+    """Yield the long table of one track in blocks of complete queries, at least one group each.
 
-    A block has at most `max_rows` rows, or as many as the store prefers, and at least one group.
-    The blocks cover all of `queries` (which must be sorted), those without a row included.
+    A block has at most `max_rows` rows, or as many as the store prefers. The blocks cover all of
+    the sorted `queries`, those without a row included.
     """
     with _readable(track):
         groups = track.groups()

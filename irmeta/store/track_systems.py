@@ -21,18 +21,9 @@ _FIXES = {
 
 @dataclass(frozen=True)
 class Named(Generic[AnyRun]):
-    """The systems of a track.
+    """The systems of a track: `runs` sorted by distinct names, and `skipped` runs.
 
-    Attributes
-    ----------
-    runs
-        The runs of the track, sorted by name; no two have the same name.
-    skipped
-        The runs that are not in the track.
-    by
-        The source of the names: ``tag``, ``file`` or ``pattern``.
-    note
-        The reason why ``auto`` did not use tags, if any.
+    `by` is the source of names (tag, file or pattern), `note` the reason why ``auto`` used no tags.
     """
 
     runs: list[AnyRun]

@@ -55,17 +55,7 @@ Described = Mapping[str, Mapping[str, tuple[float | None, str | None]]]
 
 @dataclass(frozen=True)
 class Track:
-    """One track as plain values.
-
-    Attributes
-    ----------
-    qrels
-        Ad hoc qrels; may be empty.
-    diversity
-        Qrels by subtopic, the second set of the track; may be empty.
-    described
-        Weights and types of subtopics, which the collection has in a file; may be empty.
-    """
+    """One track as plain values: ad hoc qrels, those by subtopic (the second set), subtopics."""
 
     runs: Runs
     qrels: Qrels

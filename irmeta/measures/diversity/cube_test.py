@@ -94,12 +94,8 @@ def ratings_of(view: JudgedRanks, params: Params) -> np.ndarray:
 def fill(view: JudgedRanks, ratings: np.ndarray, shares: np.ndarray, params: Params) -> Steps:
     """Fill the cube by the docs of each list.
 
-    Parameters
-    ----------
-    ratings
-        float64 [pairs]; a pair of rating 0 counts for nothing.
-    shares
-        float64 [names of subtopics].
+    `ratings`: float64 [pairs]; a pair of rating 0 counts for nothing. `shares`: float64 [names of
+    subtopics].
     """
     subtopics, gamma = view.require("subtopics"), float(params["gamma"])
     is_code = params.get("form", "code") == "code"

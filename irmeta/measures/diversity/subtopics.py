@@ -121,18 +121,10 @@ def shares_of(ranking: OneList, params: Params) -> dict[str, float]:
 class GainPairs:
     """The pairs of docs and subtopics with a gain, by the docs that have any.
 
-    Attributes
-    ----------
-    rows
-        bool [rows of the view]: the docs with a pair.
-    offsets
-        int64 [queries + 1]: the docs of each query.
-    starts
-        int64 [docs + 1]: the pairs of each doc.
-    subtopic
-        int32 [pairs], numbered within the query, ascending within a doc.
-    gains, keeps
-        float64 [pairs]: see irmeta.kernels.subtopic_gains.
+    `rows`: bool [rows of the view]: the docs with a pair. `offsets`: int64 [queries + 1]: the docs
+    of each query. `starts`: int64 [docs + 1]: the pairs of each doc. `subtopic`: int32 [pairs],
+    numbered within the query, ascending within a doc. `gains`, `keeps`: float64 [pairs]: see
+    irmeta.kernels.subtopic_gains.
     """
 
     rows: np.ndarray
@@ -232,12 +224,8 @@ def longest_list(view: JudgedRanks) -> int:
 class RankWeight:
     """Weight of a gain by its rank.
 
-    Attributes
-    ----------
-    of_view
-        Function that returns the weight of each rank: float64 [rank], 0 at rank 0.
-    at
-        Function that returns the weight of one rank, and the text that applies it to a gain.
+    `of_view`: function that returns the weight of each rank: float64 [rank], 0 at rank 0. `at`:
+    function that returns the weight of one rank, and the text that applies it to a gain.
     """
 
     of_view: Callable[[JudgedRanks, Params], np.ndarray]

@@ -98,14 +98,9 @@ def _whole_numbers(grades: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Chances:
-    """Distribution of the new grade of each grade.
+    """Distribution of the new grade of each grade, both float64 and ascending.
 
-    Attributes
-    ----------
-    old, new
-        float64, ascending: grades of the view from 0, and new grades.
-    below
-        float64 [old, new]: probability of a grade up to the new one.
+    `below` is float64 [old, new]: the probability of a grade up to the new one.
     """
 
     old: np.ndarray

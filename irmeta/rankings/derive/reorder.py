@@ -17,16 +17,9 @@ Order = Literal["random", "best", "worst"]
 class _Tied:
     """Judged docs in blocks of ties; the docs of a block by grade descending.
 
-    Attributes
-    ----------
-    rows, systems
-        int64 [docs]: row and system of each doc.
-    block, place
-        int64 [docs]: its block, and its place among the judged docs of the block.
-    first, size, judged, positive
-        int64 [blocks]: first rank, number of docs, of judged docs, of docs with a grade above 0.
-    hashes
-        uint64 [blocks]: of the names of the query and the system, and of the first rank.
+    int64 [docs]: `rows`, `systems`, `block`, and `place` among the judged docs of the block; int64
+    [blocks]: `first` rank, `size`, and numbers of docs `judged` and of `positive` grade; uint64:
+    hashes of query, system and first rank.
     """
 
     rows: np.ndarray

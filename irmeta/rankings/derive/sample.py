@@ -59,18 +59,8 @@ def sample_queries(
 ) -> tuple[str, ...]:
     """Draw queries at random without replacement, for `only_queries`.
 
-    With a seed, smaller samples are subsets of larger samples, and the order of two queries does
-    not depend on the other queries.
-
-    Raises
-    ------
-    UsageError
-        If `number` is negative or larger than the number of queries.
-
-    Examples
-    --------
-    >>> sample_queries(["301", "302", "303", "304"], 2, rng=7)
-    ('301', '304')
+    With a seed, smaller samples are subsets of larger ones, and the order of two queries does not
+    depend on other queries.
     """
     if not 0 <= number <= len(queries):
         raise UsageError(f"{number} of {len(queries)} queries cannot be drawn.")
