@@ -119,19 +119,15 @@ def __getattr__(name: str) -> MeasureName:  # type checkers know all other names
         return module
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
-    if not name.startswith("_") and not _is_submodule(name):
-        from irmeta.measures.names import measure_named
+    if not name.startswith("_"):
+        from importlib.util import find_spec
 
-        if (measure := measure_named(name)) is not None:
-            return measure
+        if find_spec(f"{__name__}.{name}") is None:  # else import itself loads the module
+            from irmeta.measures.names import measure_named
+
+            if (measure := measure_named(name)) is not None:
+                return measure
     raise AttributeError(f"module 'irmeta' has no attribute {name!r}")
-
-
-def _is_submodule(name: str) -> bool:
-    """Check whether an import asks for a module of the package, which it then loads itself."""
-    from importlib.util import find_spec
-
-    return find_spec(f"{__name__}.{name}") is not None
 
 
 def __dir__() -> list[str]:

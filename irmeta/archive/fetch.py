@@ -162,7 +162,10 @@ def fetch_plan(
 ) -> FetchReport:
     """Fetch the files of a plan: see `fetch`. `pauses` is the clock of the limits for hosts."""
     counter, pauses = _Counter(len(planned.files())), pauses or Pauses()
-    mirror = None if options.mirror is None else open_mirror(options.mirror)
+    mirror = None
+    if options.mirror is not None:
+        is_url = options.mirror.lower().startswith(("http://", "https://"))
+        mirror = UrlMirror(options.mirror) if is_url else FolderMirror(Path(options.mirror))
     with _downloader(mirror, options, password, timeout, pauses, counter) as downloader:
         if options.dry_run:
             fetcher = FileFetcher(folder, FetchLock(folder), options, mirror, downloader)
@@ -462,13 +465,6 @@ class FolderMirror:
             if file.is_file():
                 return file
         return None
-
-
-def open_mirror(mirror: str) -> UrlMirror | FolderMirror:
-    """Return a mirror given by its address or folder."""
-    if mirror.lower().startswith(("http://", "https://")):
-        return UrlMirror(mirror)
-    return FolderMirror(Path(mirror))
 
 
 def place(file: Path, target: Path, placement: Placement) -> None:

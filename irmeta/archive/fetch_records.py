@@ -105,17 +105,15 @@ def _read(file: Path) -> dict[str, Fetched]:
         record = load_json(file.read_bytes())
         if record["format"] != _FORMAT:
             raise ValueError(f"format {record['format']}")
-        return {path: _parsed(fields) for path, fields in record["files"].items()}
+        return {
+            path: Fetched(**(fields | {"parts": tuple(fields.get("parts", ()))}))
+            for path, fields in record["files"].items()
+        }
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         fix = "Restore it, or remove it: then files are fetched again."
         why = error if isinstance(error, OSError | ValueError) else "its fields are others"
         problem = f"cannot be read as a lock file of fetch ({why})"
         raise DataError(problem, file=str(file), fix=fix) from None
-
-
-def _parsed(record: Any) -> Fetched:
-    values: dict[str, Any] = {**record, "parts": tuple(record.get("parts", ()))}
-    return Fetched(**values)
 
 
 SYSTEMS = "systems.csv"

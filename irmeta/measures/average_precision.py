@@ -148,19 +148,15 @@ def compute_r_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.nd
     return np.broadcast_to(per_query(counts[None], cuts, 0.0), (len(ks), *counts.shape))
 
 
-def _needed(level: float, relevant: int, trec_eval: str) -> int:
-    share = level * relevant
-    if trec_eval == "9":
-        return int(share + 0.9)
-    return math.floor(share) + (share - math.floor(share) >= 0.5)
-
-
 def _trace_levels(ranking: OneList, params: Params, levels: list[float]) -> tuple[Term, ...]:
     relevant = ranking.relevant(params["rel"])
     retrieved = [d for d in relevant if d[0] is not None]
     terms = []
     for level in levels:
-        needed = _needed(level, len(relevant), params["trec_eval"])
+        share = level * len(relevant)
+        needed = math.floor(share) + (share - math.floor(share) >= 0.5)
+        if params["trec_eval"] == "9":
+            needed = int(share + 0.9)
         deep_enough = [
             (hits / rank, hits, rank, doc, grade)
             for hits, (rank, doc, grade) in enumerate(retrieved, 1)

@@ -62,7 +62,10 @@ def list_measures() -> pl.DataFrame:
     rows = [
         {
             "measure": m.written,
-            "parameters": ", ".join(_with_default(p) for p in m.parameters),
+            "parameters": ", ".join(
+                p.name if p.default is None else f"{p.name}={printed(p.default)}"
+                for p in m.parameters
+            ),
             "better": _better(m),
             "family": m.family,
             "source": m.source,
@@ -143,10 +146,6 @@ def _other_values(p: Parameter) -> Iterator[str]:
         yield from (printed(v) for v in (2, 0.5, 3) if v != p.default)
 
 
-def _with_default(p: Parameter) -> str:
-    return p.name if p.default is None else f"{p.name}={printed(p.default)}"
-
-
 def _better(m: Measure) -> str:
     return "greater" if m.direction == 1 else "less"
 
@@ -191,12 +190,6 @@ def _in_trec_eval(m: Measure) -> Iterator[str]:
             yield f"{theirs}_{value} = {ours.replace('{}', value)}"
 
 
-def _in_tar_eval(m: Measure) -> Iterator[str]:
-    for theirs, ours in aliases.TAR_EVAL.items():
-        if _stem(ours) == m.name:
-            yield theirs if ours == m.name else f"{theirs} = {ours}"
-
-
 def _in_presets(m: Measure) -> Iterator[str]:
     for preset, names in PRESETS.items():
         held = [name for name in names if _stem(name) == m.name]
@@ -209,6 +202,11 @@ def _elsewhere(m: Measure) -> dict[str, str]:
     """Return other programs' names for a measure, and the presets that include the measure."""
     spelled = [theirs for theirs, ours in aliases.IR_MEASURES.items() if ours == m.name]
     cubetest = (theirs for theirs, ours in aliases.CUBETEST.items() if ours == m.name)
+    tar_eval = (
+        theirs if ours == m.name else f"{theirs} = {ours}"
+        for theirs, ours in aliases.TAR_EVAL.items()
+        if _stem(ours) == m.name
+    )
     further = (*aliases.BY_SUBTOPIC.items(), *FIELD.items())
     others = (
         theirs if ours == m.name else f"{theirs} = {ours}"
@@ -217,7 +215,7 @@ def _elsewhere(m: Measure) -> dict[str, str]:
     )
     names = {
         "in trec_eval": ", ".join(_in_trec_eval(m)),
-        "in tar_eval.py": ", ".join(_in_tar_eval(m)),
+        "in tar_eval.py": ", ".join(tar_eval),
         "in cubetest.py": ", ".join(f"{theirs}@i = {m.name}@5i" for theirs in cubetest),
         "ir_measures also writes": ", ".join(spelled),
         "also written": ", ".join(others),

@@ -27,7 +27,7 @@ from irmeta.naming import DEEPEST, split_names, text_of
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.completeness import complete_depths_of, warn_without_depth
-from irmeta.rankings.derive.cut import cut_ends, pad_ends
+from irmeta.rankings.derive.lists import cut_ends, pad_ends
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.track import Track, each

@@ -57,7 +57,8 @@ def relevant_in_set(track: Track, specs: Sequence[Spec]) -> list[Spec]:
     """
     chosen, decimals = list[Spec](), dict[str, list[Spec]]()
     for spec in specs:
-        named = _in_set(track, spec)
+        is_plain = spec.rel != 1 or not is_thresholded(spec)
+        named = [spec] if is_plain else with_rel(spec, track.stated_rel(spec) or 1)
         chosen += named
         if spec in named and (qrels := _decimal_set(track, spec)):
             decimals.setdefault(qrels, []).append(spec)
@@ -149,12 +150,6 @@ def measures_of_call(
     """Return the measures of a call as they are named on its tracks."""
     specs, policy = parse_call(names, choices)
     return relevant_in_sets(each(store, tracks, policy), specs)
-
-
-def _in_set(track: Track, spec: Spec) -> list[Spec]:
-    if spec.rel != 1 or not is_thresholded(spec):
-        return [spec]
-    return with_rel(spec, track.stated_rel(spec) or 1)
 
 
 def with_rel(spec: Spec, rel: float) -> list[Spec]:

@@ -186,15 +186,13 @@ def _docs(track: Track, ranking: OneList, rel: float, system: str, query: str) -
         orient="row",
     )
     if ranking.subtopics:
-        names = [_relevant_to(ranking, doc, rel) for doc in judged["doc"]]
-        judged = judged.with_columns(subtopics=pl.Series(names, dtype=pl.String))
+        grades_of = (ranking.subtopic_grades.get(doc, {}) for doc in judged["doc"])
+        relevant_to = [
+            ", ".join(name for name, grade in grades.items() if grade >= rel)
+            for grades in grades_of
+        ]
+        judged = judged.with_columns(subtopics=pl.Series(relevant_to, dtype=pl.String))
     return judged.join(rows, on="doc", how="left", maintain_order="left")
-
-
-def _relevant_to(ranking: OneList, doc: str, rel: float) -> str:
-    """Return the names of the subtopics that a doc is relevant to, as one text."""
-    grades = ranking.subtopic_grades.get(doc, {})
-    return ", ".join(name for name, grade in grades.items() if grade >= rel)
 
 
 def _facts(ranking: OneList, spec: Spec) -> dict[str, object]:

@@ -317,29 +317,20 @@ def compute_rare_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     return mixed(view, params, rbp.RBP.compute(view, {**params, **_PLAIN}, ks), rare)
 
 
-def _weighed(plain: Trace, ranking: OneList, params: Params, k: int | None) -> Trace:
-    """Return the trace of a plain measure with each term multiplied by the weight of its doc."""
-    terms = []
+def _weighed(
+    trace: Callable[[OneList, Params, Any], Trace],
+    fixed: Params,
+    ranking: OneList,
+    params: Params,
+    k: int | None,
+) -> Trace:
+    """Trace a plain measure with each term multiplied by the weight of its doc."""
+    plain, terms = trace(ranking, {**params, **fixed}, k), []
     for term in plain.terms:
         weight, text = rare_weight(ranking, term.doc, params, k)
         arithmetic = f"{term.arithmetic} x {text}"
         terms.append(Term(term.rank, term.doc, term.grade, arithmetic, term.amount * weight))
     return Trace(tuple(terms), plain.divisor, plain.divisor_is, plain.undefined)
-
-
-def trace_rare_dcg(ranking: OneList, params: Params, k: int | None) -> Trace:
-    """Trace RareDCG as weighted gains over discounts."""
-    return _weighed(DCG.trace(ranking, {**params, **_PLAIN_DCG}, k), ranking, params, k)
-
-
-def trace_rare_ndcg(ranking: OneList, params: Params, k: int | None) -> Trace:
-    """Trace RarenDCG as the terms of RareDCG over the ideal DCG."""
-    return _weighed(NDCG.trace(ranking, {**params, **_PLAIN_DCG}, k), ranking, params, k)
-
-
-def trace_rare_rbp(ranking: OneList, params: Params, k: int | None) -> Trace:
-    """Trace RareRBP as weighted gains."""
-    return _weighed(rbp.RBP.trace(ranking, {**params, **_PLAIN}, k), ranking, params, k)
 
 
 _NDCG = (*RARENESS, GAIN, *DISCOUNT)
@@ -361,10 +352,6 @@ def _check_ndcg(params: Params, cutoff: Cutoff) -> None:
 def _check_rbp(params: Params, cutoff: Cutoff) -> None:
     rbp.check_rbp("RareRBP", {**params, **_PLAIN})
     check_rareness("RareRBP", params)
-
-
-def _printed_rbp(params: Params, cutoff: Cutoff) -> list[str]:
-    return [*printed_rareness(RARENESS, params, cutoff), *rbp.printed_rbp(params, cutoff)]
 
 
 _measure = partial(
@@ -402,7 +389,7 @@ MEASURES = (
         name="RareDCG",
         summary="discounted cumulated gain that weighs docs by rarity",
         compute=compute_rare_dcg,
-        trace=trace_rare_dcg,
+        trace=partial(_weighed, DCG.trace, _PLAIN_DCG),
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
         parameters=_DCG,
         family="utility",
@@ -413,7 +400,7 @@ MEASURES = (
         name="RarenDCG",
         summary="RareDCG over the DCG of the ideal list, up to 1 + alpha",
         compute=compute_rare_ndcg,
-        trace=trace_rare_ndcg,
+        trace=partial(_weighed, NDCG.trace, _PLAIN_DCG),
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
         parameters=_NDCG,
         check=_check_ndcg,
@@ -423,12 +410,15 @@ MEASURES = (
         name="RareRBP",
         summary="rank-biased precision that weighs docs by rarity, binary by default",
         compute=compute_rare_rbp,
-        trace=trace_rare_rbp,
+        trace=partial(_weighed, rbp.RBP.trace, _PLAIN),
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/1416950.1416952",
         parameters=_RBP,
         family="utility",
         check=_check_rbp,
-        printed=_printed_rbp,
+        printed=lambda params, cutoff: [
+            *printed_rareness(RARENESS, params, cutoff),
+            *rbp.printed_rbp(params, cutoff),
+        ],
     ),
 )
 

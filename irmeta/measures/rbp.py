@@ -71,8 +71,12 @@ def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     Where tied docs share weights, the residual is 1 minus the weights of judged docs, because all
     weights add up to 1.
     """
-    in_order = params["ties"] == "order"
-    residual = _of_unjudged(view, params["p"], ks) if in_order else _shared(view, params, ks)
+    if params["ties"] == "order":
+        residual = _of_unjudged(view, params["p"], ks)
+    else:
+        judged = view.is_judged.astype(np.float64)
+        total = weighted_gain(view, judged, worth(view, params), ks, params["ties"])
+        residual = np.maximum(1.0 - (1.0 - params["p"]) * total, 0.0)  # below 0 by rounding
     if params["tail"] == "trec_eval10":
         judged = retrieved(view, view.nonrelevant(1)[0])
         residual[:, judged == view.lengths] = 0.0
@@ -85,13 +89,6 @@ def _of_unjudged(view: JudgedRanks, p: float, ks: Cutoffs) -> np.ndarray:
     lists = view.ranks, view.offsets, view.is_judged, view.lengths
     add_unjudged(*lists, counting_space(view), weights, cuts, total)
     return weights[np.minimum(view.lengths, cuts[:, None, None])] + (1.0 - p) * total
-
-
-def _shared(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    judged = view.is_judged.astype(np.float64)
-    total = weighted_gain(view, judged, worth(view, params), ks, params["ties"])
-    residual = 1.0 - (1.0 - params["p"]) * total
-    return np.maximum(residual, 0.0)  # rounding may make the sum of weights exceed 1
 
 
 def trace_residual(ranking: OneList, params: Params, k: int | None) -> Trace:

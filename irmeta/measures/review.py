@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from irmeta.kernels.cutoff_sums import count_to_own_cut
-from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.sums import divide, empty_values, per_query
 from irmeta.naming import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
@@ -222,120 +223,90 @@ def _review(ranking: OneList, params: Params) -> _Review:
     return _Review(docs, min(ranking.length, docs), len(ranking.relevant(params["rel"])), retrieved)
 
 
-def _defined(ks: Cutoffs, review: _Review, values: np.ndarray) -> np.ndarray:
-    """Return values of a query with relevant docs for each cutoff, NaN for other queries."""
-    return np.broadcast_to(
-        np.where(review.relevant > 0, values, math.nan), (len(ks), *review.retrieved.shape)
-    )
+@dataclass(frozen=True)
+class _Cost:
+    """A part of the cost of a review, by its numbers of docs and the parameters."""
+
+    name: str
+    amount: Callable[[_Review, Params], Any]
+    text: Callable[[_Review, Params], str]
 
 
-def _recall_loss(review: _Review) -> Any:
-    return (1.0 - review.retrieved / np.maximum(review.relevant, 1.0)) ** 2
-
-
-def _effort_loss(review: _Review, b: float) -> Any:
+def _effort_loss(review: _Review, params: Params) -> Any:
+    b = params["b"]
     return (
         b / np.maximum(review.docs, 1.0) * review.read / np.maximum(review.relevant + b, 1)
     ) ** 2
 
 
-def _penalty(review: _Review, kind: str, amount: float) -> Any:
+def _penalty(review: _Review, params: Params) -> Any:
     missing, unread = review.relevant - review.retrieved, review.docs - review.read
-    if kind == "uniform":
-        return amount * unread * missing / np.maximum(review.relevant, 1.0)
+    if params["penalty"] == "uniform":
+        return params["missed"] * unread * missing / np.maximum(review.relevant, 1.0)
     share = 1.0 - 0.5 ** np.maximum(missing - 1.0, 0.0)
-    return amount * unread * (share if kind == "weighted" else 0.0)
+    return params["missed"] * unread * (share if params["penalty"] == "weighted" else 0.0)
 
 
-def compute_recall_loss(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute (1 - recall)^2."""
-    review = _reviews(view, params)
-    return _defined(ks, review, _recall_loss(review))
-
-
-def compute_effort_loss(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute (b / N)^2 (n / (R + b))^2, with n docs of the list read out of N."""
-    review = _reviews(view, params)
-    return _defined(ks, review, _effort_loss(review, params["b"]))
-
-
-def compute_loss(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute (1 - recall)^2 + (b / N)^2 (n / (R + b))^2, with n docs read out of N."""
-    review = _reviews(view, params)
-    return _defined(ks, review, _recall_loss(review) + _effort_loss(review, params["b"]))
-
-
-def compute_cost(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Add up the cost of the docs of the list, and of N - n unread docs if relevant ones are lost.
-
-    With m of R relevant docs lost, the penalty is ``missed`` * (N - n) times m / R (uniform), or
-    times 1/2 + 1/4 + ... of m - 1 terms (weighted). The sum of m - 1 terms is that of tar_eval.py,
-    where a single lost doc costs nothing. Reading a doc costs 1 there, and 3 if the system asks for
-    feedback on it (action AF, which runs have in column 2 and stores do not keep).
-    """
-    review = _reviews(view, params)
-    penalty = _penalty(review, params["penalty"], params["missed"])
-    return _defined(ks, review, params["doc"] * review.read + penalty)
-
-
-def _recall_term(review: _Review) -> Term:
-    text = f"(1 - {review.retrieved}/{review.relevant})^2"
-    return Term(None, "(recall)", 0, text, float(_recall_loss(review)))
-
-
-def _effort_term(review: _Review, b: float) -> Term:
-    text = f"({b:g}/{review.docs})^2 * ({review.read}/({review.relevant} + {b:g}))^2"
-    return Term(None, "(effort)", 0, text, float(_effort_loss(review, b)))
-
-
-def _trace_costs(review: _Review, *terms: Term) -> Trace:
-    return Trace(terms, 1.0, "(nothing)", None if review.relevant else math.nan)
-
-
-def trace_recall_loss(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace LossR as one term."""
-    review = _review(ranking, params)
-    return _trace_costs(review, _recall_term(review))
-
-
-def trace_effort_loss(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace LossE as one term."""
-    review = _review(ranking, params)
-    return _trace_costs(review, _effort_term(review, params["b"]))
-
-
-def trace_loss(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace LossER as the losses of recall and of effort."""
-    review = _review(ranking, params)
-    return _trace_costs(review, _recall_term(review), _effort_term(review, params["b"]))
-
-
-def trace_cost(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace ReviewCost as the costs of docs read and the penalty."""
-    review, cost = _review(ranking, params), params["doc"]
-    read = Term(None, "(docs read)", 0, f"{review.read} docs * {cost:g}", review.read * cost)
-    lost, unread = review.relevant - review.retrieved, review.docs - review.read
-    text = f"{params['penalty']} penalty: {lost} relevant docs lost, {unread} docs unread"
-    amount = float(_penalty(review, params["penalty"], params["missed"]))
-    return _trace_costs(review, read, Term(None, "(docs not read)", 0, text, amount))
+_RECALL = _Cost(
+    "(recall)",
+    lambda review, params: (1.0 - review.retrieved / np.maximum(review.relevant, 1.0)) ** 2,
+    lambda review, params: f"(1 - {review.retrieved}/{review.relevant})^2",
+)
+_EFFORT = _Cost(
+    "(effort)",
+    _effort_loss,
+    lambda review, params: (
+        f"({params['b']:g}/{review.docs})^2 * "
+        f"({review.read}/({review.relevant} + {params['b']:g}))^2"
+    ),
+)
+_READ = _Cost(
+    "(docs read)",
+    lambda review, params: params["doc"] * review.read,
+    lambda review, params: f"{review.read} docs * {params['doc']:g}",
+)
+_NOT_READ = _Cost(
+    "(docs not read)",
+    _penalty,
+    lambda review, params: (
+        f"{params['penalty']} penalty: {review.relevant - review.retrieved} relevant docs lost, "
+        f"{review.docs - review.read} docs unread"
+    ),
+)
 
 
 _B = Parameter("b", 100.0, "docs that a review may read beyond R", "number", 0, 1e12)
 
 
-def _loss(
-    name: str,
-    summary: str,
-    compute: Compute,
-    trace: Callable[[OneList, Params, Any], Trace],
-    **more: Any,
+_LOSS_SOURCE = f"Cormack and Grossman 2016, doi:10.1145/2911451.2911510; {SOURCE} (loss_er)"
+
+
+def _cost_measure(
+    name: str, summary: str, definition: str, *costs: _Cost, source: str = _LOSS_SOURCE, **more: Any
 ) -> Measure:
+    """Return the measure of a sum of costs, undefined for a query without relevant docs."""
+
+    def compute(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        review = _reviews(view, params)
+        values = sum(cost.amount(review, params) for cost in costs)
+        values = np.where(review.relevant > 0, values, math.nan)
+        return np.broadcast_to(values, (len(ks), *review.retrieved.shape))
+
+    def trace(ranking: OneList, params: Params, k: None) -> Trace:
+        review = _review(ranking, params)
+        terms = (
+            Term(None, cost.name, 0, cost.text(review, params), float(cost.amount(review, params)))
+            for cost in costs
+        )
+        return Trace(tuple(terms), 1.0, "(nothing)", None if review.relevant else math.nan)
+
+    compute.__doc__ = definition
     return Measure(
         name=name,
         summary=summary,
         compute=compute,
         trace=trace,
-        source=f"Cormack and Grossman 2016, doi:10.1145/2911451.2911510; {SOURCE} (loss_er)",
+        source=source,
         cutoff="none",
         direction=-1,
         no_relevant=math.nan,
@@ -410,38 +381,47 @@ MEASURES = (
         cutoff="none",
         no_relevant=math.nan,
     ),
-    _loss(
+    _cost_measure(
         "LossR",
         "loss of recall of a review: (1 - recall)^2",
-        compute_recall_loss,
-        trace_recall_loss,
+        "Compute (1 - recall)^2.",
+        _RECALL,
         parameters=(REL, DOCS),
         empty_list="1",
     ),
-    _loss(
+    _cost_measure(
         "LossE",
         "loss of effort of a review, from 0 for no doc read",
-        compute_effort_loss,
-        trace_effort_loss,
+        "Compute (b / N)^2 (n / (R + b))^2, with n docs of the list read out of N.",
+        _EFFORT,
         parameters=(REL, DOCS, _B),
         family="count",
         monotone=False,
     ),
-    _loss(
+    _cost_measure(
         "LossER",
         "loss of recall and effort of a review: LossR + LossE",
-        compute_loss,
-        trace_loss,
+        "Compute (1 - recall)^2 + (b / N)^2 (n / (R + b))^2, with n docs read out of N.",
+        _RECALL,
+        _EFFORT,
         parameters=(REL, DOCS, _B),
         bounds=(0.0, 2.0),
         empty_list="1",
         monotone=False,
     ),
-    Measure(
-        name="ReviewCost",
-        summary="cost of reading the docs of the list, and a penalty for relevant docs lost",
-        compute=compute_cost,
-        trace=trace_cost,
+    _cost_measure(
+        "ReviewCost",
+        "cost of reading the docs of the list, and a penalty for relevant docs lost",
+        """\
+    Add up the cost of the docs of the list, and of N - n unread docs if relevant ones are lost.
+
+    With m of R relevant docs lost, the penalty is ``missed`` * (N - n) times m / R (uniform), or
+    times 1/2 + 1/4 + ... of m - 1 terms (weighted). The sum of m - 1 terms is that of tar_eval.py,
+    where a single lost doc costs nothing. Reading a doc costs 1 there, and 3 if the system asks for
+    feedback on it (action AF, which runs have in column 2 and stores do not keep).
+    """,
+        _READ,
+        _NOT_READ,
         source=f"{SOURCE} (total_cost, total_cost_uniform, total_cost_weighted)",
         parameters=(
             REL,
@@ -456,12 +436,9 @@ MEASURES = (
             ),
             Parameter("missed", 2.0, "penalty for an unread doc", "number", 0, 1e12),
         ),
-        cutoff="none",
-        direction=-1,
         format="length",
         unit="cost",
         bounds=(0.0, math.inf),
-        no_relevant=math.nan,
         empty_list="the penalty for N unread docs",
         family="count",
         monotone=False,

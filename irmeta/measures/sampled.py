@@ -13,9 +13,9 @@ number of relevant docs.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from irmeta.kernels.incomplete import (
     sum_by_stratum,
     weighted_precision_sum,
 )
-from irmeta.measures.spec import Compute, Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.sums import (
     GAIN_OF,
     GAINS,
@@ -220,57 +220,43 @@ def trace_stat_relevant(ranking: OneList, params: Params, k: None) -> Trace:
     return Trace(terms, 1.0, "(nothing)", undefined)
 
 
-def _estimate(
-    name: str,
-    summary: str,
-    compute: Compute,
-    trace: Callable[[OneList, Params, Any], Trace],
-    no_relevant: float = math.nan,
-    **more: Any,
-) -> Measure:
-    return Measure(
-        name=name,
-        summary=summary,
-        compute=compute,
-        trace=trace,
-        source=_STAT_SOURCE,
-        parameters=(REL, MTC),
-        bounds=(0.0, math.inf),
-        unjudged=(),
-        needs=needs_sample,
-        no_relevant=no_relevant,
-        **more,
-    )
-
-
+_estimate = partial(
+    Measure,
+    source=_STAT_SOURCE,
+    parameters=(REL, MTC),
+    bounds=(0.0, math.inf),
+    unjudged=(),
+    needs=needs_sample,
+    no_relevant=math.nan,
+)
 _ESTIMATES = (
     _estimate(
-        "statAP",
-        "AP estimated from docs judged with known probabilities",
-        compute_stat_ap,
-        trace_stat_ap,
+        name="statAP",
+        summary="AP estimated from docs judged with known probabilities",
+        compute=compute_stat_ap,
+        trace=trace_stat_ap,
     ),
     _estimate(
-        "statP",
-        "P@k estimated from docs judged with known probabilities",
-        compute_stat_precision,
-        trace_stat_precision,
+        name="statP",
+        summary="P@k estimated from docs judged with known probabilities",
+        compute=compute_stat_precision,
+        trace=trace_stat_precision,
         cutoff="required",
         family="utility",
         monotone=False,
     ),
     _estimate(
-        "statRprec",
-        "Rprec estimated from docs judged with known probabilities",
-        compute_stat_r_precision,
-        trace_stat_r_precision,
+        name="statRprec",
+        summary="Rprec estimated from docs judged with known probabilities",
+        compute=compute_stat_r_precision,
+        trace=trace_stat_r_precision,
         cutoff="none",
     ),
     _estimate(
-        "statNumRel",
-        "number of relevant docs, estimated from docs judged with known probabilities",
-        compute_stat_relevant,
-        trace_stat_relevant,
+        name="statNumRel",
+        summary="number of relevant docs, estimated from docs judged with known probabilities",
+        compute=compute_stat_relevant,
+        trace=trace_stat_relevant,
         cutoff="none",
         family="count",
         average="sum",
@@ -600,75 +586,58 @@ def trace_inf_relevant(ranking: OneList, params: Params, k: None) -> Trace:
     return Trace(tuple(terms), 1.0, "(nothing)")
 
 
-def _check_xinfap(params: Params, cutoff: Cutoff) -> None:
-    refuse_without_cutoff("xinfAP", params, cutoff)
-
-
-def _expectation(
-    name: str,
-    summary: str,
-    compute: Compute,
-    trace: Callable[[OneList, Params, Any], Trace],
-    parameters: tuple[Parameter, ...] = (REL, _SMOOTHING),
-    monotone: bool = False,
-    **more: Any,
-) -> Measure:
-    return Measure(
-        name=name,
-        summary=summary,
-        compute=compute,
-        trace=trace,
-        source=_EXPECTED_SOURCE,
-        bounds=(0.0, math.inf),
-        unjudged=(),
-        needs=needs_sample,
-        parameters=parameters,
-        monotone=monotone,
-        **more,
-    )
+_expectation = partial(
+    Measure,
+    source=_EXPECTED_SOURCE,
+    bounds=(0.0, math.inf),
+    unjudged=(),
+    needs=needs_sample,
+    parameters=(REL, _SMOOTHING),
+    monotone=False,
+)
 
 
 MEASURES = (
     *_ESTIMATES,
     _expectation(
-        "xinfAP",
-        "extended inferred AP: AP expected from a stratified sample of the pool",
-        compute_xinfap,
-        trace_xinfap,
+        name="xinfAP",
+        summary="extended inferred AP: AP expected from a stratified sample of the pool",
+        compute=compute_xinfap,
+        trace=trace_xinfap,
         parameters=(REL, _NORM, _SMOOTHING),
         monotone=True,
-        check=_check_xinfap,
+        check=lambda params, cutoff: refuse_without_cutoff("xinfAP", params, cutoff),
     ),
     _expectation(
-        "infNDCG",
-        "inferred nDCG: nDCG estimated from a stratified sample of the pool",
-        compute_inf_ndcg,
-        trace_inf_ndcg,
+        name="infNDCG",
+        summary="inferred nDCG: nDCG estimated from a stratified sample of the pool",
+        compute=compute_inf_ndcg,
+        trace=trace_inf_ndcg,
         parameters=(_GAIN, GMAX, _FORM),
     ),
     _expectation(
-        "infP",
-        "inferred P@k: P@k expected from a stratified sample of the pool",
-        compute_inf_precision,
-        trace_inf_precision,
+        name="infP",
+        summary="inferred P@k: P@k expected from a stratified sample of the pool",
+        compute=compute_inf_precision,
+        trace=trace_inf_precision,
         cutoff="required",
         family="utility",
     ),
     _expectation(
-        "infNumRelRet",
-        "number of relevant docs of the list, expected from a stratified sample",
-        compute_inf_relevant_retrieved,
-        trace_inf_relevant_retrieved,
+        name="infNumRelRet",
+        summary="number of relevant docs of the list, expected from a stratified sample",
+        compute=compute_inf_relevant_retrieved,
+        trace=trace_inf_relevant_retrieved,
         cutoff="none",
         family="count",
         average="sum",
         format="count",
     ),
     _expectation(
-        "infNumRel",
-        "number of relevant docs of the query, estimated from a stratified sample",
-        compute_inf_relevant,
-        trace_inf_relevant,
+        name="infNumRel",
+        summary="number of relevant docs of the query, estimated from a stratified sample",
+        compute=compute_inf_relevant,
+        trace=trace_inf_relevant,
         parameters=(REL,),
         cutoff="none",
         family="count",

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from irmeta.measures.sums import empty_values, gains, retrieved
 from irmeta.naming import REL, Parameter
 from irmeta.policies import Unretrieved
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.view import Need
 
 Discount = Callable[[np.ndarray], np.ndarray]
 
@@ -272,27 +272,12 @@ def _length_terms(ranking: OneList, params: Params) -> list[Term]:
     return terms
 
 
-def _trace_lengths(terms: list[Term], divisor_is: str) -> Trace:
-    return Trace(tuple(terms), len(terms), divisor_is, None if terms else math.nan)
-
-
-def trace_initial(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace ISL as the first search length."""
-    return _trace_lengths(_length_terms(ranking, params)[:1], "(nothing)")
-
-
-def trace_total(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace TSL as the last search length."""
-    return _trace_lengths(_length_terms(ranking, params)[-1:], "(nothing)")
-
-
-def trace_average(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace AvgSL as one search length per relevant doc."""
-    return _trace_lengths(_length_terms(ranking, params), "relevant docs of the query")
-
-
-def _needs_retrieved(params: Params) -> tuple[Need, ...]:
-    return ("retrieved",) if params["corpus"] in (None, "relevant") else ()
+def _trace_lengths(
+    counted: slice, divisor_is: str, ranking: OneList, params: Params, k: None
+) -> Trace:
+    """Trace the mean of the search lengths to some of the relevant docs."""
+    terms = tuple(_length_terms(ranking, params)[counted])
+    return Trace(terms, len(terms), divisor_is, None if terms else math.nan)
 
 
 _COOPER = (
@@ -315,13 +300,13 @@ _COOPER = (
 
 
 def _cooper(
-    name: str, to: str, compute: Compute, trace: Callable[[OneList, Params, Any], Trace]
+    name: str, to: str, compute: Compute, counted: slice, divisor_is: str = "(nothing)"
 ) -> Measure:
     return Measure(
         name=name,
         summary=f"search length {to}; docs not retrieved have the last ranks of the corpus",
         compute=compute,
-        trace=trace,
+        trace=partial(_trace_lengths, counted, divisor_is),
         source="Diaz and Ferraro 2022, doi:10.1145/3477495.3532033, section 3.1; Cooper 1968",
         parameters=_COOPER,
         cutoff="none",
@@ -331,7 +316,7 @@ def _cooper(
         bounds=(0.0, math.inf),
         no_relevant=math.nan,
         empty_list="the relevant docs at the last ranks of the corpus",
-        needs=_needs_retrieved,
+        needs=lambda params: ("retrieved",) if params["corpus"] in (None, "relevant") else (),
         revision=2,
     )
 
@@ -364,7 +349,13 @@ MEASURES = (
         monotone=False,
         counts_irrelevant=True,
     ),
-    _cooper("ISL", "to the first relevant doc", compute_initial, trace_initial),
-    _cooper("TSL", "to the last relevant doc", compute_total, trace_total),
-    _cooper("AvgSL", "to a relevant doc, on average", compute_average, trace_average),
+    _cooper("ISL", "to the first relevant doc", compute_initial, slice(1)),
+    _cooper("TSL", "to the last relevant doc", compute_total, slice(-1, None)),
+    _cooper(
+        "AvgSL",
+        "to a relevant doc, on average",
+        compute_average,
+        slice(None),
+        "relevant docs of the query",
+    ),
 )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from irmeta.measures.spec import (
     TREC_EVAL,
-    Compute,
     Cutoffs,
     Measure,
     OneList,
@@ -30,165 +29,81 @@ def set_sizes(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray
     return view.lengths.astype(np.float64), relevant, retrieved(view, params["rel"])
 
 
-def _for_each(ks: Cutoffs, values: np.ndarray, view: JudgedRanks) -> np.ndarray:
-    return np.broadcast_to(values, (len(ks), *view.lengths.shape))
+def _of_set(
+    name: str,
+    summary: str,
+    definition: str,
+    value: Callable[[np.ndarray, np.ndarray, np.ndarray, Params], np.ndarray],
+    per_hit: Callable[[int, int, int, Params], tuple[float, str, float]],
+    **more: Any,
+) -> Measure:
+    """Return a measure of n docs of the list, R relevant docs, and h of both.
+
+    `per_hit` returns the divisor in the trace, its words, and the amount of each of the h docs.
+    """
+
+    def compute(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        values = value(*set_sizes(view, params), params)
+        return np.broadcast_to(values, (len(ks), *view.lengths.shape))
+
+    def trace(ranking: OneList, params: Params, k: None) -> Trace:
+        hits, relevant = _hits(ranking, params), len(ranking.relevant(params["rel"]))
+        divisor, divisor_is, amount = per_hit(ranking.length, relevant, len(hits), params)
+        terms = tuple(Term(*doc, f"{amount:g}", amount) for doc in hits)
+        return Trace(terms, divisor, divisor_is, None if divisor else 0.0)
+
+    compute.__doc__ = definition
+    return Measure(name=name, summary=summary, compute=compute, trace=trace, cutoff="none", **more)
 
 
-def compute_set_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Divide the relevant docs retrieved by the docs of the list."""
-    listed, _, hits = set_sizes(view, params)
-    return _for_each(ks, divide(hits, listed, 0.0), view)
-
-
-def compute_set_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Divide the relevant docs retrieved by all relevant docs."""
-    _, relevant, hits = set_sizes(view, params)
-    return _for_each(ks, divide(hits, relevant, 0.0), view)
-
-
-def compute_set_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute (1 + beta^2) P R / (beta^2 P + R) of set precision and set recall."""
-    listed, relevant, hits = set_sizes(view, params)
+def _f(listed: np.ndarray, relevant: np.ndarray, hits: np.ndarray, params: Params) -> np.ndarray:
     precision, recall = divide(hits, listed, 0.0), divide(hits, relevant, 0.0)
     weight = params["beta"] ** 2
-    value = divide((1.0 + weight) * precision * recall, weight * precision + recall, 0.0)
-    return _for_each(ks, value, view)
+    return divide((1.0 + weight) * precision * recall, weight * precision + recall, 0.0)
 
 
-def compute_set_ap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Multiply set precision by set recall, in one division."""
-    listed, relevant, hits = set_sizes(view, params)
-    return _for_each(ks, divide(hits * hits, listed * relevant, 0.0), view)
-
-
-def compute_set_relative(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Divide the relevant docs retrieved by the most that a list of this length can hold."""
-    listed, relevant, hits = set_sizes(view, params)
-    return _for_each(ks, divide(hits, np.minimum(listed, relevant), 0.0), view)
-
-
-def compute_queries(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Return 1 for every query."""
-    return _for_each(ks, np.array(1.0), view)
-
-
-def compute_listed(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Return the length of the list."""
-    return _for_each(ks, view.lengths.astype(np.float64), view)
-
-
-def compute_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Return R, the number of relevant docs of the query."""
-    return _for_each(ks, view.counts(params["rel"]).astype(np.float64)[:, None], view)
-
-
-def compute_relevant_retrieved(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Count the relevant docs of the list."""
-    return _for_each(ks, retrieved(view, params["rel"]), view)
-
-
-def compute_judged_nonrelevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Count the docs of the list that are judged and not relevant."""
-    return _for_each(ks, retrieved(view, *view.nonrelevant(params["rel"])), view)
+def _f_per_hit(listed: int, relevant: int, hits: int, params: Params) -> tuple[float, str, float]:
+    """Write F as (1 + beta^2) h / (beta^2 R + n), an equal ratio."""
+    weight = params["beta"] ** 2
+    divisor_is = f"{weight:g} times {relevant} relevant docs + {listed} docs of the list"
+    return weight * relevant + listed, divisor_is, 1.0 + weight
 
 
 def _hits(ranking: OneList, params: Params) -> list[tuple[int | None, str, float]]:
     return [d for d in ranking.relevant(params["rel"]) if d[0] is not None]
 
 
-def _per_hit(
-    ranking: OneList, params: Params, divisor: float, divisor_is: str, amount: float = 1.0
-) -> Trace:
-    """Trace the same amount for each relevant doc retrieved; 0 for divisor 0."""
-    terms = tuple(Term(*doc, f"{amount:g}", amount) for doc in _hits(ranking, params))
-    return Trace(terms, divisor, divisor_is, None if divisor else 0.0)
-
-
-def _all_relevant(ranking: OneList, params: Params) -> int:
-    return len(ranking.relevant(params["rel"]))
-
-
-def trace_set_precision(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace SetP as counts over n."""
-    return _per_hit(ranking, params, ranking.length, "docs of the list")
-
-
-def trace_set_recall(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace SetR as counts over R."""
-    return _per_hit(ranking, params, _all_relevant(ranking, params), "relevant docs of the query")
-
-
-def trace_set_f(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace SetF as (1 + beta^2) relevant docs retrieved / (beta^2 R + n), an equal ratio."""
-    weight, relevant = params["beta"] ** 2, _all_relevant(ranking, params)
-    divisor_is = f"{weight:g} times {relevant} relevant docs + {ranking.length} docs of the list"
-    return _per_hit(ranking, params, weight * relevant + ranking.length, divisor_is, 1.0 + weight)
-
-
-def trace_set_ap(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace SetAP as the precision of the list for each relevant doc retrieved, over R."""
-    precision = len(_hits(ranking, params)) / max(ranking.length, 1)
-    relevant = _all_relevant(ranking, params)
-    return _per_hit(ranking, params, relevant, "relevant docs of the query", precision)
-
-
-def trace_set_relative(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace SetRelP as counts over min(n, R)."""
-    relevant = _all_relevant(ranking, params)
-    divisor_is = f"min({ranking.length} docs of the list, {relevant} relevant docs)"
-    return _per_hit(ranking, params, min(ranking.length, relevant), divisor_is)
-
-
-def _total(*terms: Term) -> Trace:
-    return Trace(terms, 1.0, "(nothing)")
-
-
-def _of_all(what: str, arithmetic: str, amount: float) -> Term:
-    """Return a term without a doc."""
-    return Term(None, f"({what})", 0, arithmetic, amount)
-
-
-def trace_queries(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace NumQ as 1."""
-    return _total(_of_all("the query", "1", 1.0))
-
-
-def trace_listed(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace NumRet as one number."""
-    return _total(_of_all("docs of the list", f"{ranking.length}", float(ranking.length)))
-
-
-def trace_relevant(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace NumRel, doc by doc."""
-    return _total(*(Term(*doc, "1", 1.0) for doc in ranking.relevant(params["rel"])))
-
-
-def trace_relevant_retrieved(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace NumRelRet, doc by doc."""
-    return _total(*(Term(*doc, "1", 1.0) for doc in _hits(ranking, params)))
-
-
-def trace_judged_nonrelevant(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace NumNonrelJudgedRet, doc by doc."""
-    counted = (
-        Term(rank, doc, grade, "1", 1.0)
+def _judged_nonrelevant(ranking: OneList, params: Params) -> list[tuple[int, str, float]]:
+    return [
+        (rank, doc, grade)
         for rank, doc, grade in ranking.within(None)
         if ranking.counts_as_judged(grade) and grade < params["rel"]
-    )
-    return _total(*counted)
+    ]
+
+
+def _one_each(docs: Iterable[tuple[int | None, str, float]]) -> list[Term]:
+    return [Term(*doc, "1", 1.0) for doc in docs]
 
 
 def _count(
     name: str,
     summary: str,
-    made: tuple[Compute, Callable[[OneList, Params, Any], Trace]],
+    definition: str,
+    count: Callable[[JudgedRanks, Params], np.ndarray],
+    terms: Callable[[OneList, Params], list[Term]],
     **more: Any,
 ) -> Measure:
+    """Return a measure that is a number of docs, the same at any cutoff."""
+
+    def compute(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        return np.broadcast_to(count(view, params), (len(ks), *view.lengths.shape))
+
+    compute.__doc__ = definition
     return Measure(
         name=name,
         summary=summary,
-        compute=made[0],
-        trace=made[1],
+        compute=compute,
+        trace=lambda ranking, params, k: Trace(tuple(terms(ranking, params)), 1.0, "(nothing)"),
         source=TREC_EVAL.format(re.sub("(?<!^)(?=[A-Z])", "_", name).lower()),
         cutoff="none",
         family="count",
@@ -280,58 +195,64 @@ def trace_scaled_utility(ranking: OneList, params: Params, k: None) -> Trace:
 
 
 MEASURES = (
-    Measure(
-        name="SetP",
-        summary="precision of the complete list",
-        compute=compute_set_precision,
-        trace=trace_set_precision,
+    _of_set(
+        "SetP",
+        "precision of the complete list",
+        "Divide the relevant docs retrieved by the docs of the list.",
+        lambda n, rel, h, params: divide(h, n, 0.0),
+        lambda n, rel, h, params: (n, "docs of the list", 1.0),
         source=TREC_EVAL.format("set_P"),
         family="utility",
         monotone=False,
-        cutoff="none",
     ),
-    Measure(
-        name="SetR",
-        summary="recall of the complete list",
-        compute=compute_set_recall,
-        trace=trace_set_recall,
+    _of_set(
+        "SetR",
+        "recall of the complete list",
+        "Divide the relevant docs retrieved by all relevant docs.",
+        lambda n, rel, h, params: divide(h, rel, 0.0),
+        lambda n, rel, h, params: (rel, "relevant docs of the query", 1.0),
         source=TREC_EVAL.format("set_recall"),
         unjudged=(),
-        cutoff="none",
     ),
-    Measure(
-        name="SetF",
-        summary="F of set precision and set recall; trec_eval names it by beta squared",
-        compute=compute_set_f,
-        trace=trace_set_f,
+    _of_set(
+        "SetF",
+        "F of set precision and set recall; trec_eval names it by beta squared",
+        "Compute (1 + beta^2) P R / (beta^2 P + R) of set precision and set recall.",
+        _f,
+        _f_per_hit,
         source=TREC_EVAL.format("set_F"),
         parameters=(BETA, REL),
         monotone=False,
-        cutoff="none",
     ),
-    Measure(
-        name="SetAP",
-        summary="set precision times set recall",
-        compute=compute_set_ap,
-        trace=trace_set_ap,
+    _of_set(
+        "SetAP",
+        "set precision times set recall",
+        "Multiply set precision by set recall, in one division.",
+        lambda n, rel, h, params: divide(h * h, n * rel, 0.0),
+        lambda n, rel, h, params: (rel, "relevant docs of the query", h / max(n, 1)),
         source=TREC_EVAL.format("set_map"),
         monotone=False,
-        cutoff="none",
         revision=2,
     ),
-    Measure(
-        name="SetRelP",
-        summary="relevant docs retrieved, over the most that a list of this length can hold",
-        compute=compute_set_relative,
-        trace=trace_set_relative,
+    _of_set(
+        "SetRelP",
+        "relevant docs retrieved, over the most that a list of this length can hold",
+        "Divide the relevant docs retrieved by the most that a list of this length can hold.",
+        lambda n, rel, h, params: divide(h, np.minimum(n, rel), 0.0),
+        lambda n, rel, h, params: (
+            min(n, rel),
+            f"min({n} docs of the list, {rel} relevant docs)",
+            1.0,
+        ),
         source=TREC_EVAL.format("set_rel_P"),
         monotone=False,
-        cutoff="none",
     ),
     _count(
         "NumQ",
         "1 for every query; added up, the number of queries",
-        (compute_queries, trace_queries),
+        "Return 1 for every query.",
+        lambda view, params: np.array(1.0),
+        lambda ranking, params: [Term(None, "(the query)", 0, "1", 1.0)],
         parameters=(),
         no_relevant=None,
         empty_list="1",
@@ -340,27 +261,37 @@ MEASURES = (
     _count(
         "NumRet",
         "number of docs in the list",
-        (compute_listed, trace_listed),
+        "Return the length of the list.",
+        lambda view, params: view.lengths.astype(np.float64),
+        lambda ranking, params: [
+            Term(None, "(docs of the list)", 0, f"{ranking.length}", float(ranking.length))
+        ],
         parameters=(),
         no_relevant=None,
     ),
     _count(
         "NumRel",
         "number of relevant docs of the query",
-        (compute_relevant, trace_relevant),
+        "Return R, the number of relevant docs of the query.",
+        lambda view, params: view.counts(params["rel"]).astype(np.float64)[:, None],
+        lambda ranking, params: _one_each(ranking.relevant(params["rel"])),
         empty_list="relevant docs of the query",
         unjudged=(),
     ),
     _count(
         "NumRelRet",
         "number of relevant docs in the list",
-        (compute_relevant_retrieved, trace_relevant_retrieved),
+        "Count the relevant docs of the list.",
+        lambda view, params: retrieved(view, params["rel"]),
+        lambda ranking, params: _one_each(_hits(ranking, params)),
         unjudged=(),
     ),
     _count(
         "NumNonrelJudgedRet",
         "number of docs of the list judged non-relevant",
-        (compute_judged_nonrelevant, trace_judged_nonrelevant),
+        "Count the docs of the list that are judged and not relevant.",
+        lambda view, params: retrieved(view, *view.nonrelevant(params["rel"])),
+        lambda ranking, params: _one_each(_judged_nonrelevant(ranking, params)),
         direction=-1,
         no_relevant=None,
         monotone=False,

@@ -159,23 +159,6 @@ def refuse_without_cutoff(measure: str, params: Params, cutoff: Cutoff) -> None:
             raise MeasureError(f"{name} needs a cutoff, such as {name}@10.")
 
 
-def undefined_at(view: JudgedRanks, k: int) -> np.ndarray:
-    """Return the value where the pool of depth k has no relevant doc: float64 [query]."""
-    return np.where(k < view.require("complete_depth"), np.nan, 0.0)
-
-
-def without_depth(view: JudgedRanks, values: np.ndarray) -> np.ndarray:
-    """Return values [..., query, system] with NaN where the pool is complete at no depth."""
-    return np.where((view.require("complete_depth") == 0)[:, None], np.nan, values)
-
-
-def trace_without_depth(ranking: OneList) -> Trace | None:
-    """Trace the undefined value of a query whose pool is complete at no depth."""
-    if ranking.complete_depth > 0:
-        return None
-    return Trace((), 0.0, "nothing: the pool of the query is complete at no depth", math.nan)
-
-
 GAINS = ("grade", "binary", "linear", "exp")
 GAIN_OF = "gain of a doc of grade g: linear g / highest grade, exp (2^g - 1) / 2^highest"
 MOST_EXPONENT = 127
@@ -521,11 +504,13 @@ class Sum:
             sums = add_up(pool, *self.pooled_steps(pool, view, params), [k])
         if _divides_by_pool(params):
             divisor = self.divisor.of_view(pool, params, [k])[0]
-            values = divide(sums[0], divisor[:, None], undefined_at(view, k)[:, None])
+            undefined = np.where(k < view.require("complete_depth"), np.nan, 0.0)
+            values = divide(sums[0], divisor[:, None], undefined[:, None])
         else:
             divisor = self.divisor.of_view(view, params, [k])
             values = per_query(sums, divisor, self.divisor.undefined)[0]
-        return without_depth(view, values)
+        is_unknown = view.require("complete_depth") == 0
+        return np.where(is_unknown[:, None], np.nan, values)
 
     def events(self, view: JudgedRanks, params: Params) -> Events | None:
         """Return the sum as a step function of the cutoff."""
@@ -543,8 +528,9 @@ class Sum:
         """Trace the value as terms over the divisor."""
         judged = ranking
         if needs_pool(params):
-            if unknown := trace_without_depth(ranking):
-                return unknown
+            if ranking.complete_depth <= 0:
+                unknown = "nothing: the pool of the query is complete at no depth"
+                return Trace((), 0.0, unknown, math.nan)
             judged = ranking.pooled_at(k)
         if self.pooled_terms is not None:
             terms = tuple(self.pooled_terms(judged, ranking, params, k))

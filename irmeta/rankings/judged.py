@@ -15,7 +15,7 @@ from irmeta.errors import check_choice
 from irmeta.parallel import check_not_forked
 from irmeta.policies import Negative, ReadPolicy
 from irmeta.rankings import arrays
-from irmeta.rankings.derive import condense, cut, drop, relabel, select
+from irmeta.rankings.derive import condense, drop, lists, relabel, select
 from irmeta.rankings.pool import PooledLists, pool_depths
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import JudgedView
@@ -317,7 +317,7 @@ class JudgedRanks(JudgedView):
         UsageError
             If `depth` is not a whole number from 1.
         """
-        return cut.cut_to(self, depth)
+        return lists.cut_to(self, depth)
 
     def without_systems(self, systems: str | Iterable[str]) -> Self:
         """Remove systems, as if they had submitted no run; the judgments remain.

@@ -33,15 +33,6 @@ SHARES = ("exact", "precision", "recall")
 """Coefficients of at least 0."""
 
 
-def count_labels(
-    query: np.ndarray, reference: np.ndarray, judge: np.ndarray, queries: int, levels: int
-) -> np.ndarray:
-    """Count labels of docs that both judged: float64 [query, level, level by the judge]."""
-    cell = (query.astype(np.int64) * levels + reference) * levels + judge
-    counts = np.bincount(cell, minlength=queries * levels * levels)
-    return counts.reshape(queries, levels, levels).astype(np.float64)
-
-
 def coefficients(
     tables: np.ndarray, grades: np.ndarray, rel_reference: float, rel_judge: float
 ) -> dict[str, np.ndarray]:
@@ -336,13 +327,13 @@ class LabelPairs:
     @cached_property
     def tables(self) -> np.ndarray:
         """Numbers of docs, float64 [query, grade of the reference, grade of the judge]."""
-        return count_labels(
-            self.labels["query"].rle_id().to_numpy(),
-            np.searchsorted(self.grades, self.labels["grade"].to_numpy()),
-            np.searchsorted(self.grades, self._judge.to_numpy()),
-            self.labels["query"].n_unique(),
-            len(self.grades),
-        )
+        query = self.labels["query"].rle_id().to_numpy().astype(np.int64)
+        reference = np.searchsorted(self.grades, self.labels["grade"].to_numpy())
+        judge = np.searchsorted(self.grades, self._judge.to_numpy())
+        queries, levels = self.labels["query"].n_unique(), len(self.grades)
+        cells = (query * levels + reference) * levels + judge
+        counts = np.bincount(cells, minlength=queries * levels * levels)
+        return counts.reshape(queries, levels, levels).astype(np.float64)
 
     def coefficients(self, tables: np.ndarray) -> dict[str, np.ndarray]:
         """Compute all coefficients of some tables; NaN where they need a common scale.

@@ -307,21 +307,15 @@ def coverage(
 
 def covered_pairs(reference: Tested, new: Tested, alpha: float) -> tuple[int, int, int, int]:
     """Count pairs separated by the reference and by the new measure, covered, and inverted."""
-    concluded, of_new = (pair_signs(_separated(tested, alpha)) for tested in (reference, new))
+    is_better = (
+        pairs.better(alpha) & (pairs.lead is not None or pairs.difference * pairs.direction > TIE)
+        for pairs in (reference, new)
+    )
+    concluded, of_new = map(pair_signs, is_better)
     covered = int(((concluded == of_new) & (concluded != 0)).sum())
     inverted = count_contrary(concluded, upper_values(new.difference) * new.direction)
     separated, separated_new = (int(np.count_nonzero(of)) for of in (concluded, of_new))
     return separated, separated_new, covered, inverted
-
-
-def _separated(pairs: Tested, alpha: float) -> np.ndarray:
-    """Return whether the row is significantly better than the column: bool [system, system]."""
-    return pairs.better(alpha) & (_better(pairs) if pairs.lead is None else True)
-
-
-def _better(pairs: Tested) -> np.ndarray:
-    """Return whether the row's mean is better than the column's: bool [system, system]."""
-    return pairs.difference * pairs.direction > TIE
 
 
 def _aligned(matrix: Matrix, systems: tuple[str, ...]) -> Matrix:

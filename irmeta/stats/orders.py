@@ -53,7 +53,12 @@ def over_common(correlation: Correlation, x: np.ndarray, y: np.ndarray, paired: 
             # Passing the identical array halves the work of the correlation.
             is_same = y is x and rows[0] == columns[0]
             right = left if is_same else y[np.ix_(columns, both)]
-            out[np.ix_(rows, columns)] = _all_with_all(correlation, left, right)
+            if len(left) * len(right) > _FEW:
+                values = correlation(left, right, False)
+            else:
+                pairs = np.repeat(left, len(right), axis=0), np.tile(right, (len(left), 1))
+                values = correlation(*pairs, True).reshape(len(left), len(right))
+            out[np.ix_(rows, columns)] = values
     return out
 
 
@@ -67,13 +72,6 @@ def _alike(known: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     masks, mask_of = np.unique(known, axis=0, return_inverse=True)
     for i, mask in enumerate(masks):
         yield mask, np.flatnonzero(mask_of == i)
-
-
-def _all_with_all(correlation: Correlation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if len(x) * len(y) > _FEW:
-        return correlation(x, y, False)
-    pairs = np.repeat(x, len(y), axis=0), np.tile(y, (len(x), 1))
-    return correlation(*pairs, True).reshape(len(x), len(y))
 
 
 def round_means(values: np.ndarray) -> np.ndarray:

@@ -34,7 +34,9 @@ def permutation_p(
     queries, systems = values.shape
     x = np.nan_to_num(values, nan=0.0)
     slack = sum_tolerances(values, units)
-    complete, first, second = _parts(values)
+    is_complete = _is_complete(values)
+    complete = np.flatnonzero(is_complete)
+    first, second = np.nonzero(np.triu(~np.logical_and.outer(is_complete, is_complete), 1))
     totals = x.sum(axis=0)[complete]
     limit = np.abs(np.subtract.outer(totals, totals)) - of_pairs(slack[complete])
     complete_count = np.zeros(limit.shape, np.int64)
@@ -126,13 +128,6 @@ def _used(values: np.ndarray) -> np.ndarray:
 def _is_complete(values: np.ndarray) -> np.ndarray:
     """Check which systems have a value on every query: bool [system]."""
     return np.logical_not(np.isnan(values).any(axis=0))
-
-
-def _parts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Split systems into those with a value on every query, and the pairs with any other."""
-    is_complete = _is_complete(values)
-    first, second = np.nonzero(np.triu(~np.logical_and.outer(is_complete, is_complete), 1))
-    return np.flatnonzero(is_complete), first, second
 
 
 def _slices(number: int, width: int) -> Iterator[slice]:

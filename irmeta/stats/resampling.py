@@ -266,19 +266,16 @@ def correlate_samples(
     `values_of` is a function from int64 [sample, query], the indices of the queries of all samples
     of one size, to the values that rank the systems: float64 [sample, system].
     """
+    if isinstance(rng, int):  # measures of a track share their samples
+        samples = _seeded_queries(plan.queries, plan.sizes, plan.replicates, rng)
+    else:
+        samples = _queries_of(plan, rng)
     rows = []
-    for size, sampled in zip(plan.sizes, _sampled_queries(plan, rng), strict=True):
+    for size, sampled in zip(plan.sizes, samples, strict=True):
         tau, systems = _tau(whole, values_of(sampled))
         pairs = zip(systems.tolist(), tau.tolist(), strict=True)
         rows += [(size, i, measure, *pair) for i, pair in enumerate(pairs)]
     return _frame(rows, plan)
-
-
-def _sampled_queries(plan: Plan, rng: Rng) -> Sequence[np.ndarray]:
-    """Return the queries of all samples of each size: int64 [sample, query]."""
-    if isinstance(rng, int):  # measures of a track share their samples
-        return _seeded_queries(plan.queries, plan.sizes, plan.replicates, rng)
-    return _queries_of(plan, rng)
 
 
 @lru_cache(maxsize=8)

@@ -355,8 +355,9 @@ class FolderTrack:
 
     def _listed(self, kind: str) -> list[Location]:
         """Return the files of one kind that the record lists."""
-        names = [name.rpartition("/")[2] for name in self.record["files"] if _is_of(name, kind)]
-        return sorted((self.store.folder(kind, self.name) / name for name in names), key=_part)
+        folder, files = self.store.folder(kind, self.name), self.record["files"]
+        listed = (file.removeprefix(f"{kind}/") for file in files if file.startswith(f"{kind}/"))
+        return sorted((folder / name for name in listed), key=_part)
 
     def _checked(
         self, kind: str, content: Callable[[Location], str] | None = None
@@ -375,10 +376,6 @@ class FolderTrack:
             message = f"its files in the store cannot be read ({file} {problem})"
             raise DataError(message, track=self.name, fix=fix_of(self.store))
         return files
-
-
-def _is_of(file: str, kind: str) -> bool:
-    return file.startswith(f"{kind}/")
 
 
 def _part(file: Location) -> int:

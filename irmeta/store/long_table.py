@@ -267,25 +267,23 @@ def run_columns(
     assert group.lists is not None
     rows = group.lists.columns
     lengths = np.diff(group.lists.starts)
+    is_judged = group.grades != Judgments.NO_GRADE
+    if names.levels is None:
+        grades = group.grades.astype(np.int8)
+    else:
+        grades = names.levels[np.where(is_judged, group.grades, 0)]
     return {
         "track": constant(names.track, len(group.numbers)),
         "query": dictionary(group.lists.query, names.queries, lengths),
         "system": dictionary(group.lists.system, names.systems, lengths),
         "rank": column(ranks_from(group.lists.starts)),
         "doc": pa.DictionaryArray.from_arrays(column(doc_of_row), strings(names.docs, docs)),
-        "grade": column(_grades(names, group), group.grades != Judgments.NO_GRADE),
+        "grade": column(grades, is_judged),
         "score": column(rows["score"]),
         "position": column(rows["position"]),
         "rank_given": nullable(rows["rank_given"], NO_RANK),
         "doc_id": column(group.numbers),
     }
-
-
-def _grades(names: Names, group: Group) -> np.ndarray:
-    """Return the grade of each row in the primary set, any for rows without one."""
-    if names.levels is None:
-        return group.grades.astype(np.int8)
-    return names.levels[np.where(group.grades == Judgments.NO_GRADE, 0, group.grades)]
 
 
 def doc_columns(

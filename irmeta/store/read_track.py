@@ -383,7 +383,9 @@ class _Runs:
         return self._extent.with_names(self._readers.docs).needed(self.workers)
 
     def _spill_rows(self, folder: Path) -> None:
-        self.runs = [_spilled(run, folder / f"rows-{i}") for i, run in enumerate(self.runs)]
+        for i, run in enumerate(self.runs):
+            if isinstance(run, Run) and isinstance(run.columns, InMemory):
+                self.runs[i] = replace(run, columns=run.columns.spill(folder / f"rows-{i}"))
         self._rows = self._held = 0
 
 
@@ -413,12 +415,6 @@ def run_or_archive(
     run = read(file)
     kind = archive_kind(file) if isinstance(run, SkippedRun) else None
     return run if kind is None else Archive(file, kind)
-
-
-def _spilled(run: Run | SkippedRun, path: Path) -> Run | SkippedRun:
-    if isinstance(run, Run) and isinstance(run.columns, InMemory):
-        return replace(run, columns=run.columns.spill(path))
-    return run
 
 
 class Count:

@@ -132,7 +132,8 @@ def judgments(
     query = names.query_indices[readers.first][readers.judged_queries]
     doc = names.doc_indices[readers.first][readers.judged_docs]
     ends = np.cumsum([parsed.frame.height for _, parsed in sets])
-    pairs_of = np.split(_pairs(query, doc), ends[:-1])
+    pair = query.astype(np.uint64) << np.uint64(32) | doc.astype(np.uint64)
+    pairs_of = np.split(pair, ends[:-1])
     pairs = np.unique(np.concatenate(pairs_of))
     starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
     levels = None
@@ -160,10 +161,6 @@ def judgments(
             sample = judged.select("set", "query", "doc", "doc_id").hstack(parsed.sample)
             samples.append(sample.sort("query", "doc"))
     return Judgments(pairs, primary, tuple(frames), tuple(samples), levels)
-
-
-def _pairs(query: np.ndarray, doc: np.ndarray) -> np.ndarray:
-    return query.astype(np.uint64) << np.uint64(32) | doc.astype(np.uint64)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Generic
 
 from irmeta.errors import DataError, short
@@ -49,22 +50,17 @@ def name_systems(
     runs = [replace(run, system=source.named.get(run.file, "")) for run in runs]
     if names not in NAMES:
         return _unique(*_by_pattern(names, runs, skipped), "pattern")
-    by_tag = [replace(run, system=run.system or _tag_of(run)) for run in runs]
+    by_tag = [
+        replace(run, system=run.system or (stem(run.file) if run.tag is None else run.tag))
+        for run in runs
+    ]
     note = _clash([run.system for run in by_tag]) if names == "auto" else None
     if names == "tag" or (names == "auto" and note is None):
         return _unique(by_tag, [replace(run, system=run.tag) for run in skipped], "tag")
     of_files = file_names(run.file for run in (*runs, *skipped))
     runs = [replace(run, system=run.system or of_files[run.file]) for run in runs]
     skipped = [replace(run, system=of_files[run.file]) for run in skipped]
-    return Named(sorted(runs, key=_name), skipped, "file", note)
-
-
-def _name(run: RunFacts) -> str:
-    return run.system
-
-
-def _tag_of(run: RunFacts) -> str:
-    return run.tag if run.tag is not None else stem(run.file)
+    return Named(sorted(runs, key=attrgetter("system")), skipped, "file", note)
 
 
 def _clash(names: list[str]) -> str | None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.rankings.derive.cut import cut_ends, pad_ends
+from irmeta.rankings.derive.lists import cut_ends, pad_ends
 from irmeta.rankings.judged import JudgedRanks
 from support.examples import scaled
 from support.making import Line, Track, diverse_tracks, down, tracks

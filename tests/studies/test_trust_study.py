@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.rankings.derive.reorder import reorder_ties
+from irmeta.rankings.derive.lists import reorder_ties
 from irmeta.report.theme import TEXT_WIDTH, WIDTH
 from irmeta.studies.original.trust.figures import FIGURES
 from irmeta.studies.original.trust.grades import (

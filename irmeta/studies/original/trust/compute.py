@@ -15,8 +15,7 @@ from irmeta.measures.curve import curves_of, spec_without_cutoff
 from irmeta.measures.evaluate import dependence, is_thresholded
 from irmeta.measures.names import Spec
 from irmeta.measures.pools import ReducedPool, parts_of, reduced_pools, undecided_pairs
-from irmeta.rankings.derive.cut import cut_ends
-from irmeta.rankings.derive.reorder import Order, reorder_ties, tied_systems
+from irmeta.rankings.derive.lists import Order, cut_ends, reorder_ties, tied_systems
 from irmeta.rankings.derive.select import take_systems
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.view import Need, needs_of, replace_arrays
