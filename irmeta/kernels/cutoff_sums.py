@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import jit
+from irmeta.kernels.jit import Array, Int, jit
 
 
 @jit
-def count_within(ranks, offsets, cuts, out):
+def count_within(ranks: Array, offsets: Array, cuts: Array, out: Array) -> None:
     """Count the docs at or above each cutoff."""
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):
@@ -31,7 +31,7 @@ def count_within(ranks, offsets, cuts, out):
 
 
 @jit
-def precision_sum(ranks, offsets, cuts, out):
+def precision_sum(ranks: Array, offsets: Array, cuts: Array, out: Array) -> None:
     """Sum the precisions at the docs within each cutoff; `ranks` ascend within a query."""
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):
@@ -43,7 +43,7 @@ def precision_sum(ranks, offsets, cuts, out):
 
 
 @jit
-def reciprocal_rank(ranks, offsets, cuts, out):
+def reciprocal_rank(ranks: Array, offsets: Array, cuts: Array, out: Array) -> None:
     """Compute the reciprocal rank of the first doc within the cutoff; `ranks` ascend."""
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):
@@ -54,7 +54,7 @@ def reciprocal_rank(ranks, offsets, cuts, out):
 
 
 @jit
-def count_to_own_cut(ranks, offsets, cuts, out):
+def count_to_own_cut(ranks: Array, offsets: Array, cuts: Array, out: Array) -> None:
     """Count the docs at or above the cutoff of their query.
 
     `cuts` are int64 [queries], below the rank of docs that are not retrieved; `out` is float64
@@ -67,7 +67,7 @@ def count_to_own_cut(ranks, offsets, cuts, out):
 
 
 @jit
-def amounts_within(ranks, offsets, amounts, cuts, out):
+def amounts_within(ranks: Array, offsets: Array, amounts: Array, cuts: Array, out: Array) -> None:
     """Sum the amounts of the docs within each cutoff.
 
     `amounts` is float64 [docs, systems].
@@ -81,7 +81,9 @@ def amounts_within(ranks, offsets, amounts, cuts, out):
 
 
 @jit
-def add_discounted_gains(ranks, labels, discounted, offsets, cuts, out):
+def add_discounted_gains(
+    ranks: Array, labels: Array, discounted: Array, offsets: Array, cuts: Array, out: Array
+) -> None:
     """Sum the discounted gains of the docs within each cutoff, in the order of the list.
 
     A doc with label l (uint8, shaped like `ranks`) at rank r has the float64 gain
@@ -96,20 +98,22 @@ def add_discounted_gains(ranks, labels, discounted, offsets, cuts, out):
 
 
 @jit
-def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
+def shared_gain(
+    ranks: Array,
+    firsts: Array,
+    lasts: Array,
+    offsets: Array,
+    gains: Array,
+    cumulative: Array,
+    cuts: Array,
+    out: Array,
+) -> None:
     """Sum gain times shared weight over the docs of each list, at several cutoffs.
 
     The weight of a tied doc is the mean over its block of weights within the cutoff, the expected
-    weight over random orders of the block.
-
-    Parameters
-    ----------
-    ranks, firsts, lasts
-        [docs, systems]: each doc's rank, and the first and last rank of its block.
-    cumulative
-        float64 by rank: the sum of the weights of all ranks up to it; 0 at 0.
-    gains
-        float64 [docs]; docs of gain 0 are skipped.
+    weight over random orders of the block. `ranks`, `firsts`, `lasts`: [docs, systems]: each doc's
+    rank, and the first and last rank of its block. `cumulative`: float64 by rank: the sum of the
+    weights of all ranks up to it; 0 at 0. `gains`: float64 [docs]; docs of gain 0 are skipped.
     """
     missing = np.iinfo(ranks.dtype).max
     for c in range(len(cuts)):
@@ -125,29 +129,28 @@ def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
 
 @jit
 def add_curves(
-    ranks, offsets, amounts, slot, divisors, scale, undefined, averaged, steps, latest, sums
-):
+    ranks: Array,
+    offsets: Array,
+    amounts: Array,
+    slot: Array,
+    divisors: Array,
+    scale: float,
+    undefined: float,
+    averaged: Array,
+    steps: Array,
+    latest: Array,
+    sums: Array,
+) -> None:
     """Add each query's values at every cutoff to the sums over queries.
 
     A value is defined by `Events`: the amounts up to the cutoff, summed in the order of the list,
-    times `scale`, over the divisor. Queries are added one after another.
-
-    Parameters
-    ----------
-    ranks, amounts
-        [docs, systems], ranks ascending in the rows of query q, ``offsets[q]:offsets[q + 1]``.
-    slot
-        int64 by rank: the first cutoff that includes the rank; ranks beyond its end are in none.
-    divisors
-        float64 [cutoffs or 1, queries].
-    undefined
-        The value where a divisor is 0; NaN is not added.
-    averaged
-        bool [queries, systems]: whether to add the value.
-    steps, latest
-        float64 [cutoffs, systems] and [systems]: working space; `steps` holds NaN before and after.
-    sums
-        float64 [cutoffs, systems]; added to.
+    times `scale`, over the divisor. Queries are added one after another. `ranks`, `amounts`: [docs,
+    systems], ranks ascending in the rows of query q, ``offsets[q]:offsets[q + 1]``. `slot`: int64
+    by rank: the first cutoff that includes the rank; ranks beyond its end are in none. `divisors`:
+    float64 [cutoffs or 1, queries]. `undefined`: the value where a divisor is 0; NaN is not added.
+    `averaged`: bool [queries, systems]: whether to add the value. `steps`, `latest`: float64
+    [cutoffs, systems] and [systems]: working space; `steps` holds NaN before and after. `sums`:
+    float64 [cutoffs, systems]; added to.
     """
     for q in range(len(offsets) - 1):
         latest[:] = 0.0
@@ -169,7 +172,7 @@ def add_curves(
 
 
 @jit
-def best_precision_from(ranks, offsets, missing, out):
+def best_precision_from(ranks: Array, offsets: Array, missing: Int, out: Array) -> None:
     """Compute the highest precision at each relevant doc or below; 0 if none is retrieved.
 
     `out` is float64 [docs, systems], zero.
@@ -186,23 +189,25 @@ def best_precision_from(ranks, offsets, missing, out):
 
 @jit
 def blended_ratios(
-    ranks, labels, gains, relevant, offsets, missing, ideal, starts, beta, gained, counted, amounts
-):
+    ranks: Array,
+    labels: Array,
+    gains: Array,
+    relevant: Array,
+    offsets: Array,
+    missing: Int,
+    ideal: Array,
+    starts: Array,
+    beta: float,
+    gained: Array,
+    counted: Array,
+    amounts: Array,
+) -> None:
     """Compute the Q-measure's blended ratios: (count + beta gain) / (rank + beta ideal gain).
 
-    Each relevant doc has one, at its rank.
-
-    Parameters
-    ----------
-    gains, relevant
-        float64 and bool by label.
-    ideal, starts
-        The gain of the first i docs of the ideal list of query q is ``ideal[starts[q] + i]``, for i
-        below ``starts[q + 1] - starts[q]``.
-    gained, counted
-        float64 [systems]: working space.
-    amounts
-        float64 [docs, systems], zero; written.
+    Each relevant doc has one, at its rank. `gains`, `relevant`: float64 and bool by label. `ideal`,
+    `starts`: the gain of the first i docs of the ideal list of query q is ``ideal[starts[q] + i]``,
+    for i below ``starts[q + 1] - starts[q]``. `gained`, `counted`: float64 [systems]: working
+    space. `amounts`: float64 [docs, systems], zero; written.
     """
     for q in range(len(offsets) - 1):
         last = starts[q + 1] - starts[q] - 1
@@ -222,7 +227,15 @@ def blended_ratios(
 
 
 @jit
-def stop_amounts(ranks, labels, stops, offsets, missing, reading, amounts):
+def stop_amounts(
+    ranks: Array,
+    labels: Array,
+    stops: Array,
+    offsets: Array,
+    missing: Int,
+    reading: Array,
+    amounts: Array,
+) -> None:
     """Compute for each doc the probability that the user stops there, divided by its rank.
 
     `reading` is float64 [systems], working space; `amounts` float64 [docs, systems], zero, is
@@ -240,7 +253,9 @@ def stop_amounts(ranks, labels, stops, offsets, missing, reading, amounts):
 
 
 @jit
-def still_reading(ranks, labels, stops, offsets, cuts, out):
+def still_reading(
+    ranks: Array, labels: Array, stops: Array, offsets: Array, cuts: Array, out: Array
+) -> None:
     """Multiply `out` by the probability that the user reads on after each cutoff.
 
     `cuts` and `out` are as in irmeta.kernels.cutoff_sums, but `out` need not be zero.
@@ -254,7 +269,18 @@ def still_reading(ranks, labels, stops, offsets, cuts, out):
 
 
 @jit
-def ndcg_at_docs(ranks, labels, worth, offsets, missing, ideal, starts, gained, retrieved, out):
+def ndcg_at_docs(
+    ranks: Array,
+    labels: Array,
+    worth: Array,
+    offsets: Array,
+    missing: Int,
+    ideal: Array,
+    starts: Array,
+    gained: Array,
+    retrieved: Array,
+    out: Array,
+) -> None:
     """Sum nDCG at the rank of each doc, or at the end of the list if the doc is not retrieved.
 
     `ideal` has discounted gains; `gained` and `retrieved` are float64 [systems], working space.
@@ -278,19 +304,24 @@ def ndcg_at_docs(ranks, labels, worth, offsets, missing, ideal, starts, gained, 
 
 @jit
 def ndcg_at_ranks(
-    ranks, labels, worth, offsets, missing, ideal, starts, ends, bounds, lengths, out
-):
+    ranks: Array,
+    labels: Array,
+    worth: Array,
+    offsets: Array,
+    missing: Int,
+    ideal: Array,
+    starts: Array,
+    ends: Array,
+    bounds: Array,
+    lengths: Array,
+    out: Array,
+) -> None:
     """Average nDCG at given ranks of each query, and at the end of lists that are long enough.
 
-    Parameters
-    ----------
-    ideal
-        Sums of discounted gains.
-    ends
-        int64: the ranks of query q are ``ends[bounds[q]:bounds[q + 1]]``, ascending; the last is
-        the length of the ideal list. Lists longer than that by two or more also count at their end.
-    lengths
-        uint32 [queries, systems]: lengths of the lists.
+    `ideal`: sums of discounted gains. `ends`: int64: the ranks of query q are
+    ``ends[bounds[q]:bounds[q + 1]]``, ascending; the last is the length of the ideal list. Lists
+    longer than that by two or more also count at their end. `lengths`: uint32 [queries, systems]:
+    lengths of the lists.
     """
     for q in range(len(offsets) - 1):
         if bounds[q] == bounds[q + 1]:
@@ -314,7 +345,17 @@ def ndcg_at_ranks(
 
 
 @jit
-def gain_over_lag(ranks, labels, gains, offsets, missing, ideal, starts, gained, out):
+def gain_over_lag(
+    ranks: Array,
+    labels: Array,
+    gains: Array,
+    offsets: Array,
+    missing: Int,
+    ideal: Array,
+    starts: Array,
+    gained: Array,
+    out: Array,
+) -> None:
     """Sum gain / log2(2 + lag), where lag is ideal minus actual cumulative gain at the rank.
 
     `ideal` has gains of at least 1, and gains of 1 after its end; `gained` is float64
@@ -335,7 +376,9 @@ def gain_over_lag(ranks, labels, gains, offsets, missing, ideal, starts, gained,
 
 
 @jit
-def discounted_lengths(ranks, offsets, missing, divisors, out):
+def discounted_lengths(
+    ranks: Array, offsets: Array, missing: Int, divisors: Array, out: Array
+) -> None:
     """Sum the reciprocals of the divisors, float64 by rank, at the search lengths of the docs."""
     for q in range(len(offsets) - 1):
         for row in range(offsets[q], offsets[q + 1]):
@@ -346,7 +389,9 @@ def discounted_lengths(ranks, offsets, missing, divisors, out):
 
 
 @jit
-def search_lengths(ranks, offsets, missing, unretrieved, out):
+def search_lengths(
+    ranks: Array, offsets: Array, missing: Int, unretrieved: Array, out: Array
+) -> None:
     """Compute the search length of every relevant doc in every system.
 
     Parameters
@@ -370,7 +415,7 @@ def search_lengths(ranks, offsets, missing, unretrieved, out):
 
 
 @jit
-def mean_of_first(lengths, offsets, firsts, out):
+def mean_of_first(lengths: Array, offsets: Array, firsts: Array, out: Array) -> None:
     """Compute the mean of the first rows of each query, for several numbers of rows.
 
     `lengths` is [docs, systems], `firsts` int64, `out` float64 [firsts, queries, systems], zero.
@@ -388,7 +433,7 @@ def mean_of_first(lengths, offsets, firsts, out):
 
 
 @jit
-def systems_within(ranks, depth, out):
+def systems_within(ranks: Array, depth: Int, out: Array) -> None:
     """Count for each row of `ranks` [docs, systems] the systems with a rank within `depth`.
 
     `depth` is below the rank of docs that are not retrieved; `out` int32 [docs], zero.
@@ -399,7 +444,7 @@ def systems_within(ranks, depth, out):
 
 
 @jit
-def systems_within_by_group(ranks, depth, groups, out):
+def systems_within_by_group(ranks: Array, depth: Int, groups: Array, out: Array) -> None:
     """Count for each row of `ranks` [docs, systems] the systems of each group within `depth`.
 
     `groups` int64 [systems]: group of each system; `out` int32 [docs, groups], zero.
@@ -410,24 +455,16 @@ def systems_within_by_group(ranks, depth, groups, out):
 
 
 @jit
-def precision_weights(ranks, offsets, lengths, cut, space, out):
+def precision_weights(
+    ranks: Array, offsets: Array, lengths: Array, cut: Int, space: Array, out: Array
+) -> None:
     """Sum 1 / rank over the docs at or below each doc in its list, down to rank `cut`.
 
     The sum of precisions at docs is the sum of these weights over the docs: a doc counts in its own
-    precision and in that of every doc below it.
-
-    Parameters
-    ----------
-    ranks
-        [docs, systems]; the rows of query q are ``offsets[q]:offsets[q + 1]``.
-    lengths
-        [queries, systems]: no rank of a list is greater.
-    cut
-        int64, below the rank of docs that are not retrieved.
-    space
-        float64 [longest list + 1], of any content.
-    out
-        float64 [docs, systems], zero.
+    precision and in that of every doc below it. `ranks`: [docs, systems]; the rows of query q are
+    ``offsets[q]:offsets[q + 1]``. `lengths`: [queries, systems]: no rank of a list is greater.
+    `cut`: int64, below the rank of docs that are not retrieved. `space`: float64 [longest list +
+    1], of any content. `out`: float64 [docs, systems], zero.
     """
     for q in range(len(offsets) - 1):
         for s in range(ranks.shape[1]):
@@ -444,19 +481,12 @@ def precision_weights(ranks, offsets, lengths, cut, space, out):
 
 
 @jit
-def add_rarity(weights, offsets, rarity, column, out):
+def add_rarity(weights: Array, offsets: Array, rarity: Array, column: Array, out: Array) -> None:
     """Sum the weights of each list's docs times their rarity.
 
-    Parameters
-    ----------
-    weights
-        float64 [docs, systems]; the rows of query q are ``offsets[q]:offsets[q + 1]``.
-    rarity
-        float64 [docs, columns].
-    column
-        int64 [systems]: the column of `rarity` for each system.
-    out
-        float64 [queries, systems], zero.
+    `weights`: float64 [docs, systems]; the rows of query q are ``offsets[q]:offsets[q + 1]``.
+    `rarity`: float64 [docs, columns]. `column`: int64 [systems]: the column of `rarity` for each
+    system. `out`: float64 [queries, systems], zero.
     """
     for q in range(len(offsets) - 1):
         for row in range(offsets[q], offsets[q + 1]):
@@ -465,20 +495,21 @@ def add_rarity(weights, offsets, rarity, column, out):
 
 
 @jit
-def deeper_places(ranks, labels, greater, offsets, missing, seen, places):
+def deeper_places(
+    ranks: Array,
+    labels: Array,
+    greater: Array,
+    offsets: Array,
+    missing: Int,
+    seen: Array,
+    places: Array,
+) -> None:
     """Compute the greater of a doc's rank and its place in the ideal list nearest to the ranking.
 
     The ideal list is sorted by label, and docs of one label by the ranking, so that the overlap of
-    both lists is greatest. A doc is in both lists from this place on.
-
-    Parameters
-    ----------
-    greater
-        int64 [queries, labels]: number of docs of the query with a label before this one.
-    seen
-        int64 [labels]: working space.
-    places
-        int64 [docs, systems], zero; written where a doc is retrieved.
+    both lists is greatest. A doc is in both lists from this place on. `greater`: int64 [queries,
+    labels]: number of docs of the query with a label before this one. `seen`: int64 [labels]:
+    working space. `places`: int64 [docs, systems], zero; written where a doc is retrieved.
     """
     for q in range(len(offsets) - 1):
         for s in range(ranks.shape[1]):

@@ -7,27 +7,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import jit
+from irmeta.kernels.jit import Array, jit
 
 
 @jit
-def drawn_precision_sums(order, ranks, last, relevant, counted, out):
+def drawn_precision_sums(
+    order: Array, ranks: Array, last: Array, relevant: Array, counted: Array, out: Array
+) -> None:
     """Sum the precisions at the relevant docs of each list, for each draw of relevance.
 
-    Parameters
-    ----------
-    order
-        int64 [docs, systems]: the rows of `ranks` by rank, for each system.
-    ranks
-        [docs, systems].
-    last
-        int64 [systems]: number of docs of `order` within the cutoff.
-    relevant
-        uint8 [docs, draws]: 1 for a relevant doc.
-    counted
-        float64 [draws]: working space.
-    out
-        float64 [systems, draws], zero.
+    `order`: int64 [docs, systems]: the rows of `ranks` by rank, for each system. `ranks`: [docs,
+    systems]. `last`: int64 [systems]: number of docs of `order` within the cutoff. `relevant`:
+    uint8 [docs, draws]: 1 for a relevant doc. `counted`: float64 [draws]: working space. `out`:
+    float64 [systems, draws], zero.
     """
     for s in range(ranks.shape[1]):
         counted[:] = 0.0

@@ -16,13 +16,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.jit import Array, Int, inner, jit
 
 
 @jit
 def bpref_sum(
-    relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, missing, more, bound_by, out
-):
+    relevant: Array,
+    relevant_offsets: Array,
+    nonrelevant: Array,
+    nonrelevant_offsets: Array,
+    missing: Int,
+    more: float,
+    bound_by: Int,
+    out: Array,
+) -> None:
     """Sum over retrieved relevant docs 1 minus the share of judged non-relevant docs above each.
 
     `relevant` and `nonrelevant` are ascending ranks of the judged docs. At most R + `more` docs
@@ -53,16 +60,16 @@ def bpref_sum(
 
 @jit
 def inferred_sum(
-    relevant,
-    relevant_offsets,
-    nonrelevant,
-    nonrelevant_offsets,
-    unjudged,
-    unjudged_offsets,
-    missing,
-    epsilon,
-    out,
-):
+    relevant: Array,
+    relevant_offsets: Array,
+    nonrelevant: Array,
+    nonrelevant_offsets: Array,
+    unjudged: Array,
+    unjudged_offsets: Array,
+    missing: Int,
+    epsilon: float,
+    out: Array,
+) -> None:
     """Sum the expected precisions at the retrieved relevant docs.
 
     `relevant`, `nonrelevant` and `unjudged` are ascending ranks of the judged docs and of the
@@ -105,7 +112,15 @@ def _judged_up_to(ranks, start, stop, judged, system, length, counts):
 
 
 @jit
-def condense(ranks, firsts, lasts, offsets, judged, lengths, counts):
+def condense(
+    ranks: Array,
+    firsts: Array,
+    lasts: Array,
+    offsets: Array,
+    judged: Array,
+    lengths: Array,
+    counts: Array,
+) -> None:
     """Replace ranks by ranks among the judged docs of each list, in place.
 
     `firsts` and `lasts`, the first and last ranks of blocks of tied docs, are also replaced; they
@@ -128,7 +143,16 @@ def condense(ranks, firsts, lasts, offsets, judged, lengths, counts):
 
 
 @jit
-def unjudged_ranks(ranks, offsets, judged, lengths, deepest, counts, rows, out):
+def unjudged_ranks(
+    ranks: Array,
+    offsets: Array,
+    judged: Array,
+    lengths: Array,
+    deepest: Int,
+    counts: Array,
+    rows: Array,
+    out: Array,
+) -> None:
     """Write the ranks of the unjudged docs of each list, ascending, down to `deepest`.
 
     Query q is written to ``out[rows[q]:rows[q + 1]]``; `out` has the dtype of `ranks` and is filled
@@ -146,7 +170,9 @@ def unjudged_ranks(ranks, offsets, judged, lengths, deepest, counts, rows, out):
 
 
 @jit
-def first_unjudged(ranks, offsets, judged, lengths, counts, out):
+def first_unjudged(
+    ranks: Array, offsets: Array, judged: Array, lengths: Array, counts: Array, out: Array
+) -> None:
     """Compute the rank of the first unjudged doc of each list, or its length + 1.
 
     `out` is float64 [queries, systems].
@@ -162,7 +188,16 @@ def first_unjudged(ranks, offsets, judged, lengths, counts, out):
 
 
 @jit
-def add_unjudged(ranks, offsets, judged, lengths, counts, weights, cuts, out):
+def add_unjudged(
+    ranks: Array,
+    offsets: Array,
+    judged: Array,
+    lengths: Array,
+    counts: Array,
+    weights: Array,
+    cuts: Array,
+    out: Array,
+) -> None:
     """Sum the weights of the unjudged docs of each list within each cutoff, by rank.
 
     A doc at rank i has ``weights[i - 1]``; for `cuts` and `out` see irmeta.kernels.cutoff_sums.
@@ -178,7 +213,9 @@ def add_unjudged(ranks, offsets, judged, lengths, counts, weights, cuts, out):
 
 
 @jit
-def weighted_precision_sum(ranks, labels, weights, offsets, cuts, out):
+def weighted_precision_sum(
+    ranks: Array, labels: Array, weights: Array, offsets: Array, cuts: Array, out: Array
+) -> None:
     """Sum weight * estimated precision at each doc within a cutoff; all docs are relevant.
 
     The estimate at rank r is (1 + weights of the docs above) / r. `cuts` are int64 below the rank
@@ -198,26 +235,26 @@ def weighted_precision_sum(ranks, labels, weights, offsets, cuts, out):
 
 @jit
 def stratified_precision_sum(
-    ranks, labels, state, stratum, weights, offsets, cuts, most, epsilon, sum_of_epsilons, out
-):
+    ranks: Array,
+    labels: Array,
+    state: Array,
+    stratum: Array,
+    weights: Array,
+    offsets: Array,
+    cuts: Array,
+    most: Int,
+    epsilon: float,
+    sum_of_epsilons: float,
+    out: Array,
+) -> None:
     """Sum weight * expected precision at each relevant doc within a cutoff.
 
     The expected precision at rank r is (1 + expected relevant docs above) / r. A stratum with n
     docs above, of which j are judged and h relevant, has n (h + epsilon) / (j + sum_of_epsilons)
-    relevant docs there, or 0 where that divisor is 0.
-
-    Parameters
-    ----------
-    state
-        int8 [rows]: 0 not judged, 1 not relevant, 2 relevant.
-    stratum
-        int64 [rows]: number of the doc's stratum in its query.
-    weights
-        float64 [rows].
-    most
-        Most strata of a query.
-    out
-        float64 [cuts, queries, systems], zero.
+    relevant docs there, or 0 where that divisor is 0. `state`: int8 [rows]: 0 not judged, 1 not
+    relevant, 2 relevant. `stratum`: int64 [rows]: number of the doc's stratum in its query.
+    `weights`: float64 [rows]. `most`: most strata of a query. `out`: float64 [cuts, queries,
+    systems], zero.
     """
     seen = np.zeros((3, most))
     for c in range(len(cuts)):
@@ -241,17 +278,13 @@ def stratified_precision_sum(
 
 
 @jit
-def sum_by_stratum(ranks, stratum, values, discounts, cuts, out):
+def sum_by_stratum(
+    ranks: Array, stratum: Array, values: Array, discounts: Array, cuts: Array, out: Array
+) -> None:
     """Sum value * discount of the docs within each cutoff by stratum.
 
-    Parameters
-    ----------
-    stratum, values
-        int64 and float64 [docs].
-    discounts
-        float64 by rank, to the deepest rank of a list.
-    out
-        float64 [cuts, strata, systems], zero.
+    `stratum`, `values`: int64 and float64 [docs]. `discounts`: float64 by rank, to the deepest rank
+    of a list. `out`: float64 [cuts, strata, systems], zero.
     """
     for c in range(len(cuts)):
         for row in range(ranks.shape[0]):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import inlined, jit
+from irmeta.kernels.jit import Array, Int, inlined, jit
 from irmeta.kernels.vector import address, load_word, store_word
 
 HEAD = 16  # bytes of a record before its name
@@ -23,14 +23,14 @@ _HASH = np.uint64(0xFFFFFF0000000000)
 
 
 @inlined
-def last_word(pointer, length):
+def last_word(pointer: Int, length: Int) -> Int:
     """Load `length` bytes at `pointer`, 0 to 8, as a word padded with zeros."""
     half = np.uint64(4 * (8 - length))  # a shift by 64 is undefined, and by 32 twice is 0
     return load_word(pointer) & (_ALL >> half >> half)
 
 
 @inlined
-def hash_of(pointer, length):
+def hash_of(pointer: Int, length: Int) -> Int:
     """Return a 64-bit hash of a name; reads up to 8 bytes beyond its end."""
     word = np.uint64(length) * np.uint64(0xA0761D6478BD642F)
     while length > 8:
@@ -44,7 +44,7 @@ def hash_of(pointer, length):
 
 
 @inlined
-def same_bytes(a, b, length):
+def same_bytes(a: Int, b: Int, length: Int) -> bool:
     """Check whether `length` bytes at two addresses are equal."""
     while length > 8:
         if load_word(a) != load_word(b):
@@ -56,34 +56,33 @@ def same_bytes(a, b, length):
 
 
 @inlined
-def record_of(entry):
+def record_of(entry: Int) -> Int:
     """Return the offset of an entry's record in the names."""
     return np.int64((entry & ~_HASH) - np.uint64(1)) << 3
 
 
 @inlined
-def length_of(record):
+def length_of(record: Int) -> Int:
     """Return the length in bytes of the name of a record at an address."""
     return np.int64(load_word(record) & np.uint64(0xFFFFFFFF))
 
 
 @inlined
-def number_of(record):
+def number_of(record: Int) -> Int:
     """Return the number of the name of a record at an address."""
     return np.int64(load_word(record) >> np.uint64(32))
 
 
 @inlined
-def find(table, last, names, hashed, pointer, length):
+def find(
+    table: Int, last: Int, names: Int, hashed: Int, pointer: Int, length: Int
+) -> tuple[Int, Int]:
     """Find the record of a name.
 
     `table` and `names` are addresses. The length of the table, a power of two, is larger than the
-    number of names; `last` is that length minus 1; `hashed` is the name's `hash_of`.
-
-    Returns
-    -------
-    The offset of the record in the names, -1 if there is none; and the slot of its entry in the
-    table, or a free slot.
+    number of names; `last` is that length minus 1; `hashed` is the name's `hash_of`. Returns the
+    offset of the record in the names, -1 if there is none; and the slot of its entry in the table,
+    or a free slot.
     """
     slot = hashed & last
     while True:
@@ -105,7 +104,9 @@ def _padded(length):
 
 
 @inlined
-def add(table, slot, names, state, hashed, pointer, length):
+def add(
+    table: Int, slot: Int, names: Int, state: Int, hashed: Int, pointer: Int, length: Int
+) -> Int:
     """Add a record with its entry at a free slot of the table; return the record's offset.
 
     `table`, `names` and `state` are addresses; there must be room.
@@ -130,7 +131,9 @@ def add(table, slot, names, state, hashed, pointer, length):
 
 
 @jit
-def intern(data, ends, table, names, state, numbers):
+def intern(
+    data: Array, ends: Array, table: Array, names: Array, state: Array, numbers: Array
+) -> None:
     """Look up the number of each name, and number new names consecutively.
 
     `data` holds the concatenated names, with the given `ends`, and 8 more bytes; `numbers` int32.
@@ -148,15 +151,19 @@ def intern(data, ends, table, names, state, numbers):
 
 
 @jit
-def absorb(others, start, others_state, table, names, state, numbers):
+def absorb(
+    others: Array,
+    start: Int,
+    others_state: Array,
+    table: Array,
+    names: Array,
+    state: Array,
+    numbers: Array,
+) -> Int:
     """Look up the number of each name of another table's `others`, and number new names.
 
     Begins at the record with offset `start`. Stops at a name for which the table or `names` may
-    lack room.
-
-    Returns
-    -------
-    The offset at which it stopped: the used bytes of `others` at the end.
+    lack room. Returns the offset at which it stopped: the used bytes of `others` at the end.
     """
     entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
     record = start
@@ -176,23 +183,7 @@ def absorb(others, start, others_state, table, names, state, numbers):
 
 
 @jit
-def sketch(names, state, registers):
-    """Add all names to the registers (uint8, a power of two) of a HyperLogLog."""
-    record = 0
-    while record < state[USED]:
-        pointer = address(names) + record
-        length = length_of(pointer)
-        hashed = hash_of(pointer + HEAD, length)
-        register = np.int64(hashed & np.uint64(len(registers) - 1))
-        zeros = 1
-        while zeros < 48 and hashed >> np.uint64(64 - zeros) == np.uint64(0):
-            zeros += 1
-        registers[register] = max(registers[register], zeros)
-        record += HEAD + _padded(length)
-
-
-@jit
-def fill(table, names, state):
+def fill(table: Array, names: Array, state: Array) -> None:
     """Enter every name into an empty table."""
     last = np.uint64(len(table) - 1)
     record = 0
@@ -208,7 +199,7 @@ def fill(table, names, state):
 
 
 @jit
-def spell(names, state, out, ends):
+def spell(names: Array, state: Array, out: Array, ends: Array) -> None:
     """Write all names by number, concatenated, into `out` (uint8), and their ends into `ends`.
 
     `out` has room for eight more bytes.
@@ -226,7 +217,7 @@ def spell(names, state, out, ends):
 
 
 @jit
-def locate(names, state, offsets):
+def locate(names: Array, state: Array, offsets: Array) -> None:
     """Write the offset in `names` of each name's bytes, by number, into int64 `offsets`."""
     record = number = 0
     while record < state[USED]:
@@ -236,7 +227,7 @@ def locate(names, state, offsets):
 
 
 @jit
-def name_words(names, offsets, step, words):
+def name_words(names: Array, offsets: Array, step: Int, words: Array) -> None:
     """Write eight bytes of each name into uint64 `words`, from byte ``8 * step``; 0 after its end.
 
     `offsets` are those of `locate`.
@@ -249,24 +240,26 @@ def name_words(names, offsets, step, words):
 
 
 @jit
-def number_judged(docs, starts, queries, firsts, bounds, content, table, names, seen, numbers):
+def number_judged(
+    docs: Array,
+    starts: Array,
+    queries: Array,
+    firsts: Array,
+    bounds: Array,
+    content: Array,
+    table: Array,
+    names: Array,
+    seen: Array,
+    numbers: Array,
+) -> None:
     """Find the number of each row's doc: judged docs of the query first, then others by row.
 
-    Parameters
-    ----------
-    docs, starts
-        int32 number in `names` of each row's doc; list i has the rows ``starts[i]:starts[i + 1]``.
-    queries
-        int64 index of the query of each list in `firsts`; -1: no doc is judged.
-    firsts, bounds, content
-        The judged docs of query q are ``firsts[q]:firsts[q + 1]``; the name of judged doc j is
-        ``content[bounds[j]:bounds[j + 1]]``, uint8, with 8 more bytes at the end.
-    table, names
-        See irmeta.kernels.interning.
-    seen
-        int64, -1, by number in `names`: working space.
-    numbers
-        int32, by row; written.
+    `docs`, `starts`: int32 number in `names` of each row's doc; list i has the rows
+    ``starts[i]:starts[i + 1]``. `queries`: int64 index of the query of each list in `firsts`; -1:
+    no doc is judged. `firsts`, `bounds`, `content`: the judged docs of query q are
+    ``firsts[q]:firsts[q + 1]``; the name of judged doc j is ``content[bounds[j]:bounds[j + 1]]``,
+    uint8, with 8 more bytes at the end. `table`, `names`: see irmeta.kernels.interning. `seen`:
+    int64, -1, by number in `names`: working space. `numbers`: int32, by row; written.
     """
     entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
     for i in range(len(starts) - 1):

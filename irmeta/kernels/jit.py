@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 import llvmlite.binding
 import numba
+import numpy as np
 from numba.core import config as numba_config
 from numba.core.caching import IndexDataCacheFile
 from numba.core.environment import Environment, lookup_environment
@@ -37,6 +38,8 @@ njit: Any = numba.njit  # its types lack options
 # numba has no public list of the environments that compiled functions refer to.
 environments: Any = Environment._memo  # pyright: ignore[reportPrivateUsage]
 Function = TypeVar("Function", bound=Callable[..., object])
+Array = np.ndarray
+Int = Any  # of any width: an int in Python, an element of an array in a kernel
 DAYS_KEPT = 30
 """Days before unused kernels of another version are removed; another environment may need them."""
 

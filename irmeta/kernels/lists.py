@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.jit import Array, Int, inner, jit
 from irmeta.kernels.vector import as_float, load_int, load_word
 
 FALLS, NEVER_RISES, RISES = range(3)  # strictly falling, falling with ties, rising somewhere
 
 
 @jit
-def score_states(starts, scores, states):
+def score_states(starts: Array, scores: Array, states: Array) -> None:
     """Classify the float64 `scores` of each list, compared as float32, into uint8 `states`.
 
     List i has the rows ``starts[i]:starts[i + 1]``.
@@ -37,7 +37,7 @@ def score_states(starts, scores, states):
 
 
 @jit
-def ranks_fall(starts, ranks, fall):
+def ranks_fall(starts: Array, ranks: Array, fall: Array) -> None:
     """Check whether the ranks of each list fall somewhere, into the bool array `fall`."""
     for i in range(len(starts) - 1):
         fall[i] = False
@@ -48,7 +48,9 @@ def ranks_fall(starts, ranks, fall):
 
 
 @jit
-def ranks_contradict(starts, scores, ranks, no_rank, contradict):
+def ranks_contradict(
+    starts: Array, scores: Array, ranks: Array, no_rank: Int, contradict: Array
+) -> None:
     """Check whether a lower score has a better rank in each list, into bool `contradict`.
 
     The float64 `scores`, compared as float32, must never rise within a list. Rows whose rank is
@@ -69,25 +71,23 @@ def ranks_contradict(starts, scores, ranks, no_rank, contradict):
 
 
 @jit
-def order_ties(starts, which, scores, docs, longest, rows, source_index, has_long_tie):
+def order_ties(
+    starts: Array,
+    which: Array,
+    scores: Array,
+    docs: Array,
+    longest: Int,
+    rows: Array,
+    source_index: Array,
+    has_long_tie: Array,
+) -> Int:
     """Find the permutation that sorts rows of equal scores by doc, descending.
 
-    Parameters
-    ----------
-    which
-        int64: the lists to sort; their scores, compared as float32, never rise.
-    docs
-        int32, by row.
-    longest
-        Longest block of tied rows to sort, because insertion sort is quadratic.
-    rows, source_index
-        int64, by row; written: the changed rows, and the row whose values each of them takes.
-    has_long_tie
-        bool, by list of `which`; written: whether a block of the list remains unsorted.
-
-    Returns
-    -------
-    The number of changed rows.
+    `which`: int64: the lists to sort; their scores, compared as float32, never rise. `docs`: int32,
+    by row. `longest`: Longest block of tied rows to sort, because insertion sort is quadratic.
+    `rows`, `source_index`: int64, by row; written: the changed rows, and the row whose values each
+    of them takes. `has_long_tie`: bool, by list of `which`; written: whether a block of the list
+    remains unsorted. Returns the number of changed rows.
     """
     count = 0
     block = np.empty(longest, np.int64)
@@ -121,7 +121,7 @@ def _sort_block(docs, top, end, block):
 
 
 @jit
-def count_tied(starts, which, scores, tied, rounded):
+def count_tied(starts: Array, which: Array, scores: Array, tied: Array, rounded: Array) -> None:
     """Count the rows of some lists that share their score, as float32, with an adjacent row.
 
     The counts of the lists in int64 `which` are written into int64 `tied`, by list, and into int64
@@ -150,22 +150,26 @@ def _mixed(value):
 
 
 @jit
-def summarize_judged(query, place, starts, doc_id, firsts, primary, no_grade, judged, hashes):
+def summarize_judged(
+    query: Array,
+    place: Array,
+    starts: Array,
+    doc_id: Array,
+    firsts: Array,
+    primary: Array,
+    no_grade: Int,
+    judged: Array,
+    hashes: Array,
+) -> None:
     """Count and hash the judged docs of each list.
 
     Equal hashes mean, up to chance, a query's judged docs at the same ranks of lists of one length.
-
-    Parameters
-    ----------
-    query, place
-        int64 [lists]: number of the query, and its index in `firsts`; -1: it is not judged.
-    firsts, primary
-        int64 [queries + 1] and int32 [judged docs]: the first judged doc of each query, and the
-        grade of each in the primary set, or `no_grade`. Docs are judged if their number in the
-        int32 `doc_id` is below the number of the query's judged docs.
-    judged, hashes
-        int64 and uint64 [lists], written: docs judged in the primary set; and the hash, 0 for a
-        query that is not judged.
+    `query`, `place`: int64 [lists]: number of the query, and its index in `firsts`; -1: it is not
+    judged. `firsts`, `primary`: int64 [queries + 1] and int32 [judged docs]: the first judged doc
+    of each query, and the grade of each in the primary set, or `no_grade`. Docs are judged if their
+    number in the int32 `doc_id` is below the number of the query's judged docs. `judged`, `hashes`:
+    int64 and uint64 [lists], written: docs judged in the primary set; and the hash, 0 for a query
+    that is not judged.
     """
     for i in range(len(query)):
         judged[i], hashes[i] = 0, 0
@@ -185,7 +189,7 @@ def summarize_judged(query, place, starts, doc_id, firsts, primary, no_grade, ju
 
 
 @jit
-def spread(starts, lengths, rows):
+def spread(starts: Array, lengths: Array, rows: Array) -> None:
     """Write the row numbers of lists with these `starts`, list after list, into int64 `rows`."""
     target = 0
     for i in range(len(starts)):
@@ -195,7 +199,7 @@ def spread(starts, lengths, rows):
 
 
 @jit
-def count_up(starts, ranks):
+def count_up(starts: Array, ranks: Array) -> None:
     """Write the ranks 1, 2, ... of the rows of each list into int32 `ranks`."""
     for i in range(len(starts) - 1):
         for index in range(starts[i + 1] - starts[i]):
@@ -203,7 +207,7 @@ def count_up(starts, ranks):
 
 
 @jit
-def list_starts(query, system):
+def list_starts(query: Array, system: Array) -> Array:
     """Return the first row of each list, int64, from int32 columns of the long table."""
     starts, lists = np.empty(len(query), np.int64), 0
     for i in range(len(query)):
@@ -213,22 +217,23 @@ def list_starts(query, system):
 
 
 @jit
-def scatter(query, system, starts, doc_id, row_of, first_row, values, out):
+def scatter(
+    query: Array,
+    system: Array,
+    starts: Array,
+    doc_id: Array,
+    row_of: Array,
+    first_row: Array,
+    values: Array,
+    out: Array,
+) -> None:
     """Write the values of judged docs' rows of the long table to their row and system in `out`.
 
-    Parameters
-    ----------
-    query, system
-        int32 [lists].
-    starts
-        int64 [lists + 1]: first row of each list.
-    doc_id, values
-        int32 columns of the long table.
-    row_of, first_row
-        The row of `out` for a judged doc is ``row_of[first_row[query] + doc_id]``, for doc_id
-        below ``first_row[query + 1] - first_row[query]``; -1: judged only in another set.
-    out
-        [rows, systems], filled with the value for not retrieved; written.
+    `query`, `system`: int32 [lists]. `starts`: int64 [lists + 1]: first row of each list. `doc_id`,
+    `values`: int32 columns of the long table. `row_of`, `first_row`: the row of `out` for a judged
+    doc is ``row_of[first_row[query] + doc_id]``, for doc_id below ``first_row[query + 1] -
+    first_row[query]``; -1: judged only in another set. `out`: [rows, systems], filled with the
+    value for not retrieved; written.
     """
     for i in range(len(query)):
         first, s = first_row[query[i]], system[i]
@@ -241,7 +246,7 @@ def scatter(query, system, starts, doc_id, row_of, first_row, values, out):
 
 
 @jit
-def gather_ints(addresses, source, starts, lengths, out):
+def gather_ints(addresses: Array, source: Array, starts: Array, lengths: Array, out: Array) -> None:
     """Copy rows of int32 arrays into int32 `out`."""
     target = 0
     for i in range(len(source)):
@@ -252,7 +257,9 @@ def gather_ints(addresses, source, starts, lengths, out):
 
 
 @jit
-def gather_floats(addresses, source, starts, lengths, out):
+def gather_floats(
+    addresses: Array, source: Array, starts: Array, lengths: Array, out: Array
+) -> None:
     """Copy rows of float64 arrays into float64 `out`."""
     target = 0
     for i in range(len(source)):
@@ -263,7 +270,9 @@ def gather_floats(addresses, source, starts, lengths, out):
 
 
 @jit
-def gather_names(addresses, tables, source, starts, lengths, out):
+def gather_names(
+    addresses: Array, tables: Array, source: Array, starts: Array, lengths: Array, out: Array
+) -> None:
     """Copy rows of int32 arrays, mapped by each array's int32 table, into int32 `out`."""
     target = 0
     for i in range(len(source)):
@@ -274,23 +283,22 @@ def gather_names(addresses, tables, source, starts, lengths, out):
 
 
 @jit
-def collect(docs, starts, judged, judged_starts, seen, stamp, unjudged, ends):
+def collect(
+    docs: Array,
+    starts: Array,
+    judged: Array,
+    judged_starts: Array,
+    seen: Array,
+    stamp: Int,
+    unjudged: Array,
+    ends: Array,
+) -> None:
     """Collect the distinct unjudged docs of each query, in order of first appearance.
 
-    Parameters
-    ----------
-    docs
-        int32, by row; query q has the rows ``starts[q]:starts[q + 1]``.
-    judged
-        int32, by query in the same way.
-    seen
-        int32, by doc: the last stamp of the doc.
-    stamp
-        A stamp that `seen` does not contain; query q uses ``stamp + q``.
-    unjudged
-        int32, as long as `docs`; written.
-    ends
-        int64: the end of each query's unjudged docs; written.
+    `docs`: int32, by row; query q has the rows ``starts[q]:starts[q + 1]``. `judged`: int32, by
+    query in the same way. `seen`: int32, by doc: the last stamp of the doc. `stamp`: a stamp that
+    `seen` does not contain; query q uses ``stamp + q``. `unjudged`: int32, as long as `docs`;
+    written. `ends`: int64: the end of each query's unjudged docs; written.
     """
     count = 0
     for q in range(len(starts) - 1):
@@ -306,21 +314,24 @@ def collect(docs, starts, judged, judged_starts, seen, stamp, unjudged, ends):
 
 @jit
 def number(
-    docs, starts, judged, judged_starts, primary, unjudged, ends, number_of, grade_of, no_grade,
-    numbers, grades,
-):  # fmt: skip
+    docs: Array,
+    starts: Array,
+    judged: Array,
+    judged_starts: Array,
+    primary: Array,
+    unjudged: Array,
+    ends: Array,
+    number_of: Array,
+    grade_of: Array,
+    no_grade: Int,
+    numbers: Array,
+    grades: Array,
+) -> None:
     """Look up the number and the grade of each row's doc.
 
     The first arguments are as in `collect`; judged docs are numbered first, then unjudged docs.
-
-    Parameters
-    ----------
-    primary
-        int32: the grades of `judged`.
-    number_of, grade_of
-        int32, by doc: working space.
-    numbers, grades
-        int32, by row; written. Unjudged docs have `no_grade`.
+    `primary`: int32: the grades of `judged`. `number_of`, `grade_of`: int32, by doc: working space.
+    `numbers`, `grades`: int32, by row; written. Unjudged docs have `no_grade`.
     """
     # Tables as long as the docs of a query give numbers and grades without a branch: 1.3 ns a row
     # where they took 3.2.
@@ -341,7 +352,7 @@ def number(
 
 
 @inner
-def look_up(table, indices, out):
+def look_up(table: Array, indices: Array, out: Array) -> None:
     """Write ``table[indices]`` into `out`, for int32 indices within the table."""
     for row in range(len(indices)):
         out[row] = table[

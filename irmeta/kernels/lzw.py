@@ -5,7 +5,7 @@ file names. They are written in groups of eight; where the width changes, the re
 unused.
 """
 
-from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.jit import Array, Int, inner, jit
 
 CLEAR = 256  # in block mode, the code that empties the table
 LONGEST = 1 << 16  # bytes of one code
@@ -53,24 +53,16 @@ def _write_code(code, state, prefix, suffix, stack, out, written):
 
 
 @jit
-def decode(data, state, prefix, suffix, stack, out):
+def decode(
+    data: Array, state: Array, prefix: Array, suffix: Array, stack: Array, out: Array
+) -> Int:
     """Decode until the data end or `out` has less room than one code may need.
 
-    Parameters
-    ----------
-    data
-        uint8: the codes, without the file's header of three bytes.
-    state
-        int64, kept between calls. At first, AT and START are 0, WIDTH is 9, LAST is -1, FREE is the
-        first code to assign: 257 in block mode, else 256.
-    prefix, suffix, stack
-        int64, uint8 and uint8 of `LONGEST` + 1 items, kept between calls.
-    out
-        uint8 of more than `LONGEST` + 1 items.
-
-    Returns
-    -------
-    The number of bytes written, 0 at the end; `DAMAGED` at an impossible code.
+    `data`: uint8: the codes, without the file's header of three bytes. `state`: int64, kept between
+    calls. At first, AT and START are 0, WIDTH is 9, LAST is -1, FREE is the first code to assign:
+    257 in block mode, else 256. `prefix`, `suffix`, `stack`: int64, uint8 and uint8 of `LONGEST` +
+    1 items, kept between calls. `out`: uint8 of more than `LONGEST` + 1 items. Returns the number
+    of bytes written, 0 at the end; `DAMAGED` at an impossible code.
     """
     written = 0
     while written + LONGEST < len(out):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import inlined
+from irmeta.kernels.jit import Int, inlined
 from irmeta.kernels.vector import (
     as_float,
     high_product,
@@ -42,7 +42,7 @@ _FIVES = np.array([_power_of_five(p) for p in range(-FARTHEST, FARTHEST + 1)], n
 
 
 @inlined
-def digits_in(word):
+def digits_in(word: Int) -> Int:
     """Count the leading (least significant) bytes of a word that are digits."""
     high = (word & np.uint64(0xF0F0F0F0F0F0F0F0)) ^ np.uint64(0x3030303030303030)
     carried = word + np.uint64(0x0606060606060606)
@@ -51,7 +51,7 @@ def digits_in(word):
 
 
 @inlined
-def digits_value(word, count):
+def digits_value(word: Int, count: Int) -> Int:
     """Return the number printed by the first `count` bytes of a word, all digits."""
     half = np.uint64(4 * (8 - count))  # a shift by 64 is undefined, and by 32 twice is 0
     word = (word ^ np.uint64(0x3030303030303030)) << half << half
@@ -62,7 +62,7 @@ def digits_value(word, count):
 
 
 @inlined
-def digit_run(pointer, value):
+def digit_run(pointer: Int, value: Int) -> tuple[Int, Int]:
     """Append the digits at `pointer` to `value`; return the number and the end of the digits.
 
     The number wraps around beyond 64 bits.
@@ -77,7 +77,7 @@ def digit_run(pointer, value):
 
 
 @inlined
-def decimal(digits, power, negative):
+def decimal(digits: Int, power: Int, negative: bool) -> float:
     """Return the float64 nearest to ``digits * 10**power``, ties to even, up to `FARTHEST`.
 
     Lemire, Number parsing at a gigabyte per second (2021, DOI 10.1002/spe.2984), algorithm 1;
@@ -116,7 +116,7 @@ def _after_sign(pointer):
 
 
 @inlined
-def parse_score(start, end):
+def parse_score(start: Int, end: Int) -> tuple[Int, float, bool]:
     """Parse a field: return its kind, the value of an ``EASY`` field, and whether it has a comma.
 
     ``EASY``: at most 19 digits after leading zeros, and no power of ten beyond `FARTHEST`; the
@@ -177,7 +177,7 @@ def _exponent(pointer, end):
 
 
 @inlined
-def parse_whole(start, end):
+def parse_whole(start: Int, end: Int) -> tuple[bool, Int]:
     """Return whether a field is a whole number, and the number, which may have overflowed."""
     negative, first = _after_sign(start)
     value, stop = digit_run(first, np.uint64(0))

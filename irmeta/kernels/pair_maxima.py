@@ -6,41 +6,38 @@ all its resamples, because a pair without spread in any of them takes no part.
 
 import numpy as np
 
-from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.jit import Array, Int, inner, jit
 
 _TILE = 16  # systems whose maxima stay in the cache
 
 
 @jit
 def pair_maxima(
-    values, shifts, mean, error, queries, times, renewed, least, first, last, tested, largest
-):
+    values: Array,
+    shifts: Array,
+    mean: Array,
+    error: Array,
+    queries: Array,
+    times: Array,
+    renewed: Int,
+    least: float,
+    first: Int,
+    last: Int,
+    tested: Array,
+    largest: Array,
+) -> None:
     """Raise `largest` to the greatest |t*| of the pairs of systems `first` to `last` - 1.
 
     With D the pair's mean difference, t* = (D* - D) / error, of error in the sample or, if
-    `renewed`, in the resample, for the queries on which both systems have a value.
-
-    Parameters
-    ----------
-    values
-        float64 [system, query]; NaN: undefined.
-    shifts
-        float64 [system, resample]: resampled mean minus mean, of systems with a value of every
-        query.
-    mean, error
-        float64 [system, system]: difference of the means and its standard error, above 0 for a
-        tested pair.
-    queries
-        int32 [system, system]: number of queries of the pair.
-    times
-        float64 [query, resample]: how often each resample has each query.
-    least
-        Share of the pair's sum of squares up to which a resample has no spread.
-    tested
-        int8 [system, system]: 1 if t* counts for the row's system, 2 if -t* does, 3: both; t* is of
-        the row minus the column. Both are set to 0 for a pair without spread in any resample.
-    largest
-        float64 [system, resample]; raised, for both systems of a pair.
+    `renewed`, in the resample, for the queries on which both systems have a value. `values`:
+    float64 [system, query]; NaN: undefined. `shifts`: float64 [system, resample]: resampled mean
+    minus mean, of systems with a value of every query. `mean`, `error`: float64 [system, system]:
+    difference of the means and its standard error, above 0 for a tested pair. `queries`: int32
+    [system, system]: number of queries of the pair. `times`: float64 [query, resample]: how often
+    each resample has each query. `least`: share of the pair's sum of squares up to which a resample
+    has no spread. `tested`: int8 [system, system]: 1 if t* counts for the row's system, 2 if -t*
+    does, 3: both; t* is of the row minus the column. Both are set to 0 for a pair without spread in
+    any resample. `largest`: float64 [system, resample]; raised, for both systems of a pair.
     """
     number, resamples = times.shape
     t, squares, some = np.empty((3, resamples))

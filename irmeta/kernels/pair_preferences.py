@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.jit import Array, Int, inner, jit
 from irmeta.kernels.lanes import (
     STEPS,
     WEIGHTED_STEPS,
@@ -37,7 +37,7 @@ ROWS = 4096  # rows in the circle at once: adding the results takes as long as a
 
 
 @jit
-def preference_counts(ranks, start, stop, out):
+def preference_counts(ranks: Array, start: Int, stop: Int, out: Array) -> None:
     """Count the wins minus losses of every system over every other, for one query.
 
     The query has the rows ``start:stop``; `out` int32 [systems, systems] is written.
@@ -54,7 +54,7 @@ def preference_counts(ranks, start, stop, out):
 
 
 @jit
-def add_preferences(ranks, offsets, out):
+def add_preferences(ranks: Array, offsets: Array, out: Array) -> None:
     """Add the preferences of every system over every other, for all queries, to float64 `out`.
 
     Queries without relevant docs add nothing. Queries are added one by one in order, so that the
@@ -83,7 +83,7 @@ def add_preferences(ranks, offsets, out):
 
 
 @jit
-def add_weighted_preferences(ranks, weights, offsets, out):
+def add_weighted_preferences(ranks: Array, weights: Array, offsets: Array, out: Array) -> None:
     """Add preferences like `add_preferences`, with a float64 weight for each level.
 
     The preference of a query is the sum of its weighted signs in the order of the rows.
@@ -238,27 +238,23 @@ def _end_of_half(a, size):
 
 
 @jit
-def add_net_wins(keys, bits, level_weights, opponent_weights, offsets, out):
+def add_net_wins(
+    keys: Array,
+    bits: Int,
+    level_weights: Array,
+    opponent_weights: Array,
+    offsets: Array,
+    out: Array,
+) -> None:
     """Add the wins minus losses of every system at all levels of each query.
 
     No pairs are compared: at a recall level, a system beats the systems of greater rank and loses
     to those of smaller rank, so that sorted ranks give its wins minus losses: with equal opponents
-    S + 1 - 2 midrank (Diaz and Ferraro 2022, Eq. 7, summed level by level).
-
-    Parameters
-    ----------
-    keys
-        uint32 or uint64 [levels, systems], each row ascending: the rank of a system, shifted left
-        by `bits`, plus the index of the system.
-    bits
-        Width of the index.
-    level_weights, opponent_weights
-        float64 [levels] and [systems].
-    offsets
-        int64 [queries + 1]: the levels of each query.
-    out
-        float64 [queries, systems]: added to. With weights that are whole numbers the sums are
-        exact.
+    S + 1 - 2 midrank (Diaz and Ferraro 2022, Eq. 7, summed level by level). `keys`: uint32 or
+    uint64 [levels, systems], each row ascending: the rank of a system, shifted left by `bits`, plus
+    the index of the system. `bits`: width of the index. `level_weights`, `opponent_weights`:
+    float64 [levels] and [systems]. `offsets`: int64 [queries + 1]: the levels of each query. `out`:
+    float64 [queries, systems]: added to. With weights that are whole numbers the sums are exact.
     """
     systems = keys.shape[1]
     mask = (1 << bits) - 1
@@ -282,7 +278,7 @@ def add_net_wins(keys, bits, level_weights, opponent_weights, offsets, out):
 
 
 @jit
-def reciprocal_differences(ranks, start, stop, missing, out):
+def reciprocal_differences(ranks: Array, start: Int, stop: Int, missing: Int, out: Array) -> None:
     """Compute the difference of reciprocal ranks at the first differing level of all pairs.
 
     `ranks` is unsigned [levels, systems], each system's ranks ascending within the rows
@@ -304,26 +300,18 @@ def reciprocal_differences(ranks, start, stop, missing, out):
 
 
 @jit
-def interleaved_preferences(ranks, order, missing, weights, out):
+def interleaved_preferences(
+    ranks: Array, order: Array, missing: Int, weights: Array, out: Array
+) -> None:
     """Compute the interleaving preference of every system over every other, for one query.
 
     Balanced interleaving of two rankings (Joachims 2003) is simulated. Where x starts, its doc at
     rank a is at step 2a - 1 of the interleaved list, and the doc of y at rank b at step 2b; a doc
     of both is at the smaller step. The relevant docs of both lists are merged in the order of
-    steps.
-
-    Parameters
-    ----------
-    ranks
-        Unsigned [systems, docs], C order: the ranks of the relevant docs of the query.
-    order
-        int64 [systems, docs], C order: the docs of each system by ascending rank.
-    missing
-        Rank of a doc that is not retrieved.
-    weights
-        float64 [docs]: the weight of a user who reads to the i-th relevant doc.
-    out
-        float64 [systems, systems]; written. Antisymmetric.
+    steps. `ranks`: Unsigned [systems, docs], C order: the ranks of the relevant docs of the query.
+    `order`: int64 [systems, docs], C order: the docs of each system by ascending rank. `missing`:
+    rank of a doc that is not retrieved. `weights`: float64 [docs]: the weight of a user who reads
+    to the i-th relevant doc. `out`: float64 [systems, systems]; written. Antisymmetric.
     """
     systems, docs = ranks.shape
     by_rank = np.empty((systems, docs + 1), np.int64)  # each list ends in a missing doc

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.jit import Array, Int, inner, jit
 
 
 @inner
@@ -33,7 +33,9 @@ def _write_deviations(a, freedom, squares, tolerance, mean, deviation, number):
 
 
 @jit
-def paired_moments(values, tolerance, mean, deviation, number):
+def paired_moments(
+    values: Array, tolerance: Array, mean: Array, deviation: Array, number: Array
+) -> None:
     """Compute mean and standard deviation of the differences, in two passes."""
     queries, systems = values.shape
     total, squares = np.empty((2, systems))
@@ -58,7 +60,9 @@ def paired_moments(values, tolerance, mean, deviation, number):
 
 
 @jit
-def pooled_moments(values, tolerance, mean, deviation, number):
+def pooled_moments(
+    values: Array, tolerance: Array, mean: Array, deviation: Array, number: Array
+) -> None:
     """Compute the difference of the means and the pooled standard deviation, in two passes."""
     queries, systems = values.shape
     first, second, squares = np.empty((3, systems))
@@ -88,7 +92,7 @@ def pooled_moments(values, tolerance, mean, deviation, number):
 
 
 @jit
-def mirror(square, sign):
+def mirror(square: Array, sign: Int) -> None:
     """Fill the lower triangle of `square` from the upper, times `sign`; without -0.0."""
     for a in range(square.shape[0]):
         for b in range(a):
@@ -96,7 +100,7 @@ def mirror(square, sign):
 
 
 @jit
-def count_signs(values, tolerance, plus, minus):
+def count_signs(values: Array, tolerance: Array, plus: Array, minus: Array) -> None:
     """Count for each pair of systems the queries with a larger or smaller value of the first.
 
     `values` is float64 [query, system]; NaN and differences up to the larger `tolerance` of the
@@ -114,20 +118,14 @@ def count_signs(values, tolerance, plus, minus):
 
 
 @jit
-def tie_magnitudes(differences, order, within, noise):
+def tie_magnitudes(differences: Array, order: Array, within: Array, noise: Array) -> None:
     """Set the magnitudes of differences that are equal but for rounding to the least of them.
 
     In ascending order, magnitudes are linked that are at most `within` apart. Of linked magnitudes
     that span more than `within` not all can be equal: then only those at most `noise` apart are.
-
-    Parameters
-    ----------
-    differences
-        float64 [pair, query]; NaN: zero or undefined. Changed in place.
-    order
-        int64 [pair, query]: the queries by ascending magnitude, NaN last.
-    within, noise
-        float64 [pair]: tolerances, of values as they were printed and of floats.
+    `differences`: float64 [pair, query]; NaN: zero or undefined. Changed in place. `order`: int64
+    [pair, query]: the queries by ascending magnitude, NaN last. `within`, `noise`: float64 [pair]:
+    tolerances, of values as they were printed and of floats.
     """
     for i in range(differences.shape[0]):
         row, places = differences[i], order[i]
@@ -152,18 +150,13 @@ def tie_magnitudes(differences, order, within, noise):
 
 
 @jit
-def signed_ranks(differences, order, plus, number, ties):
+def signed_ranks(differences: Array, order: Array, plus: Array, number: Array, ties: Array) -> None:
     """Compute Wilcoxon's sum of the ranks of the positive differences, without zeros.
 
-    Parameters
-    ----------
-    differences
-        float64 [pair, query]; NaN: zero or undefined.
-    order
-        int64 [pair, query]: the queries by ascending magnitude, NaN last.
-    plus, number, ties
-        float64, int64 and float64 [pair]; written: the sum of the mean ranks of the positive
-        differences, the number of differences, and the sum of t^3 - t over groups of t ties.
+    `differences`: float64 [pair, query]; NaN: zero or undefined. `order`: int64 [pair, query]: the
+    queries by ascending magnitude, NaN last. `plus`, `number`, `ties`: float64, int64 and float64
+    [pair]; written: the sum of the mean ranks of the positive differences, the number of
+    differences, and the sum of t^3 - t over groups of t ties.
     """
     for i in range(differences.shape[0]):
         end = differences.shape[1]
@@ -188,19 +181,14 @@ def signed_ranks(differences, order, plus, number, ties):
 
 
 @jit
-def signed_rank_tails(differences, order, number, plus, side, ways, p):
+def signed_rank_tails(
+    differences: Array, order: Array, number: Array, plus: Array, side: Int, ways: Array, p: Array
+) -> None:
     """Compute p-values of rank sums with ties over all sign assignments.
 
     The first arguments are as in `signed_ranks`, whose results `number` and `plus` are read.
-
-    Parameters
-    ----------
-    side
-        0 two-sided; 1 large sums, -1 small sums have a small p.
-    ways
-        float64 [n (n + 1) + 1] for n queries: working space.
-    p
-        float64 [pair]; written.
+    `side`: 0 two-sided; 1 large sums, -1 small sums have a small p. `ways`: float64 [n (n + 1) + 1]
+    for n queries: working space. `p`: float64 [pair]; written.
     """
     for i in range(differences.shape[0]):
         end = number[i]
@@ -233,7 +221,7 @@ def signed_rank_tails(differences, order, number, plus, side, ways, p):
 
 
 @jit
-def subset_means(values, subsets, out):
+def subset_means(values: Array, subsets: Array, out: Array) -> None:
     """Compute the mean of each column over each set of rows, summed in the set's order.
 
     `values` is float64 [rows, columns], `subsets` int64 [sets, size], `out` [sets, columns].
@@ -250,17 +238,12 @@ def subset_means(values, subsets, out):
 
 
 @jit
-def add_wins(means, least, share, wins):
+def add_wins(means: Array, least: float, share: float, wins: Array) -> None:
     """Count the trials in which one system's mean is above another's by more than a margin.
 
-    Parameters
-    ----------
-    means
-        float64 [systems, trials].
-    least, share
-        The margin is `least` plus `share` times the larger of the two |means|.
-    wins
-        int32 [systems, systems]; added to: number of trials where the row is above the column.
+    `means`: float64 [systems, trials]. `least`, `share`: the margin is `least` plus `share` times
+    the larger of the two |means|. `wins`: int32 [systems, systems]; added to: number of trials
+    where the row is above the column.
     """
     systems, trials = means.shape
     for a in range(systems):
@@ -276,19 +259,14 @@ def add_wins(means, least, share, wins):
 
 
 @jit
-def add_swaps(first, second, width, slack, comparisons, swaps):
+def add_swaps(
+    first: Array, second: Array, width: Int, slack: float, comparisons: Array, swaps: Array
+) -> None:
     """Count pairs by |difference| in one half, and the pairs that the other half swaps.
 
-    Parameters
-    ----------
-    first, second
-        float64 [systems, trials]: means on the first and second half.
-    width
-        Width of a bin; the last bin has no upper bound.
-    slack
-        Rounding error: differences up to `slack` are 0, and bins begin `slack` earlier.
-    comparisons, swaps
-        int64 [bins]; added to.
+    `first`, `second`: float64 [systems, trials]: means on the first and second half. `width`: width
+    of a bin; the last bin has no upper bound. `slack`: Rounding error: differences up to `slack`
+    are 0, and bins begin `slack` earlier. `comparisons`, `swaps`: int64 [bins]; added to.
     """
     systems, trials = first.shape
     last = len(comparisons) - 1
@@ -304,15 +282,11 @@ def add_swaps(first, second, width, slack, comparisons, swaps):
 
 
 @jit
-def count_as_far(sums, threshold, count):
+def count_as_far(sums: Array, threshold: Array, count: Array) -> None:
     """Count the resamples where the sums of two systems differ by at least the threshold.
 
-    Parameters
-    ----------
-    sums
-        float64 [system, resample].
-    threshold, count
-        float64 and int64 [system, system]; only the upper triangle is used. `count` is added to.
+    `sums`: float64 [system, resample]. `threshold`, `count`: float64 and int64 [system, system];
+    only the upper triangle is used. `count` is added to.
     """
     for a in range(sums.shape[0]):
         for b in range(a + 1, sums.shape[0]):
@@ -324,7 +298,7 @@ def count_as_far(sums, threshold, count):
 
 
 @jit
-def weighted_sums(values, times, out):
+def weighted_sums(values: Array, times: Array, out: Array) -> None:
     """Add the product of values [system, query] and [query, resample] to `out` [system, resample].
 
     The last bits of BLAS would depend on its number of threads.
@@ -337,17 +311,12 @@ def weighted_sums(values, times, out):
 
 
 @jit
-def resampled_means(differences, draws, out):
+def resampled_means(differences: Array, draws: Array, out: Array) -> None:
     """Compute means over queries drawn with replacement from those where a pair has a difference.
 
-    Parameters
-    ----------
-    differences
-        float64 [pair, query]; NaN: undefined.
-    draws
-        float32 in [0, 1) [resample, query]: relative index in the pair's list of queries.
-    out
-        float64 [pair, resample]; written for pairs with a query.
+    `differences`: float64 [pair, query]; NaN: undefined. `draws`: float32 in [0, 1) [resample,
+    query]: relative index in the pair's list of queries. `out`: float64 [pair, resample]; written
+    for pairs with a query.
     """
     for i in range(differences.shape[0]):
         known = differences[i][differences[i] == differences[i]]

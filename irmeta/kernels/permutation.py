@@ -12,7 +12,7 @@ to 10 times as long (benchmarks/bench_stats_hsd.py).
 
 import numpy as np
 
-from irmeta.kernels.jit import inlined, jit
+from irmeta.kernels.jit import Array, Int, inlined, jit
 
 _WEYL = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -21,21 +21,13 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 @jit
-def permuted_ranges(values, key, start, out):
+def permuted_ranges(values: Array, key: Int, start: Int, out: Array) -> None:
     """Compute the range of the column sums after each row is permuted independently.
 
     Permutation b depends only on `values`, `key` and b, not on the other permutations of a call.
-
-    Parameters
-    ----------
-    values
-        float64 [rows, columns], at least one of each; fewer than 2^31 columns.
-    key
-        uint64: the stream of words.
-    start
-        int64: the number of the first permutation.
-    out
-        float64 [permutations]; written.
+    `values`: float64 [rows, columns], at least one of each; fewer than 2^31 columns. `key`: uint64:
+    the stream of words. `start`: int64: the number of the first permutation. `out`: float64
+    [permutations]; written.
     """
     # The exchanges of the four rows are interleaved, so that loads do not wait for stores: an
     # exchange may load what the exchange before it in the same row stored. Missing rows are
@@ -74,18 +66,12 @@ def permuted_ranges(values, key, start, out):
 
 
 @jit
-def permuted_preferences(matrices, key, start, out):
+def permuted_preferences(matrices: Array, key: Int, start: Int, out: Array) -> None:
     """Compute the greatest |sum over queries| of preferences after systems are permuted.
 
     Each query has one permutation of its rows and columns, the same as in `permuted_ranges`, so
-    that differences of values have the same statistic.
-
-    Parameters
-    ----------
-    matrices
-        float64 [queries, systems, systems], antisymmetric; at most 2^16 systems.
-    key, start, out
-        See `permuted_ranges`.
+    that differences of values have the same statistic. `matrices`: float64 [queries, systems,
+    systems], antisymmetric; at most 2^16 systems. `key`, `start`, `out`: see `permuted_ranges`.
     """
     queries, systems = matrices.shape[0], matrices.shape[1]
     groups = (queries + 3) // 4

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.jit import Array, Int, inner, jit
 
 TUNED, WHOLE, FIXED = range(3)
 _TILE = 128  # targets whose sums stay in the cache of a core
@@ -33,22 +33,28 @@ def _estimate(method, n, m, y, f, f_rest, yy, ff, yf, ff_rest, ff_all, rounding)
 
 
 @jit
-def estimates(method, n, m, y, f, f_rest, yy, ff, yf, ff_rest, ff_all, rounding, out):
+def estimates(
+    method: Int,
+    n: float,
+    m: float,
+    y: Array,
+    f: Array,
+    f_rest: Array,
+    yy: Array,
+    ff: Array,
+    yf: Array,
+    ff_rest: Array,
+    ff_all: Array,
+    rounding: float,
+    out: Array,
+) -> None:
     """Write the estimates, their squared standard errors, and the weights of the judge.
 
-    Parameters
-    ----------
-    method, n, m
-        The method, and the numbers of queries labelled by both and by the judge alone.
-    y, f, f_rest
-        float64 [target]: means over the labelled queries and over the rest.
-    yy, ff, yf, ff_rest, ff_all
-        float64 [target]: variances and covariance over the labelled queries, and variances over
-        the rest and over all.
-    rounding
-        A spread of at most this share is 0.
-    out
-        float64 [3, target].
+    `method`, `n`, `m`: the method, and the numbers of queries labelled by both and by the judge
+    alone. `y`, `f`, `f_rest`: float64 [target]: means over the labelled queries and over the rest.
+    `yy`, `ff`, `yf`, `ff_rest`, `ff_all`: float64 [target]: variances and covariance over the
+    labelled queries, and variances over the rest and over all. `rounding`: a spread of at most this
+    share is 0. `out`: float64 [3, target].
     """
     for t in range(len(y)):
         out[0, t], out[1, t], out[2, t] = _estimate(
@@ -114,28 +120,26 @@ def _tally(sums, every, n, number, factor, method, rounding, totals, covered):
 
 
 @jit
-def tally_intervals(moments, orders, sizes, factors, methods, rounding, totals, covered):
+def tally_intervals(
+    moments: Array,
+    orders: Array,
+    sizes: Array,
+    factors: Array,
+    methods: Array,
+    rounding: float,
+    totals: Array,
+    covered: Array,
+) -> None:
     """Add up widths of intervals, and count those that cover the truth, which is 0.
 
-    Parameters
-    ----------
-    moments
-        float64 [5, query, target]: y, yy, f, ff and yf, where y and f are less their mean.
-    orders
-        int64 [draw, place]: the drawn queries; the first of each are labelled by the reference.
-    sizes
-        int64 [size]: ascending numbers of labelled queries.
-    factors
-        float64 [size]: quantiles of Student's t.
-    methods
-        int64 [method].
-    rounding
-        A spread of at most this share is 0.
-    totals
-        float64 [size, method, 3]: the sums of widths, of widths by the reference alone, and the
-        number of intervals by the reference alone that cover the truth, are added.
-    covered
-        int64 [size, method, target]: the numbers of intervals that cover the truth are added.
+    `moments`: float64 [5, query, target]: y, yy, f, ff and yf, where y and f are less their mean.
+    `orders`: int64 [draw, place]: the drawn queries; the first of each are labelled by the
+    reference. `sizes`: int64 [size]: ascending numbers of labelled queries. `factors`: float64
+    [size]: quantiles of Student's t. `methods`: int64 [method]. `rounding`: a spread of at most
+    this share is 0. `totals`: float64 [size, method, 3]: the sums of widths, of widths by the
+    reference alone, and the number of intervals by the reference alone that cover the truth, are
+    added. `covered`: int64 [size, method, target]: the numbers of intervals that cover the truth
+    are added.
     """
     number, targets = orders.shape[1], moments.shape[2]
     for start in range(0, targets, _TILE):

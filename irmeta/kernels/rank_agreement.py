@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.jit import Array, Int, inner, jit
 
 EQUAL, AVERAGE, CORRECTED = 0, 1, 2  # tie variants w, a and b
 
 
 @jit
-def concordance(x, y, same, opposite):
+def concordance(x: Array, y: Array, same: Array, opposite: Array) -> None:
     """Count for each system the systems above it in `y` that are also above it in `x`, or below.
 
     All arrays are [ordering, system]: `x`, `y` float64, larger values first; `same`, `opposite`
@@ -30,7 +30,7 @@ def concordance(x, y, same, opposite):
 
 
 @jit
-def concordant_pairs(x, y, counts):
+def concordant_pairs(x: Array, y: Array, counts: Array) -> None:
     """Count the pairs of systems that two orderings agree on, and those that each does not tie.
 
     `x`, `y` float64 [ordering, system]; each row of `x` is compared with the same row of `y`.
@@ -50,7 +50,19 @@ def concordant_pairs(x, y, counts):
 
 
 @jit
-def overlap(top, bottom, length, top_y, bottom_y, length_y, paired, mirrored, p, variant, out):
+def overlap(
+    top: Array,
+    bottom: Array,
+    length: Array,
+    top_y: Array,
+    bottom_y: Array,
+    length_y: Array,
+    paired: bool,
+    mirrored: bool,
+    p: float,
+    variant: Int,
+    out: Array,
+) -> None:
     """Compute RBO of rankings of the same items, as in Corsi and Urbano 2024.
 
     `top` and `bottom` int32 [ranking, item]: the first and last rank of the item's tie group,
@@ -195,24 +207,16 @@ def _scores(longer, shorter, first, last, both, unseen, p, variant, out):
 
 
 @jit
-def settle(rates, mass, limit, home):
+def settle(rates: Array, mass: Array, limit: Array, home: Array) -> None:
     """Compute the limiting distribution of a chain with initial distribution `mass`.
 
     States are eliminated from the last to the first. The mass and inflow of a state are distributed
     in proportion to its rates (Grassmann, Taksar, Heyman 1985, doi:10.1287/opre.33.5.1107). The
     algorithm has no subtraction, so that even the smallest probabilities are precise. A state
     without remaining outflow is the last of a closed class and keeps the mass of the class.
-
-    Parameters
-    ----------
-    rates
-        float64 [from, to], on any scale; the diagonal is ignored. Overwritten.
-    mass
-        float64 [state]: the initial distribution. Overwritten.
-    limit
-        float64 [state]: written.
-    home
-        int64 [state], written: the first state of the closed class; -1 for a transient state.
+    `rates`: float64 [from, to], on any scale; the diagonal is ignored. Overwritten. `mass`: float64
+    [state]: the initial distribution. Overwritten. `limit`: float64 [state]: written. `home`: int64
+    [state], written: the first state of the closed class; -1 for a transient state.
     """
     size = rates.shape[0]
     total = np.zeros(size)
@@ -257,24 +261,22 @@ def settle(rates, mass, limit, home):
 
 
 @jit
-def count_drops(scores, is_counted, lower, upper, tie, strict, counts):
+def count_drops(
+    scores: Array,
+    is_counted: Array,
+    lower: Array,
+    upper: Array,
+    tie: float,
+    strict: bool,
+    counts: Array,
+) -> None:
     """Count the pairs whose lower ranking scores too much, in one pass without temporary arrays.
 
-    Parameters
-    ----------
-    scores
-        float64 [measures, rankings].
-    is_counted
-        bool [measures]: whether to count the pairs for the measure.
-    lower, upper
-        uint32 [n] and [n, m]: ranking i of `lower` makes a pair with each of row i of `upper`.
-        Unsigned, because numba checks signed indices for negative ones.
-    tie
-        Largest difference of equal scores.
-    strict
-        Whether a pair of equal scores fails too.
-    counts
-        int64 [measures, 3], added to: pairs that fail, of equal scores, and with a NaN.
+    `scores`: float64 [measures, rankings]. `is_counted`: bool [measures]: whether to count the
+    pairs for the measure. `lower`, `upper`: uint32 [n] and [n, m]: ranking i of `lower` makes a
+    pair with each of row i of `upper`. Unsigned, because numba checks signed indices for negative
+    ones. `tie`: largest difference of equal scores. `strict`: whether a pair of equal scores fails
+    too. `counts`: int64 [measures, 3], added to: pairs that fail, of equal scores, and with a NaN.
     """
     for measure in range(scores.shape[0]):
         if not is_counted[measure]:
@@ -297,26 +299,24 @@ def count_drops(scores, is_counted, lower, upper, tie, strict, counts):
 
 
 @jit
-def count_level_pairs(ranks, is_first, missing, terms, bins, counts, distances):
+def count_level_pairs(
+    ranks: Array,
+    is_first: Array,
+    missing: Int,
+    terms: Array,
+    bins: Int,
+    counts: Array,
+    distances: Array,
+) -> None:
     """Compare the ranks of all pairs of systems at each recall level.
 
-    Parameters
-    ----------
-    ranks
-        uint16 or uint32 [levels, systems]; `missing`: not retrieved.
-    is_first
-        bool [levels]: whether the level is the first of its query.
-    terms
-        float64 [discounts, levels, systems]: the terms of the ranks, from 0 to 1.
-    bins
-        Steps from 0 to 1.
-    counts
-        int64 [3]; added to: pairs whose ranks differ, pairs of docs that are both not retrieved,
-        and pairs whose ranks differ at a first level.
-    distances
-        int64 [discounts, 2 bins + 1]; added to: numbers of |difference of terms|. Element 2 j is
-        for j / bins to rounding, element 2 j + 1 for values between j / bins and (j + 1) / bins;
-        element 0 for equal ranks.
+    `ranks`: uint16 or uint32 [levels, systems]; `missing`: not retrieved. `is_first`: bool
+    [levels]: whether the level is the first of its query. `terms`: float64 [discounts, levels,
+    systems]: the terms of the ranks, from 0 to 1. `bins`: steps from 0 to 1. `counts`: int64 [3];
+    added to: pairs whose ranks differ, pairs of docs that are both not retrieved, and pairs whose
+    ranks differ at a first level. `distances`: int64 [discounts, 2 bins + 1]; added to: numbers of
+    |difference of terms|. Element 2 j is for j / bins to rounding, element 2 j + 1 for values
+    between j / bins and (j + 1) / bins; element 0 for equal ranks.
     """
     for level in range(ranks.shape[0]):
         unequal, absent = 0, 0

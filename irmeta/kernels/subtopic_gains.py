@@ -8,27 +8,31 @@ by `keep`, one factor after another as in ndeval, so that equal gains are equal 
 
 import math
 
-from irmeta.kernels.jit import jit
+from irmeta.kernels.jit import Array, Int, jit
 
 
 @jit
 def novelty_gains(
-    ranks, docs, offsets, missing, starts, subtopic, gains, keeps, shares, first, weights, amounts
-):
+    ranks: Array,
+    docs: Array,
+    offsets: Array,
+    missing: Int,
+    starts: Array,
+    subtopic: Array,
+    gains: Array,
+    keeps: Array,
+    shares: Array,
+    first: Array,
+    weights: Array,
+    amounts: Array,
+) -> None:
     """Compute the gain of each doc of each list.
 
-    Parameters
-    ----------
-    ranks, docs
-        [docs, systems], ranks ascending in the rows of query q, ``offsets[q]:offsets[q + 1]``, and
-        `missing` where not retrieved; `docs` (uint32) has the number of the doc at each rank.
-    shares, first
-        float64: the initial weights of the subtopics of query q are
-        ``shares[first[q]:first[q + 1]]``.
-    weights
-        float64 [subtopics of a query, systems]: working space.
-    amounts
-        float64 [docs, systems], zero; written.
+    `ranks`, `docs`: [docs, systems], ranks ascending in the rows of query q, ``offsets[q]:offsets[q
+    + 1]``, and `missing` where not retrieved; `docs` (uint32) has the number of the doc at each
+    rank. `shares`, `first`: float64: the initial weights of the subtopics of query q are
+    ``shares[first[q]:first[q + 1]]``. `weights`: float64 [subtopics of a query, systems]: working
+    space. `amounts`: float64 [docs, systems], zero; written.
     """
     for q in range(len(offsets) - 1):
         for a in range(first[q + 1] - first[q]):
@@ -46,22 +50,23 @@ def novelty_gains(
 
 
 @jit
-def greedy_gains(offsets, names, starts, subtopic, keep, weights, bounds, out):
+def greedy_gains(
+    offsets: Array,
+    names: Array,
+    starts: Array,
+    subtopic: Array,
+    keep: float,
+    weights: Array,
+    bounds: Array,
+    out: Array,
+) -> None:
     """Compute the gains along the greedy ideal list of each query, of pairs with gain 1.
 
     The next doc is always one of the greatest gain, of these the one with the greatest name.
-
-    Parameters
-    ----------
-    offsets
-        int64 [queries + 1]: the docs of query q are ``offsets[q]:offsets[q + 1]``.
-    names
-        int32 by doc: numbers in the order of the names.
-    weights, bounds
-        float64 by subtopic of a query and by doc: working space. A gain never grows, so the last
-        one computed is a bound of the next.
-    out
-        float64 by doc, zero; written: the gain at each rank.
+    `offsets`: int64 [queries + 1]: the docs of query q are ``offsets[q]:offsets[q + 1]``. `names`:
+    int32 by doc: numbers in the order of the names. `weights`, `bounds`: float64 by subtopic of a
+    query and by doc: working space. A gain never grows, so the last one computed is a bound of the
+    next. `out`: float64 by doc, zero; written: the gain at each rank.
     """
     for q in range(len(offsets) - 1):
         weights[:] = 1.0
@@ -88,7 +93,7 @@ def greedy_gains(offsets, names, starts, subtopic, keep, weights, bounds, out):
 
 
 @jit
-def perfect_sums(keep, is_log, ks, out):
+def perfect_sums(keep: float, is_log: bool, ks: Array, out: Array) -> None:
     """Sum ``keep ** (i - 1)`` over log2(i + 1), or over i, for i from 1 to each k.
 
     `ks` is int64, ascending; `out` float64 [k] is written.
@@ -106,45 +111,33 @@ def perfect_sums(keep, is_log, ks, out):
 
 @jit
 def cube_gains(
-    ranks,
-    docs,
-    offsets,
-    missing,
-    starts,
-    subtopic,
-    ratings,
-    shares,
-    first,
-    initial,
-    gamma,
-    height,
-    is_discounted,
-    weights,
-    heights,
-    amounts,
-):
+    ranks: Array,
+    docs: Array,
+    offsets: Array,
+    missing: Int,
+    starts: Array,
+    subtopic: Array,
+    ratings: Array,
+    shares: Array,
+    first: Array,
+    initial: float,
+    gamma: float,
+    height: float,
+    is_discounted: bool,
+    weights: Array,
+    heights: Array,
+    amounts: Array,
+) -> None:
     """Compute the gain of each doc of each list where subtopics fill the columns of a cube.
 
     A doc gains the share of each of its subtopics times its rating times the subtopic's weight,
     which is multiplied by `gamma` after each doc. A subtopic whose column has `height` is full.
-
-    Parameters
-    ----------
-    ranks, docs
-        See `novelty_gains`.
-    ratings
-        float64 [pairs]; may be negative.
-    shares, first
-        float64: the shares of the subtopics of query q are ``shares[first[q]:first[q + 1]]``.
-    initial
-        float64: the weight of every subtopic at rank 1.
-    is_discounted
-        True: the rating times the weight fills the column, up to its height. False: the rating
-        fills it, and may exceed its height.
-    weights, heights
-        float64 [subtopics of a query, systems]: working space.
-    amounts
-        float64 [docs, systems], zero; written.
+    `ranks`, `docs`: see `novelty_gains`. `ratings`: float64 [pairs]; may be negative. `shares`,
+    `first`: float64: the shares of the subtopics of query q are ``shares[first[q]:first[q + 1]]``.
+    `initial`: float64: the weight of every subtopic at rank 1. `is_discounted`: True: the rating
+    times the weight fills the column, up to its height. False: the rating fills it, and may exceed
+    its height. `weights`, `heights`: float64 [subtopics of a query, systems]: working space.
+    `amounts`: float64 [docs, systems], zero; written.
     """
     for q in range(len(offsets) - 1):
         weights[: first[q + 1] - first[q]] = initial

@@ -21,7 +21,7 @@ from irmeta.kernels.interning import (
     record_of,
     same_bytes,
 )
-from irmeta.kernels.jit import inlined, inner, jit
+from irmeta.kernels.jit import Array, Int, inlined, inner, jit
 from irmeta.kernels.numerals import EASY, NO_NUMBER, parse_score, parse_whole
 from irmeta.kernels.vector import (
     address,
@@ -52,20 +52,10 @@ DONE, NEEDS_ROOM, NO_ROW, HAS_ODD_BYTES = range(4)
 def _index_block(base, start, stop, edges, lines):
     """Find the bounds of tokens and the ends of lines in ``data[start:stop]``.
 
-    Parameters
-    ----------
-    base
-        Address of the data; results are addresses, too.
-    edges
-        int64, longer than the number of bytes by 16: alternating begins and ends of tokens, then
-        addresses beyond the data.
-    lines
-        int64: addresses of newlines.
-
-    Returns
-    -------
-    The number of lines, and whether a byte is NUL or not ASCII.
-    ``data[start - 1]`` ends a line, if it exists.
+    `base`: address of the data; results are addresses, too. `edges`: int64, longer than the number
+    of bytes by 16: alternating begins and ends of tokens, then addresses beyond the data. `lines`:
+    int64: addresses of newlines. Returns the number of lines, and whether a byte is NUL or not
+    ASCII. ``data[start - 1]`` ends a line, if it exists.
     """
     edge, line = 0, 0
     before, odd = np.uint64(1), np.uint64(0)
@@ -100,12 +90,8 @@ def _index_block(base, start, stop, edges, lines):
 def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends, counters):
     """Find the lines that are rows: the index of each row's first edge, and the end of its tag.
 
-    `begin` is the address of the first line.
-
-    Returns
-    -------
-    The number of rows; -1 for a line that is not a row, a blank line or a comment, or that
-    begins with # and may be a row.
+    `begin` is the address of the first line. Returns the number of rows; -1 for a line that is not
+    a row, a blank line or a comment, or that begins with # and may be a row.
     """
     row, edge = 0, 0
     for line in range(count):
@@ -185,9 +171,7 @@ def _number_queries(
 def _parse_ranks(needs_rank, edges, firsts, count, ranks, counters):
     """Parse the rank of each row: int32, its minimum if the rank is not a 32-bit whole number.
 
-    Returns
-    -------
-    False if `needs_rank` and a rank is not a whole number.
+    Returns False if `needs_rank` and a rank is not a whole number.
     """
     for row in range(count):
         start, end = edges[firsts[row] + 6], edges[firsts[row] + 7]
@@ -206,14 +190,8 @@ def _parse_ranks(needs_rank, edges, firsts, count, ranks, counters):
 def _parse_scores(base, edges, firsts, count, scores, hard, counters):
     """Parse the score of each row: float64.
 
-    Parameters
-    ----------
-    hard
-        int64 [hard, 3]: row of the file, begin and end of scores to be parsed by the caller.
-
-    Returns
-    -------
-    False if a score is not a number.
+    `hard`: int64 [hard, 3]: row of the file, begin and end of scores to be parsed by the caller.
+    Returns False if a score is not a number.
     """
     for row in range(count):
         start, end = edges[firsts[row] + 8], edges[firsts[row] + 9]
@@ -278,40 +256,40 @@ def _has_room(count, table, names, state, size):
 
 @jit
 def tokenize(
-    data, size, width, file, space, queries, starts, query_table, query_names, query_state,
-    doc_table, doc_names, doc_state, docs, ranks, scores, tags, hard, is_text, counters,
-):  # fmt: skip
+    data: Array,
+    size: Int,
+    width: Int,
+    file: Int,
+    space: Array,
+    queries: Array,
+    starts: Array,
+    query_table: Array,
+    query_names: Array,
+    query_state: Array,
+    doc_table: Array,
+    doc_names: Array,
+    doc_state: Array,
+    docs: Array,
+    ranks: Array,
+    scores: Array,
+    tags: Array,
+    hard: Array,
+    is_text: bool,
+    counters: Array,
+) -> Int:
     """Parse every line of ``data[:size]`` as a row, from ``counters[AT]`` on.
 
-    Parameters
-    ----------
-    data
-        uint8, longer than `size` by `PAD`; the byte before `size` is a newline.
-    width
-        6, or 5 without tags.
-    file
-        Unique number of the file, from 1.
-    space
-        int64 [6, `LONGEST` + `PAD`]: working space.
-    queries, starts
-        By list, after the first element: int32 query and int64 first row. The first element of
-        `queries` is -1.
-    query_table to doc_state
-        See irmeta.kernels.interning.
-    docs, ranks, scores
-        By row: int32, int32, float64.
-    tags, hard
-        As long as the largest number of rows. See `_mark_tags` and `_parse_scores`.
-    is_text
-        Whether `data` is known to be UTF-8 without NUL.
-    counters
-        int64 [`FOUND`], indexed by the constants above; parsing resumes from its values.
-
-    Returns
-    -------
-    `DONE`; `NEEDS_ROOM` if tables, names, or arrays by row are full, and a call with larger ones
-    resumes; `NO_ROW` for a line that is not a row, or longer than `LONGEST`; `HAS_ODD_BYTES` for
-    NUL or non-ASCII bytes, which the caller must check before they become names.
+    `data`: uint8, longer than `size` by `PAD`; the byte before `size` is a newline. `width`: 6, or
+    5 without tags. `file`: Unique number of the file, from 1. `space`: int64 [6, `LONGEST` +
+    `PAD`]: working space. `queries`, `starts`: By list, after the first element: int32 query and
+    int64 first row. The first element of `queries` is -1. query_table to doc_state: see
+    irmeta.kernels.interning. `docs`, `ranks`, `scores`: By row: int32, int32, float64. `tags`,
+    `hard`: As long as the largest number of rows. See `_mark_tags` and `_parse_scores`. `is_text`:
+    whether `data` is known to be UTF-8 without NUL. `counters`: int64 [`FOUND`], indexed by the
+    constants above; parsing resumes from its values. Returns `DONE`; `NEEDS_ROOM` if tables, names,
+    or arrays by row are full, and a call with larger ones resumes; `NO_ROW` for a line that is not
+    a row, or longer than `LONGEST`; `HAS_ODD_BYTES` for NUL or non-ASCII bytes, which the caller
+    must check before they become names.
     """
     edges, lines, firsts = space[0], space[1], space[2]
     tag_ends, row_queries, hashes = space[3], space[4], space[5].view(np.uint64)

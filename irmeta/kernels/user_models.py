@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.jit import inner, jit
+from irmeta.kernels.jit import Array, Int, inner, jit
 
 INST, INSQ, SDCG, STATIC_BPM, DYNAMIC_BPM, NERR8, NERR9, NERR10, NERR11 = range(9)
 PRECISION, RBP, RR, AP = range(9, 13)
@@ -49,29 +49,29 @@ def _reads_on(model, numbers, rank, gain, total, spent, goal, patience):
 
 @jit
 def expected_quantities(
-    ranks, offsets, gains, is_judged, costs, starts, lengths, model, numbers, cut, depth, best, out
-):
+    ranks: Array,
+    offsets: Array,
+    gains: Array,
+    is_judged: Array,
+    costs: Array,
+    starts: Array,
+    lengths: Array,
+    model: Int,
+    numbers: Array,
+    cut: Int,
+    depth: Int,
+    best: float,
+    out: Array,
+) -> None:
     """Compute EU, ETU, EC, ETC and ED of each list.
 
-    Parameters
-    ----------
-    ranks
-        [docs, systems]; the rows of query q are ``offsets[q]:offsets[q + 1]``.
-    gains, is_judged
-        float64 and bool [docs].
-    costs, starts
-        float64, and int64 [queries, systems]: the cost of rank i of a list is
-        ``costs[starts + i - 1]`` up to its end; all costs are 1 if `costs` is empty.
-    lengths
-        uint32 [queries, systems].
-    model, numbers
-        A model and its parameters, float64 [5].
-    cut, depth
-        int64: ranks beyond `cut` hold unjudged docs; no user reads beyond `depth`.
-    best
-        float64: the gain of unjudged docs, and of the ranks below the end of a list.
-    out
-        float64 [5, queries, systems]; written.
+    `ranks`: [docs, systems]; the rows of query q are ``offsets[q]:offsets[q + 1]``. `gains`,
+    `is_judged`: float64 and bool [docs]. `costs`, `starts`: float64, and int64 [queries, systems]:
+    the cost of rank i of a list is ``costs[starts + i - 1]`` up to its end; all costs are 1 if
+    `costs` is empty. `lengths`: uint32 [queries, systems]. `model`, `numbers`: a model and its
+    parameters, float64 [5]. `cut`, `depth`: int64: ranks beyond `cut` hold unjudged docs; no user
+    reads beyond `depth`. `best`: float64: the gain of unjudged docs, and of the ranks below the end
+    of a list. `out`: float64 [5, queries, systems]; written.
     """
     gained, rest = np.empty(depth + 2), np.zeros(depth + 2)
     for q in range(len(offsets) - 1):
