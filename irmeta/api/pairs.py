@@ -18,7 +18,8 @@ from irmeta.api.results_or_data import results_or_data
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.locations import AnyLocation
 from irmeta.measures.evaluate import evaluate, relevant_in_set
-from irmeta.measures.names import measure_texts, parse_call
+from irmeta.measures.explain import Explanation, explain
+from irmeta.measures.names import measure_texts, parse_call, parse_measure
 from irmeta.naming import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.policy_keywords import (
@@ -36,6 +37,7 @@ from irmeta.preferences.evaluate import (
 )
 from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences
 from irmeta.progress import Progress, reported, shows_progress
+from irmeta.rankings.track import Track
 from irmeta.report.charts.graph import arcs
 from irmeta.report.figure_file import offline
 from irmeta.results.segments import Segments
@@ -50,7 +52,7 @@ from irmeta.schema.result_tables import TIES, WIN_RATES
 from irmeta.stats.leaderboards import Leaderboard, Rules
 from irmeta.stats.preferences import order_and_sets, preference_pairs
 from irmeta.stats.rank_confidence import rank_sets
-from irmeta.store.scan import Tracks
+from irmeta.store.scan import Tracks, read_table
 from irmeta.summaries import Framed, SummaryList
 
 if TYPE_CHECKING:
@@ -449,6 +451,75 @@ class StorePairs:
         explained = explain_preference(opened, spec, system, baseline, str(query))
         return PairExplanation(**vars(explained))
 
+    def lists(
+        self,
+        *,
+        system: str,
+        baseline: str,
+        query: str | int,
+        measure: str = "AP",
+        track: str | None = None,
+        **choices: Unpack[ExplainChoices],
+    ) -> pl.DataFrame:
+        """Return the lists of two systems for a query side by side, and what moves a measure.
+
+        Parameters
+        ----------
+        system, baseline : str
+            Names of the two systems.
+        query : str or int
+            Name of the query.
+        measure : str, default 'AP'
+            Name of a measure.
+        track : str, optional
+            Name of the track; optional if the store has only one.
+        **choices
+            Fields of `EvalPolicy`, except `tie_order`: lists are in the store's tie order.
+
+        Returns
+        -------
+        DataFrame
+            One row per doc of either list, and per relevant doc that neither has: doc, grade (null:
+            unjudged), rank, baseline_rank (null: not retrieved), adds, baseline_adds (what the doc
+            adds to the value of each system), moves (adds minus baseline_adds; their sum is the
+            difference of the values). The best of both ranks first. The last three are null where
+            the value is defined without a sum.
+
+        Raises
+        ------
+        MeasureError, UsageError
+            If a name is unknown, the track is missing, or `tie_order` is given.
+
+        Examples
+        --------
+        >>> found = store.pairs.lists(
+        ...     system="aldDFR", baseline="aldBM25", query=918, track="news", measure="P@5"
+        ... )
+        >>> found.select("doc", "grade", "rank", "baseline_rank", "moves").row(0)
+        ('NW19991209-0015', 0, 1, 5, 0.0)
+        """
+        if choices.get("tie_order") is not None:
+            raise UsageError("lists are in the store's tie order: omit `tie_order`.")
+        opened = self._store.track(track, self._store.policy_with(choices).everything)
+        (spec,) = relevant_in_set(opened, [parse_measure(measure)])
+        sides = [
+            _list_and_amounts(opened, explain(opened, spec, name, str(query)))
+            for name in (system, baseline)
+        ]
+        joined = sides[0].join(sides[1], on="doc", how="full", coalesce=True, suffix="_2")
+        rows = joined.select(
+            "doc",
+            grade=pl.coalesce("grade", "grade_2"),
+            rank="rank",
+            baseline_rank="rank_2",
+            adds=pl.col("adds").fill_null(0.0),
+            baseline_adds=pl.col("adds_2").fill_null(0.0),
+        ).with_columns(moves=pl.col("adds") - pl.col("baseline_adds"))
+        best = pl.min_horizontal("rank", "baseline_rank")
+        return rows.sort(best, "rank", "doc", nulls_last=True).with_columns(
+            pl.col("adds", "baseline_adds", "moves").fill_nan(None)
+        )
+
     def provenance(
         self,
         preferences: str | Iterable[str],
@@ -589,3 +660,17 @@ def prefer(
             f"no system {baseline!r} in {opened.reader}. {did_you_mean(baseline, known)}"
         )
     return SummaryList(boards)
+
+
+def _list_and_amounts(track: Track, explained: Explanation) -> pl.DataFrame:
+    """Return the docs of a list and those not retrieved that count: doc, rank, grade, adds."""
+    is_here = (pl.col("query") == explained.query) & (pl.col("system") == explained.system)
+    retrieved = read_table(track.stored, "runs", is_here).select("doc", "rank")
+    trace = explained.trace
+    divisor = trace.divisor if trace.undefined is None else math.nan
+    amounts = explained.frame().group_by("doc").agg(adds=pl.col("amount").sum() / divisor)
+    return (
+        retrieved.join(amounts, on="doc", how="full", coalesce=True)
+        .join(explained.docs.select("doc", "grade"), on="doc", how="full", coalesce=True)
+        .with_columns(adds=pl.lit(math.nan) if math.isnan(divisor) else pl.col("adds"))
+    )

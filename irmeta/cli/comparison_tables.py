@@ -16,7 +16,7 @@ from irmeta.cli.tables import Result, open_console, print_parts, print_table_of,
 from irmeta.errors import first_few
 from irmeta.phrases import count
 from irmeta.preferences.spec import PreferenceRule
-from irmeta.summaries import DIGITS, Line, Rows, print_table
+from irmeta.summaries import DIGITS, MOST_TERMS, Line, Rows, print_table
 
 if TYPE_CHECKING:
     from irmeta.api.agree import JudgeAgreement
@@ -125,6 +125,42 @@ def print_pair_explanation(
             show=lambda digits: print_terms(explained, every),
         )
     )
+
+
+def print_lists(
+    lists: pl.DataFrame,
+    measure: str,
+    pair: Mapping[str, str],
+    every: bool,
+    made: Mapping[str, Any],
+    display: Display,
+) -> None:
+    """Print or write two lists side by side, with the values that they add up to."""
+    values: dict[str, Any] = {
+        name: None if lists[column].null_count() else lists[column].sum()
+        for name, column in (
+            ("value", "adds"),
+            ("baseline_value", "baseline_adds"),
+            ("difference", "moves"),
+        )
+    }
+    caption = "Lists of {system} and {baseline} on query {query}".format_map(pair)
+
+    def show(digits: int) -> None:
+        rows = lists if every else lists.head(MOST_TERMS)
+        more = lists.height - rows.height
+        hidden = [Line(f"... and {count(more, 'doc')} more; --all shows them.")] if more else []
+        total = f"{measure} is defined without a sum here."
+        if values["difference"] is not None:
+            sums = "{value:.6g} - {baseline_value:.6g} = {difference:.6g}".format_map(values)
+            total = f"{measure}: {sums}, the sum of moves"
+        heading = Line(f"{caption}, and what moves {measure}", "bold")
+        print_parts([heading, Rows(rows), *hidden, Line(total, "bold")], digits)
+
+    facts = {"measure": measure, **values}
+    tables = {"lists": lists}
+    display.write(Result("explain", tables, f"{caption}.", {**made, "explain": dict(pair)}, facts,
+                         show=show))  # fmt: skip
 
 
 def rule_result(rule: PreferenceRule, definition: str, parameters: pl.DataFrame) -> Result:

@@ -248,6 +248,7 @@ def _check_drawing(draw: str | None, drawing: dict[str, Any], unjudged: bool, ot
 @command(
     "irmeta explain store/ -m AP --system aldDFR --query 901 --track news",
     "irmeta explain store/ -m RPP --system aldDFR --baseline aldBM25 --query 901 --track news",
+    "irmeta explain store/ -m nDCG@10 --system aldDFR --baseline aldBM25 --query 901 --track news",
 )
 @with_options(choices=EXPLAINED, reading=READING, display=ReportDisplay)
 def explain(
@@ -255,16 +256,23 @@ def explain(
     choices: Given,
     reading: ReadPolicy,
     display: ReportDisplay,
-    measures: Annotated[
-        list[str],
-        typer.Option(
-            "-m", "--measures", help="Measure or preference, e.g. AP or RPP.", show_default=False
-        ),
-    ],
     system: Annotated[str, typer.Option(help="System to explain.", show_default=False)],
     query: Annotated[str, typer.Option(help="Query to explain.", show_default=False)],
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measures",
+            help="Measure or preference, e.g. AP or RPP.",
+            show_default="AP, with --baseline",
+        ),
+    ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Other system, for a preference.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Other system, for a preference, or for both lists side by side.",
+            show_default=False,
+        ),
     ] = None,
     track: TrackOption = None,
     every: Annotated[bool, typer.Option("--all", help="Print all terms.")] = False,
@@ -278,14 +286,16 @@ def explain(
     titles: TitlesOption = True,
     strict: StrictOption = None,
 ) -> None:
-    """Show the arithmetic behind one value, or behind the preference between two systems."""
-    from irmeta.cli.comparison_tables import print_pair_explanation
+    """Show the arithmetic behind one value, behind a preference, or two lists side by side."""
+    from irmeta.cli.comparison_tables import print_lists, print_pair_explanation
     from irmeta.cli.explanations import print_explanation
     from irmeta.measures.names import parse_measure
     from irmeta.preferences.registry import is_preference, parse_preference
     from irmeta.report.figure_file import check_figure_file, write_figure
 
-    name, force = one_measure(measures), display.force
+    if not measures and baseline is None:
+        raise UsageError("name a measure by -m, or another system by --baseline.")
+    name, force = one_measure(measures or ["AP"]), display.force
     if is_preference(name):
         parse_preference(name)
         if baseline is None:
@@ -305,9 +315,13 @@ def explain(
     parse_measure(name)
     if figure is not None:
         raise UsageError(f"{name} is a measure: --figure draws a preference, such as RPP.")
-    if baseline is not None:
-        raise UsageError(f"{name} is a measure of one system: omit --baseline.")
     with open_source(source, reading, track, choices=choices, strict=strict) as store:
+        if baseline is not None:
+            pair: dict[str, Any] = {"system": system, "baseline": baseline, "query": query}
+            lists = store.pairs.lists(**pair, measure=name, track=track, **choices)
+            print_lists(lists, name, pair, every, store.provenance(name, track=track, **choices),
+                        display)  # fmt: skip
+            return
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
         provenance = store.provenance(name, track=track, **choices)
         print_explanation(explanation, every, provenance, display)

@@ -24,6 +24,47 @@ def test_frame__terms_add_up_to_the_value(x_over_y):
     assert x_over_y.value == pytest.approx(-5 / 9)
 
 
+PAIR = {"system": "aldDFR", "baseline": "aldBM25", "query": "918"}
+
+
+@pytest.mark.parametrize("measure", ["AP", "nDCG@5", "ASL", "RBP(p=0.8)", "Bpref"])
+def test_lists__ranks_of_both_lists_and_moves_that_add_up_to_the_difference(made_store, measure):
+    lists = made_store.pairs.lists(**PAIR, measure=measure, track="news")
+    assert lists["doc"].is_unique().all()
+    runs = made_store.runs(track="news").filter(query="918").collect()
+    values = []
+    for name, rank, adds in (
+        ("aldDFR", "rank", "adds"),
+        ("aldBM25", "baseline_rank", "baseline_adds"),
+    ):
+        ours = lists.drop_nulls(rank).select("doc", pl.col(rank).alias("rank")).sort("rank")
+        assert ours.rows() == runs.filter(system=name).sort("rank").select("doc", "rank").rows()
+        explained = made_store.explain(measure, system=name, query="918", track="news")
+        assert lists[adds].sum() == pytest.approx(explained.value, rel=1e-12)
+        values.append(explained.value)
+    assert lists["moves"].sum() == pytest.approx(values[0] - values[1], rel=1e-9)
+    qrels = made_store.qrels(track="news").filter(query="918").lazy().collect()
+    grades = dict(qrels.select("doc", "grade").iter_rows())
+    judged = lists.drop_nulls("grade")
+    assert {**dict(judged.select("doc", "grade").iter_rows())} == {
+        doc: grade for doc, grade in grades.items() if doc in set(lists["doc"])
+    }
+    assert {doc for doc, grade in grades.items() if grade >= 1} <= set(lists["doc"])
+
+
+def test_lists__store_order_alone_and_no_sum_where_a_measure_is_undefined(made_store, run):
+    with pytest.raises(irmeta.UsageError, match="omit `tie_order`"):
+        made_store.pairs.lists(**PAIR, track="news", tie_order="file")
+    lists = made_store.pairs.lists(**PAIR, measure="AP(rel=9)", track="news")
+    assert lists["moves"].is_null().all()
+    words = ("--track", "news", "--system", "aldDFR", "--baseline", "aldBM25", "--query", "918")
+    printed = run("explain", made_store.path, *words).out
+    assert "Lists of aldDFR and aldBM25 on query 918, and what moves AP\n" in printed
+    assert "AP: 0.103823 - 0.294118 = -0.190294, the sum of moves" in printed
+    undefined = run("explain", made_store.path, *words, "-m", "AP(rel=9)").out
+    assert "AP(rel=9) is defined without a sum here." in undefined
+
+
 @pytest.mark.exhaustive
 def test_show__an_arc_for_each_recall_level(x_over_y):
     rows = pl.DataFrame([row for row in drawn_rows(x_over_y.show()) if "arc" in row])
