@@ -52,8 +52,12 @@ _SELECTING = {
 _BY_TRACK = {"qrels": "str | Mapping[str, str] | Sequence[str] | None"}
 _REL = {"rel": "float | Mapping[str, float] | Sequence[str] | None"}
 _EVAL = _texts(EvalPolicy) | _SELECTING | _BY_TRACK | _REL
-_READ, _DATA = _texts(ReadPolicy), _texts(ReadPolicy, without=("names",))
-_RUNS = ("duplicates", "malformed", "run_format", "drop_self", "comments", "drop_docs", "chunks")
+_READ = _texts(ReadPolicy) | {"columns": "Mapping[str, str] | Sequence[str]"}
+_DATA = {name: kind for name, kind in _READ.items() if name != "names"}
+_RUNS = (
+    *("duplicates", "malformed", "run_format", "drop_self", "comments", "drop_docs", "chunks"),
+    "columns",
+)
 _READ_ALONE = {name: kind for name, kind in _DATA.items() if name not in _EVAL}
 KEYWORDS = {
     "EvalChoices": ("The fields of `EvalPolicy`", _EVAL),

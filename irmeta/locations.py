@@ -339,10 +339,11 @@ def _other(scheme: str) -> Any:
 
 
 class NamedFile(NamedTuple):
-    """A file of values, and the name that the user gives to its system, if any."""
+    """A file of values, and the names that the user gives to its system and columns, if any."""
 
     name: str | None
     path: Location
+    columns: tuple[str, ...] = ()
 
 
 def named_file(text: str) -> tuple[str | None, str]:

@@ -19,6 +19,7 @@ from typing import (
     Literal,
     Self,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -262,6 +263,8 @@ def _checked(one: Field[Any], kind: Any, value: Any) -> Any:
         return None
     value = text_of(value)
     if get_origin(plain) is tuple:
+        if isinstance(value, Mapping):
+            value = [f"{key}={item}" for key, item in cast(Mapping[Any, Any], value).items()]
         values = [value] if isinstance(value, str | Real) else value
         if not isinstance(values, Iterable):
             raise UsageError(f"{one.name} = {value!r} is not a sequence.")

@@ -99,6 +99,12 @@ class ReadPolicy(Options):
     chunks
         Separator of ids of chunks, such as ``#``: what stands before the first one is the id of the
         doc, which has the rank of its best chunk (see `duplicates`). Judgments are of docs.
+    columns
+        Columns of tables (CSV, JSON records, JSONL, Parquet, frames) by what they hold, as
+        ``doc=sku,grade=ctr``, or in Python a dict ``{"doc": "sku"}``: query, doc, system, score,
+        rank, grade, subtopic, iteration; in tables of values also measure, value, track and
+        evaluator. The name is exact, and a table without it is an error. What is named twice may be
+        either: the first that a table has. Other columns keep their usual names.
 
     Examples
     --------
@@ -137,11 +143,18 @@ class ReadPolicy(Options):
         metavar="SEPARATOR",
         parse="irmeta.policies:checked_separator",
     )
+    columns: tuple[str, ...] = option(
+        (),
+        "Columns of tables by what they hold: doc=sku,grade=ctr.",
+        metavar="KEY=COLUMN,...",
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.drop_docs, os.PathLike):
             object.__setattr__(self, "drop_docs", os.fspath(self.drop_docs))
         super().__post_init__()
+        if self.columns:
+            object.__setattr__(self, "columns", checked_columns(self.columns))
 
     def record(self) -> dict[str, Any]:
         """Return the options; those of later versions only where they are not the default.
@@ -155,7 +168,7 @@ class ReadPolicy(Options):
         """
         changed = self.changed()
         late = ("run_format", "drop_self", "grade_digits", "comments", "subtopics")
-        late += ("drop_docs", "chunks")
+        late += ("drop_docs", "chunks", "columns")
         record = super().record()
         if self.drop_docs is not None:
             record["drop_docs"] = recorded_file(self.drop_docs)
@@ -213,6 +226,46 @@ def checked_names(names: str) -> str:
     if groups != 1:
         raise UsageError(f"names = {names!r} has {groups} groups, not one. {fix}")
     return names
+
+
+HOLDS = (
+    *("query", "doc", "system", "score", "rank", "grade", "subtopic", "iteration"),
+    *("measure", "value", "track", "evaluator"),
+)
+"""What a column of a table may hold."""
+Columns = Mapping[str, Sequence[str]]
+"""Names of columns by what they hold, of which a table has one."""
+
+
+def checked_columns(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return texts ``KEY=COLUMN``, one for each column.
+
+    Raises
+    ------
+    UsageError
+        If a text has no such form, a key is not in `HOLDS`, or a column holds two things.
+    """
+    parts = [part.strip() for text in given for part in re.split(r",(?=\s*\w+=)", text)]
+    for text in parts:
+        key, equals, column = text.partition("=")
+        if not (equals and column):
+            raise UsageError(f"columns: {text!r} is not KEY=COLUMN, as in doc=sku,grade=ctr.")
+        if key not in HOLDS:
+            raise UsageError(f"columns: no column holds {key!r}. {did_you_mean(key, HOLDS)}")
+        if (first := next(p for p in parts if p.partition("=")[2] == column)) != text:
+            raise UsageError(
+                f"columns: {column!r} is given for {first.partition('=')[0]} and {key}."
+            )
+    return tuple(dict.fromkeys(parts))
+
+
+def columns_by_key(columns: Sequence[str]) -> Columns:
+    """Return checked texts of `ReadPolicy.columns` by what they hold."""
+    by_key = dict[str, list[str]]()
+    for text in columns:
+        key, _, column = text.partition("=")
+        by_key.setdefault(key, []).append(column)
+    return by_key
 
 
 def checked_rel(given: tuple[str, ...]) -> tuple[str, ...]:

@@ -120,6 +120,7 @@ class ReadChoices(TypedDict, total=False):
     subtopics: bool
     drop_docs: str | None
     chunks: str | None
+    columns: Mapping[str, str] | Sequence[str]
 
 
 class DataChoices(TypedDict, total=False):
@@ -136,6 +137,7 @@ class DataChoices(TypedDict, total=False):
     subtopics: bool
     drop_docs: str | None
     chunks: str | None
+    columns: Mapping[str, str] | Sequence[str]
 
 
 class PoolChoices(TypedDict, total=False):
@@ -156,6 +158,7 @@ class RunChoices(TypedDict, total=False):
     comments: Comments
     drop_docs: str | None
     chunks: str | None
+    columns: Mapping[str, str] | Sequence[str]
 
 
 class DataPolicies(TypedDict, total=False):
@@ -183,6 +186,7 @@ class DataPolicies(TypedDict, total=False):
     subtopics: bool
     drop_docs: str | None
     chunks: str | None
+    columns: Mapping[str, str] | Sequence[str]
 
 
 class Policies(TypedDict, total=False):
@@ -199,6 +203,7 @@ class Policies(TypedDict, total=False):
     subtopics: bool
     drop_docs: str | None
     chunks: str | None
+    columns: Mapping[str, str] | Sequence[str]
     queries: Averaged
     negative: Negative
     pool_order: TieOrder
@@ -285,6 +290,7 @@ class AgreeKeywords(TypedDict, total=False):
     raw: bool
     grade_digits: int | None
     comments: Comments
+    columns: str | Iterable[str]
     resamples: int
     rng: int | np.random.Generator
 

@@ -27,7 +27,7 @@ from irmeta.errors import (
 from irmeta.locations import AnyLocation, location
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count, listed
-from irmeta.policies import ReadPolicy
+from irmeta.policies import Columns, ReadPolicy, columns_by_key
 from irmeta.policy_keywords import AgreeKeywords
 from irmeta.progress import Progress, reported, shows_progress
 from irmeta.schema.result_tables import COMMON_ALPHA, SAME_SCALE, SCALE_FREE
@@ -260,7 +260,9 @@ def agree(
     computed = AgreementOptions(
         options.same_scale, options.raw, options.resamples, seed_sequence(options.rng)
     )
-    reading = ReadPolicy(grade_digits=options.grade_digits, comments=options.comments)
+    reading = ReadPolicy(
+        grade_digits=options.grade_digits, comments=options.comments, columns=options.columns
+    )
     sets_of_tracks = _label_sets(source, judges, options.reference, track, reading)
     parts = [
         _of_track(name, sets, _rels(rel, sets, _recorded_rels(source, name)), computed)
@@ -270,7 +272,8 @@ def agree(
         pl.concat(tables, how="diagonal_relaxed") for tables in zip(*parts, strict=True)
     )
     record = options.record()
-    recorded = ("same_scale", "raw", *(("comments",) if "comments" in options.changed() else ()))
+    late = [name for name in ("comments", "columns") if name in options.changed()]
+    recorded = ("same_scale", "raw", *late)
     settings = {
         "rel": {name or "": grade for name, grade in rel.items()}
         if isinstance(rel, Mapping)
@@ -376,14 +379,15 @@ def _label_sets(
         raise UsageError("`track=` is for a store.")
     if judges is None:
         raise UsageError("no judge: name qrels to compare with the reference.")
-    reference_qrels, *others = given_qrels(source)
+    columns = columns_by_key(reading.columns)
+    reference_qrels, *others = given_qrels(source, columns)
     if others:
         listed_sets = ", ".join(qrels.name for qrels in (reference_qrels, *others))
         raise UsageError(f"several references: {listed_sets}. Pass one, and the others as judges.")
     judges, file_name = _with_names(source, judges, is_named=reference is not None)
     name = reference or file_name or "reference"
     read = partial(_labels, reading=reading)
-    sets = {qrels.name: read(qrels) for qrels in _given(judges, name)}
+    sets = {qrels.name: read(qrels) for qrels in _given(judges, name, columns)}
     return {"data": {name: read(replace(reference_qrels, name=name)), **sets}}
 
 
@@ -416,14 +420,14 @@ def _is_file(one: object) -> bool:
     return isinstance(one, str | os.PathLike) and not (isinstance(one, str) and is_dataset(one))
 
 
-def _given(judges: object, reference: str) -> list[GivenQrels]:
+def _given(judges: object, reference: str, columns: Columns) -> list[GivenQrels]:
     """Return the qrels of judges; files are named by their files."""
     if isinstance(judges, list | tuple):
         by_name = {name_of(qrels) or f"judge{i}": qrels for i, qrels in enumerate(judges, 1)}
         if len(by_name) < len(judges):
             raise UsageError("two judges have the same name: pass a dict {name: qrels}.")
         judges = by_name
-    named = given_qrels(judges)
+    named = given_qrels(judges, columns)
     is_named = isinstance(judges, Mapping) and named[0].name in judges
     if not is_named:  # one set, which has no name of its own
         named = [GivenQrels(name_of(judges) or "judge", named[0].parts)]

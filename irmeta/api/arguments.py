@@ -302,6 +302,13 @@ class AgreeOptions(Options):
         "Meaning of lines of text that begin with #.",
         doc="Meaning of lines of files that begin with #, see `ReadPolicy`.",
     )
+    columns: tuple[str, ...] = option(
+        (),
+        "Columns of tables by what they hold: doc=sku,grade=label.",
+        parse="irmeta.policies:checked_columns",
+        metavar="KEY=COLUMN,...",
+        doc="Columns of tables by what they hold, see `ReadPolicy`.",
+    )
     resamples: int = option(
         1000,
         "Resamples of the queries, for intervals.",

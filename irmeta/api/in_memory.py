@@ -13,7 +13,7 @@ import polars as pl
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import READ_ALONE, read_given, read_in_order, refuse_names, whole
 from irmeta.api.store import Measures, Store
-from irmeta.errors import UsageError
+from irmeta.errors import DataError, UsageError
 from irmeta.locations import AnyLocation, location
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.evaluate import relevant_in_set
@@ -27,8 +27,10 @@ from irmeta.store.layout import is_store, store_folder
 from irmeta.store.memory import read_into_memory
 from irmeta.store.ranked_track import Evaluation
 from irmeta.store.scan import Tracks
+from irmeta.trec.archives import archive_kind
 from irmeta.trec.collection import chosen, read_collection
-from irmeta.trec.source import track_of_files
+from irmeta.trec.readers.forms import TABLES, Kind, recognize
+from irmeta.trec.source import TrackSource, track_of_files
 
 
 @shows_progress("Reading")
@@ -64,7 +66,8 @@ def read(
         all items.
     **choices
         Fields of `ReadPolicy`: tie_order, depth, duplicates, malformed, names,
-        run_format, drop_self, grade_digits, comments, subtopics, drop_docs, chunks.
+        run_format, drop_self, grade_digits, comments, subtopics, drop_docs, chunks,
+        columns.
 
     Returns
     -------
@@ -178,6 +181,8 @@ def read_tracks(
     """
     if runs is not None:
         sources = [track_of_files(source, runs, policy, names)]
+        if policy.columns:
+            _refuse_without_tables(sources[0])
     elif is_store(source):
         raise UsageError(f"{source} is a store: open it with irmeta.open_store.")
     else:
@@ -191,6 +196,20 @@ def read_tracks(
         evaluation=evaluation,
     )
     return Store(held), outcomes
+
+
+def _refuse_without_tables(source: TrackSource) -> None:
+    """Raise an error if the user names columns of files of which none has named columns."""
+    kinds: dict[str, Kind] = {qrels.file: "qrels" for qrels in source.qrels}
+    kinds.update(dict.fromkeys(source.runs, "run"))
+    for file, kind in kinds.items():
+        opened = source.input_file(file)
+        try:
+            if archive_kind(opened) or recognize(opened, kind) in TABLES:
+                return
+        except DataError:  # which reading raises again
+            return
+    raise UsageError("no file has named columns: omit `columns=`.")
 
 
 @shows_progress("Reading")
@@ -227,7 +246,8 @@ def from_data(
         See `read`.
     **choices
         Fields of `ReadPolicy` but `names`: tie_order, depth, duplicates, malformed, run_format,
-        drop_self, grade_digits, comments, subtopics, drop_docs, chunks.
+        drop_self, grade_digits, comments, subtopics, drop_docs, chunks,
+        columns.
 
     Returns
     -------
@@ -274,7 +294,7 @@ def from_data(
     [0.75]
     """
     refuse_names(choices)
-    held, outcome = read_given(qrels, runs, track, workers, ReadPolicy(**choices), rel)
+    held, outcome = read_given(qrels, runs, track, workers, ReadPolicy.of(choices), rel)
     return whole(Store(held), [outcome])
 
 
@@ -316,7 +336,8 @@ def evaluate(
     **choices
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
         duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, drop_docs,
-        chunks, queries, negative, pool_order, pool_depth, pool_without, system, query, query_file.
+        chunks, columns, queries, negative, pool_order, pool_depth, pool_without, system, query,
+        query_file.
 
     Returns
     -------

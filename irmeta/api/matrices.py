@@ -18,18 +18,20 @@ from irmeta.measures.evaluate import evaluate, how_made, relevant_in_set
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
 from irmeta.naming import split_names
 from irmeta.parallel import check_not_forked
-from irmeta.policies import SELECTING, EvalPolicy
+from irmeta.policies import SELECTING, EvalPolicy, ReadPolicy, columns_by_key
 from irmeta.policy_keywords import EvalChoices
 from irmeta.progress import Progress, shows_progress
 from irmeta.rankings.track import Track, known_queries
 from irmeta.results.matrix import Matrix, read_matrices, read_several
 from irmeta.results.scores import Scores
 from irmeta.results.tidy_files import provenance
+from irmeta.results.value_tables import COLUMN_KEYS
 from irmeta.stats.tables import NO_RESULTS, directed, is_measure, matrices_of_frame, spellings
 from irmeta.store.layout import is_store, store_folder
 from irmeta.store.scan import Tracks, each_track, undisturbed
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import SummaryList
+from irmeta.trec.readers.frames import renamed_columns
 
 if TYPE_CHECKING:
     from irmeta.measures.pools import UnjudgedDocs
@@ -46,6 +48,7 @@ def matrices(
     measures: str | Iterable[str] | None = None,
     *,
     track: Tracks = None,
+    columns: Mapping[str, str] | Sequence[str] = (),
     workers: int | None = None,
     progress: Progress = None,
     **choices: Unpack[EvalChoices],
@@ -66,8 +69,11 @@ def matrices(
         the folder; ``default`` of any other store.
     track : str or iterable of str, optional
         Only these tracks.
+        columns : mapping or sequence of str, optional
+        Columns of tables by what they hold (track, system, query, measure, value), as
+        ``{"system": "model"}`` or ``"system=model"``: see `ReadPolicy`.
     workers, progress, **choices
-        For a store: see `Store.evaluate`; `system`, `query` and `query_file` select systems and
+            For a store: see `Store.evaluate`; `system`, `query` and `query_file` select systems and
         queries of all results, groups and types those of stores. Of a folder that `reanalyze` made,
         the store inside is evaluated where choices differ from the policies of the folder's values.
 
@@ -88,10 +94,29 @@ def matrices(
     [(25, 20), (20, 12)]
     """
     check_not_forked()
-    path = opened(results, choices)
+    path = opened(with_columns(results, columns), choices)
     if isinstance(path, OpenedStore):
         return _of_store(path, measures, track, workers, choices)
     return SummaryList(_of_values(path, measures, track, workers, choices))
+
+
+def with_columns(results: Any, columns: Mapping[str, str] | Sequence[str]) -> Any:
+    """Return files or a frame of values with the columns that the user names.
+
+    Raises
+    ------
+    UsageError
+        If columns are named for anything but tables.
+    """
+    if not columns:
+        return results
+    texts = ReadPolicy(columns=cast(Any, columns)).columns
+    several = [results] if isinstance(results, AnyLocation) and not is_store(results) else results
+    if isinstance(several, list | tuple | Mapping):
+        return [file._replace(columns=texts) for file in opened(several)]
+    if isinstance(results, pl.DataFrame):
+        return renamed_columns(results, columns_by_key(texts), COLUMN_KEYS, "the table")
+    raise UsageError("`columns=` is for tables: files, or a polars frame.")
 
 
 def _of_values(
@@ -110,7 +135,11 @@ def _of_values(
     if isinstance(path, Location):
         read = [m for file in _files(path) for m in read_matrices(file, is_measure=is_measure)]
     elif isinstance(path, list):
-        read = read_several([file.path for file in path], is_measure, [file.name for file in path])
+        if len(path) == 1 and path[0].name is None:  # which may have a column for each system
+            columns = columns_by_key(path[0].columns)
+            read = read_matrices(path[0].path, is_measure=is_measure, columns=columns)
+        else:
+            read = read_several(path, is_measure)
         path = " ".join(str(file.path) for file in path)
     else:
         read, path = matrices_of_frame(path), "the table"
@@ -167,7 +196,8 @@ def made_from(
     selected = {name: value for name, value in policy.record().items() if name in SELECTING}
     selection = {"selection": selected} if selected else {}
     if isinstance(path, list):
-        return {"files": [file.path.name for file in path], **selection}
+        columns = {"columns": list(path[0].columns)} if path[0].columns else {}
+        return {"files": [file.path.name for file in path], **columns, **selection}
     if path.is_file() or is_stream(path):
         record = (None if is_stream(path) else provenance(path)) or {"file": path.name}
         return {**record, **selection}
@@ -217,12 +247,10 @@ def opened(results: Any, choices: Mapping[str, Any] | None = None) -> Any:
         results = [NamedFile(str(name), file) for name, file in cast("Any", results).items()]
     if isinstance(results, list | tuple):
         files = cast("Sequence[object]", results)
-        pairs = [file if isinstance(file, NamedFile) else (None, file) for file in files]
-        paths = [path for _, path in pairs if isinstance(path, AnyLocation)]
-        if len(paths) < len(pairs):
+        named = [f if isinstance(f, NamedFile) else NamedFile(None, cast(Any, f)) for f in files]
+        if not all(isinstance(cast(object, file.path), AnyLocation) for file in named):
             raise UsageError(NO_RESULTS)
-        named = zip(pairs, paths, strict=True)
-        return [NamedFile(name, location(path)) for (name, _), path in named]
+        return [file._replace(path=location(file.path)) for file in named]
     if isinstance(results, OpenedStore) or not isinstance(results, AnyLocation):
         return results
     if is_store(results):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from irmeta.api.matrices import with_columns
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import (
     IrmetaError,
@@ -21,7 +22,7 @@ from irmeta.errors import (
     warn,
 )
 from irmeta.locations import AnyLocation, NamedFile, location
-from irmeta.policies import ReadPolicy
+from irmeta.policies import ReadPolicy, columns_by_key
 from irmeta.policy_keywords import DataChoices, EvalChoices
 from irmeta.results.matrix import Matrix, holds_values
 from irmeta.stats.tables import has_measures, is_measure
@@ -98,7 +99,8 @@ def read_given(
     is_file = isinstance(qrels, str | os.PathLike) and not is_dataset(str(qrels))
     of_qrels = track_name(Path(qrels)) if is_file else name_of(qrels)
     name = name_text(track or of_qrels or "data", "the track")
-    judged, lists = given_qrels(qrels), given_runs(runs)
+    columns = columns_by_key(policy.columns)
+    judged, lists = given_qrels(qrels, columns), given_runs(runs, columns)
     return read_data(name, judged, lists, policy, rel=rel, workers=workers)
 
 
@@ -141,6 +143,8 @@ def results_or_data(
         If there are runs beside results; for data see `from_data`.
     """
     policies, takes_names = dict(choices), _is_results(results)
+    if "columns" in policies and (runs is None or takes_names):
+        results = with_columns(results, policies.pop("columns"))
     if runs is None or (takes_names and names is None):
         return results, cast("Names | None", names if runs is None else runs), policies
     if takes_names and not isinstance(results, AnyLocation):

@@ -63,7 +63,7 @@ def pool_of_runs(
         Order of docs with equal scores, as in `ReadPolicy`.
     **choices
         Fields of `ReadPolicy`: duplicates, malformed, run_format, drop_self, comments, drop_docs
-        (such as docs that were judged before), chunks.
+        (such as docs that were judged before), chunks, columns.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def pool_of_runs(
     check_whole("pool_depth", pool_depth)
     check_choice("tie_order", tie_order, get_args(TieOrder))
     check_names(choices, [*RunChoices.__annotations__])
-    reading = ReadPolicy(**choices)
+    reading = ReadPolicy.of(choices)
     paths = [runs] if isinstance(runs, AnyLocation) else list(runs)
     reader = RowReader()
     source = run_files(paths, reading)

@@ -162,8 +162,8 @@ def validate(
         See `read`.
     **choices
         Fields of `ReadPolicy`: duplicates, malformed, run_format, drop_self, comments, drop_docs,
-        chunks. What they let pass is no error; a note counts the docs of a run that `drop_docs`
-        takes out.
+        chunks, columns. What they let pass is no error; a note counts the docs of a run that
+        `drop_docs` takes out.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def validate(
     files = {"query_file": query_file, "doc_file": doc_file}
     paths = {name: None if file is None else str(file) for name, file in files.items()}
     check_names(choices, [*RunChoices.__annotations__])
-    return validate_by(runs, RunRules(max_depth=max_depth, **paths), ReadPolicy(**choices))
+    return validate_by(runs, RunRules(max_depth=max_depth, **paths), ReadPolicy.of(choices))
 
 
 def validate_by(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack, cast
 
 import polars as pl
 
 from irmeta.api.store import Store
 from irmeta.archive.verification import Verification, verify_tracks
+from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation
-from irmeta.policies import EvalPolicy
+from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.policy_keywords import EvalChoices
 from irmeta.progress import Progress, shows_progress
 from irmeta.store.scan import Tracks
@@ -24,6 +25,7 @@ def verify(
     *,
     track: Tracks = None,
     catalog: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | Sequence[str] = (),
     workers: int | None = None,
     progress: Progress = None,
     **choices: Unpack[EvalChoices],
@@ -44,6 +46,9 @@ def verify(
         Track of the catalogue by track of the store, as ``{"robust": "trec12/robust"}``. By default
         the track of the same name (``trec12-robust``), or the only one that lists at least half of
         the systems.
+    columns : mapping or sequence of str, optional
+        Columns of `published` by what they hold (track, system, query, measure, value, evaluator),
+        as ``{"system": "run"}`` or ``"system=run"``: see `ReadPolicy`.
     workers : int, optional
         Number of threads, default the usable cores. No value depends on it.
     progress : bool or callable, optional
@@ -89,4 +94,7 @@ def verify(
     """
     store = Store(store) if isinstance(store, AnyLocation) else store
     policy = EvalPolicy(**store.merged(choices))
-    return verify_tracks(store.reader, published, track, catalog or {}, policy, workers)
+    texts = ReadPolicy(columns=cast(Any, columns)).columns
+    if texts and published is None:
+        raise UsageError("`columns=` is for `published=`.")
+    return verify_tracks(store.reader, published, track, catalog or {}, policy, workers, texts)

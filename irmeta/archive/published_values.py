@@ -14,9 +14,11 @@ from irmeta.archive.catalog import all_choices, published, runs
 from irmeta.delimited import longer_row, read_cells, rows_of
 from irmeta.errors import DataError, MeasureError, UsageError, did_you_mean
 from irmeta.measures.names import Spec, parse_measure
+from irmeta.policies import Columns
 from irmeta.results.value_tables import SUMMARIES
 from irmeta.schema.result_tables import PUBLISHED
 from irmeta.stats.tables import is_measure
+from irmeta.trec.readers.frames import NOT_CHOSEN, renamed_columns
 
 
 @dataclass(frozen=True)
@@ -240,21 +242,28 @@ def _ragged_line(path: Path) -> int | None:
 
 
 def published_rows(
-    rows: pl.DataFrame, name: str, tracks: Sequence[str], known: Sequence[str]
+    rows: pl.DataFrame,
+    name: str,
+    tracks: Sequence[str],
+    known: Sequence[str],
+    columns: Columns = NOT_CHOSEN,
 ) -> pl.DataFrame:
     """Check a table of published values, and bring it into the form of `PUBLISHED`.
 
     Columns are system, measure, value (or one per measure), and optionally track, query (`MEANS`: a
     mean), evaluator and line; without track, only one may be selected. `UsageError` for a missing
-    column or unknown track; `DataError` for a missing name, or a value that is no number.
+    column or unknown track; `DataError` for a missing name, or a value that is no number. `columns`
+    are those that the user names.
     """
-    rows = _tidied(rows)
+    keys = ("track", "system", "query", "measure", "value", "evaluator")
+    rows = _tidied(renamed_columns(rows, columns, keys, name))
     missing = [column for column in ("system", "measure", "value") if column not in rows.columns]
     if missing:
         listed = ", ".join(column for column in rows.columns if column != "line")
         raise UsageError(
             f"{name} lacks the columns {', '.join(missing)}; it has {listed}. "
-            "Needed: system, measure, value; optional: track, query, evaluator."
+            "Needed: system, measure, value; optional: track, query, evaluator. "
+            f"`columns='{missing[0]}=COLUMN'` names one."
         )
     if rows.is_empty():
         raise UsageError(f"{name} has no values.")

@@ -31,7 +31,7 @@ from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.measures.sums import GAINS, OF_QUERY
 from irmeta.parallel import ordered_map
 from irmeta.phrases import count
-from irmeta.policies import Averaged, EvalPolicy, TieOrder
+from irmeta.policies import Averaged, EvalPolicy, TieOrder, columns_by_key
 from irmeta.rankings.track import Track
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.scores import Scores
@@ -477,6 +477,7 @@ def verify_tracks(
     catalog: Mapping[str, str],
     policy: EvalPolicy,
     workers: int | None = None,
+    columns: Sequence[str] = (),
 ) -> Verification:
     """Verify published values of a store's tracks; see `irmeta.verify`."""
     tracks, known = tracks_of(store, track), store.tracks()
@@ -491,10 +492,12 @@ def verify_tracks(
         raise UsageError("`catalog=` is for the values of the catalogue, without `published=`.")
     elif isinstance(published, pl.DataFrame):
         source = {"name": "frame"}
-        rows = published_rows(published.drop("line", strict=False), "published", tracks, known)
+        rows = published.drop("line", strict=False)
+        rows = published_rows(rows, "published", tracks, known, columns_by_key(columns))
     else:
         path = local(published)
-        rows = published_rows(read_published(path), str(path), tracks, known)
+        rows = read_published(path)
+        rows = published_rows(rows, str(path), tracks, known, columns_by_key(columns))
         source = {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     inside = workers if len(tracks) == 1 else 1
     jobs = [

@@ -195,12 +195,15 @@ def verify(
     from irmeta.api.verify import verify as compute
     from irmeta.cli.comparison_tables import print_verification
 
+    columns = () if published is None else reading.columns  # else they are those of the runs
+    reading = replace(reading, columns=() if columns else reading.columns)
     opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
     with opened as store:
         with consistent_read(store, track or None) as tracks:
             found = compute(
                 store,
                 published,
+                columns=columns,
                 track=tracks,
                 catalog=dict(map(_pair, catalog or ())),
                 workers=workers,

@@ -112,8 +112,7 @@ def first_system(source: Store | Location | list[NamedFile], named: Sequence[Pat
         from irmeta.results.matrix import first_systems
         from irmeta.stats.tables import is_measure
 
-        file_names, paths = [file.name for file in source], [file.path for file in source]
-        systems = first_systems(paths, is_measure, file_names)
+        systems = first_systems(source, is_measure)
     elif not isinstance(source, Location) and len(named) > 1 and not is_stream(location(named[1])):
         first = Path(named_file(str(named[1]))[1]).absolute().as_posix()
         files = source.systems().select("system", "file").iter_rows()

@@ -78,13 +78,15 @@ def open_results(
     from irmeta.stats.tables import is_measure
     from irmeta.studies.framework.recorded_files import PARTS, recorded_policy
 
-    named = [NamedFile(name, location(file)) for name, file in map(named_file, map(str, source))]
+    columns = policy.columns
+    pairs = map(named_file, map(str, source))
+    named = [NamedFile(name, location(file), columns) for name, file in pairs]
     first, *runs = (file.path for file in named)
     is_results = (first / "scores").is_dir() and (first / PARTS).is_dir()
     if is_results and not runs:
         is_results = isinstance(opened(first, choices), Location)
     is_file = first.is_file() or is_stream(first)
-    if runs and all(holds_values(file, is_measure) for file in (first, *runs)):
+    if runs and all(holds_values(file, is_measure, columns) for file in (first, *runs)):
         is_file = True
     elif runs:
         is_file = False
@@ -104,11 +106,11 @@ def open_results(
         return
     if is_results:
         report_policies(first, recorded_policy(first), choices)
-    if policy != ReadPolicy():
+    if policy != ReadPolicy(columns=() if is_results else columns):
         raise UsageError(f"{first} holds values: reading options apply only to runs.")
     if strict is not None:
         raise UsageError(f"{first} holds values: --strict and --no-strict apply only to runs.")
-    yield named if runs or named[0].name is not None else first
+    yield named if runs or columns or named[0].name is not None else first
 
 
 def _evaluation(

@@ -199,6 +199,7 @@ TERMS = (
     Term("--chunks", "chunks", "Separator before which an id of a chunk has the id of its doc."),
     Term("--grade-digits", "grade_digits", "Decimal places to which grades are rounded."),
     Term("--comments", "comments", "Meaning of lines of text that begin with #."),
+    Term("--columns", "columns", "Columns of tables by what they hold: doc=sku,grade=ctr."),
     Term("--subtopics", "subtopics", "Take the second column of qrels for a subtopic."),
     Term(
         "--subtopic-count",

@@ -16,13 +16,14 @@ import polars as pl
 from irmeta.delimited import read_cells
 from irmeta.equality import tolerances
 from irmeta.errors import DataError, UsageError, check_choice, did_you_mean, shown
-from irmeta.locations import Location, is_stream, not_a
+from irmeta.locations import Location, NamedFile, is_stream, not_a
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
-from irmeta.policies import Missing
+from irmeta.policies import Columns, Missing, columns_by_key
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.tidy_files import read_parquet
 from irmeta.results.value_tables import (
+    COLUMN_KEYS,
     MEANS,
     NO_QUERIES,
     NO_SYSTEM,
@@ -34,6 +35,7 @@ from irmeta.results.value_tables import (
 )
 from irmeta.schema.arrow import DAMAGED
 from irmeta.summaries import Result, Summary
+from irmeta.trec.readers.frames import NOT_CHOSEN, renamed_columns
 from irmeta.trec.streams import read_stream
 from irmeta.trec.system_names import file_names
 
@@ -392,6 +394,7 @@ def read_matrices(
     path: Location,
     measures: tuple[str, ...] | None = None,
     is_measure: IsMeasure = no_measure,
+    columns: Columns = NOT_CHOSEN,
 ) -> list[Matrix]:
     """Read the matrices of a file with per-query values, or of a user's table.
 
@@ -407,6 +410,8 @@ def read_matrices(
         name.
     is_measure
         Function that knows names of measures, which tell queries from measures.
+    columns
+        Columns that the user names.
 
     Raises
     ------
@@ -417,7 +422,7 @@ def read_matrices(
         name, or a system, query and measure have two values.
     """
     with _in_file(path):
-        frame = _read_frame(path, is_measure)
+        frame = _read_frame(path, is_measure, columns)
         tidy = tidy_values(frame, _stem(path), is_measure)
         if tidy is None:
             _check_known(str(path), measures, [_stem(path)])
@@ -425,19 +430,14 @@ def read_matrices(
         return tidy_matrices(tidy, str(path), measures)
 
 
-def read_several(
-    paths: Sequence[Location],
-    is_measure: IsMeasure = no_measure,
-    names: Sequence[str | None] | None = None,
-) -> list[Matrix]:
+def read_several(files: Sequence[NamedFile], is_measure: IsMeasure = no_measure) -> list[Matrix]:
     """Read files with per-query values of different systems as the matrices of all of them.
 
     Parameters
     ----------
-    paths, is_measure
-        The files, and a function that knows names of measures.
-    names
-        Names of the systems of single files; None: as the file says, or else by file.
+    files, is_measure
+        The files, named as they say or else by file where the user gives no name; and a function
+        that knows names of measures.
 
     Raises
     ------
@@ -446,10 +446,10 @@ def read_several(
     DataError
         As `read_matrices`, or if a file has one column per system.
     """
-    systems = names or [None] * len(paths)
+    paths = [file.path for file in files]
     frames = [
-        _tidy_of(path, is_measure, name or stem, is_given=name is not None)
-        for path, stem, name in zip(paths, _names_of_files(paths), systems, strict=True)
+        _tidy_of(file, is_measure, stem)
+        for file, stem in zip(files, _names_of_files(paths), strict=True)
     ]
     for path, frame in zip(paths, frames, strict=True):
         if frame is None:
@@ -459,19 +459,20 @@ def read_several(
     return tidy_matrices(pl.concat(tables, how="diagonal"), f"{len(paths)} files")
 
 
-def first_systems(
-    paths: Sequence[Location], is_measure: IsMeasure, names: Sequence[str | None]
-) -> list[str]:
+def first_systems(files: Sequence[NamedFile], is_measure: IsMeasure) -> list[str]:
     """Return the systems of the first of several files, named as `read_several` names them."""
-    name = names[0] or next(iter(_names_of_files(paths)))
-    frame = _tidy_of(paths[0], is_measure, name, is_given=names[0] is not None)
+    frame = _tidy_of(files[0], is_measure, _names_of_files([file.path for file in files])[0])
     return [] if frame is None else frame["system"].unique().sort().to_list()
 
 
-def holds_values(path: Location, is_measure: IsMeasure) -> bool:
-    """Check whether a file is recognised as values or means, and not as a run or qrels."""
+def holds_values(path: Location, is_measure: IsMeasure, columns: tuple[str, ...] = ()) -> bool:
+    """Check whether a file is recognised as values or means, and not as a run or qrels.
+
+    `columns` are those that the user names, see `ReadPolicy`.
+    """
     try:
-        return path.is_file() and _tidy_of(path, is_measure) is not None
+        file = NamedFile(None, path, columns)
+        return path.is_file() and _tidy_of(file, is_measure) is not None
     except UsageError:  # means
         return True
     except DataError as error:
@@ -493,15 +494,14 @@ def _names_of_files(paths: Sequence[Location]) -> list[str]:
 
 
 def _tidy_of(
-    path: Location, is_measure: IsMeasure, name: str | None = None, *, is_given: bool = False
+    file: NamedFile, is_measure: IsMeasure, stem: str | None = None
 ) -> pl.DataFrame | None:
-    """Return the values of a file by system; `name` is of a file that does not name its system.
-
-    With `is_given` the file is called so in any case.
-    """
+    """Return the values of a file by system; `stem` is of a file that does not name its system."""
+    name, path, columns = file
     with _in_file(path):
-        tidy = tidy_values(_read_frame(path, is_measure), name or _stem(path), is_measure)
-        if tidy is not None and is_given:
+        frame = _read_frame(path, is_measure, columns_by_key(columns))
+        tidy = tidy_values(frame, name or stem or _stem(path), is_measure)
+        if tidy is not None and name is not None:
             if (several := tidy["system"].n_unique()) > 1:
                 raise DataError(f"{several} systems, which cannot all be called {name!r}")
             tidy = tidy.with_columns(system=pl.lit(name))
@@ -536,14 +536,16 @@ def _stem(path: Location) -> str:
     return path.stem
 
 
-def _read_frame(path: Location, is_measure: IsMeasure) -> pl.DataFrame:
+def _read_frame(path: Location, is_measure: IsMeasure, columns: Columns) -> pl.DataFrame:
     if not (path.is_file() or is_stream(path)):
         raise UsageError(f"{not_a('file', path)}.")
     if path.suffix == ".parquet":
-        return read_parquet(path)
+        return renamed_columns(read_parquet(path), columns, COLUMN_KEYS, str(path))
     content = read_stream(path) if is_stream(path) else path.read_bytes()
-    values = values_of_text(content, _stem(path), str(path), is_measure)
-    return _read_csv(content) if values is None else values
+    values = values_of_text(content, _stem(path), str(path), is_measure, columns)
+    if values is None:
+        return renamed_columns(_read_csv(content), columns, COLUMN_KEYS, str(path))
+    return values
 
 
 def tidy_matrices(

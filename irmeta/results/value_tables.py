@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, cast
 
 import polars as pl
 
 from irmeta.errors import DataError, short
+from irmeta.policies import Columns
 from irmeta.trec.readers.file_tables import as_text, parse_json
 from irmeta.trec.readers.forms import refuse_trec_eval
-from irmeta.trec.readers.frames import column_of, rows_of_columns
+from irmeta.trec.readers.frames import column_of, renamed_columns, rows_of_columns
 from irmeta.trec.text import NUMBER, first_fields
 
 KEYS = ("track", "qrels", "system", "query", "measure")
+COLUMN_KEYS = ("track", "system", "query", "measure", "value")
+"""What columns hold that the user names."""
 SUMMARIES = ("all", "amean", "average", "avg", "mean")
 """Names, in any case, of the row of means, which is no query."""
 IsMeasure = Callable[[str], bool]
@@ -154,25 +158,32 @@ def _are(is_measure: IsMeasure, names: set[str]) -> bool:
 
 
 def values_of_text(
-    content: bytes, name: str, file: str, is_measure: IsMeasure = no_measure
+    content: bytes, name: str, file: str, is_measure: IsMeasure, columns: Columns
 ) -> pl.DataFrame | None:
     """Return the values in text that is no CSV: lines of three fields, or JSON; None for others.
 
-    `name` is the system of values that do not say theirs.
+    `name` is the system of values that do not say theirs, `columns` are those that the user names.
 
-    Raises DataError if a line is malformed, or measures cannot be told from queries.
+    Raises DataError if a line is malformed, measures cannot be told from queries, or the user names
+    columns of text without such names.
     """
     start = content.lstrip()[:1]
     if start in (b"{", b"["):
-        values = _json_values(as_text(content, file), name, file, is_measure)
+        rename = partial(renamed_columns, chosen=columns, keys=COLUMN_KEYS, place=file)
+        text = as_text(content, file)
+        values = _json_values(text, name, file, is_measure, rename if columns else None)
         return values.with_columns(pl.col("value").cast(pl.String))  # which shows its decimals
     refuse_trec_eval(content, file, values=True)
     fields = first_fields(content)
     if len(fields) == 4 and (NUMBER.match(fields[3]) or fields[1] == b"runid"):
-        return _values_of_four(content, file, is_measure)
-    if not _is_line(fields):
+        values = _values_of_four(content, file, is_measure)
+    elif not _is_line(fields):
         return None
-    return _line_values(as_text(content, file), name, file, is_measure)
+    else:
+        values = _line_values(as_text(content, file), name, file, is_measure)
+    if columns and values is not None:
+        raise DataError(_NO_COLUMNS, file=file, fix=_OMIT_COLUMNS)
+    return values
 
 
 def _values_of_four(content: bytes, file: str, is_measure: IsMeasure) -> pl.DataFrame | None:
@@ -250,7 +261,17 @@ def _order(rows: list[tuple[int, list[str]]], is_measure: IsMeasure) -> tuple[in
     return (0, 1) if are[0] else (1, 0)
 
 
-def _json_values(text: str, name: str, file: str, is_measure: IsMeasure) -> pl.DataFrame:
+_NO_COLUMNS = "values without names of columns"
+_OMIT_COLUMNS = "Omit `columns`, which names those of a table."
+
+
+def _json_values(
+    text: str,
+    name: str,
+    file: str,
+    is_measure: IsMeasure,
+    rename: Callable[[pl.DataFrame], pl.DataFrame] | None,
+) -> pl.DataFrame:
     first = text.lstrip().split("\n", 1)[0]
     if re.match(r"\{.*\}\s*\Z", first) and text.count("\n") > 1:
         lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -265,12 +286,15 @@ def _json_values(text: str, name: str, file: str, is_measure: IsMeasure) -> pl.D
         by_name = cast(dict[str, Any], content)
         if "model_names" in by_name and "metrics" in by_name:
             raise DataError("a report of ranx, which holds means", file=file, fix=_FIX)
+        if rename is not None:
+            raise DataError(_NO_COLUMNS, file=file, fix=_OMIT_COLUMNS)
         if found := list(_nested(by_name, name, file, is_measure)):
             return without_summaries(pl.concat(found))
     elif isinstance(content, list):
         records = cast(list[Any], content)
         if all(isinstance(record, dict) for record in records):
-            tidy = tidy_values(pl.DataFrame(records, infer_schema_length=None), name, is_measure)
+            frame = pl.DataFrame(records, infer_schema_length=None)
+            tidy = tidy_values(frame if rename is None else rename(frame), name, is_measure)
             if tidy is not None:
                 return tidy
     problem = "neither records of values nor dicts by measure and query"

@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import IO, Any, BinaryIO, cast
 
@@ -57,7 +58,7 @@ def members(file: InputFile, kind: str) -> Iterator[InputFile | DataError]:
             elif isinstance(opened, str):
                 yield DataError(opened, file=path, fix="Unpack the archive.")
             else:
-                yield InputFile(path, opened)
+                yield replace(file, name=path, open=opened)
             seen.add(path)
         if not seen:
             yield DataError("the archive holds no file", file=file.name)

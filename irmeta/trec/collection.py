@@ -250,7 +250,7 @@ _Found = TypeVar("_Found")
 _DEEP_KEY = re.compile(r"(?<![\w.-])(?:[\w-]++[ \t]*+\.[ \t]*+){1000}")
 _POLICY_KEYS = (
     "names", "tie_order", "depth", "duplicates", "run_format", "drop_self", "grade_digits",
-    "comments", "drop_docs", "chunks",
+    "comments", "drop_docs", "chunks", "columns",
 )  # fmt: skip
 
 

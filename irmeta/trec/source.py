@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path, PurePath
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from irmeta.errors import DataError, UsageError, printable
 from irmeta.locations import LOCAL_INPUT, AnyLocation, is_stream, local, not_a
 from irmeta.options import Options, option
-from irmeta.policies import ReadPolicy
+from irmeta.policies import ReadPolicy, columns_by_key
 from irmeta.trec.archives import archive_kind
 from irmeta.trec.qrels import QrelsFormat
 from irmeta.trec.streams import InputFile, open_stream, read_stream
@@ -167,9 +167,12 @@ class TrackSource:
         """Return an input file of the track, or the qrels of a data set of ir_datasets."""
         if is_dataset(file):
             return dataset_file(file)
+        opened = InputFile.at(self.root / file, file)
         if file in self.held:
-            return InputFile(file, partial(io.BytesIO, self.held[file]))
-        return InputFile.at(self.root / file, file)
+            opened = InputFile(file, partial(io.BytesIO, self.held[file]))
+        if not self.policy.columns:
+            return opened
+        return replace(opened, columns=columns_by_key(self.policy.columns))
 
     def as_given(self, file: str) -> str:
         """Return the path of a file, or of a member of an archive, as the user would type it."""

@@ -13,7 +13,7 @@ import sys
 import zlib
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from irmeta.errors import DataError, printable
 from irmeta.parallel import check_stopped
+from irmeta.policies import Columns
 
 try:  # the gzip extra: the same bytes, two to three times faster
     from isal import igzip, igzip_lib
@@ -47,10 +48,13 @@ class InputFile:
         The path in the collection, for messages and records of the store.
     open
         Function that opens the stored bytes, compressed or not.
+    columns
+        Columns that the user names, should the file be a table: see `ReadPolicy`.
     """
 
     name: str
     open: Callable[[], BinaryIO]
+    columns: Columns = field(default_factory=dict)
 
     @classmethod
     def at(cls, path: Path, name: str) -> InputFile:

@@ -11,7 +11,7 @@ import polars as pl
 
 from irmeta.errors import DataError, printable
 from irmeta.locations import is_stream
-from irmeta.policies import ReadPolicy
+from irmeta.policies import Columns, Comments, ReadPolicy, columns_by_key
 from irmeta.trec.numbered_names import Names
 from irmeta.trec.qrels import EMPTY, QrelsText
 from irmeta.trec.readers.columns import check_names
@@ -168,15 +168,19 @@ def read_pairs(path: str, policy: ReadPolicy) -> pl.DataFrame:
     """
     if is_stream(Path(path)):
         raise DataError("a pipe, which can be read only once", file=path, fix="Name a file.")
-    file = InputFile.at(Path(path), printable(path))
+    columns = columns_by_key(policy.columns)
+    chosen = {key: columns[key] for key in ("query", "doc") if key in columns}
+    file = replace(InputFile.at(Path(path), printable(path)), columns=chosen)
     content, _ = read_content(file, "csv")
-    if (table := _table(content, file.name, policy)) is None:
+    if (table := _table(content, file.name, policy.comments, chosen)) is None:
         is_json = content.lstrip()[:1] in (b"{", b"[")
         judged = read_qrels(file, comments=policy.comments, subtopics=not is_json).frame
         return judged.select("query", "doc").unique(maintain_order=True)
-    columns = {name: column_of(table.frame.columns, name) for name in ("query", "doc")}
     selected: dict[str, Any] = {
-        name: check_names(table.frame[str(column)], file.name) for name, column in columns.items()
+        name: check_names(
+            table.frame[str(column_of(table.frame.columns, name, table.chosen))], file.name
+        )
+        for name in ("query", "doc")
     }
     pairs = pl.DataFrame(selected).unique(maintain_order=True)
     if pairs.is_empty():
@@ -184,15 +188,15 @@ def read_pairs(path: str, policy: ReadPolicy) -> pl.DataFrame:
     return pairs
 
 
-def _table(content: bytes, file: str, policy: ReadPolicy) -> FileTable | None:
+def _table(content: bytes, file: str, comments: Comments, chosen: Columns) -> FileTable | None:
     """Return the rows of a file with columns of queries and docs alone, or with names."""
     if content.startswith(b"PAR1"):
-        return table_of_parquet(content, file)
+        return table_of_parquet(content, file, chosen)
     header = header_of(content)
     for separator in SEPARATORS:
         cells = [cell.strip().strip('"') for cell in header.split(separator)]
-        if column_of(cells, "query") and column_of(cells, "doc"):
-            return table_of_csv(content, file)
+        if column_of(cells, "query", chosen) and column_of(cells, "doc", chosen):
+            return table_of_csv(content, file, chosen)
     if len(first_fields(content)) == 2 and content.lstrip()[:1] not in (b"{", b"["):
-        return table_of_fields(content, file, ("query", "doc"), policy.comments)
+        return table_of_fields(content, file, ("query", "doc"), comments)
     return None

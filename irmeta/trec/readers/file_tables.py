@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
@@ -16,13 +16,21 @@ import pyarrow as pa
 
 from irmeta.delimited import longer_row, read_cells, rows_of
 from irmeta.errors import DataError
-from irmeta.policies import Comments
+from irmeta.policies import Columns, Comments
 from irmeta.schema.arrow import DAMAGED, as_frame
 from irmeta.trec.readers.columns import refuse
 from irmeta.trec.readers.dicts import has_doc_lists
 from irmeta.trec.readers.engine_json import EngineFile, engine_file
 from irmeta.trec.readers.forms import WRITE, Kind, header_of, refuse_json, separator_of
-from irmeta.trec.readers.frames import NAMES, OWN_TABLE, column_of, holds_columns, rows_of_columns
+from irmeta.trec.readers.frames import (
+    NAMES,
+    NOT_CHOSEN,
+    OWN_TABLE,
+    column_of,
+    holds_columns,
+    no_such_column,
+    rows_of_columns,
+)
 from irmeta.trec.room import Room, check_room, cost, count_rest, half_of_memory
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import WHOLE, HashLines, is_number, is_utf8, lines, read_columns
@@ -50,12 +58,15 @@ class FileTable:
         int64: the 1-based line of each row; None where rows are no lines.
     notes
         Notes of reading, as text.
+    chosen
+        Columns that the user names.
     """
 
     place: str
     frame: pl.DataFrame
     lines: np.ndarray | None = None
     notes: tuple[str, ...] = ()
+    chosen: Columns = field(default_factory=dict)
 
     def located(self, error: DataError) -> DataError:
         """Return an error of a row with the row's line."""
@@ -142,8 +153,10 @@ def table_of_fields(
     )
 
 
-def table_of_csv(content: bytes, file: str) -> FileTable:
+def table_of_csv(content: bytes, file: str, chosen: Columns) -> FileTable:
     """Return the rows of a file whose first line names its columns.
+
+    `chosen` are the columns that the user names.
 
     Raises
     ------
@@ -151,7 +164,7 @@ def table_of_csv(content: bytes, file: str) -> FileTable:
         If a name occurs twice, a row is longer than the first line, or a number is malformed.
     """
     text = as_text(content, file)
-    separator = separator_of(header_of(content)) or ","
+    separator = separator_of(header_of(content), chosen) or ","
     skipped = len(text) - len(text.lstrip())
     first = text.count("\n", 0, skipped) + 1
     text = text[skipped:]
@@ -171,7 +184,8 @@ def table_of_csv(content: bytes, file: str) -> FileTable:
     if '"' in text:  # a quoted cell may have several lines
         lines = np.array([line for line, _ in rows()][1:])
     is_row = (~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()).to_numpy()
-    return numeric(FileTable(file, frame.filter(is_row), lines[: frame.height][is_row]))
+    lines = lines[: frame.height][is_row]
+    return numeric(FileTable(file, frame.filter(is_row), lines, chosen=chosen))
 
 
 def csv_header(text: str, separator: str, file: str, line: int) -> list[str]:
@@ -224,7 +238,7 @@ def numeric(table: FileTable) -> FileTable:
     DataError
         At the first text that is not a number.
     """
-    found = {column_of(table.frame.columns, name) for name in _NUMERIC}
+    found = {column_of(table.frame.columns, name, table.chosen) for name in _NUMERIC}
     converted: list[pl.Series] = []
     for name in found - {None}:
         column = table.frame[cast(str, name)]
@@ -239,8 +253,10 @@ def numeric(table: FileTable) -> FileTable:
     return replace(table, frame=table.frame.with_columns(converted))
 
 
-def table_of_parquet(content: bytes, file: str, room: Room = half_of_memory) -> FileTable:
-    """Return the rows of a Parquet file.
+def table_of_parquet(
+    content: bytes, file: str, chosen: Columns = NOT_CHOSEN, room: Room = half_of_memory
+) -> FileTable:
+    """Return the rows of a Parquet file; `chosen` are the columns that the user names.
 
     Raises
     ------
@@ -256,17 +272,18 @@ def table_of_parquet(content: bytes, file: str, room: Room = half_of_memory) -> 
         names = parquet.schema_arrow.names
         if len(names) > MOST_COLUMNS:
             raise _many_columns(len(names), file)
-        known = [name for name in names if name.lower().replace("-", "_") in _KNOWN]
-        is_complete = all(column_of(known, name) is not None for name in ("query", "doc"))
+        taken = {column for named in chosen.values() for column in named}
+        known = [n for n in names if n.lower().replace("-", "_") in _KNOWN or n in taken]
+        is_complete = all(column_of(known, name, chosen) for name in ("query", "doc"))
+        is_complete = is_complete and all(column_of(names, name, chosen) for name in chosen)
         check_room(room, cost("parquet", parquet.metadata.num_rows, len(content)), file)
         batches, rows, size = list[pa.RecordBatch](), 0, len(content)
         for batch in parquet.iter_batches(columns=known if is_complete else names):
             batches.append(batch)
             rows, size = rows + len(batch), size + batch.nbytes
             check_room(room, cost("parquet", rows, size), file)
-        return FileTable(
-            file, as_frame(pa.Table.from_batches(batches, batches[0].schema if batches else None))
-        )
+        table = pa.Table.from_batches(batches, batches[0].schema if batches else None)
+        return FileTable(file, as_frame(table), chosen=chosen)
     except (*DAMAGED, ValueError) as error:
         why = {"why": (str(error).splitlines() or [type(error).__name__])[0]}
         fix = "The file is cut short or damaged: write it again."
@@ -274,7 +291,7 @@ def table_of_parquet(content: bytes, file: str, room: Room = half_of_memory) -> 
 
 
 def read_json(
-    text: str, file: str, kind: Kind
+    text: str, file: str, kind: Kind, chosen: Columns
 ) -> dict[str, dict[str, Any]] | FileTable | EngineFile:
     """Return JSON by query, ``{query: {doc: value}}`` or ``{query: [doc]}``, or rows as a table.
 
@@ -292,13 +309,12 @@ def read_json(
     shape = f"{WRITE[kind][:-1]}, {{query: [doc, ...]}}, or a list of records."
     if isinstance(content, list):
         records = cast(list[Any], content)
-        return _table_of_records(records, list(range(len(records))), file, "row", kind)
+        return _table_of_records(records, None, file, kind, chosen)
     if not isinstance(content, dict):
         raise DataError(f"JSON of a {type(content).__name__}", file=file, line=1, fix=shape)
     by_query = cast(dict[str, Any], content)
-    if holds_columns(by_query):
-        records = rows_of_columns(by_query, file)
-        return _table_of_records(records, list(range(len(records))), file, "row", kind)
+    if holds_columns(by_query, chosen):
+        return _table_of_records(rows_of_columns(by_query, file), None, file, kind, chosen)
     if has_doc_lists(by_query):
         return by_query
     for query, docs in by_query.items():
@@ -314,7 +330,7 @@ def read_json(
     return by_query
 
 
-def table_of_jsonl(text: str, file: str, kind: Kind) -> FileTable | EngineFile:
+def table_of_jsonl(text: str, file: str, kind: Kind, chosen: Columns) -> FileTable | EngineFile:
     """Return the records of a file with one JSON object per line.
 
     An object is a record with named values, ``{query: {doc: value}}``, or one of `engine_json`.
@@ -345,7 +361,7 @@ def table_of_jsonl(text: str, file: str, kind: Kind) -> FileTable | EngineFile:
         numbers += [number] * len(nested)
     if known is not None:
         return EngineFile(known.form, records)
-    return _table_of_records(records, numbers, file, "line", kind)
+    return _table_of_records(records, numbers, file, kind, chosen)
 
 
 def parse_json(text: str, file: str, first: int) -> object:
@@ -425,9 +441,14 @@ def place_of_key(text: str, key: str, occurrence: int = 1, after: int = 0) -> in
 
 
 def _table_of_records(
-    records: Sequence[object], numbers: Sequence[int], file: str, unit: str, kind: Kind
+    records: Sequence[object], lines: Sequence[int] | None, file: str, kind: Kind, chosen: Columns
 ) -> FileTable:
-    """Return records as columns of text and numbers, with only the columns in `NAMES`."""
+    """Return records as columns of text and numbers, with only the columns in `NAMES`.
+
+    `lines` are those of the records, None if records are counted; `chosen` the columns that the
+    user names.
+    """
+    unit, numbers = ("row", range(len(records))) if lines is None else ("line", lines)
     fix = "A record is such as {query_id: ..., doc_id: ..., score: ...}."
 
     def refuse_first(
@@ -444,13 +465,17 @@ def _table_of_records(
     names = list(rows[0]) if rows else []
     columns: dict[str, pl.Series] = {}
     for name in NAMES:
-        if (column := column_of(names, name)) is None or column in columns:
+        if (column := column_of(names, name, chosen)) is None or column in columns:
             continue
         values: list[Any] = [row.get(column) for row in rows]
         if name in _NUMERIC:
             known = [0 if name == "grade" and value is None else value for value in values]
             refuse_first(_is_no_number, known, f"{column} is not a number")
-            refuse_first(_is_too_large, known, f"{column} is too large a number")
+            refuse_first(  # whole numbers beyond those of float64
+                lambda number: isinstance(number, int) and abs(number) > sys.float_info.max,
+                known,
+                f"{column} is too large a number",
+            )
             floats = [None if value is None else float(value) for value in values]
             columns[column] = pl.Series(column, floats, pl.Float64)
         else:
@@ -460,22 +485,28 @@ def _table_of_records(
             texts = [str(value) for value in values] or [None] * len(rows)
             columns[column] = pl.Series(column, texts, pl.String)
     lists = [name for name, value in rows[0].items() if isinstance(value, list)] if rows else []
-    if lists and column_of(names, "doc") is None:
+    if lists and column_of(names, "doc", chosen) is None:
         lists_fix = "Write a JSON file {query: [doc, ...]}, best doc first."
         fix = lists_fix if kind == "run" else WRITE[kind]
         raise DataError("a record with a list of docs", file=file, value=lists[0], fix=fix)
     if not columns:
         raise DataError("has no record", file=file, fix=fix)
-    return FileTable(file, pl.DataFrame(columns), np.array(numbers) if unit == "line" else None)
+    missing = next((k for k in chosen if k in NAMES and not column_of(names, k, chosen)), None)
+    if missing is not None and (missing not in _OF_OTHER[kind]):
+        raise no_such_column(names, missing, chosen, file)
+    frame = pl.DataFrame(columns)
+    return FileTable(file, frame, None if lines is None else np.array(lines), chosen=chosen)
+
+
+_OF_OTHER: dict[Kind, tuple[str, ...]] = {
+    "run": ("grade", "subtopic", "iteration"),
+    "qrels": ("system", "score", "rank"),
+}
+"""What columns of the other kind hold."""
 
 
 def _is_no_number(value: object) -> bool:
     return isinstance(value, bool) or not isinstance(value, int | float)
-
-
-def _is_too_large(value: Any) -> bool:
-    """Check whether a whole number is beyond the numbers of float64."""
-    return isinstance(value, int) and abs(value) > sys.float_info.max
 
 
 def _is_no_id(value: object) -> bool:

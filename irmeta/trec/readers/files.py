@@ -90,7 +90,7 @@ def read_run_file(
     if tabs is not None and "q0" in tabs.frame.columns:
         table, tag = _without_tags(tabs)
     elif form in ("json", "jsonl"):
-        table = _run_of_json(as_text(content, file.name), file.name, form)
+        table = _run_of_json(as_text(content, file.name), file, form)
         if isinstance(table, RunColumns):
             return _noted(table, form, sha256), None
     elif form in _TEXT:
@@ -99,9 +99,9 @@ def read_run_file(
             tabs = _table_of_fields(content, file.name, given, comments)
         form, table = _of_fields(tabs, given, is_given=is_given)
     else:
-        table = _table(content, file.name, form, room)
+        table = _table(content, file, form, room)
     with _located(table):
-        runs = list(runs_of_frame(as_frame(table.frame, file.name), file.name))
+        runs = list(runs_of_frame(as_frame(table.frame, file.name), file.name, table.chosen))
     if len(runs) > 1:
         names = ", ".join(repr(name) for name, _ in runs[:3])
         fix = "Write one file per system, or pass the table to irmeta.from_data."
@@ -169,7 +169,7 @@ def read_qrels(
     if other in ("json", "jsonl"):
         text = as_text(content, file.name)
         read = read_json if other == "json" else table_of_jsonl
-        found = read(text, file.name, "qrels")
+        found = read(text, file.name, "qrels", file.columns)
         if isinstance(found, FileTable):
             return _judged(_qrels_of(found), sha256, other, subtopics, found, grade_digits)
         with _located_in_json(text):
@@ -183,22 +183,25 @@ def read_qrels(
     if other == "msmarco":
         table = numeric(table_of_fields(content, file.name, ("query", "doc", "grade"), comments))
     else:
-        table = _table(content, file.name, other, room)
+        table = _table(content, file, other, room)
     return _judged(_qrels_of(table), sha256, other, subtopics, table, grade_digits)
 
 
-def _table(content: bytes, file: str, form: Form, room: Room) -> FileTable:
+def _table(content: bytes, file: InputFile, form: Form, room: Room) -> FileTable:
     if form == "parquet":
-        return table_of_parquet(content, file, room)
-    return table_of_csv(content, file)
+        return table_of_parquet(content, file.name, file.columns, room)
+    return table_of_csv(content, file.name, file.columns)
 
 
-def _run_of_json(text: str, file: str, form: Form) -> RunColumns | FileTable:
-    content = (read_json if form == "json" else table_of_jsonl)(text, file, "run")
+def _run_of_json(text: str, file: InputFile, form: Form) -> RunColumns | FileTable:
+    read = read_json if form == "json" else table_of_jsonl
+    content = read(text, file.name, "run", file.columns)
     if isinstance(content, FileTable):
         return content
     with _located_in_json(text):
-        return content.run(file) if isinstance(content, EngineFile) else run_of_dict(content, file)
+        if isinstance(content, EngineFile):
+            return content.run(file.name)
+        return run_of_dict(content, file.name)
 
 
 def _table_of_fields(content: bytes, file: str, form: Form, comments: Comments) -> FileTable:
@@ -249,7 +252,7 @@ def _noted(columns: RunColumns, form: Form, sha256: str) -> RunColumns:
 
 def _qrels_of(table: FileTable) -> QrelsColumns:
     with _located(table):
-        return qrels_of_frame(as_frame(table.frame, table.place), table.place)
+        return qrels_of_frame(as_frame(table.frame, table.place), table.place, table.chosen)
 
 
 def _judged(

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from irmeta.errors import DataError
+from irmeta.policies import Columns
 from irmeta.trec.readers.engine_json import engine_file
-from irmeta.trec.readers.frames import column_of
+from irmeta.trec.readers.frames import NOT_CHOSEN, column_of, no_such_column
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import NUMBER, WHOLE, first_fields
 
@@ -127,6 +128,8 @@ FORMS: dict[str, str] = {
     "predictions": "a score for each line of the qrels",
 }
 """Forms of files, and what notes call them."""
+TABLES: tuple[Form, ...] = ("csv", "json", "jsonl", "parquet")
+"""Forms that may have named columns."""
 SEPARATORS = ("\t", ",", ";")
 """Separators of files with named columns."""
 _HEAD = 1 << 16  # bytes that decide the form
@@ -164,7 +167,7 @@ def recognize(file: InputFile, kind: Kind) -> Form:
     if kind == "run" and len(fields) == 1 and NUMBER.match(fields[0]):
         return "predictions"
     line = header_of(head)
-    if separator_of(line) is not None:
+    if separator_of(line, file.columns) is not None:
         return "csv"
     has_rank_and_score = (
         kind == "run"
@@ -177,14 +180,19 @@ def recognize(file: InputFile, kind: Kind) -> Form:
     if has_value or has_rank_and_score:
         return "msmarco"
     separator = next((one for one in SEPARATORS if line.count(one) > 1), None)
-    if len(fields) < 3 and separator is not None:
+    has_number = any(NUMBER.match(cell.encode()) for cell in _cells(line, separator or "\t"))
+    if separator is not None and (len(fields) < 3 or (file.columns and not has_number)):
         value = "score" if kind == "run" else "relevance"
         fix = f"Begin a file with separators with a line such as query_id,doc_id,{value}."
         names = _cells(line, separator)
-        missing = [kind for kind in ("query", "doc") if column_of(names, kind) is None]
+        missing = [k for k in ("query", "doc") if column_of(names, k, file.columns) is None]
+        if (key := next((key for key in missing if key in file.columns), None)) is not None:
+            raise no_such_column(names, key, file.columns, file.name, 1)
         problem = f"the first line names no column of {' and '.join(missing)}"
         if len(missing) == 1:
             fix = f"Rename the column of the {missing[0]} to {missing[0]}_id."
+        named = ",".join(f"{key}=COLUMN" for key in missing)
+        fix += f" `columns='{named}'` names {'it' if len(missing) == 1 else 'them'}."
         raise DataError(problem, file=file.name, line=1, value=line, fix=fix)
     return "trec"
 
@@ -195,11 +203,15 @@ def header_of(content: bytes) -> str:
     return match[1].decode("utf-8", "replace").strip("\ufeff") if match else ""
 
 
-def separator_of(header: str) -> str | None:
-    """Return the separator of a line that names columns of queries and docs, or None."""
+def separator_of(header: str, chosen: Columns = NOT_CHOSEN) -> str | None:
+    """Return the separator of a line that names columns of queries and docs, or None.
+
+    `chosen` are the columns that the user names.
+    """
     for separator in SEPARATORS:
         names = _cells(header, separator)
-        if len(names) > 2 and column_of(names, "query") and column_of(names, "doc"):
+        is_named = all(column_of(names, key, chosen) for key in ("query", "doc"))
+        if len(names) > 2 and is_named:
             return separator
     return None
 

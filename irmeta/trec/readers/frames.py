@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import DataError, short
+from irmeta.errors import DataError, did_you_mean, short
+from irmeta.policies import Columns
 from irmeta.trec.qrels import UNRATED
 from irmeta.trec.readers.columns import (
     QrelsColumns,
@@ -41,6 +42,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "subtopic": ("subtopic", "subtopic_id"),
     "iteration": ("iteration",),
 }
+NOT_CHOSEN: Columns = {}
+"""No columns that the user names."""
 _INSTEAD = {
     "score": ", or add a column rank",
     "grade": "; if every row is a relevant doc, add a column relevance of ones",
@@ -80,9 +83,11 @@ def as_frame(data: object, place: str) -> Any:
 
 
 def selected(
-    frame: Any, place: str, needed: Sequence[str], further: Sequence[str]
+    frame: Any, place: str, needed: Sequence[str], further: Sequence[str], chosen: Columns
 ) -> dict[str, pl.Series]:
     """Return the columns of a frame by their keys in `NAMES`; they keep their own names.
+
+    `chosen` are the columns that the user names.
 
     Raises
     ------
@@ -90,18 +95,21 @@ def selected(
         If a needed column is missing, a column cannot be converted, or there is no row.
     """
     columns: list[Any] = frame.collect_schema().names()  # of pandas: numbers or tuples too
-    chosen = {}
+    by_key = {}
     for name in (*needed, *further):
-        column = column_of(columns, name)
+        column = column_of(columns, name, chosen)
+        if column is None and name in chosen:
+            raise no_such_column(columns, name, chosen, place)
         if column is None and name in needed:
             first, *others = NAMES[name]
             listed = ", ".join(map(short, columns[:_LISTED]))
             known = f"{first} (or {', '.join(others)})" if others else first
             fix = f"Rename one of {listed} to {known}{_INSTEAD.get(name, '')}."
+            fix += f" `columns='{name}=COLUMN'` names it."
             raise DataError(f"no column of the {name}", file=place, fix=fix)
         if column is not None:
-            chosen[name] = column
-    frame = frame.select(list(dict.fromkeys(chosen.values())))
+            by_key[name] = column
+    frame = frame.select(list(dict.fromkeys(by_key.values())))
     try:
         found = frame.lazy().collect("polars").to_native()
     except (pa.ArrowException, pl.exceptions.PolarsError, *_UNREADABLE) as error:
@@ -111,24 +119,64 @@ def selected(
         raise DataError(problem, file=place, ids=why, fix=fix) from None
     if found.is_empty():
         raise DataError("has no rows", file=place)
-    return {name: found[column] for name, column in chosen.items()}
+    return {name: found[column] for name, column in by_key.items()}
 
 
-def column_of(columns: Sequence[Any], name: str) -> str | None:
-    """Return the column of a frame that holds the values called `name` in `NAMES`."""
-    texts = [column for column in reversed(columns) if isinstance(column, str)]
+def no_such_column(
+    columns: Sequence[Any], name: str, chosen: Columns, place: str, line: int | None = None
+) -> DataError:
+    """Return the error of a table without the column that the user names."""
+    listed = ", ".join(map(short, columns[:_LISTED]))
+    hint = did_you_mean(chosen[name][0], [str(column) for column in columns])
+    called = " or ".join(repr(short(column)) for column in chosen[name])
+    problem = f"no column of the {name} called {called}; the columns are {listed}"
+    fix = hint if hint.startswith("Did") else None
+    return DataError(problem, file=place, line=line, fix=fix)
+
+
+def renamed_columns(
+    frame: pl.DataFrame, chosen: Columns, keys: Sequence[str], place: str
+) -> pl.DataFrame:
+    """Return a table in which the columns that the user names are called by what they hold.
+
+    Raises
+    ------
+    DataError
+        If it lacks such a column, or they hold something else than `keys`.
+    """
+    if key := next((key for key in chosen if key not in keys), None):
+        problem = f"no column of the {key}, which `columns=` names, is read of such a table"
+        raise DataError(problem, file=place, fix=f"What columns hold here: {', '.join(keys)}.")
+    by_column = dict[str, str]()
+    for key in chosen:
+        if (column := column_of(frame.columns, key, chosen)) is None:
+            raise no_such_column(frame.columns, key, chosen, place)
+        by_column[column] = key
+    replaced = [c for c in frame.columns if c in by_column.values() and c not in by_column]
+    return frame.drop(replaced).rename(by_column)
+
+
+def column_of(columns: Sequence[Any], name: str, chosen: Columns = NOT_CHOSEN) -> str | None:
+    """Return the column of a frame that holds the values called `name` in `NAMES`.
+
+    A column that the user names is this one, and no other.
+    """
+    if name in chosen:
+        return next((column for column in chosen[name] if column in columns), None)
+    taken = {column for named in chosen.values() for column in named}
+    texts = [c for c in reversed(columns) if isinstance(c, str) and c not in taken]
     known = {column.lower().replace("-", "_"): column for column in texts}
     names = ("doc",) if name == "doc" and known.keys() >= OWN_TABLE else NAMES[name]
     return next((known[one] for one in names if one in known), None)
 
 
-def holds_columns(data: Mapping[Any, Any]) -> bool:
+def holds_columns(data: Mapping[Any, Any], chosen: Columns = NOT_CHOSEN) -> bool:
     """Check whether the keys of a dict are names of columns, which are no queries.
 
     They name queries, docs and a value of these, or are known names of columns all.
     """
     names = [name for name in data if isinstance(name, str)]
-    found = {key for key in NAMES if column_of(names, key) is not None}
+    found = {key for key in NAMES if column_of(names, key, chosen) is not None}
     if not found >= {"query", "doc"} or not all(map(_is_column, data.values())):
         return False
     known = {alias for aliases in NAMES.values() for alias in aliases}
@@ -187,8 +235,12 @@ def _column(name: str, values: list[Any]) -> pl.Series:
     return pl.Series(name, values)
 
 
-def runs_of_frame(frame: Any, place: str) -> Iterator[tuple[str | None, RunColumns]]:
+def runs_of_frame(
+    frame: Any, place: str, chosen: Columns = NOT_CHOSEN
+) -> Iterator[tuple[str | None, RunColumns]]:
     """Yield the name and the rows of each system of a frame; None without a column of systems.
+
+    `chosen` are the columns that the user names.
 
     Raises
     ------
@@ -196,9 +248,11 @@ def runs_of_frame(frame: Any, place: str) -> Iterator[tuple[str | None, RunColum
         If a column is missing or has an invalid value, which is named.
     """
     value = "score"
-    if not has_column(frame, "score") and has_column(frame, "rank"):
+    header = frame.collect_schema().names()
+    has = {key: column_of(header, key, chosen) is not None for key in ("score", "rank")}
+    if not has["score"] and has["rank"] and "score" not in chosen:
         value = "rank"
-    named = selected(frame, place, ("query", "doc", value), ("rank", "system"))
+    named = selected(frame, place, ("query", "doc", value), ("rank", "system"), chosen)
     columns = pl.DataFrame(
         {
             "query": check_names(named["query"], place),
@@ -220,11 +274,6 @@ def runs_of_frame(frame: Any, place: str) -> Iterator[tuple[str | None, RunColum
     for name, rows in parts:
         where = place if name is None else f"{place}, system {name!r}"
         yield name, replace(_run(rows, where, "rank" in named), notes=notes)
-
-
-def has_column(frame: Any, name: str) -> bool:
-    """Check whether a frame has a column of the values called `name` in `NAMES`."""
-    return column_of(frame.collect_schema().names(), name) is not None
 
 
 def _by_system(
@@ -256,15 +305,18 @@ def _run(rows: pl.DataFrame, place: str, has_ranks: bool) -> RunColumns:
     )
 
 
-def qrels_of_frame(frame: Any, place: str) -> QrelsColumns:
+def qrels_of_frame(frame: Any, place: str, chosen: Columns = NOT_CHOSEN) -> QrelsColumns:
     """Return the judgments of a frame; docs without a grade are unjudged.
+
+    `chosen` are the columns that the user names.
 
     Raises
     ------
     DataError
         If a column is missing or has an invalid value, which is named.
     """
-    named = selected(frame, place, ("query", "doc", "grade"), ("subtopic", "iteration"))
+    further = ("subtopic", "iteration")
+    named = selected(frame, place, ("query", "doc", "grade"), further, chosen)
     rated = named["grade"].is_not_null()
     if rated.all() or not rated.any():
         return _qrels(named, place)

@@ -16,9 +16,11 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError, printable, shown
 from irmeta.locations import is_stream
+from irmeta.policies import Columns
 from irmeta.trec.readers.columns import QrelsColumns, RunColumns
 from irmeta.trec.readers.dicts import has_doc_lists, qrels_of_dict, run_of_dict
 from irmeta.trec.readers.frames import (
+    NOT_CHOSEN,
     as_frame,
     frame_of_columns,
     holds_columns,
@@ -98,8 +100,8 @@ class GivenQrels:
     parts: tuple[QrelsColumns | InputFile, ...]
 
 
-def given_runs(data: object) -> list[GivenRun]:
-    """Return the runs that a user passes, in order.
+def given_runs(data: object, columns: Columns = NOT_CHOSEN) -> list[GivenRun]:
+    """Return the runs that a user passes, in order; `columns` are those that the user names.
 
     A run without a name is called ``run``, or ``run1``, ``run2``, ... by its place in a list.
 
@@ -110,15 +112,15 @@ def given_runs(data: object) -> list[GivenRun]:
     DataError
         If a frame has an invalid value.
     """
-    named, found = _several(data), list[GivenRun]()
+    named, found = _several(data, columns), list[GivenRun]()
     if named is not None:
         for name, one in named.items():
-            found.append(replace(_alone(name, one), name=name_text(name, "a run")))
+            found.append(replace(_alone(name, one, columns), name=name_text(name, "a run")))
     elif _is_list(data):
         for place, one in enumerate(cast(Sequence[Any], data), 1):
-            found += _runs(one, f"runs[{place - 1}]", f"run{place}")
+            found += _runs(one, f"runs[{place - 1}]", f"run{place}", columns)
     else:
-        found = _runs(data, "runs", "run")
+        found = _runs(data, "runs", "run", columns)
     if not found:
         raise UsageError("no run was given.")
     names = [run.name for run in found if run.name is not None]
@@ -129,8 +131,10 @@ def given_runs(data: object) -> list[GivenRun]:
     return found
 
 
-def given_qrels(data: object) -> list[GivenQrels]:
+def given_qrels(data: object, columns: Columns = NOT_CHOSEN) -> list[GivenQrels]:
     """Return the qrels sets that a user passes; the first is primary.
+
+    `columns` are those that the user names.
 
     Raises
     ------
@@ -139,12 +143,14 @@ def given_qrels(data: object) -> list[GivenQrels]:
     DataError
         If data have an invalid value.
     """
-    named = _several(data)
+    named = _several(data, columns)
     if named is None:
-        sets = [GivenQrels("qrels", tuple(_qrels(data, "qrels")))]
+        sets = [GivenQrels("qrels", tuple(_qrels(data, "qrels", columns)))]
     else:
         sets = [
-            GivenQrels(name_text(name, "a qrels set"), tuple(_qrels(one, f"qrels[{shown(name)}]")))
+            GivenQrels(
+                name_text(name, "a qrels set"), tuple(_qrels(one, f"qrels[{shown(name)}]", columns))
+            )
             for name, one in named.items()
         ]
     if not all(one.parts for one in sets):
@@ -177,12 +183,12 @@ def name_of(data: object) -> str | None:
     return stem(Path(data).name) if isinstance(data, str | os.PathLike) else None
 
 
-def _several(data: object) -> Mapping[Any, object] | None:
+def _several(data: object, columns: Columns) -> Mapping[Any, object] | None:
     """Return a dict of named runs or sets, None for anything else; ``{query: {doc: 1}}`` is one."""
     if not isinstance(data, Mapping):
         return None
     named = cast(Mapping[Any, object], data)
-    if holds_columns(named):
+    if holds_columns(named, columns):
         return None
     for value in named.values():
         if _is_empty(value) and len(named) > 1:
@@ -219,45 +225,47 @@ def _is_list(data: object) -> bool:
     return not (is_record(items) or any(map(is_record, items[:1])))
 
 
-def _alone(name: object, data: object) -> GivenRun:
+def _alone(name: object, data: object, columns: Columns) -> GivenRun:
     place = f"runs[{shown(name)}]"
-    found = _runs(data, place, "run")
+    found = _runs(data, place, "run", columns)
     if len(found) > 1:
         raise UsageError(f"{place} holds {len(found)} runs: pass them without this name.")
     return found[0]
 
 
-def _runs(data: object, place: str, name: str) -> list[GivenRun]:
+def _runs(data: object, place: str, name: str, columns: Columns) -> list[GivenRun]:
     """Return the runs of one object; `name` is for a run without its own."""
-    content = _recognized(data, place, "scoreddocs")
+    content = _recognized(data, place, "scoreddocs", columns)
     if isinstance(content, InputFile):
-        return [GivenRun(None, content.name, content)]
+        return [GivenRun(None, content.name, replace(content, columns=columns))]
     if isinstance(content, Mapping):
         own = getattr(data, "name", None)  # of a run of ranx
         return [GivenRun(own if isinstance(own, str) else name, place, content)]
-    found = runs_of_frame(content, place)
+    found = runs_of_frame(content, place, columns)
     return [GivenRun(own or name, rows.place, rows) for own, rows in found]
 
 
-def _qrels(data: object, place: str) -> Iterator[QrelsColumns | InputFile]:
+def _qrels(data: object, place: str, columns: Columns) -> Iterator[QrelsColumns | InputFile]:
     if _is_list(data):
         for index, one in enumerate(cast(Sequence[Any], data)):
-            yield from _qrels(one, f"{place}[{index}]")
+            yield from _qrels(one, f"{place}[{index}]", columns)
         return
-    content = _recognized(data, place, "qrels")
+    content = _recognized(data, place, "qrels", columns)
     if isinstance(content, InputFile):
-        yield content
+        yield replace(content, columns=columns)
     elif isinstance(content, Mapping):
         yield qrels_of_dict(content, place)
     else:
-        yield qrels_of_frame(content, place)
+        yield qrels_of_frame(content, place, columns)
 
 
-def _recognized(data: Any, place: str, kind: str) -> Mapping[Any, Any] | InputFile | Any:
+def _recognized(
+    data: Any, place: str, kind: str, columns: Columns
+) -> Mapping[Any, Any] | InputFile | Any:
     """Return one object as a dict of dicts, a file or a frame; `kind` is for data sets."""
     if isinstance(data, Mapping):
         named = cast(Mapping[Any, Any], data)
-        if holds_columns(named):
+        if holds_columns(named, columns):
             return as_frame(frame_of_columns(named, place), place)
         if all(isinstance(docs, Mapping) for docs in named.values()) or has_doc_lists(named):
             return named
