@@ -18,7 +18,8 @@ from pathlib import Path
 import polars as pl
 
 ROWS = 300_000
-FORMS = ("msmarco", "tabs", "csv", "tsv", "json", "lists", "jsonl", "parquet")
+FORMS = ("msmarco", "tabs", "csv", "tsv", "json", "lists", "rank_llm", "jsonl", "parquet")
+OF_QRELS = ("qrels", "letor", "csv", "json", "rank_eval", "rre", "jsonl")
 READ = """
 import re, sys
 from pathlib import Path
@@ -50,6 +51,8 @@ def text(form: str, frame: pl.DataFrame) -> str:
     rows = list(frame.iter_rows())
     if form == "qrels":
         return "".join(f"{q} 0 {d} {int(s)}\n" for q, d, s in rows)
+    if form == "letor":
+        return "".join(f"{int(s)} qid:{q} 1:0.5 # {d}\n" for q, d, s in rows)
     if form == "msmarco":
         return "".join(f"{q}\t{d}\t{i % 1000 + 1}\n" for i, (q, d, _) in enumerate(rows))
     if form == "tabs":
@@ -61,6 +64,16 @@ def text(form: str, frame: pl.DataFrame) -> str:
     found: dict[str, dict[str, float]] = {}
     for query, doc, score in rows:
         found.setdefault(query, {})[doc] = int(score)
+    if form == "rank_eval":
+        ratings = {q: [{"_id": d, "rating": g} for d, g in of.items()] for q, of in found.items()}
+        requests = [{"id": query, "ratings": rated} for query, rated in ratings.items()]
+        return json.dumps({"requests": requests})
+    if form == "rre":
+        judged = [{"name": q, "relevant_documents": {"1": list(of)}} for q, of in found.items()]
+        return json.dumps({"query_groups": judged})
+    if form == "rank_llm":
+        docs = {q: [{"docid": d, "score": s} for d, s in of.items()] for q, of in found.items()}
+        return json.dumps([{"query": {"qid": q}, "candidates": of} for q, of in docs.items()])
     return json.dumps(found if form == "json" else {q: list(docs) for q, docs in found.items()})
 
 
@@ -88,7 +101,7 @@ def measure(form: str, kind: str, length: int) -> tuple[float, float]:
 
 def main() -> None:
     """Print one line per form."""
-    for kind, forms in (("run", FORMS), ("qrels", ("qrels", "csv", "json", "jsonl"))):
+    for kind, forms in (("run", FORMS), ("qrels", OF_QRELS)):
         for form in forms:
             (short, low), (long, high) = (measure(form, kind, length) for length in (3, 60))
             per_byte = (high - low) / (long - short) if form != "parquet" else (high - low) / 57

@@ -28,7 +28,7 @@ COSTS: dict[str, tuple[int, int]] = {
     "scores": (450, 5),
     "tabs": (650, 7),
     "csv": (450, 7),
-    "json": (400, 9),
+    "json": (470, 9),
     "jsonl": (600, 5),
     "parquet": (350, 5),
 }

@@ -133,6 +133,7 @@ TABLES: tuple[Form, ...] = ("csv", "json", "jsonl", "parquet")
 SEPARATORS = ("\t", ",", ";")
 """Separators of files with named columns."""
 _HEAD = 1 << 16  # bytes that decide the form
+_RECORD = 1 << 24  # and of one long line of JSON, which may hold the texts of a query's docs
 _PLACEHOLDERS = (b"0", b"Q0", b"q0")
 
 
@@ -148,12 +149,14 @@ def recognize(file: InputFile, kind: Kind) -> Form:
         If the first line has separators, and neither names of columns nor numbers.
     """
     try:
-        head = _read_head(file)
+        head = _read_head(file, _HEAD)
     except DataError:  # the reader of TREC text raises it again
         return "trec"
     if head.startswith(b"PAR1"):
         return "parquet"
     refuse_other_form(head, file.name, kind)
+    if head.lstrip()[:1] == b"{" and len(head) == _HEAD and b"\n" not in head.strip():
+        head = _read_head(file, _RECORD)
     if head.lstrip()[:1] in (b"{", b"["):
         return "jsonl" if _is_jsonl(head.lstrip()) else "json"
     fields = first_fields(head)
@@ -220,10 +223,10 @@ def _cells(header: str, separator: str) -> list[str]:
     return [cell.strip().strip('"') for cell in header.split(separator)]
 
 
-def _read_head(file: InputFile) -> bytes:
-    buffer, filled = bytearray(_HEAD), 0
+def _read_head(file: InputFile, size: int) -> bytes:
+    buffer, filled = bytearray(size), 0
     with open_stream(file) as stream:
-        while filled < _HEAD and (count := stream.readinto(memoryview(buffer)[filled:])):
+        while filled < size and (count := stream.readinto(memoryview(buffer)[filled:])):
             filled += count
     return bytes(buffer[:filled])
 

@@ -157,6 +157,16 @@ def test_rank_llm__runs_are_read(content, tie_order, tmp_path: Path):
     assert "RankLLM's JSON" in store.systems()["notes"].item()
 
 
+def test_rank_llm__lines_may_be_long(tmp_path: Path):
+    first = {
+        "query": {"qid": "q"},
+        "candidates": [{"docid": "d", "score": 1.5, "doc": {"text": "x" * 100_000}}],
+    }
+    (tmp_path / "r").write_text(as_lines([first, CANDIDATES[0]]))
+    found = irmeta.evaluate({"q1": {"d1": 1}, "q": {"d": 1}}, str(tmp_path / "r"), "RR")
+    assert found["value"].to_list() == [0.75]
+
+
 def test_rank_llm__faults_are_located(tmp_path: Path):
     for change, said in (
         (('"score": 8.0', '"score": null'), r"line 1: query q1, doc d1: the score is not a finite"),
