@@ -227,7 +227,7 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
         if form == "predictions":
             judged = [source.input_file(qrels.file) for qrels in source.qrels]
             columns = read_predictions(file, judged, comments, reader.room)
-            return run_of_columns(columns, None, source.policy, reader)
+            return run_of_columns(columns, None, source, reader)
         if form != "trec":
             columns, tag = read_run_file(
                 file, cast(Form, form), is_given=is_given, comments=comments, room=reader.room
