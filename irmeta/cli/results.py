@@ -195,7 +195,7 @@ def diff(
 
 @command(
     "irmeta cite results/ --date '1 May 2026'",
-    "irmeta cite results/ --bibtex > references.bib",
+    "irmeta cite results/ --bibtex",
 )
 @with_options(display=ReportDisplay)
 def cite(

@@ -39,6 +39,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "measures": ("basic",),
     "preferences": ("RPP",),
     "catalog": ("trec8/adhoc",),
+    "cite": ("RESULTS",),
     "diff": ("FILE", "FILE"),
     "verify": (STORE, "--track", "web", "--published", "PUBLISHED"),
     "study": (),
@@ -52,18 +53,21 @@ SIX = ("evaluate", "compare", "power", "prefer", "truncation")
 
 
 @pytest.fixture
-def line(made_store: irmeta.Store, collections: Path, tmp_path: Path):
+def line(made_store: irmeta.Store, collections: Path, tmp_path: Path, run):
     """Return the words of a command in `TABLES`."""
     file, published = tmp_path / "in.csv", tmp_path / "published.csv"
 
     def words(command: str) -> list[str]:
         if command == "diff":
             made_store.means("AP", track="web").write_csv(file)
+        if command == "cite":
+            run("evaluate", made_store.path, "-m", "AP", "--out", tmp_path / "RESULTS.parquet")
         published.write_text("system,measure,value\nibisBase,map,0.5\n")
         for name, grades in (("QRELS", "0120"), ("JUDGE", "0210")) * (command == "agree"):
             rows = (f"{q} 0 d{d} {g}\n" for q in (1, 2, 3) for d, g in enumerate(grades[q - 1 :]))
             (tmp_path / name).write_text("".join(rows))
         places = {name: str(tmp_path / name) for name in ("QRELS", "JUDGE")}
+        places["RESULTS"] = str(tmp_path / "RESULTS.parquet")
         places["RUNS"] = str(collections / "news" / "runs")
         places |= {STORE: str(made_store.path), "FILE": str(file), "PUBLISHED": str(published)}
         return [command, *(places.get(word, word) for word in TABLES[command])]
@@ -134,6 +138,7 @@ def test_printed__six_digits_and_all_in_files(command: str, line, run, tmp_path:
         expected = pl.when(is_tiny).then(value.round_sig_figs(2)).otherwise(value.round(6))
         assert shown[name].cast(pl.Float64).equals(exact.select(expected).to_series())
     first = run(*line(command), "--format", "table").out.splitlines()[1]
+    first = first.replace(" 0.05 ", " ")  # a level that a user gives is shown as given
     assert {len(digits) for digits in re.findall(r"\.(\d+)(?![\de])", first)} == {6}
 
 
