@@ -60,6 +60,7 @@ OVERLAP = (
     "irmeta evaluate qrels.txt run1.gz -m map,P_10 -q --format trec_eval",
     "irmeta evaluate store/ -m AP,P@10 --track news --wide --out means.csv",
     "irmeta evaluate store/ -m nDCG@10 --unjudged --draw run",
+    "irmeta evaluate store/ -m AP --track news -q --summary best,median,worst",
 )
 @with_options(reading=READING, choices=EvalPolicy, display=ScoreDisplay)
 def evaluate(
@@ -80,6 +81,15 @@ def evaluate(
         bool,
         typer.Option("-q", "--per-query", help="Report one value per query instead of means."),
     ] = False,
+    statistics: Annotated[
+        str | None,
+        typer.Option(
+            "--summary",
+            metavar="best,median,worst",
+            help="With --per-query, these values of all systems on each query.",
+            show_default=False,
+        ),
+    ] = None,
     wide: Annotated[bool, typer.Option("--wide", help="One column per measure.")] = False,
     interval: Annotated[
         MeanInterval | None,
@@ -132,14 +142,23 @@ def evaluate(
         wide_with_counts,
     )
     from irmeta.cli.tables import Result
-    from irmeta.measures.evaluate import measures_of_call
+    from irmeta.measures.evaluate import evaluate_tracks, measures_of_call
     from irmeta.measures.names import parse_call, parse_measures
     from irmeta.measures.pools import unjudged_measures
     from irmeta.rankings.load import evaluation_of
     from irmeta.rankings.view import needs_of
-    from irmeta.results.scores import show_asked
+    from irmeta.results.scores import checked_summaries, concat_scores, show_asked
     from irmeta.results.scores import wide as spread
 
+    if statistics is not None:
+        if not per_query or wide or draw or display.format == "trec_eval":
+            raise UsageError(
+                "--summary is of all systems on each query: give --per-query, and omit --wide, "
+                "--draw and --format trec_eval."
+            )
+        columns = ("track", "query", "measure", "systems", *checked_summaries(statistics))
+        if display.sort is not None and display.sort not in columns:
+            raise UsageError(f"--summary has no column {display.sort!r} to sort by.")
     asked, at_least = measures or "basic", judged_share(judged_at_least, unjudged)
     drawing: dict[str, Any] = {} if draws is None else {"draws": draws}
     drawing |= {} if seed is None else {"rng": seed}
@@ -181,7 +200,11 @@ def evaluate(
                 **choices,
             }
             sent: Any = {**reading_choices, "executor": executor}
-            if draw is None:
+            if statistics is not None:
+                of_call = parse_call(asked, store.merged(choices))
+                scored = list(evaluate_tracks(store.reader, tracks, *of_call, workers, executor))
+                frame = concat_scores(scored, [s.query_summary(statistics) for s in scored])
+            elif draw is None:
                 frame = store.evaluate(asked, per_query=per_query, **asked_interval, **sent)
             else:
                 frame = store.pools.drawn(asked, source=draw, **drawing, **reading_choices)
@@ -204,6 +227,14 @@ def evaluate(
                 note(f"irmeta: {name}: the pool is taken from {facts['pool']}")
         if is_trec_eval:
             print_trec_eval(frame if per_query else None, summary, display.digits)
+            print_unjudged(unjudged_docs, at_least)
+            return
+        if statistics is not None:
+            provenance |= {"summary": checked_summaries(statistics)}
+            caption = "Values of all systems on each query."
+            display.write(
+                Result("evaluate", {"scores": frame}, caption, provenance, {"notes": notes})
+            )
             print_unjudged(unjudged_docs, at_least)
             return
         if draw is None and (wide or display.is_paper):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.results.averages import average
@@ -18,6 +18,20 @@ from irmeta.summaries import Result, Summary
 
 COUNTS = ("no_list", "lists_without_nonrelevant")
 """Counts of lists to be aware of, which a printed table leaves out where all are 0."""
+
+SUMMARIES = ("best", "median", "worst")
+"""Statistics of all systems on one query."""
+
+
+def checked_summaries(statistics: str | Iterable[str]) -> list[str]:
+    """Return the names of statistics, or raise `UsageError` for an unknown or repeated one."""
+    texts = [statistics] if isinstance(statistics, str) else list(statistics)
+    asked = [name.strip() for text in texts for name in text.split(",")]
+    for name in asked:
+        check_choice("summary", name, SUMMARIES)
+        if asked.count(name) > 1:
+            raise UsageError(f"summary names {name!r} twice.")
+    return asked
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,6 +153,54 @@ class Scores(Result):
             _named(self.queries, "query"),
             _named(self.measures, "measure"),
             "value",
+        )
+
+    def query_summary(self, statistics: str | Iterable[str] = SUMMARIES) -> pl.DataFrame:
+        """Return the best, median and worst value of all systems on each query, by each measure.
+
+        Parameters
+        ----------
+        statistics : str or iterable of str, default ('best', 'median', 'worst')
+            The columns, or a comma-separated text. The best is the greatest value, or the least of
+            a measure whose smaller values are better.
+
+        Returns
+        -------
+        DataFrame
+            track, query, measure, systems (number with a defined value), and the columns; NaN: no
+            system has a value.
+
+        Raises
+        ------
+        UsageError
+            For an unknown or repeated statistic.
+
+        Examples
+        --------
+        >>> scores = store.scores("AP", track="news")
+        >>> scores.query_summary().with_columns(pl.selectors.float().round(3)).row(0)
+        ('news', '901', 'AP', 20, 0.621, 0.393, 0.161)
+        """
+        asked = checked_summaries(statistics)
+        values = np.where(self.included, self.values, np.nan)
+        signs = np.array([self.directions.get(name, 1) for name in self.measures])
+        signed = np.sort(values * signs[:, None, None], axis=2)  # worst first, NaN last
+        numbers = (~np.isnan(signed)).sum(axis=2)
+        last = np.maximum(numbers - 1, 0)
+        low, high, most = (
+            np.take_along_axis(signed, place[..., None], axis=2)[..., 0]
+            for place in (last // 2, np.minimum(numbers // 2, last), last)
+        )
+        columns = {"best": most, "median": (low + high) / 2, "worst": signed[..., 0]}
+        rows = [(query, measure) for query in self.queries for measure in self.measures]
+        return pl.DataFrame(
+            {
+                "track": pl.Series([self.track] * len(rows), dtype=pl.String),
+                "query": pl.Series([query for query, _ in rows], dtype=pl.String),
+                "measure": pl.Series([measure for _, measure in rows], dtype=pl.String),
+                "systems": numbers.T.ravel().astype(np.int32),
+                **{name: (columns[name] * signs[:, None]).T.ravel() for name in asked},
+            }
         )
 
     def frame(self, *, per_query: bool = False) -> pl.DataFrame:
