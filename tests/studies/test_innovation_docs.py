@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -16,7 +17,6 @@ from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.compute import other_labels
 from irmeta.studies.papers.innovation.rare_track import (
     RareTrack,
-    buckets,
     contributions,
     docs_by_holders,
     example_queries,
@@ -114,8 +114,10 @@ def test_rare_grades__any_track_equals_naive_counts(track: Track, k: int):
         (17, [(0, 0), (1, 1), (2, 4), (5, 8), (9, 12), (13, 17)]),
     ],
 )
-def test_buckets__cover_every_count_once(total: int, ranges: list[tuple[int, int]]):
-    assert buckets(total) == ranges
+def test_rare_grades__ranges_cover_every_count_once(total: int, ranges: list[tuple[int, int]]):
+    docs = pl.DataFrame({"retrieved_by": [*range(total + 1)]}).with_columns(counted=total, grade=1)
+    rows = rare_grades(SimpleNamespace(docs=docs))  # type: ignore[arg-type]
+    assert [(row["low"], row["high"]) for row in rows] == ranges
 
 
 def test_spaced__nearest_to_equal_distances():

@@ -31,7 +31,6 @@ FEW: dict[str, Any] = {
     "label_replicates": 2,
     "shares": [0.5],
     "resamples": 50,
-    "points": 20,
 }
 DELTAS = ("RBP", "AP", "DCG", "RR", "ISL", "TSL", "AvgSL", "RPP")
 
@@ -171,7 +170,10 @@ def test_preference__figure_4_equals_the_formulas(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("choice", "absent"),
-    [({"system_a": "z"}, "the track has no z"), ({"query": "9"}, "no query 9 with a relevant doc")],
+    [
+        ({"system_a": "z"}, "the track has no z"),
+        ({"figure_query": "9"}, "no query 9 with a relevant doc"),
+    ],
 )
 def test_preference__figure_4_is_absent_from_a_track_without_its_system_or_query(
     choice: dict[str, str], absent: str, tmp_path: Path

@@ -168,7 +168,8 @@ def test_study__refuses_more_than_a_minute_or_half_of_the_memory(
 ):
     """Before anything is written, with the number of rankings."""
     monkeypatch.setattr(parallel, "usable_memory", lambda: memory)
-    asked = [word for name, value in options.items() for word in (f"--{name}", value)]
+    flags = {f"--{name.replace('_', '-')}": value for name, value in options.items()}
+    asked = [word for flag in flags.items() for word in flag]
     done = run("study", "properties", "--out", tmp_path / "out", *asked)
     number = f"{PropertiesOptions(**options).space.count:,} rankings"
     assert (done.status, number in done.err, limits in done.err) == (2, True, True)

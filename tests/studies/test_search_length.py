@@ -17,6 +17,7 @@ from polars.testing import assert_frame_equal
 from irmeta.api import Store
 from irmeta.api.per_doc import BUCKETS
 from irmeta.errors import UsageError
+from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.rankings.load import judged_ranks
 from irmeta.store import long_table as rows_of_groups
@@ -24,7 +25,7 @@ from irmeta.studies.framework.study import Tables
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.search_length import compute
-from irmeta.studies.papers.search_length.compute import Gathered, effective_fraction_table, gather
+from irmeta.studies.papers.search_length.compute import Gathered, effective_fraction_table
 from irmeta.studies.papers.search_length.study import SearchLengthOptions
 from support.examples import scaled
 from support.making import Track, down, tracks
@@ -52,7 +53,9 @@ def _no_figures():
 
 
 def gathered(store: Store, options: SearchLengthOptions) -> Gathered:
-    return gather(TrackView(store.track("t"), options), options)
+    specs = parse_measures(options.scored())
+    function = partial(compute._of_block, options, specs)
+    return compute._joined([*TrackView(store.track("t"), options).map_blocks(function, specs)])
 
 
 def named(rows: list[naive.Row], chosen: SearchLengthOptions) -> list[naive.Row]:
