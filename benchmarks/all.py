@@ -41,6 +41,7 @@ class Part(NamedTuple):
 PARTS = {
     "bench_start": Part(("start",), "--repeat 9"),
     "bench_one_run": Part(("one run",), "--repeat 3", "--queries 20 --docs 30 --repeat 1"),
+    "bench_labels": Part(("labels",), "", "--queries 50"),
     "bench_main_job": Part(("main job",), "--repeat 3"),
     "peers": Part(("peers",), "--repeat 3"),
     "bench_read": Part(("read",), "--repeat 3"),

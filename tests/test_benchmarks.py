@@ -20,6 +20,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "all": ("--smallest", "--busy", "--only", "bench_views", "--only", "bench_curve"),
     "archive": ("WORK", "--scale", "0.001", "--track", "2002-named-page"),
     "bench_cluster": ("--repeat", "1", "--only", "small"),
+    "bench_labels": ("--queries", "50"),
     "bench_one_run": ("--queries", "20", "--docs", "30", "--repeat", "1"),
     "bench_properties": ("--repeat", "1", "--length", "4"),
     "faults": ("--seed", "1", "--inputs", "40", "--kills", "2", "--flips", "3", "--others", "2"),

@@ -203,11 +203,10 @@ def read_judged(
     rows = read_table(track, "qrels", pl.col("set") == facts.qrels)
     if facts.levels is None:  # grades are float64 if those of another set of the track are
         rows = rows.with_columns(pl.col("grade").cast(pl.Int8))
-    docs = (
-        rows.group_by("query", "doc_id")
-        .agg(pl.col("doc").first(), pl.col("grade").max())
-        .sort("query", "grade", "doc_id", descending=[False, True, False])
-    )
+    docs = rows.select("query", "doc_id", "doc", "grade")
+    if rows["subtopic"].null_count() < rows.height:  # otherwise each doc of a query is there once
+        docs = docs.group_by("query", "doc_id").agg(pl.col("doc").first(), pl.col("grade").max())
+    docs = docs.sort("query", "grade", "doc_id", descending=[False, True, False])
     if not subtopics:
         return Judged(facts, docs, sample=read_sample(track, facts, docs) if sample else None)
     pairs = rows.select("query", "subtopic", "doc_id", "grade")

@@ -16,7 +16,13 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import DataError, IrmetaError, UsageError, did_you_mean, of_track
-from irmeta.parallel import check_not_forked, ordered_map, thread_count, usable_memory
+from irmeta.parallel import (
+    check_not_forked,
+    ordered_map,
+    release_freed,
+    thread_count,
+    usable_memory,
+)
 from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import Outcome, failed, failures
 from irmeta.store.layout import fingerprint, manifest
@@ -249,6 +255,7 @@ def read_into_memory(
                 held[source.name] = hold(read_track(source, limits, None, count.add), workers)
             else:
                 held[source.name] = read_ranked(source, columns, limits, count.add)
+                release_freed()  # of judgments and names, before values are computed
             left -= held[source.name].held
             outcomes.append(Outcome(source, "read"))
         except IrmetaError as error:

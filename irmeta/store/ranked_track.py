@@ -20,7 +20,7 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError, printable
 from irmeta.kernels.lists import gather_floats, gather_ints, score_states
-from irmeta.parallel import ObjectPool, ordered_map
+from irmeta.parallel import ObjectPool, ordered_map, release_freed
 from irmeta.policies import ReadPolicy, TieOrder
 from irmeta.store.assemble import TrackLists, cut_lists
 from irmeta.store.long_table import GROUP_ROWS, Noticed
@@ -383,12 +383,14 @@ def read_ranked(
     names = readers.names()
     pool = judgments(sets, readers, names)
     reader = RankReader(source, JudgedNames.of(pool, names), columns)
+    release_freed()  # numbering a million judgments leaves 60 MB
     read, hashes = _read_runs(reader, limits, count)
     read, queries = number_queries(read, names.queries.to_list())
     named = name_runs(source, read, len(names.queries))
     lists = TrackLists(named.runs, [run.queries for run in named.runs], source.policy)
     names = TrackNames(pl.Series(queries, dtype=pl.String), names.docs, {}, {})
     track = complete_track(beside, hashes, rows=lists, named=named, names=names, pool=pool)
+    release_freed()
     return _held(track, lists, readers.judged)
 
 

@@ -274,7 +274,7 @@ def list_chunks(stream: Stream) -> Iterator[bytes]:
     """Yield the text of a run in chunks that end where the query changes.
 
     A chunk has about `CHUNK_BYTES` bytes, or one longer list. Lists of more than `LONGEST_LIST`
-    bytes are cut.
+    bytes are cut, and so are lines of more than `LONGEST_LINE`.
     """
     rest, size = b"", CHUNK_BYTES
     while True:
@@ -286,7 +286,10 @@ def list_chunks(stream: Stream) -> Iterator[bytes]:
                 yield bytes(memoryview(buffer)[:filled])
             return
         cut = _last_change(buffer)
-        if not cut and size >= LONGEST_LIST:
+        is_line = (
+            size > text.LONGEST_LINE and b"\n" not in buffer
+        )  # of JSON, which is not TREC form
+        if not cut and (size >= LONGEST_LIST or is_line):
             cut = size
         if cut:
             yield bytes(memoryview(buffer)[:cut])

@@ -49,3 +49,9 @@ def test_list_chunks__cut_lists_that_memory_does_not_hold():
     found = chunks(lines([("1", 100)]), 64, longest=256)
     assert len(found) > 4
     assert max(map(len, found)) <= 256
+
+
+def test_list_chunks__cut_a_line_longer_than_any_of_a_run():
+    """JSON in one line is not held to its end."""
+    found = chunks(b"x" * (5 << 20), 1 << 19, longest=64 << 20)
+    assert (sum(map(len, found)), max(map(len, found))) == (5 << 20, 1 << 21)

@@ -144,7 +144,7 @@ def _packed(docs: list[Any], place: str) -> pa.LargeStringArray:
         odd = next(doc for doc in docs if not doc or "\0" in doc)
         problem = "a doc has an empty name" if not odd else "the name of a doc contains NUL"
         raise DataError(problem, file=place, value=odd or None, fix="Rename it.")
-    buffers = pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(content[content != 0])
+    buffers = pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(joined.replace(b"\0", b""))
     return pa.LargeStringArray.from_buffers(len(docs), *buffers)
 
 
@@ -181,7 +181,7 @@ def _numbers(data: ByQuery, rows: int, place: str) -> np.ndarray:
     except ValueError:  # lists of different lengths
         numbers = np.empty(0, np.object_)
     if numbers.dtype.kind in "fiub" and numbers.shape == (rows,):
-        return numbers.astype(np.float64)
+        return numbers.astype(np.float64, copy=False)
     converted = np.empty(rows)
     for row, value in enumerate(values):  # such as fractions, or arrays without dimensions
         fix = "Give every doc a number."

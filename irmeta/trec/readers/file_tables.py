@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -169,10 +168,16 @@ def table_of_csv(content: bytes, file: str, chosen: Columns) -> FileTable:
     first = text.count("\n", 0, skipped) + 1
     text = text[skipped:]
     header = csv_header(text, separator, file, first)
-    rows = partial(rows_of, text, file, separator, first=first, fix=_TOO_LONG)
+    cells = text.encode() if skipped else content
+    del text  # as large as all cells
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        return rows_of(cells.decode(), file, separator, first=first, fix=_TOO_LONG)
+
     try:
-        frame = read_cells(text.encode(), file, separator=separator, trim=True)
+        frame = read_cells(cells, file, separator=separator, trim=True)
     except DataError:
+        text = cells.decode()
         if (longer := longer_row(rows(), len(header))) is not None:
             problem = f"{len(longer[1])} fields where the first line has {len(header)}"
             value = separator.join(longer[1])
@@ -181,11 +186,13 @@ def table_of_csv(content: bytes, file: str, chosen: Columns) -> FileTable:
             raise _bare_return(file, first + text.count("\n", 0, match.start())) from None
         raise
     lines = np.arange(frame.height) + first + 1
-    if '"' in text:  # a quoted cell may have several lines
+    if b'"' in cells:  # a quoted cell may have several lines
         lines = np.array([line for line, _ in rows()][1:])
     is_row = (~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()).to_numpy()
-    lines = lines[: frame.height][is_row]
-    return numeric(FileTable(file, frame.filter(is_row), lines, chosen=chosen))
+    lines = lines[: frame.height]
+    if not is_row.all():  # otherwise a copy of all rows
+        frame, lines = frame.filter(is_row), lines[is_row]
+    return numeric(FileTable(file, frame, lines, chosen=chosen))
 
 
 def csv_header(text: str, separator: str, file: str, line: int) -> list[str]:

@@ -90,7 +90,7 @@ def read_run_file(
     if tabs is not None and "q0" in tabs.frame.columns:
         table, tag = _without_tags(tabs)
     elif form in ("json", "jsonl"):
-        table = _run_of_json(as_text(content, file.name), file, form)
+        table = _run_of_json(content, file, form)
         if isinstance(table, RunColumns):
             return _noted(table, form, sha256), None
     elif form in _TEXT:
@@ -100,6 +100,7 @@ def read_run_file(
         form, table = _of_fields(tabs, given, is_given=is_given)
     else:
         table = _table(content, file, form, room)
+    del content  # tables have copies of its fields
     with _located(table):
         runs = list(runs_of_frame(as_frame(table.frame, file.name), file.name, table.chosen))
     if len(runs) > 1:
@@ -167,12 +168,11 @@ def read_qrels(
     if (tabs := table_of_tabs(content, file.name, "qrels", comments)) is not None:
         return _judged(_qrels_of(numeric(tabs)), sha256, "tabs", subtopics, tabs, grade_digits)
     if other in ("json", "jsonl"):
-        text = as_text(content, file.name)
         read = read_json if other == "json" else table_of_jsonl
-        found = read(text, file.name, "qrels", file.columns)
+        found = read(as_text(content, file.name), file.name, "qrels", file.columns)
         if isinstance(found, FileTable):
             return _judged(_qrels_of(found), sha256, other, subtopics, found, grade_digits)
-        with _located_in_json(text):
+        with _located_in_json(content):
             if isinstance(found, EngineFile):
                 return _judged(found.qrels(file.name), sha256, other, subtopics, None, grade_digits)
             columns = qrels_of_dict(found, file.name)
@@ -193,15 +193,15 @@ def _table(content: bytes, file: InputFile, form: Form, room: Room) -> FileTable
     return table_of_csv(content, file.name, file.columns)
 
 
-def _run_of_json(text: str, file: InputFile, form: Form) -> RunColumns | FileTable:
+def _run_of_json(content: bytes, file: InputFile, form: Form) -> RunColumns | FileTable:
     read = read_json if form == "json" else table_of_jsonl
-    content = read(text, file.name, "run", file.columns)
-    if isinstance(content, FileTable):
-        return content
-    with _located_in_json(text):
-        if isinstance(content, EngineFile):
-            return content.run(file.name)
-        return run_of_dict(content, file.name)
+    data = read(as_text(content, file.name), file.name, "run", file.columns)
+    if isinstance(data, FileTable):
+        return data
+    with _located_in_json(content):
+        if isinstance(data, EngineFile):
+            return data.run(file.name)
+        return run_of_dict(data, file.name)
 
 
 def _table_of_fields(content: bytes, file: str, form: Form, comments: Comments) -> FileTable:
@@ -311,13 +311,14 @@ def _located(table: FileTable) -> Generator[None]:
 
 
 @contextmanager
-def _located_in_json(text: str) -> Generator[None]:
-    """Add the line of the query and doc of an error."""
+def _located_in_json(content: bytes) -> Generator[None]:
+    """Add the line of the query and doc of an error; the text is decoded only for that."""
     try:
         yield
     except DataError as error:
         ids = error.ids or {}
         if error.line is None and {"query", "doc"} <= ids.keys():
+            text = content.decode()
             start = max(0, place_of_key(text, str(ids["query"])))
             error.line = line_of_key(text, str(ids["doc"]), after=start)
         raise

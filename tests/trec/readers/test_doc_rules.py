@@ -177,7 +177,7 @@ def test_duplicates__keep_the_first_or_best_row(tmp_path, order, rule, value):
     qrels, run = write(tmp_path, "q 0 p1 1\nq 0 p3 1\n", "qrels"), write(tmp_path, UNSORTED, "r")
     store = irmeta.read_files(qrels, run, duplicates=rule, tie_order=order)
     assert store.means("AP")["value"].item() == pytest.approx(value)
-    assert store.systems("qrels")["duplicates"].item() == 1
+    assert store.systems(store.tracks[0])["duplicates"].item() == 1
     with pytest.raises(IrmetaError, match="keeps the first line of each"):
         irmeta.read_files(qrels, run, tie_order=order)
 
@@ -228,4 +228,4 @@ def test_drop_docs__command(tmp_path, run):
     options = ["-m", "RR", "--drop-docs", drop, "--duplicates", "best", "--format", "csv"]
     done = run("evaluate", qrels, file, *options)
     assert done.out.splitlines()[1].startswith("s,RR,0.0,1")
-    assert "irmeta: qrels: 1 of 3 docs to drop in drop had no effect" in done.err
+    assert ": 1 of 3 docs to drop in drop had no effect" in done.err
