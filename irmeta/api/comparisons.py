@@ -227,7 +227,7 @@ class Comparisons(SummaryList[Comparison]):
     """
 
     robust: Robust | None = None
-    _unjudged: Callable[[], Unjudged] | None = None
+    unjudged: Callable[[], Unjudged] | None = None
 
     def robust_tables(self) -> dict[str, pl.DataFrame]:
         """Return the frames of `robust` by name; empty without it."""
@@ -413,7 +413,7 @@ class Comparisons(SummaryList[Comparison]):
         (False, 0.0271)
         """
         tested = (Tested(compared.pairs, compared.matrix, compared.alpha) for compared in self)
-        unjudged = {} if self._unjudged is None else self._unjudged()
+        unjudged = {} if self.unjudged is None else self.unjudged()
         rule: dict[str, Any] = {"lost": lost, "non_inferior": non_inferior}
         return gate(tested, max_drop, unjudged, significant=significant, **rule)
 

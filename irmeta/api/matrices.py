@@ -127,7 +127,9 @@ def _of_values(
     choices: EvalChoices,
 ) -> list[Matrix]:
     """Return the matrices of a folder, of files, or of a frame."""
-    selecting = {name: value for name, value in choices.items() if name in SELECTING}
+    selecting: dict[str, Any] = {
+        name: value for name, value in choices.items() if name in SELECTING
+    }
     made_by: dict[str, Any] = {n: value for n, value in choices.items() if n not in SELECTING}
     if workers is not None or (made_by and not _is_made_with(path, made_by)):
         refused = ", ".join([*made_by, *(["workers"] if workers is not None else [])])

@@ -96,8 +96,10 @@ def read_given(
     """Read one track from qrels and runs, named by `track` or by the qrels."""
     if track is not None and not (isinstance(track, str) and track):
         raise UsageError(f"track = {shown(track)} is not the name of a track.")
-    is_file = isinstance(qrels, str | os.PathLike) and not is_dataset(str(qrels))
-    of_qrels = track_name(Path(qrels)) if is_file else name_of(qrels)
+    if isinstance(qrels, str | os.PathLike) and not is_dataset(str(qrels)):
+        of_qrels = track_name(Path(str(qrels)))
+    else:
+        of_qrels = name_of(qrels)
     name = name_text(track or of_qrels or "data", "the track")
     columns = columns_by_key(policy.columns)
     judged, lists = given_qrels(qrels, columns), given_runs(runs, columns)

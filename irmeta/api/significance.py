@@ -174,7 +174,7 @@ def compare(
         )
     )
     if isinstance(source, OpenedStore):
-        compared._unjudged = partial(_unjudged_shares, source, track, workers, policies)
+        compared.unjudged = partial(_unjudged_shares, source, track, workers, policies)
     if options.robust:
         if any(sets):
             raise UsageError(

@@ -337,7 +337,7 @@ def _means_over_groups(
     specs = {line.spec.name: line.spec for line in lines if line.spec is not None}
     total = {name: dict.fromkeys(judged, 0.0) for name in specs}
     for name in sorted({row.group for docs in judged.values() for row in docs}):
-        policy = EvalPolicy(qrels=name)
+        policy = EvalPolicy(qrels=(name,))
         track = Track.of(store, store.tracks()[0], policy)
         scores = evaluate(track, list(specs.values()))
         for measure, values in zip(scores.measures, scores.values[..., 0], strict=True):

@@ -109,7 +109,9 @@ class JudgesOptions(TrackOptions):
         parse="irmeta.studies.original.judges.study:checked_rels",
         names="graded",
     )
-    qrels: str | None = option(None, "The same as `reference`.", flag="", names="qrels")
+    qrels: str | None = option(  # pyright: ignore[reportIncompatibleVariableOverride]  # one set
+        None, "The same as `reference`.", flag="", names="qrels"
+    )
     rel: tuple[str, ...] = option(
         (), "The same as `rels`.", flag="", parse="irmeta.policies:checked_rel"
     )
