@@ -93,7 +93,7 @@ KEYWORDS = {
     ),
     "Policies": (
         "The fields of `ReadPolicy` and `EvalPolicy` for one track of data",
-        _DATA | _texts(EvalPolicy, without=("qrels", "rel")) | _SELECTING,
+        _DATA | _texts(EvalPolicy, without=("qrels",)) | _SELECTING | _REL,
     ),
 }
 """Description of each typed dict, and the types of its keywords."""

@@ -213,6 +213,7 @@ class Policies(TypedDict, total=False):
     system: str | Iterable[str] | None
     query: str | int | Iterable[str | int] | None
     query_file: str | None
+    rel: float | Mapping[str, float] | Sequence[str] | None
 
 
 class CompareKeywords(TypedDict, total=False):

@@ -119,11 +119,11 @@ class Comparison(Result):
     def frame(self) -> pl.DataFrame:
         """Return `systems`: the columns track, measure and test first.
 
-        Where several qrels sets are compared, qrels follows track; of several baselines, baseline
-        follows measure.
+        Where several qrels sets are compared, qrels follows track, and segment (null: all queries)
+        where there are segments; of several baselines, baseline follows measure.
         """
         keys = {**self.pairs.names(), "test": self.pairs.test}
-        columns = (pl.lit(text).alias(name) for name, text in keys.items())
+        columns = (pl.lit(text, pl.String).alias(name) for name, text in keys.items())
         return self.systems.select(*columns, pl.all())
 
     def parts(self, digits: int | None = None, every: bool = False) -> Iterator[Part]:

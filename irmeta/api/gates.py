@@ -42,9 +42,10 @@ class Gate(Result):
     ----------
     rows : DataFrame
         One row per track, measure and system: track, qrels (only where several sets are compared),
-        measure, baseline, system; baseline_mean, mean and drop (by how much the system is worse;
-        below 0: it is better), all over the queries that both have; max_drop, p; lower (the
-        one-sided lower limit of the gain over the baseline, null unless `non_inferior`); queries
+        segment (only with segments; null: all queries), measure, baseline, system; baseline_mean,
+        mean and drop (by how much the system is worse; below 0: it is better), all over the queries
+        that both have; max_drop, p; lower (the one-sided lower limit of the gain over the baseline,
+        null unless `non_inferior`); queries
         (that both have), lost (queries of the baseline without a value or list of the system),
         lost_queries (their names), unjudged and baseline_unjudged (share of unjudged docs among the
         first 10, mean over queries; null for values without lists), rule (what was checked),
@@ -162,12 +163,14 @@ def gate(
         rule = Rule(drops[each.pairs.measure], significant, lost, non_inferior)
         for row in _rows(each, rule, unjudged):
             rows.append(row)
-            losses += _losses(each, row[:5])
+            losses += _losses(each, row[:6])
     if not rows:
         raise UsageError("no system is compared with the baseline: a gate needs two systems.")
     checks, queries = GATE.frame(rows), GATE_QUERIES.frame(losses)
     if (checks["qrels"] == "").all():
         checks, queries = checks.drop("qrels"), queries.drop("qrels")
+    if not any(each.pairs.by_segment for each in tested):
+        checks, queries = checks.drop("segment"), queries.drop("segment")
     return Gate(checks, queries)
 
 
@@ -239,7 +242,7 @@ def _drops(max_drop: Drops, measures: list[str]) -> dict[str, float]:
 
 def _losses(tested: Tested, keys: tuple[object, ...]) -> list[tuple[object, ...]]:
     """Return the queries on which a system lost most, the greatest loss first."""
-    baseline, system = str(keys[3]), str(keys[4])
+    baseline, system = str(keys[-2]), str(keys[-1])
     by_query = query_differences(tested.matrix, system, baseline)
     drop = -tested.matrix.direction * pl.col("difference")
     lost = by_query.filter(pl.col("better") == baseline).sort(-drop, maintain_order=True)
@@ -283,7 +286,8 @@ def _rows(one: Tested, rule: Rule, unjudged: Unjudged) -> Iterator[tuple[object,
     for place, system in enumerate(pairs.systems):
         if place != base and system not in pairs.beside:  # a baseline cannot fail the gate
             names = (system, pairs.systems[base])
-            shares = [unjudged.get((pairs.track, pairs.qrels, name)) for name in names]
+            of_all = unjudged if pairs.segment is None else {}  # shares are of all queries
+            shares = [of_all.get((pairs.track, pairs.qrels, name)) for name in names]
             yield _row(one, rule, place, base, shares)
 
 
@@ -327,7 +331,7 @@ def _row(
     if None not in unjudged and any(unjudged):  # a new run finds docs that nobody judged
         shares = [f"{share:.0%}" for share in unjudged]
         reason += f"; unjudged@{UNJUDGED_AT} {shares[0]}, of the baseline {shares[1]}"
-    keys = (pairs.track, pairs.qrels, pairs.measure, pairs.baseline, system)
+    keys = (pairs.track, pairs.qrels, pairs.segment, pairs.measure, pairs.baseline, system)
     limit = lower if rule.non_inferior else None
     numbers = (
         baseline_mean,

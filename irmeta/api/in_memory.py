@@ -314,7 +314,6 @@ def evaluate(
     per_query: bool = False,
     interval: MeanInterval | None = None,
     rng: int | np.random.Generator = 0,
-    rel: float | Mapping[str, float] | None = None,
     workers: int | None = None,
     **choices: Unpack[EvaluateChoices],
 ) -> pl.DataFrame:
@@ -322,7 +321,7 @@ def evaluate(
 
     Parameters
     ----------
-    qrels, runs, rel, workers, progress
+    qrels, runs, workers, progress
         See `from_data`. Or a store, a folder that holds one, such as that of `reanalyze`'s results,
         or a collection, followed by the measures: their values are those of `Store.evaluate`.
     measures : str or iterable of str, default 'default'
@@ -337,7 +336,7 @@ def evaluate(
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
         duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, drop_docs,
         chunks, columns, queries, negative, pool_order, pool_depth, pool_without, system, query,
-        query_file.
+        query_file; rel as in `from_data`.
 
     Returns
     -------
@@ -374,6 +373,7 @@ def evaluate(
     if interval is not None and per_query:
         raise UsageError("`interval` is of means: omit `per_query`.")
     given: Any = dict(choices)
+    rel = given.pop("rel", None)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
     if isinstance(qrels, OpenedStore) or (
         isinstance(qrels, AnyLocation) and location(qrels).is_dir()

@@ -35,6 +35,7 @@ from irmeta.report.figure_file import add_mark, images_of, offline
 from irmeta.report.figures import achieved_significance
 from irmeta.report.theme import to_spec, without_titles
 from irmeta.results.matrix import Matrix, qrels_of
+from irmeta.results.segments import Segments
 from irmeta.results.tidy_files import has_written, provenance, write_out
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import against_baselines, default_correction, pairwise
@@ -87,6 +88,7 @@ def compare(
     runs: object = None,
     measures: str | Iterable[str] | None = None,
     *,
+    segments: Segments | pl.DataFrame | str | Path | None = None,
     track: Tracks = None,
     workers: int | None = None,
     progress: Progress = None,
@@ -104,6 +106,9 @@ def compare(
     measures : str or iterable of str, optional
         Names of the measures; optional if there is only one.
     {options}
+    segments : DataFrame, str or Path, optional
+        Segments of the queries to compare the systems on, too: see `irmeta.prefer`. A correction
+        counts the pairs of each segment by itself, so that chance finds more in more segments.
     track, workers, progress, **choices
         See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
 
@@ -111,7 +116,7 @@ def compare(
     -------
     Comparisons
         List of `Comparison`, one per track, qrels set (``qrels="human,judge"`` is two),
-        measure and baseline, with methods for a table of systems by
+        measure, segment (all queries first) and baseline, with methods for a table of systems by
         measures: `to_latex`, `to_markdown`, `to_text`.
 
     Raises
@@ -138,6 +143,8 @@ def compare(
     """
     if options.robust and options.baseline is not None:
         raise UsageError("`robust` tests all pairs of systems: omit `baseline` or `robust`.")
+    if options.robust and segments is not None:
+        raise UsageError("`robust` checks conclusions over all queries: omit `segments`.")
     if options.relative and options.baseline is None:
         raise UsageError("`relative` needs a baseline to divide by.")
     source, measures, policies = results_or_data(results, runs, measures, workers, choices)
@@ -157,16 +164,22 @@ def compare(
         "alternative": options.alternative,
     }
     sets, settings = qrels_of(values), _settings(options)
+    chosen = None if segments is None else Segments.of(segments)
+    parts = [((m, None), name) for m, name in zip(values, sets, strict=True)]
+    if chosen is not None:
+        settings |= {"segments_sha256": chosen.sha256}
+        by_segment = chosen.parts_of(values)
+        parts = [(part, s) for of, s in zip(by_segment, sets, strict=True) for part in of]
     compared = Comparisons(
         comparison(
             m,
-            replace(pairs, qrels=name),
+            replace(pairs, qrels=name, segment=segment, by_segment=chosen is not None),
             options.alpha,
             settings,
             options.rng,
             relative=options.relative,
         )
-        for m, name in reported(zip(values, sets, strict=True), len(values), "tests")
+        for (m, segment), name in reported(parts, len(parts), "tests")
         for pairs in (
             [pairwise(m, **testing)]
             if options.baseline is None

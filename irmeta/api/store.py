@@ -179,6 +179,7 @@ class Store(OpenedStore):
         measures: Measures = "default",
         *,
         track: Tracks = None,
+        segments: Segments | pl.DataFrame | str | Path | None = None,
         per_query: bool = False,
         interval: MeanInterval | None = None,
         rng: int | np.random.Generator = 0,
@@ -195,6 +196,9 @@ class Store(OpenedStore):
             Names (`AP`, `P@20`, `ASL@g10`), a comma-separated text, or a preset (`default`).
         track : str or iterable of str, optional
             Only these tracks.
+        segments : DataFrame, str or Path, optional
+            Segments of the queries, see `irmeta.prefer`: means of each follow those of all queries,
+            in a column segment (null: all queries).
         per_query : bool, default False
             Whether rows are values of queries instead of means.
         interval : {'t', 'bootstrap'}, optional
@@ -242,14 +246,25 @@ class Store(OpenedStore):
         specs, policy = parse_call(measures, self.merged(choices))
         if interval is not None and per_query:
             raise UsageError("`interval` is of means: omit `per_query`.")
-        found = evaluate_tracks(self.reader, track, specs, policy, workers, executor)
-        frames = [s.per_query() if per_query else s.means() for s in found]
+        if segments is not None and per_query:
+            raise UsageError("`segments` is for means: omit `per_query`.")
+        all_scores = evaluate_tracks(self.reader, track, specs, policy, workers, executor)
+        labels = list[str | None]()
+        if segments is not None:
+            from irmeta.results.segments import Segments
+
+            parts = [part for of in Segments.of(segments).parts_of(all_scores) for part in of]
+            all_scores, labels = [scores for scores, _ in parts], [segment for _, segment in parts]
+        frames = [s.per_query() if per_query else s.means() for s in all_scores]
+        for frame, segment in zip(frames, labels, strict=False):
+            column = pl.Series("segment", [segment], pl.String).new_from_index(0, frame.height)
+            frame.insert_column(1, column)
         if interval is not None:
             from irmeta.stats.means import with_intervals  # only intervals need scipy
 
-            pairs = zip(frames, found, strict=True)
+            pairs = zip(frames, all_scores, strict=True)
             frames = [with_intervals(frame, s, interval, rng) for frame, s in pairs]
-        return concat_scores(found, frames)
+        return concat_scores(all_scores, frames)
 
     def means(
         self,
@@ -331,6 +346,7 @@ class Store(OpenedStore):
         self,
         measures: str | Iterable[str] | None = None,
         *,
+        segments: Segments | pl.DataFrame | str | Path | None = None,
         track: Tracks = None,
         workers: int | None = None,
         progress: Progress = None,
@@ -347,7 +363,13 @@ class Store(OpenedStore):
         from irmeta.api.significance import compare  # charts are slow to import
 
         return compare(
-            self, measures=measures, track=track, workers=workers, progress=progress, **choices
+            self,
+            measures=measures,
+            segments=segments,
+            track=track,
+            workers=workers,
+            progress=progress,
+            **choices,
         )
 
     @documented(PowerOptions)

@@ -67,6 +67,15 @@ CsvSafeOption = Annotated[
         help="In CSV, put an apostrophe before texts that a spreadsheet would run as a formula.",
     ),
 ]
+SegmentOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="CSV or TSV of queries and their segments (columns query, segment): compare the "
+        "systems by segment too.",
+        show_default=False,
+    ),
+]
 StrictOption = Annotated[
     bool | None,
     typer.Option(

@@ -10,6 +10,7 @@ import typer
 from irmeta._version import __version__
 from irmeta.api.arguments import AgreeOptions, PreferOptions, ReproduceOptions
 from irmeta.cli.app import (
+    SegmentOption,
     StrictOption,
     TitlesOption,
     TrackOption,
@@ -56,14 +57,7 @@ def prefer(
             show_default="RPP",
         ),
     ] = None,
-    segment: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV or TSV of queries and their segments (columns query, segment): compare the "
-            "systems by segment too.",
-            show_default=False,
-        ),
-    ] = None,
+    segment: SegmentOption = None,
     track: TracksOption = None,
     workers: WorkersOption = None,
     strict: StrictOption = None,

@@ -19,6 +19,7 @@ from irmeta.cli.app import (
     FormatsOption,
     JudgedAtLeastOption,
     PathArgument,
+    SegmentOption,
     StrictOption,
     TitlesOption,
     TracksOption,
@@ -270,6 +271,7 @@ def compare(
         list[str] | None,
         typer.Option("-m", "--measures", help="Measures to compare, e.g. AP (repeatable)."),
     ] = None,
+    segment: SegmentOption = None,
     track: TracksOption = None,
     table: Annotated[
         Literal["systems", "pairs"],
@@ -319,6 +321,8 @@ def compare(
         raise UsageError(
             f"--relative adds columns to the table of systems: omit it or {conflicting}."
         )
+    if asked.robust and segment is not None:
+        raise UsageError("--robust checks conclusions over all queries: omit --segment.")
     if asked.robust and (asked.baseline or max_drop is not None):
         conflicting = "--baseline" if asked.baseline else "--max-drop"
         problem = f"{conflicting} compares with one system, and --robust tests all pairs"
@@ -350,6 +354,7 @@ def compare(
                 comparisons = significance.compare(
                     source,
                     measures,
+                    segments=segment,
                     track=tracks,
                     workers=None if isinstance(source, Location | list) else workers,
                     **testing,

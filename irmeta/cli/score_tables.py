@@ -156,7 +156,7 @@ def print_scores(
 
 def wide_with_counts(means: pl.DataFrame) -> pl.DataFrame:
     """Pivot means to one column per measure, and a last column `no_list`, the largest of them."""
-    keys = [key for key in ("track", "qrels", "system") if key in means.columns]
+    keys = [key for key in ("track", "qrels", "segment", "system") if key in means.columns]
     largest = means.group_by(keys).agg(pl.col("no_list").max())
     return wide(means).join(largest, on=keys, how="left", maintain_order="left")
 

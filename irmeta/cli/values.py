@@ -14,6 +14,7 @@ from irmeta.cli.app import (
     DaskOption,
     JudgedAtLeastOption,
     MeasuresOption,
+    SegmentOption,
     StrictOption,
     TitlesOption,
     TrackOption,
@@ -105,6 +106,7 @@ def evaluate(
             help="Names in the printed table: as written and canonical, or canonical only."
         ),
     ] = "asked",
+    segment: SegmentOption = None,
     track: TracksOption = None,
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
@@ -149,6 +151,7 @@ def evaluate(
     from irmeta.rankings.view import needs_of
     from irmeta.results.scores import checked_summaries, concat_scores, show_asked
     from irmeta.results.scores import wide as spread
+    from irmeta.results.segments import Segments
 
     if statistics is not None:
         if not per_query or wide or draw or display.format == "trec_eval":
@@ -167,6 +170,8 @@ def evaluate(
             "--interval prints a row for each mean: omit --per-query, --wide, --draw and --format "
             "trec_eval."
         )
+    if segment is not None and (per_query or draw or display.format == "trec_eval"):
+        raise UsageError("--segment prints means: omit --per-query, --draw and --format trec_eval.")
     asked_interval: dict[str, Any] = {} if interval is None else {"interval": interval}
     if interval == "bootstrap":
         asked_interval["rng"] = drawing.pop("rng", 0)
@@ -205,7 +210,12 @@ def evaluate(
                 scored = list(evaluate_tracks(store.reader, tracks, *of_call, workers, executor))
                 frame = concat_scores(scored, [s.query_summary(statistics) for s in scored])
             elif draw is None:
-                frame = store.evaluate(asked, per_query=per_query, **asked_interval, **sent)
+                by_segment = None if segment is None else Segments.of(segment)
+                frame = store.evaluate(
+                    asked, segments=by_segment, per_query=per_query, **asked_interval, **sent
+                )
+                if by_segment is not None:
+                    provenance |= {"segments_sha256": by_segment.sha256}
             else:
                 frame = store.pools.drawn(asked, source=draw, **drawing, **reading_choices)
                 provenance |= {"drawn": {"source": draw, "draws": 200, "rng": 0, **drawing}}

@@ -50,6 +50,12 @@ TERMS = (
     ),
     Term("--per-query", "per_query", "One value per query instead of means."),
     Term("--query", "query", "Queries, by name; in `explain` the one that is explained."),
+    Term(
+        "--segment",
+        "segments",
+        "File of queries and their segments, for results of each segment beside those of all "
+        "queries.",
+    ),
     Term("--query-file", "query_file", "File of queries, a line for each."),
     Term("--baseline", "baseline", "System that other systems are compared with.", ("--against",)),
     Term(

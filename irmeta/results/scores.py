@@ -116,6 +116,19 @@ class Scores(Result):
             lists_without_nonrelevant=flags,
         )
 
+    def only_queries(self, places: np.ndarray) -> Scores:
+        """Select queries by index."""
+        flags = {name: array[places] for name, array in self.lists_without_nonrelevant.items()}
+        return replace(
+            self,
+            queries=tuple(self.queries[i] for i in places),
+            values=self.values[:, places],
+            included=self.included[:, places],
+            no_list=self.no_list[places],
+            lists_without_nonrelevant=flags,
+            difficulty=None if self.difficulty is None else self.difficulty[places],
+        )
+
     def matrix(self, measure: str) -> Matrix:
         """Return one measure's values; NaN where `included` excludes a cell.
 
@@ -345,8 +358,8 @@ def _named(names: Sequence[str], column: str) -> pl.Expr:
 
 def concat_scores(scores: Sequence[Scores], frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Concatenate a frame of each scores; with a column `qrels` if a track has several sets."""
-    parts = list(frames)
-    if len({score.track for score in scores}) < len(scores):
+    parts, sets = list(frames), {(score.track, score.qrels) for score in scores}
+    if len({score.track for score in scores}) < len(sets):
         place = int("track" in parts[0].columns)
         for part, score in zip(parts, scores, strict=True):
             column = pl.Series("qrels", [score.qrels], pl.String).new_from_index(0, part.height)
@@ -391,7 +404,7 @@ def without_zero_counts(frame: pl.DataFrame) -> pl.DataFrame:
 
 def wide(frame: pl.DataFrame) -> pl.DataFrame:
     """Pivot to one column per measure; other columns of a table of means are dropped."""
-    index = [c for c in ("track", "qrels", "system", "query") if c in frame.columns]
+    index = [c for c in ("track", "qrels", "segment", "system", "query") if c in frame.columns]
     return frame.select(*index, "measure", "value").pivot(
         "measure", index=index, values="value", maintain_order=True
     )

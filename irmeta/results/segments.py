@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import polars as pl
 
 from irmeta.delimited import to_csv
@@ -27,6 +29,27 @@ COLUMNS = ("track", "query", "segment")
 KEY = ("query", "segment")
 LEAST_QUERIES = 2
 """Smallest number of queries that an interval can be computed from."""
+
+
+class ByQuery(Protocol):
+    """Results of one track by query, such as `Scores` and `Matrix`."""
+
+    @property
+    def track(self) -> str:
+        """Name of the track."""
+        ...
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Names of the queries."""
+        ...
+
+    def only_queries(self, places: np.ndarray) -> Any:
+        """Select queries by index."""
+        ...
+
+
+Part = TypeVar("Part", bound=ByQuery)
 
 
 @dataclass(frozen=True)
@@ -92,6 +115,30 @@ class Segments:
         grouped = rows.group_by("segment").agg("query").sort("segment")
         return {segment: set(queries) for segment, queries in grouped.iter_rows()}
 
+    def parts_of(self, results: Sequence[Part]) -> list[list[tuple[Part, str | None]]]:
+        """Return each result, and its part of each segment with at least `LEAST_QUERIES` queries.
+
+        The segment of a result itself is None. Warns of small segments and of queries in none, once
+        for each track; for errors see `check_queries`.
+        """
+        queries = dict[str, set[str]]()
+        for result in results:
+            queries.setdefault(result.track, set()).update(result.queries)
+        self.check_queries(queries)
+        members = {track: self.of_track(track) for track in queries}
+        usable = {
+            track: usable_segments(members[track], track, sorted(queries[track]), "a value")
+            for track in queries
+        }
+        parts = list[list[tuple[Part, str | None]]]()
+        for result in results:
+            by_segment: list[tuple[Part, str | None]] = [(result, None)]
+            for segment in usable[result.track]:
+                is_member = [query in members[result.track][segment] for query in result.queries]
+                by_segment.append((result.only_queries(np.flatnonzero(is_member)), segment))
+            parts.append(by_segment)
+        return parts
+
     def check_queries(self, judged: Mapping[str, Collection[str]]) -> None:
         """Warn of queries that no track judges.
 
@@ -146,7 +193,10 @@ def _checked(frame: pl.DataFrame, source: str) -> pl.DataFrame:
 
 
 def usable_segments(
-    segments: Mapping[str, Collection[str]], track: str, queries: Collection[str]
+    segments: Mapping[str, Collection[str]],
+    track: str,
+    queries: Collection[str],
+    having: str = "a relevant doc",
 ) -> list[str]:
     """Return the segments of a track with at least `LEAST_QUERIES` queries.
 
@@ -157,7 +207,9 @@ def usable_segments(
     segments
         The queries of each segment.
     queries
-        The queries with a value, that is, with a relevant doc.
+        The queries with a value.
+    having
+        What these queries have, in words.
     """
     counts = {name: len(set(queries).intersection(members)) for name, members in segments.items()}
     small = [f"{name!r} ({n})" for name, n in counts.items() if n < LEAST_QUERIES]
@@ -167,15 +219,15 @@ def usable_segments(
     if without:
         listed = first_few(without, "name them in the file")
         notes.append(
-            f"{len(without):,} of {len(queries):,} queries with a relevant doc are in no segment: "
+            f"{len(without):,} of {len(queries):,} queries with {having} are in no segment: "
             f"{listed}"
         )
     if small:
         listed = first_few(small, "see the numbers of their queries")
         notes.append(
-            f"segments with fewer than {LEAST_QUERIES} queries with a relevant doc are left out: "
-            f"{listed}"
+            f"segments with fewer than {LEAST_QUERIES} queries with {having} are left out: {listed}"
         )
     for note in notes:
-        warn(f"track {track}: {note}", SegmentWarning, stacklevel=2)
+        place = f"track {track}: " if track else ""
+        warn(f"{place}{note}", SegmentWarning, stacklevel=2)
     return [name for name, n in counts.items() if n >= LEAST_QUERIES]

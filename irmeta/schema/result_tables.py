@@ -282,10 +282,11 @@ VOLATILITY = Table(
 )
 GATE_QUERIES = Table(
     "gate_queries",
-    ("track", "qrels", "measure", "baseline", "system", "query"),
+    ("track", "qrels", "segment", "measure", "baseline", "system", "query"),
     {
         "track": TRACK,
         "qrels": Column("name", "qrels set; empty where one is compared"),
+        "segment": Column("name", "segment of the queries; null: all queries", null=True),
         "measure": MEASURE,
         "baseline": Column("name", "system that others are compared with"),
         "system": SYSTEM,
@@ -298,10 +299,11 @@ GATE_QUERIES = Table(
 )
 GATE = Table(
     "gate",
-    ("track", "qrels", "measure", "baseline", "system"),
+    ("track", "qrels", "segment", "measure", "baseline", "system"),
     {
         "track": TRACK,
         "qrels": Column("name", "qrels set; empty where one is compared"),
+        "segment": Column("name", "segment of the queries; null: all queries", null=True),
         "measure": MEASURE,
         "baseline": Column("name", "system that others are compared with"),
         "system": SYSTEM,

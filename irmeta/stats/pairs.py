@@ -112,6 +112,9 @@ class Pairs(Result):
         at once, those that it corrects for.
     qrels
         Name of the qrels set, where several are compared; else empty.
+    segment, by_segment
+        The segment of the queries (None: all queries), and whether it is one of several tests, of
+        all queries and of segments.
     tolerance
         Largest difference of two values that the test counts as 0: see `irmeta.equality`. The
         greatest of all systems, where these have their own.
@@ -141,6 +144,8 @@ class Pairs(Result):
     alternative: Alternative = "two-sided"
     beside: tuple[str, ...] = ()
     family: int = 0
+    segment: str | None = None
+    by_segment: bool = False
 
     def _summary(self) -> Summary:
         facts = [count(int(self.upper.sum()), "pair"), self.test_text]
@@ -148,13 +153,15 @@ class Pairs(Result):
 
     @property
     def subject(self) -> str:
-        """The measure, the qrels set if there are several, and the track: ``AP on news``."""
+        """The measure, qrels set and segment of several, and the track: ``AP on news``."""
         return f"{self.label} on {self.track}" if self.track else self.label
 
     @property
     def label(self) -> str:
-        """The measure and, where several qrels sets are compared, the set: ``AP (human)``."""
-        return f"{self.measure} ({self.qrels})" if self.qrels else self.measure
+        """The measure and, where there are several, qrels set and segment: ``AP (human)``."""
+        segment = "" if self.segment is None else f"segment {self.segment}"
+        parts = ", ".join(filter(None, [self.qrels, segment]))
+        return f"{self.measure} ({parts})" if parts else self.measure
 
     @property
     def test_text(self) -> str:
@@ -246,9 +253,10 @@ class Pairs(Result):
         """
         return _tested_pairs(self.systems, self.baseline)
 
-    def names(self) -> dict[str, str]:
-        """Return the track, the measure, and of several qrels sets and baselines this one's."""
-        sets = {"qrels": self.qrels} if self.qrels else {}
+    def names(self) -> dict[str, str | None]:
+        """Return the track, the measure, and of several sets, segments and baselines this one's."""
+        sets: dict[str, str | None] = {"qrels": self.qrels} if self.qrels else {}
+        sets |= {"segment": self.segment} if self.by_segment else {}
         against = {"baseline": self.baseline} if self.baseline and self.beside else {}
         return {"track": self.track, **sets, "measure": self.measure, **against}
 
@@ -276,8 +284,9 @@ class Pairs(Result):
         Columns: track, measure, system_a, system_b, difference (a minus b), effect, low, high,
         interval (see `interval`), p_uncorrected, p_adjusted, queries; low and high are NaN for a
         test without intervals, p_uncorrected for a test of all systems at once.
-        Where several qrels sets are compared, qrels follows track; of several baselines, baseline
-        follows measure; of one-sided tests, alternative follows interval.
+        Where several qrels sets are compared, qrels follows track, and segment (null: all queries)
+        where there are segments; of several baselines, baseline follows measure; of one-sided
+        tests, alternative follows interval.
         """
         upper = self.upper
         names = pl.Series(self.systems, dtype=pl.String)

@@ -263,3 +263,83 @@ def test_qrels__unknown_tracks_and_sets_are_errors(
 ):
     with pytest.raises(irmeta.UsageError, match=message):
         made_store.evaluate("AP", track="web", qrels=qrels)
+
+
+@pytest.fixture
+def segments(tmp_path: Path) -> Path:
+    """Two segments of queries of the track news, which share a query, and one of one query."""
+    file = tmp_path / "segments.csv"
+    rows = [("901", "a"), ("902", "a"), ("903", "a"), ("903", "b"), ("904", "b"), ("905", "c")]
+    file.write_text("query,segment\n" + "".join(f"{query},{name}\n" for query, name in rows))
+    return file
+
+
+NOTED = pytest.mark.filterwarnings("ignore::irmeta.errors.SegmentWarning")
+OF_SEGMENTS = {"a": ["901", "902", "903"], "b": ["903", "904"]}
+
+
+@NOTED
+def test_segments__means_and_tests_are_those_of_their_queries(
+    made_store: irmeta.Store, segments: Path
+):
+    asked: Any = {"track": "news", "interval": "t"}
+    means = made_store.evaluate("AP,ASL", segments=segments, **asked)
+    assert means["segment"].unique(maintain_order=True).to_list() == [None, "a", "b"]
+    every = means.filter(pl.col("segment").is_null()).drop("segment")
+    assert_frame_equal(every, made_store.evaluate("AP,ASL", **asked))
+    compared = made_store.compare("AP", track="news", segments=segments, baseline="aldBM25")
+    by_segment = {one.pairs.segment: one for one in compared}
+    for name, queries in OF_SEGMENTS.items():
+        of_segment = means.filter(segment=name).drop("segment")
+        assert_frame_equal(of_segment, made_store.evaluate("AP,ASL", query=queries, **asked))
+        (alone,) = made_store.compare("AP", track="news", query=queries, baseline="aldBM25")
+        assert_frame_equal(by_segment[name].systems, alone.systems)
+    assert by_segment["a"].pairs.subject == "AP (segment a) on news"
+    assert compared.frame()["segment"].unique().sort().to_list() == [None, "a", "b"]
+    assert "segments_sha256" in compared[0].settings
+
+
+@NOTED
+def test_segments__each_must_pass_the_gate(made_store: irmeta.Store, segments: Path):
+    compared = irmeta.compare(
+        made_store,
+        "AP",
+        track="news",
+        segments=segments,
+        baseline="aldBM25",
+        system=["aldBM25", "aldDFR"],
+    )
+    rows = compared.gate(0.05).rows
+    drops = {row["segment"]: row["drop"] for row in rows.iter_rows(named=True)}
+    values = made_store.evaluate("AP", track="news", per_query=True, system=["aldBM25", "aldDFR"])
+    for name, queries in OF_SEGMENTS.items():
+        of_segment = values.filter(pl.col("query").is_in(queries))
+        means = dict(of_segment.group_by("system").agg(pl.col("value").mean()).iter_rows())
+        assert drops[name] == pytest.approx(means["aldBM25"] - means["aldDFR"])
+    assert rows["unjudged"].is_null().to_list() == [False, True, True]
+
+
+@NOTED
+@pytest.mark.parametrize(
+    "arguments", [("evaluate", "--wide"), ("evaluate",), ("compare", "--baseline", "aldBM25")]
+)
+def test_segment_option__adds_rows_of_each_segment(
+    run: Callable[..., Any], made_store: irmeta.Store, segments: Path, arguments: tuple[str, ...]
+):
+    command, *options = arguments
+    source = (made_store.path, "--track", "news", "-m", "AP", "--segment", segments)
+    done = run(command, *source, *options, "--format", "csv")
+    assert done.status == 0, done.err
+    header, *lines = done.out.splitlines()
+    place = header.split(",").index("segment")
+    counts = [line.split(",")[place] for line in lines]
+    assert [counts.count(name) for name in ("", "a", "b")] == [20, 20, 20]
+
+
+def test_segments__errors(made_store: irmeta.Store, segments: Path):
+    with pytest.raises(irmeta.UsageError, match="`segments` is for means"):
+        made_store.evaluate("AP", segments=segments, per_query=True)
+    with pytest.raises(irmeta.UsageError, match="omit `segments`"):
+        made_store.compare("AP", segments=segments, robust=True)
+    with pytest.raises(irmeta.UsageError, match=r"does not exist|no file"):
+        made_store.evaluate("AP", segments="nosuch.csv")
