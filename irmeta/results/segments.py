@@ -44,7 +44,7 @@ class ByQuery(Protocol):
         """Names of the queries."""
         ...
 
-    def only_queries(self, places: np.ndarray) -> Any:
+    def only_queries(self, places: np.ndarray, /) -> Any:
         """Select queries by index."""
         ...
 

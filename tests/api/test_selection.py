@@ -163,9 +163,7 @@ def test_compare__selects_in_values_and_stores(made_store: irmeta.Store, tmp_pat
         irmeta.compare(values, "AP", query="9011")
 
 
-def test_evaluate__of_folders_is_that_of_stores(
-    made_store: irmeta.Store, collections: Path, written: Path
-):
+def test_evaluate__of_folders_is_that_of_stores(made_store: irmeta.Store, collections: Path):
     choices: Any = {"track": "news", "system": "aldBM25", "query": QUERIES}
     expected = made_store.evaluate("AP", **choices)
     for source in (made_store, made_store.path, collections):

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.cli.score_tables import COUNTS
 from irmeta.measures.names import PRESETS
+from irmeta.results.scores import COUNTS
 from support.stderr import without_notes
 
 WEB = ("-m", "AP,ASL", "--track", "web")
