@@ -103,6 +103,10 @@ def g_study(matrix: Matrix | object) -> GStudy:
     --------
     >>> irmeta.stats.g_study(ap)
     GStudy(AP: system 86.5 %, query 0.0 %, interaction 13.5 %)
+    component    variance     share  mean square
+    system       0.080000  0.864865     0.332500
+    query        0.000000  0.000000     0.007500
+    interaction  0.012500  0.135135     0.012500
     """
     source = as_matrix(matrix)
     values = source.values[np.isfinite(source.values).all(axis=1)]

@@ -207,7 +207,7 @@ ELSEWHERE = {
         "provenance",
         "pairs.provenance",
     ),
-    *("to_trec", "parts", "plot.compare", "plot.curve", "plot.search_lengths"),
+    *("to_trec", "parts", "pairs.lists", "plot.compare", "plot.curve", "plot.search_lengths"),
 }
 """Members that name their input, or are tested elsewhere."""
 NAMESPACES = ("pairs", "per_doc", "plot", "pools", "stability")

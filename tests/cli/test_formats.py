@@ -53,7 +53,9 @@ SIX = ("evaluate", "compare", "power", "prefer", "truncation")
 
 
 @pytest.fixture
-def line(made_store: irmeta.Store, collections: Path, tmp_path: Path, run):
+def line(
+    made_store: irmeta.Store, collections: Path, tmp_path: Path, request: pytest.FixtureRequest
+):
     """Return the words of a command in `TABLES`."""
     file, published = tmp_path / "in.csv", tmp_path / "published.csv"
 
@@ -61,6 +63,7 @@ def line(made_store: irmeta.Store, collections: Path, tmp_path: Path, run):
         if command == "diff":
             made_store.means("AP", track="web").write_csv(file)
         if command == "cite":
+            run = request.getfixturevalue("run")
             run("evaluate", made_store.path, "-m", "AP", "--out", tmp_path / "RESULTS.parquet")
         published.write_text("system,measure,value\nibisBase,map,0.5\n")
         for name, grades in (("QRELS", "0120"), ("JUDGE", "0210")) * (command == "agree"):
