@@ -74,7 +74,7 @@ def main() -> None:
     lines = [f"{machine()}; median of {repeat}.", ""]
     studies = {size: study(*size, repeat) for size in sizes}  # while this process is small
     for (subtopics, length), limit in sizes.items():
-        took = steps(PropertiesOptions(subtopics=subtopics, length=length), repeat)
+        took = steps(PropertiesOptions(subtopic_count=subtopics, length=length), repeat)
         scores, _, *pairs = took.values()
         whole = studies[subtopics, length]
         lines += [
