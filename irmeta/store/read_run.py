@@ -22,6 +22,7 @@ from irmeta.kernels.lists import (
     score_states,
 )
 from irmeta.parallel import release_freed
+from irmeta.phrases import agreeing, count
 from irmeta.trec.readers.columns import RunColumns
 from irmeta.trec.readers.features import read_predictions
 from irmeta.trec.readers.file_tables import has_tab_fields
@@ -315,8 +316,7 @@ def run_of_rows(
     for a row without a rank that the tie order compares, or if all docs are dropped.
     """
     policy, rows = source.policy, parsed.rows
-    count = len(rows.doc)
-    position = np.arange(1, count + 1, dtype=np.int32)
+    position = np.arange(1, len(rows.doc) + 1, dtype=np.int32)
     columns = {"doc": rows.doc, "score": rows.score, "rank_given": rows.rank, "position": position}
     queries, starts, order = _group_lists(rows.queries, rows.starts)
     if order is not None:
@@ -325,7 +325,7 @@ def run_of_rows(
     if rows.repeats or order is not None:
         by_rule = TIE_RULES[policy.tie_order] if policy.duplicates == "best" else None
         first_rows = _one_of_each(starts, columns, by_rule)
-        dropped = count - len(first_rows)
+        dropped = len(rows.doc) - len(first_rows)
         if dropped and policy.duplicates == "error":
             raise repeat_error()
         columns = {name: values[first_rows] for name, values in columns.items()}
@@ -339,7 +339,8 @@ def run_of_rows(
     notes = [*parsed.notes]
     if dropped:
         reason = "came before" if policy.duplicates == "first" else "has a better row"
-        notes.append(f"{dropped:,} rows dropped: their doc {reason} in the same list")
+        whose = agreeing(dropped, "its", "their")
+        notes.append(f"{count(dropped, 'row')} dropped: {whose} doc {reason} in the same list")
     notes += ruled
     states = np.empty(len(starts) - 1, np.uint8)
     score_states(starts, columns["score"], states)
@@ -458,7 +459,7 @@ def _unlike_queries(
 
 def contradiction_notes(lists: int) -> list[str]:
     """Return the note on lists whose rank column contradicts the scores, if there are any."""
-    return [f"the rank column disagrees with the scores in {lists:,} lists"] if lists else []
+    return [f"the rank column disagrees with the scores in {count(lists, 'list')}"] if lists else []
 
 
 def contradicting(

@@ -30,7 +30,7 @@ def read_quirk(shared: Path, file: str, **choices):
             "ranks-reversed",
             714,
             "BRPHJ_NLP2",
-            ["the rank column disagrees with the scores in 1 lists"],
+            ["the rank column disagrees with the scores in 1 list"],
         ),
         (
             "five-columns",
@@ -84,7 +84,7 @@ def test_read_run__refused_quirk_names_line_problem_and_advice(shared, file, sai
 def test_read_run__duplicates_first_keeps_first_line(shared):
     run = read_quirk(shared, "duplicate-docs.run.txt", duplicates="first")
     assert (run.rows, run.duplicates) == (999, 1)
-    assert run.notes == ["1 rows dropped: their doc came before in the same list"]
+    assert run.notes == ["1 row dropped: its doc came before in the same list"]
     assert np.setdiff1d(np.arange(1, 1001), run.columns.rows(0, 999)["position"]).tolist() == [928]
 
 
