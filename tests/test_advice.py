@@ -73,6 +73,13 @@ ADVISED_ELSEWHERE = {
     ("irmeta.rankings.arrays.retrieved_of", "retrieved"),  # to who calls from_arrays
     ("irmeta.store.track_systems._FIXES", "names"),  # where names="tag" was given
     ("irmeta.trec.qrels.SUBTOPICS_FIX", "subtopics"),  # to who reads qrels for measures
+    ("irmeta.rankings.track.Track.subtopic_facts", "subtopics"),  # likewise
+    ("irmeta.measures.evaluate._Decimals.check", "rel"),  # to who evaluates; `frame` reaches all
+    ("irmeta.measures.evaluate.relevant_in_set", "rel"),  # likewise
+    ("irmeta.measures.names.parse_call", "tie_order"),  # likewise
+    ("irmeta.store.memory_limit.Limits.refusal", "memory"),  # to who reads or ingests
+    ("irmeta.store.memory_limit.Limits.of_file", "memory"),  # likewise
+    ("irmeta.studies.original.judges.study.JudgesOptions.check_sets", "judges"),  # of that study
     ("irmeta.results.matrix.Matrix.with_missing", "missing"),  # to who compares
     ("irmeta.store.run_notes._KINDS", "queries"),  # to who evaluates the runs
     ("irmeta.api.opened_store.OpenedStore.run_notes", "negative"),

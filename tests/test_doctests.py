@@ -29,7 +29,12 @@ PUBLIC = {
     if inspect.isfunction(getattr(module, name)) and not name.startswith("_")
 }
 # Their docstrings are generated, so no module has them.
-STUDIES = [name for name in PUBLIC if name.startswith("irmeta.studies.") and "run_all" not in name]
+# The made track of the examples has no judge, without whom there is nothing to study.
+STUDIES = [
+    name
+    for name in PUBLIC
+    if name.startswith("irmeta.studies.") and not name.endswith(("run_all", "judges"))
+]
 
 
 @pytest.fixture

@@ -412,4 +412,8 @@ class OpenedStore(Summarized):
 
 
 def _keywords(choices: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in choices.items())
+    singles = {
+        name: value[0] if isinstance(value, tuple) and len(value) == 1 else value
+        for name, value in choices.items()
+    }
+    return ", ".join(f"{name}={value!r}" for name, value in singles.items())

@@ -84,6 +84,8 @@ def drawn_means(
     drawn = np.concatenate([block.drawn for block in blocks], axis=2)
     by_draw = np.stack([replace(plain, values=values).mean_values() for values in drawn])
     holes = np.concatenate([block.holes for block in blocks], axis=1).mean(axis=1)
+    # Each system's draws are added in one order, whatever systems stand beside it.
+    mean_drawn = np.ascontiguousarray(np.moveaxis(by_draw, 0, -1)).mean(axis=-1)
     low, high = np.percentile(by_draw, LEVELS, axis=0)
     unknown = np.full(len(scores.systems), np.nan)
     by_measure = []
@@ -93,7 +95,7 @@ def drawn_means(
             for how, of_how in others.items()
         }
         value, upper = means[spec.name], treatments["upper"]
-        of_draws = {"drawn": by_draw[:, m].mean(axis=0), "drawn_low": low[m], "drawn_high": high[m]}
+        of_draws = {"drawn": mean_drawn[m], "drawn_low": low[m], "drawn_high": high[m]}
         columns = {"value": value, **treatments, "residual": upper - value, **of_draws}
         by_measure.append({**columns, "unjudged": holes[m]})
     rows = [

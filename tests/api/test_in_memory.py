@@ -45,7 +45,7 @@ def test_read_files__values_equal_collection(collections: Path) -> None:
     news = collections / "news"
     (qrels,) = news.glob("qrels*")
     store = irmeta.read_files(qrels, (news / "runs").iterdir(), workers=2)
-    assert store.tracks == ["qrels"]
+    assert store.tracks == ["news"]
     measures = "trec_eval,ASL,Judged@10"
     expected = irmeta.read(news).evaluate(measures, per_query=True).drop("track")
     assert_frame_equal(store.evaluate(measures, per_query=True).drop("track"), expected)

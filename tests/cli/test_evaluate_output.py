@@ -97,7 +97,7 @@ def test_paper_formats__one_column_per_measure_with_the_best_in_bold(run, files)
         "| :-- | --: | --: | --: |\n"
         "| aldBM25 | 0.2844 | 94.4177 | 25.0000 |\n"
         "| aldBM25fb | **0.4215** | **73.2284** | 25.0000 |\n"
-        "\nMeans over queries. Best values in bold.\n"
+        "\nMeans over queries of news. Best values in bold.\n"
     )
     latex = run(*command, "--format", "latex", "--digits", 2).out
     assert r"aldBM25fb & \textbf{0.42} & \textbf{73.23} & 25.00 \\" in latex

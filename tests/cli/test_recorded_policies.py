@@ -110,9 +110,9 @@ def test_studies__use_the_recorded_policies(run, out: Path, tmp_path: Path) -> N
     different = "different here: --negative nonrelevant"
     assert done.err.startswith(f"irmeta: {out} was made with {MADE}; {different}\n")
     options: Any = irmeta.studies.open(tmp_path / "i").options
-    assert (options.qrels, options.queries) == ("second", "retrieved")
+    assert (options.qrels, options.queries) == (("second",), "retrieved")
     found: Any = irmeta.studies.search_length(out, tmp_path / "p", queries="judged").options
-    assert (found.qrels, found.queries) == ("second", "judged")
+    assert (found.qrels, found.queries) == (("second",), "judged")
     again = run("reanalyze", out, "--out", tmp_path / "r", "-m", "AP")
     assert again.err.startswith(f"irmeta: {out} was made with {MADE}\n")
     assert pl.read_parquet(tmp_path / "r" / "means.parquet")["value"].to_list() == [0.75, 1.0]

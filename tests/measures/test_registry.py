@@ -86,6 +86,7 @@ NOT_SUITED = {
         "EffortR": (".*@0", NOTHING_READ),
         "WSS": (".*(unreached=zero.*|@0)", f"{NOTHING_READ}; {UNREACHED}"),
         "LastRel": (".*ignored.*", IGNORED),
+        "AllRel": (".*@[123]", "few queries have so few relevant docs"),
         "Accuracy": (".*", "a relevant doc low in the list has few non-relevant docs below it"),
         "G": (".*", "a doc of less gain above a doc makes up for part of its lag"),
         **dict.fromkeys(("Bpref", "Bpref_IA"), (".*trec_eval7.*", FEWER)),

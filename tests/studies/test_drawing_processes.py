@@ -210,7 +210,8 @@ def test_reanalyze__interruption_leaves_no_process(
         return processes[-1]
 
     def stop(track: str, done: int, total: int) -> None:
-        raise KeyboardInterrupt
+        if processes:
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(subprocess, "Popen", slowly)
     with pytest.raises(KeyboardInterrupt):

@@ -189,7 +189,7 @@ def case3(shared: Path) -> irmeta.Store:
 
 def test_table_1__equals_released_code(case3: irmeta.Store, shared: Path):
     told = json.loads((shared / "oracles/case3_innov/out.ecir2023.json").read_text())
-    rare = of_views(list(case3.views("qrels")), k=10, rarity_weights=[1], resamples=50)
+    rare = of_views(list(case3.views(case3.tracks[0])), k=10, rarity_weights=[1], resamples=50)
     frame = rows_of("table_1", table_1(rare)).filter(test="t-unpaired")
     assert frame.height == 8
     for row in frame.iter_rows(named=True):
@@ -202,7 +202,7 @@ def test_table_1__equals_released_code(case3: irmeta.Store, shared: Path):
 def test_table_2__equals_naive_stability_of_released_values(case3: irmeta.Store, shared: Path):
     """Of Eq. 4 the code has no values: they are those of P and R' at alpha 1."""
     told = json.loads((shared / "oracles/case3_innov/out.ecir2023.json").read_text())
-    rare = of_views(list(case3.views("qrels")), k=10, rarity_weights=[1], trials=60, seed=3)
+    rare = of_views(list(case3.views(case3.tracks[0])), k=10, rarity_weights=[1], trials=60, seed=3)
     frame = rows_of("table_2", table_2(rare))
     order = np.random.default_rng(3).permuted(np.tile(np.arange(8), (60, 1)), axis=1)
     for measure in ("P", "AP"):
