@@ -112,7 +112,7 @@ class AddedSets(DerivedTrack):
     ) -> None:
         super().__init__(track)
         self._sets = dict(sets)
-        self.record: dict[str, Any] = _with_sets(track.record, self._sets, rels)
+        self.record: Mapping[str, Any] = _with_sets(track.record, self._sets, rels)
 
     @property
     def is_shared(self) -> bool:
