@@ -69,11 +69,11 @@ def matrices(
         the folder; ``default`` of any other store.
     track : str or iterable of str, optional
         Only these tracks.
-        columns : mapping or sequence of str, optional
+    columns : mapping or sequence of str, optional
         Columns of tables by what they hold (track, system, query, measure, value), as
         ``{"system": "model"}`` or ``"system=model"``: see `ReadPolicy`.
     workers, progress, **choices
-            For a store: see `Store.evaluate`; `system`, `query` and `query_file` select systems and
+        For a store: see `Store.evaluate`; `system`, `query` and `query_file` select systems and
         queries of all results, groups and types those of stores. Of a folder that `reanalyze` made,
         the store inside is evaluated where choices differ from the policies of the folder's values.
 
