@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -255,7 +255,13 @@ class OpenedStore(Summarized):
         """
         return dict(self.reader.track(track).record.get("warnings", {}))
 
-    def run_notes(self, track: Tracks = None, *, tie_order: TieOrder | None = None) -> list[str]:
+    def run_notes(
+        self,
+        track: Tracks = None,
+        *,
+        tie_order: TieOrder | None = None,
+        system: str | Iterable[str] | None = None,
+    ) -> list[str]:
         """Return notes on runs and grades that values do not show, one for each kind.
 
         Notes are on judged queries without a list, lists for unjudged queries, systems that
@@ -269,6 +275,13 @@ class OpenedStore(Summarized):
             Only these tracks.
         tie_order : str, optional
             The tie order of the lists; default that of the store.
+        system : str or iterable of str, optional
+            Only these systems: names, ``group=NAME`` or ``type=NAME``.
+
+        Raises
+        ------
+        UsageError
+            If a track or system is unknown.
 
         Examples
         --------
@@ -276,7 +289,7 @@ class OpenedStore(Summarized):
         '2 of 20 systems have no list for some judged queries'
         """
         order = tie_order or self.eval_policy.tie_order or self.policy.tie_order
-        tracks = list(self.each(track))
+        tracks = list(self.each(track, EvalPolicy.of({"system": system})))
         negative = [
             f"The decimal grades of the qrels set {qrels_set['name']!r} begin at "
             f"{qrels_set['lowest']:g}: docs of grades below 0 are unjudged, and have no gain. "
@@ -285,7 +298,13 @@ class OpenedStore(Summarized):
             for qrels_set in opened.stored.record["qrels"]
             if "levels" in qrels_set and qrels_set["lowest"] < 0
         ]
-        systems = pl.concat([opened.systems_table for opened in tracks], how="diagonal")
+        tables = [
+            opened.systems_table.filter(pl.col("system").is_in(opened.facts.systems))
+            if system
+            else opened.systems_table
+            for opened in tracks
+        ]
+        systems = pl.concat(tables, how="diagonal")
         return [*notes_on_runs(systems, order), *negative]
 
     @property

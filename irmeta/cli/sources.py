@@ -259,7 +259,8 @@ def run_notes(
 
     if not isinstance(source, OpenedStore) or not source.tracks or tracks == []:
         return []
-    notes = source.run_notes(tracks, tie_order=(choices or {}).get("tie_order"))
+    asked = {name: (choices or {}).get(name) for name in ("tie_order", "system")}
+    notes = source.run_notes(tracks, **asked)
     return [in_options(text) for text in notes]
 
 

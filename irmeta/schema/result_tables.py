@@ -311,8 +311,10 @@ GATE = Table(
         "mean": Column("real", "mean of the system over these queries"),
         "drop": Column("real", "by how much the system is worse; below 0: it is better"),
         "max_drop": Column("real", "largest drop that passes"),
-        "p_uncorrected": Column("real", "p-value of the pair alone; NaN: a test of all at once"),
-        "p_adjusted": Column("real", "p-value after the correction"),
+        "p_uncorrected": Column(
+            "real", "p-value of the pair alone; NaN: a test of all at once", format="ratio"
+        ),
+        "p_adjusted": Column("real", "p-value after the correction", format="ratio"),
         "lower": Column("real", "one-sided lower limit of the gain; null: not asked for", True),
         "queries": Column("big", "queries that both have"),
         "lost": Column("big", "queries of the baseline without a value of the system"),

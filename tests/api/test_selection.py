@@ -334,6 +334,14 @@ def test_segment_option__adds_rows_of_each_segment(
     assert [counts.count(name) for name in ("", "a", "b")] == [20, 20, 20]
 
 
+def test_run_notes__are_of_the_selected_systems(made_store: irmeta.Store):
+    (note,) = made_store.run_notes("news", system="cedarFuse")
+    assert note.startswith("1 of 1 system has a rank column that contradicts the scores")
+    assert made_store.run_notes("news", system="group=alder") == []
+    with pytest.raises(irmeta.UsageError, match="Did you mean 'cedarFuse'"):
+        made_store.run_notes("news", system="cedarFus")
+
+
 def test_segments__errors(made_store: irmeta.Store, segments: Path):
     with pytest.raises(irmeta.UsageError, match="`segments` is for means"):
         made_store.evaluate("AP", segments=segments, per_query=True)
