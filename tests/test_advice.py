@@ -77,8 +77,6 @@ ADVISED_ELSEWHERE = {
     ("irmeta.measures.evaluate._Decimals.check", "rel"),  # to who evaluates; `frame` reaches all
     ("irmeta.measures.evaluate.relevant_in_set", "rel"),  # likewise
     ("irmeta.measures.names.parse_call", "tie_order"),  # likewise
-    ("irmeta.store.memory_limit.Limits.refusal", "memory"),  # to who reads or ingests
-    ("irmeta.store.memory_limit.Limits.of_file", "memory"),  # likewise
     ("irmeta.studies.original.judges.study.JudgesOptions.check_sets", "judges"),  # of that study
     ("irmeta.results.matrix.Matrix.with_missing", "missing"),  # to who compares
     ("irmeta.store.run_notes._KINDS", "queries"),  # to who evaluates the runs

@@ -301,6 +301,7 @@ def from_data(
 class EvaluateChoices(Policies, total=False):
     """Keywords of `evaluate` beside its parameters."""
 
+    memory: int | None
     progress: Progress
 
 
@@ -336,7 +337,7 @@ def evaluate(
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
         duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, drop_docs,
         chunks, columns, queries, negative, pool_order, pool_depth, pool_without, system, query,
-        query_file; rel as in `from_data`.
+        query_file; rel as in `from_data`; memory, for a collection, as in `read`.
 
     Returns
     -------
@@ -375,6 +376,8 @@ def evaluate(
     given: Any = dict(choices)
     rel = given.pop("rel", None)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
+    memory = given.pop("memory", None)
+    limit = {} if memory is None else {"memory": memory}
     if isinstance(qrels, OpenedStore) or (
         isinstance(qrels, AnyLocation) and location(qrels).is_dir()
     ):
@@ -383,8 +386,10 @@ def evaluate(
         wanted: Any = "default" if runs is None and measures is None else runs or measures
         asked = {"track": track, "per_query": per_query, "interval": interval, "rng": rng}
         given |= {} if rel is None else {"rel": rel}
-        source = _store_of(qrels, track, workers, reading)
+        source = _store_of(qrels, track, workers, reading | limit)
         return source.evaluate(wanted, workers=workers, **asked, **given)
+    if limit:
+        raise UsageError("`memory` is for a collection: omit it for qrels and runs.")
     if runs is None or track is not None:
         problem = "no runs were given" if runs is None else "qrels and runs are of one track"
         raise UsageError(f"{problem}: pass qrels, runs and measures, or a store and measures.")
@@ -409,7 +414,7 @@ def _store_of(source: object, track: Tracks, workers: int | None, reading: dict[
     """Open a store or a folder that holds one; read a collection into memory."""
     if isinstance(source, OpenedStore) or is_store(store_folder(cast("Any", source))):
         if reading:
-            fixed = f"{source} is a store: its reading options were fixed at ingest"
+            fixed = f"{source} is a store, which was read at ingest"
             raise UsageError(f"{fixed}: omit {', '.join(reading)}.")
         return source if isinstance(source, Store) else Store(cast("Any", source))
     collection: Any = source

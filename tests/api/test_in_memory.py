@@ -206,3 +206,14 @@ def test_evaluate_command__unusable_files_are_refused(files: list[Path], run) ->
         assert done.status != 0
         assert said in done.err
         assert not done.out
+
+
+def test_evaluate__memory_is_for_a_collection(collections: Path, made_store: irmeta.Store):
+    asked = {"track": "news", "system": "aldBM25", "memory": 2**31}
+    assert irmeta.evaluate(collections, "AP", **asked).height == 1
+    with pytest.raises(irmeta.IrmetaError, match="exceed the memory limit"):
+        irmeta.evaluate(collections, "AP", track="news", memory=10**6)
+    with pytest.raises(irmeta.UsageError, match="omit memory"):
+        irmeta.evaluate(made_store.path, "AP", memory=2**31)
+    with pytest.raises(irmeta.UsageError, match="`memory` is for a collection"):
+        irmeta.evaluate({"q": {"d": 1}}, {"r": {"q": {"d": 1.0}}}, "AP", memory=2**31)
