@@ -30,7 +30,8 @@ from irmeta.store.scan import Tracks
 from irmeta.trec.archives import archive_kind
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.readers.forms import TABLES, Kind, recognize
-from irmeta.trec.source import TrackSource, track_of_files
+from irmeta.trec.source import BrokenTrack, TrackSource, track_of_files
+from irmeta.trec.streams import InputFile
 
 
 @shows_progress("Reading")
@@ -181,15 +182,16 @@ def read_tracks(
     """
     if runs is not None:
         sources = [track_of_files(source, runs, policy, names)]
-        if policy.columns:
-            _refuse_without_tables(sources[0])
     elif is_store(source):
         raise UsageError(f"{source} is a store: open it with irmeta.open_store.")
     else:
         sources = read_collection(source, policy)
+    asked = chosen(sources, tracks, str(source))
+    if policy.columns:
+        _refuse_without_tables(asked)
     held, outcomes = read_into_memory(
         str(source),
-        chosen(sources, tracks, str(source)),
+        asked,
         policy,
         workers=workers,
         memory=memory,
@@ -198,12 +200,14 @@ def read_tracks(
     return Store(held), outcomes
 
 
-def _refuse_without_tables(source: TrackSource) -> None:
+def _refuse_without_tables(sources: Sequence[TrackSource | BrokenTrack]) -> None:
     """Raise an error if the user names columns of files of which none has named columns."""
-    kinds: dict[str, Kind] = {qrels.file: "qrels" for qrels in source.qrels}
-    kinds.update(dict.fromkeys(source.runs, "run"))
-    for file, kind in kinds.items():
-        opened = source.input_file(file)
+    files: list[tuple[InputFile, Kind]] = []
+    for source in sources:
+        if isinstance(source, TrackSource):
+            files.extend((source.input_file(qrels.file), "qrels") for qrels in source.qrels)
+            files.extend((source.input_file(run), "run") for run in source.runs)
+    for opened, kind in files:
         try:
             if archive_kind(opened) or recognize(opened, kind) in TABLES:
                 return

@@ -173,3 +173,8 @@ def test_columns__of_published_values(tmp_path: Path, run):
     done = run(*line, "--columns", "system=run,measure=metric,value=score")
     assert done.status == 0, done.err
     assert "--columns system=COLUMN" in run(*line).err
+
+
+def test_columns__without_effect_on_a_collection_are_refused(collections: Path):
+    with pytest.raises(irmeta.UsageError, match="no file has named columns: omit `columns=`"):
+        irmeta.read(collections, track="news", columns="doc=sku")
