@@ -295,6 +295,12 @@ def test_claims__of_studies_of_other_tracks_or_policies_are_refused(
     assert differences(pair)[0].startswith(said)
     assert "negative is unjudged and nonrelevant" in differences(pair)[0]
     assert differences([pair[0], pair[0]]) == []
+    changed = StudyResults(results.folder)
+    facts = changed.provenance["tracks"]["a"] | {"fingerprint": "0"}
+    tracks = {**changed.provenance["tracks"], "a": facts}
+    changed.__dict__["provenance"] = changed.provenance | {"tracks": tracks}
+    (said,) = differences([pair[0], changed])
+    assert said.endswith("differ: fingerprint of track a.")
 
 
 def test_command__claims_record_the_tracks_and_options_of_studies(results, run, tmp_path: Path):
