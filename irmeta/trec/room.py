@@ -21,7 +21,7 @@ Room = Callable[[], int]
 """Function that returns the bytes of memory left for reading a file."""
 MOST_COUNTED = 2 << 30  # bytes of text that an estimate reads
 FLOOR = 48 << 20
-"""Bytes that reading a file may take in any case."""
+"""Bytes that reading a file may always take."""
 COSTS: dict[str, tuple[int, int]] = {
     "qrels": (500, 2),
     "msmarco": (450, 5),

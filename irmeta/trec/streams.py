@@ -33,7 +33,7 @@ _GZIP_ERROR = getattr(igzip_lib, "IsalError", zlib.error)  # isal types it as an
 _DAMAGED = (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error, _GZIP_ERROR)
 _GZ, _BZ2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"
 _ARROW = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
-"""Compressions that Arrow undoes, by the first bytes."""
+"""Compressions that Arrow decompresses, by the first bytes."""
 _Z = b"\x1f\x9d"
 _BOM = b"\xef\xbb\xbf"
 

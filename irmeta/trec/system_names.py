@@ -1,4 +1,4 @@
-"""Names of systems: by the tags of their runs, by their files, by a pattern, or for print."""
+"""Names of systems: from tags, files or a pattern, and display names for tables."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def pattern_name(pattern: str, file: str) -> str | None:
 def printed_names(
     source: Mapping[str, str] | str | Path | None, systems: Iterable[str]
 ) -> dict[str, str]:
-    """Return the names that a table prints in place of systems.
+    """Return the display names of systems, for printed tables.
 
     Parameters
     ----------

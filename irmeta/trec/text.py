@@ -427,7 +427,7 @@ def refuse_rows(frame: pl.DataFrame, problems: Mapping[str, pl.Expr], file: str)
 
 
 def line_ids(path: AnyLocation) -> Iterator[list[str]]:
-    """Yield the first field of the lines of a file, many lines at a time."""
+    """Yield the first fields of the lines of a file, in batches."""
     file = InputFile.at(local(path), str(path))
     with open_stream(file) as stream:
         for _, piece in Text(stream, file.name).pieces():
@@ -437,7 +437,7 @@ def line_ids(path: AnyLocation) -> Iterator[list[str]]:
 
 
 def query_ids(path: AnyLocation) -> dict[str, None]:
-    """Return the ids of the queries of a file, in its order: a line per query begins with its id.
+    """Return the query ids of a file, in its order; each line begins with one.
 
     Raises
     ------

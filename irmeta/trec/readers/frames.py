@@ -43,7 +43,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "iteration": ("iteration",),
 }
 NOT_CHOSEN: Columns = {}
-"""No columns that the user names."""
+"""Column names as the file has them: none is mapped."""
 _INSTEAD = {
     "score": ", or add a column rank",
     "grade": "; if every row is a relevant doc, add a column relevance of ones",
@@ -125,7 +125,7 @@ def selected(
 def no_such_column(
     columns: Sequence[Any], name: str, chosen: Columns, place: str, line: int | None = None
 ) -> DataError:
-    """Return the error of a table without the column that the user names."""
+    """Return the error that a table lacks a column named by `columns=`."""
     listed = ", ".join(map(short, columns[:_LISTED]))
     hint = did_you_mean(chosen[name][0], [str(column) for column in columns])
     called = " or ".join(repr(short(column)) for column in chosen[name])
@@ -137,7 +137,7 @@ def no_such_column(
 def renamed_columns(
     frame: pl.DataFrame, chosen: Columns, keys: Sequence[str], place: str
 ) -> pl.DataFrame:
-    """Return a table in which the columns that the user names are called by what they hold.
+    """Rename the columns of a table that `columns=` names.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def renamed_columns(
 
 
 def column_of(columns: Sequence[Any], name: str, chosen: Columns = NOT_CHOSEN) -> str | None:
-    """Return the column of a frame that holds the values called `name` in `NAMES`.
+    """Return the column of a frame for one of `NAMES`.
 
     A column that the user names is this one, and no other.
     """

@@ -101,7 +101,7 @@ class GivenQrels:
 
 
 def given_runs(data: object, columns: Columns = NOT_CHOSEN) -> list[GivenRun]:
-    """Return the runs that a user passes, in order; `columns` are those that the user names.
+    """Return the runs of an argument, in order; `columns` maps names of columns.
 
     A run without a name is called ``run``, or ``run1``, ``run2``, ... by its place in a list.
 

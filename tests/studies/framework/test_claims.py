@@ -303,6 +303,14 @@ def test_claims__of_studies_of_other_tracks_or_policies_are_refused(
     assert said.endswith("differ: fingerprint of track a.")
 
 
+def test_claims__differences_are_refused_unless_mixed(results, monkeypatch):
+    said = "Studies a and b differ: track t is in one alone."
+    monkeypatch.setattr("irmeta.studies.framework.study_results.differences", lambda _: [said])
+    with pytest.raises(UsageError, match="is in one alone. `mixed=True` joins them"):
+        irmeta.studies.claims(results.folder)
+    assert irmeta.studies.claims(results.folder, mixed=True).height == 5
+
+
 def test_command__claims_record_the_tracks_and_options_of_studies(results, run, tmp_path: Path):
     made = json.loads(run("study", "claims", results.folder, "--format", "json").out)
     study = made["provenance"]["studies"]["claimed"]
