@@ -1,0 +1,415 @@
+"""The tables of the study of judges."""
+
+from __future__ import annotations
+
+from irmeta.schema.columns import (
+    QUERY,
+    SYSTEM,
+    TRACK,
+    Column,
+    Shown,
+    Table,
+    measured,
+    percent,
+    stored,
+)
+from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
+
+JUDGE = Column("name", "judge: a qrels set, or the name of a file")
+MEASURE = Column("name", "measure or preference; each set of labels has its own relevant grade")
+TEST = Column("name", "test of the pairs of systems, and its correction")
+QUERIES = Column("count", "queries that both labelled, on which the reference has a value of every "
+                 "system", show="page")  # fmt: skip
+_NONE = "NaN: all systems tie"
+_SAID = "; null: nothing can be said"
+_95 = "its 95 % interval over queries"
+_QUANTILES = "the quantiles .025 and .975 over splits"
+_DEVIATIONS = "the estimate -+ 1.96 bootstrap standard deviations"
+_PRINTED = ("kappa_binary", "kappa", "alpha_ordinal")
+"""Coefficients in LaTeX."""
+_SHOWN = (*_PRINTED, "spearman", "kappa_quadratic", "ac2", "leniency")
+"""Coefficients that the page shows."""
+_MEANINGS = {
+    "spearman": "Spearman's rho of the grades",
+    "precision": "share of the judge's relevant docs that are relevant by the reference",
+    "recall": "share of the reference's relevant docs that are relevant by the judge",
+    "kappa_binary": "Cohen's kappa of relevance",
+    "exact": "share of equal grades",
+    "kappa": "Cohen's kappa of grades",
+    "kappa_linear": "Cohen's kappa, weighted by the difference of grades",
+    "kappa_quadratic": "Cohen's kappa, weighted by the squared difference of grades",
+    "alpha_nominal": "Krippendorff's alpha, nominal",
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "alpha_interval": "Krippendorff's alpha, interval",
+    "ac1": "Gwet's AC1",
+    "ac2": "Gwet's AC2, quadratic weights",
+    "mean_reference": "mean grade by the reference",
+    "mean_judge": "mean grade by the judge",
+    "leniency": "mean grade of the judge minus that of the reference",
+}
+
+
+def _real(meaning: str, label: str = "", **more: object) -> Column:
+    return Column("real", meaning, label=label, format=".3f", **more)  # type: ignore[arg-type]
+
+
+def _bounds(name: str, what: str) -> dict[str, Column]:
+    return {
+        f"{name}_low": stored("real", f"lower bound of {what}; NaN: undefined"),
+        f"{name}_high": stored("real", "upper bound"),
+    }
+
+
+def _spanned(
+    name: str, meaning: str, what: str, label: str = "", show: Shown = "all"
+) -> dict[str, Column]:
+    span = (f"{name}_low", f"{name}_high")
+    return {name: _real(meaning, label, span=span, show=show), **_bounds(name, what)}
+
+
+def _tested(of: str) -> dict[str, Column]:
+    return {
+        "displacement": _real(f"mean {of} by the judge minus that by its permuted labels, turned "
+                              "where less is better; positive: too high; NaN: not tested",
+                              show="page"),
+        "contrast": _real("displacement minus that of all other systems; of all systems their "
+                          "displacement; NaN: not tested, or permuted labels do not change it"),
+        "sd": stored("real", "standard deviation of the contrast under permuted labels"),
+        "z": Column("real", "contrast / sd", format=".1f", show="page"),
+        "p": Column("real", "p, corrected for all judges, measures, systems, groups and types of "
+                    "the track", format=".4f"),
+        "flagged": Column("yes", "whether p is at most the significance level"),
+        "detectable": _real("contrast that is flagged with probability .8", show="page"),
+        "unjudged": percent("share of the first ten ranks without a label by the judge",
+                            "unjudged@10"),
+    }  # fmt: skip
+
+
+def _survival_limits() -> dict[str, Column]:
+    return {
+        "survived_low": stored("real", "lower 95 % limit of the share on as many other queries; "
+                               "null: not computed for the test", True),
+        "survived_high": stored("real", "upper limit", True),
+    }  # fmt: skip
+
+
+def _meaning(name: str) -> str:
+    undefined = "NaN: other scale, or undefined" if name in SAME_SCALE else "NaN: undefined"
+    return f"{_MEANINGS[name]}; {undefined}"
+
+
+def _coefficients() -> dict[str, Column]:
+    columns = dict[str, Column]()
+    for name in (*SCALE_FREE, *SAME_SCALE):
+        span = (f"{name}_low", f"{name}_high")
+        show: Shown = "all" if name in _PRINTED else "page" if name in _SHOWN else "none"
+        columns[name] = Column("real", _meaning(name), format=".3f", span=span, show=show)
+        columns |= _bounds(name, _95)
+    return columns
+
+
+def _common(size: int) -> Column:
+    return Column("real", f"common systems of the best {size} by both, where ties share places; "
+                  "null: fewer systems", True, label=f"of {size}", format=".3g")  # fmt: skip
+
+
+TABLES = (
+    Table("verdicts", ("track", "judge"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": Column("name", "the first measure of the study", show="none"),
+        "test": Column("name", "the first test of the study", show="none"),
+        "queries": QUERIES,
+        "labels": Column("count", "labels of these queries by the judge", show="page"),
+        "labelled": Column("text", "share of the reference's labels of these queries that the "
+                           "judge has, by the reference's grade if it differs",
+                           show="page", label="of the reference's docs"),
+        "unjudged": percent("mean share of docs without a label by the judge in the first ten "
+                            "ranks of all systems; NaN: no query", "unjudged@10", show="page"),
+        "unjudged_reference": stored("real", "the same of the reference"),
+        "limits": Column("text", "why nothing can be said, or in what agreement is an upper bound; "
+                         "null: neither", True, label="limits"),
+        "pairs": Column("count", f"pairs of systems{_SAID}", True, show="none"),
+        "conclusions": Column("count", "pairs that are significantly different by the reference"
+                              f"{_SAID}", True),
+        "survived": percent("share of these conclusions that the judge keeps; NaN: it has none, or "
+                            "nothing can be said", "survives",
+                            span=("survived_low", "survived_high")),
+        **_survival_limits(),
+        "survived_holm": percent("the same by the test with Holm's correction; null: not computed",
+                                 "survives, Holm", null=True),
+        "survived_halves": percent("share of the reference's conclusions on one half of the "
+                                   "queries that it keeps on the other; null: not computed",
+                                   "reference, other queries",
+                                   null=True),
+        "reversed": Column("count", f"conclusions of the reference that the judge reverses{_SAID}",
+                           True),
+        "unconfirmed": Column("count", "conclusions of the judge that the reference does not have"
+                              f"{_SAID}", True),
+        "bias": Column("text", "whether errors depend on more than query and reference grade: all "
+                       "systems raised or lowered; groups and types of run whose means they raise "
+                       "(for) or lower (against) more than those of all others, and the number of "
+                       f"such systems{_SAID}", True, label="bias found"),
+        "to_label": Column("count", "queries that people must still label, so that the order of "
+                           "systems has tau-b 0.9 for 95 % of random choices of them; null: "
+                           "not even all", True, label="to label"),
+        "orders_as": Column("text", "whether the judge orders systems as well as the reference on "
+                            "as many other queries does (see query_noise), worse, or cannot be "
+                            "said; null: undefined", True, label="beside other queries"),
+        "least_loss": _real("least loss of tau-b beside other queries that the judge's queries "
+                            "show with power .8; NaN: undefined", "least loss"),
+        "tau_b": _real(f"Kendall's tau-b of the leaderboards; {_NONE}", "tau-b"),
+    }, caption="Verdicts on each judge: conclusions kept, bias, and queries still to label."),
+    Table("judges", ("track", "judge"), {
+        "track": TRACK,
+        "judge": Column("name", "set of labels"),
+        "is_reference": Column("yes", "whether it is the reference", show="none"),
+        "queries": Column("count", "queries with a label, of those of the reference"),
+        "labels": Column("count", "labels of these queries"),
+        "outside": stored("count", "labels of other queries, which are not used"),
+        "rel": Column("real", "least relevant grade", label="rel", format="g"),
+        "relevant": Column("count", "relevant docs"),
+        "grades": Column("count", "distinct grades"),
+        "mean_grade": _real("mean grade", "mean grade"),
+        "unjudged": percent("mean share of unjudged docs in the first ten ranks of all systems",
+                            "unjudged@10"),
+        "common": Column("count", "docs that the reference judged too", label="in common"),
+        "reference_alone": Column("count", "docs of the reference without a label by this set",
+                                  label="not labelled"),
+    }, caption="The sets of labels, the reference first.", section="Labels"),
+    Table("agreement", ("track", "judge"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "queries": stored("count", "queries that both judged"),
+        "docs": Column("count", "docs that both judged"),
+        "reference_alone": stored("count", "docs that the reference alone judged"),
+        "judge_alone": stored("count", "docs that the judge alone judged"),
+        "rel_reference": stored("real", "least relevant grade of the reference"),
+        "rel_judge": stored("real", "least relevant grade of the judge"),
+        "both_relevant": stored("count", "docs relevant by both"),
+        "reference_relevant": stored("count", "docs relevant by the reference alone"),
+        "judge_relevant": stored("count", "docs relevant by the judge alone"),
+        "none_relevant": stored("count", "docs relevant by neither"),
+        "scale": Column("text", "same (without strays), or the grades that differ", show="none"),
+        **_coefficients(),
+    }, caption="Agreement of labels, with 95 % bootstrap intervals over queries.",
+       section="Labels"),
+    Table("agreement_by_query", ("track", "judge", "query"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "query": QUERY,
+        "docs": Column("count", "docs of the query that both judged"),
+        **{name: Column("real", _meaning(name), format=".3f",
+                        show="all" if name in _SHOWN else "none")
+           for name in (*SCALE_FREE, *SAME_SCALE)},
+    }, caption="Agreement of labels by query.", folded=True, latex=False, section="Labels"),
+    Table("confusion", ("track", "judge", "reference_grade", "judge_grade"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "reference_grade": Column("real", "grade by the reference", format="g"),
+        "judge_grade": Column("real", "grade by the judge", format="g"),
+        "docs": Column("count", "docs with these grades"),
+    }, caption="Confusion matrix: docs by grade of the reference and of the judge.",
+       folded=True, latex=False, section="Labels"),
+    Table("leaderboards", ("track", "judge", "measure", "docs"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "docs": Column("name", "docs of the leaderboards: all of each set, or those that both "
+                       "judged (common)"),
+        "queries": QUERIES,
+        "undefined": Column("count", "of these, queries with an undefined value by the "
+                            "judge, which counts 0", show="none"),
+        **_spanned("tau_b", f"Kendall's tau-b of the two leaderboards; {_NONE}",
+                   f"{_DEVIATIONS}, for tau-b on as many other queries", "tau-b"),
+        "sd": _real("standard deviation of tau-b over resamples of the queries; NaN: one query",
+                    "sd", show="page"),
+        "drawn": _real("mean tau-b over these resamples, which is biased downwards: a resample "
+                       "has fewer distinct queries", "resampled", show="page"),
+        **_spanned("tau_many", "tau-b that many queries would give, whose noise lowers tau-b; NaN: "
+                   "fewer than five queries or systems, or no differences of systems beyond noise",
+                   "95 % interval by inversion of a test", "tau-b of many queries"),
+        **_spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {_NONE}",
+                   _DEVIATIONS, "tau-AP"),
+        **_spanned("tau_ap_judge", "AP correlation with the roles of both swapped",
+                   _DEVIATIONS, "tau-AP, swapped",
+                   "page"),
+        **_spanned("spearman", f"Spearman's rho; {_NONE}",
+                   _DEVIATIONS, "rho", "page"),
+        "best_reference": stored("name", "best system by the reference, the first of ties"),
+        "best_judge": stored("name", "best system by the judge, the first of ties"),
+        "same_best": Column("yes", "whether a system is best, or ties as best, by both",
+                            label="same best"),
+        "common_5": _common(5),
+        "common_10": _common(10),
+        "common_20": _common(20),
+        "drop": Column("count", "greatest number of places that a system falls"),
+        "dropped": Column("name", "that system, the last by name of several; null: none falls",
+                          True, show="page"),
+        "rise": Column("count", "greatest number of places that a system rises"),
+        "risen": Column("name", "that system; null: none rises", True, show="page"),
+        "mean_reference": measured("mean of all systems by the reference", show="none"),
+        "mean_judge": measured("mean of all systems by the judge", show="none"),
+    }, caption="Leaderboards by each judge beside the reference's, with 95 % intervals."),
+    Table("query_noise", ("track", "judge", "measure"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "queries": QUERIES,
+        "splits": stored("count", "random splits of the queries in halves A and B"),
+        **_spanned("tau_reference", "mean tau-b of the reference on A with the reference on B",
+                   _QUANTILES, "reference, reference"),
+        **_spanned("tau_judge", "mean tau-b of the judge on A with the reference on B",
+                   _QUANTILES, "judge, reference"),
+        "difference": _real("mean of the second minus the first", "difference"),
+        "error": _real("its bootstrap standard error over queries; NaN: undefined",
+                       "standard error"),
+        "difference_low": _real("its one-sided lower 95 % limit by Student's t", "lower limit"),
+        "least_loss": _real("least loss that these queries show with power .8: 2.49 standard "
+                            "errors", "least loss"),
+        "orders_as": Column("text", "as well: the lower limit is above minus the margin; worse: "
+                            "the upper one-sided 95 % limit is below; else cannot be said; null: "
+                            "undefined", True, label="judge orders"),
+    }, caption="Noise of queries: tau-b of the reference, and of the judge, with the reference on "
+               "other queries."),
+    Table("conclusions", ("track", "judge", "measure", "test"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "test": TEST,
+        "queries": QUERIES,
+        "kept": Column("count", "pairs significantly different by both, in the same direction"),
+        "reversed": Column("count", "pairs significantly different in opposite directions: false"),
+        "lost": Column("count", "pairs significantly different by the reference alone"),
+        "new": Column("count", "pairs significantly different by the judge alone: unconfirmed, "
+                      "not false"),
+        "new_agree": Column("count", "new pairs whose means by the reference have the same "
+                            "direction", label="of which agree"),
+        "neither": Column("count", "pairs significantly different by neither", show="page"),
+        "survived": percent("share of the reference's conclusions that the judge keeps; NaN: it "
+                            "has none", "survived", span=("survived_low", "survived_high")),
+        **_survival_limits(),
+        "false": percent("share of the reference's conclusions that the judge reverses",
+                         "false"),
+        "survived_halves": percent("share of the reference's conclusions on one half of the "
+                                   "queries that it keeps on the other; null: not computed for "
+                                   "the test",
+                                   "halves: survived", null=True),
+        "false_halves": percent("share of these conclusions that it reverses", "halves: false",
+                                null=True),
+    }, caption="Conclusions of the reference that the judge keeps, reverses and loses."),
+    Table("groups", ("track", "judge", "measure", "by", "group"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "by": Column("name", "group: who submitted the systems; type: type of run; all: all "
+                     "systems"),
+        "group": Column("name", "group or type"),
+        "systems": Column("count", "systems of the group"),
+        **_tested("of the group"),
+    }, caption="Groups and types of systems whose means the errors of a judge displace.",
+       folded=True, latex=False, section="Bias"),
+    Table("systems", ("track", "judge", "measure", "system"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "system": SYSTEM,
+        "group": Column("name", "who submitted the system; null: unknown", True, show="none"),
+        "type": Column("name", "type of run; null: unknown", True, show="none"),
+        "mean_reference": measured("mean by the reference"),
+        "mean_judge": measured("mean by the judge"),
+        "rank_reference": Column("count", "rank by the reference; ties share the best"),
+        "rank_judge": Column("count", "rank by the judge"),
+        "place_reference": stored("count", "place in the reference's order, ties by name"),
+        "place_judge": stored("count", "place in the judge's order, ties by name"),
+        **_tested("of the system"),
+    }, caption="Systems by the reference and by each judge.", folded=True, latex=False,
+       section="Bias"),
+    Table("queries", ("track", "judge", "measure", "query"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "query": QUERY,
+        "tau_b": _real(f"tau-b of the systems on the query; {_NONE}", "tau-b"),
+        "difference": measured("mean of all systems by the judge minus that by the reference"),
+        "conclusions": Column("count", "conclusions of the reference (t, no correction) with the "
+                              "same direction by its values on the query"),
+        "turned": Column("count", "of these, conclusions with the opposite direction by the "
+                         "judge's values on the query"),
+        "tau_without": _real("tau-b of the leaderboards without the query", "tau-b without"),
+    }, caption="Single queries, and the conclusions of the reference that the judge reverses "
+               "there.", folded=True, latex=False,
+       section="Single queries"),
+    Table("least_labelled", ("track", "judge", "measure", "wanted"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "wanted": Column("real", "wanted tau-b with the full reference, in 95 % of random orders "
+                         "of the queries", format=".2f"),
+        "mixture": Column("count", "least number of queries with the reference's labels, the "
+                          "others with the judge's; null: not even all", True),
+        "alone": Column("count", "the same for queries of the reference alone", True,
+                        label="reference alone"),
+        "queries": Column("count", "all queries that both labelled"),
+    }, caption="Queries that people must label for the order of systems.",
+       section="Queries that people must still label"),
+    Table("mixtures", ("track", "judge", "measure", "labelled"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "labelled": Column("count", "queries with the reference's labels"),
+        "queries": stored("count", "all queries that both labelled"),
+        "repeats": stored("count", "random orders of the queries"),
+        "tau": _real("mean tau-b of the mixture with the full reference; NaN: undefined",
+                     "mixture"),
+        "tau_sd": stored("real", "its standard deviation over repeats"),
+        "tau_low": stored("real", "tau-b that 95 % of the repeats reach"),
+        "alone": _real("mean tau-b of the labelled queries of the reference alone with the full "
+                       "reference", "reference alone"),
+        "alone_sd": stored("real", "its standard deviation over repeats"),
+        "alone_low": stored("real", "tau-b that 95 % of the repeats reach"),
+        "tau_unlabelled": _real("mean tau-b of the mixture with the reference on the queries not "
+                                "labelled", "mixture, other queries"),
+        "alone_unlabelled": _real("mean tau-b of the reference alone with the reference on the "
+                                  "queries not labelled", "alone, other queries"),
+    }, caption="Mixtures of labels: some queries by the reference, the others by a judge.",
+       folded=True, latex=False, section="Queries that people must still label"),
+    Table("corrected", ("track", "judge", "measure", "target", "labelled", "method"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "target": Column("name", "means of systems, or differences of pairs"),
+        "labelled": Column("count", "queries that both labelled"),
+        "queries": stored("count", "all queries that both labelled"),
+        "method": Column("name", "ppi++, ppi (weight 1), or difference: the mean over just these "
+                         "queries"),
+        "width_reference": _real("mean width of the interval of the labelled queries of the "
+                                 "reference alone", "reference alone"),
+        "width": _real("mean width of the corrected interval", "corrected"),
+        "width_all": _real("mean width with all queries labelled by the reference", "all queries"),
+        "equivalent": Column("real", "queries that people would have to label for the corrected "
+                             "width", format=".1f"),
+        "coverage_reference": stored("real", "share of intervals of the reference alone that "
+                                     "cover the mean over all queries"),
+        "coverage": percent("share of corrected intervals that cover it"),
+        "least_coverage": percent("least coverage of a system or pair", "least"),
+        "least_a": Column("name", "that system, or the first of that pair", True, show="none"),
+        "least_b": Column("name", "the second of that pair; null: a system", True, show="none"),
+        "draws": stored("count", "simulated draws"),
+    }, caption="Prediction-powered means from few labelled queries: widths and coverage of 95 % "
+               "intervals.",
+       folded=True, latex=False, section="Queries that people must still label"),
+    Table("top", ("track", "judge", "measure", "size"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "size": Column("count", "number of best systems", label="n best"),
+        "best": measured("mean of the best by the reference, in its values"),
+        "regret": Column("real", "mean of the best by the reference minus that of the best by the "
+                         "judge; ties are averaged", format=".4f"),
+        "common": Column("real", "systems that both have; ties share places", format=".3g"),
+        "chosen": Column("text", "the best by the judge, ties at the border included",
+                         show="none"),
+    }, caption="Regret: loss in means of the reference from choosing systems by the judge.",
+       section="The best systems"),
+)  # fmt: skip
