@@ -29,7 +29,7 @@ from irmeta.report.table_grid import Grid, grid
 from irmeta.schema.columns import Column
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.sections import PRINTED
-from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN
+from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN, UNDECIDED
 from irmeta.studies.framework.study_results import claims, differences, results_with_claims
 from irmeta.summaries import print_table
 
@@ -300,12 +300,9 @@ def print_claims(rows: pl.DataFrame, digits: int) -> None:
         headings = {"shown": "here", "condition": "holds for", "printed": "the paper"}
         print_table(console, of_study.select(pl.col(n).alias(headings.get(n, n)) for n in columns))
     over = rows.filter(pl.col("track").is_null(), kind="paper")
-    held, failed, unknown = (
-        over.filter(verdict=verdict).height for verdict in (HOLDS, FAILS, OPEN)
-    )
+    counts = (f"{v}: {over.filter(verdict=v).height}" for v in (HOLDS, FAILS, UNDECIDED, OPEN))
     note(
-        f"irmeta: {count(over.height, 'claim')} of papers: {HOLDS}: {held}, {FAILS}: {failed}, "
-        f"{OPEN}: {unknown}; --format csv has the claims in words, and why"
+        f"irmeta: {count(over.height, 'claim')} of papers: {', '.join(counts)}; --format csv has the claims in words, and why"
     )
 
 

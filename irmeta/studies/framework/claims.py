@@ -20,7 +20,15 @@ from irmeta.options import Options
 from irmeta.phrases import count
 from irmeta.report.table_grid import format_value
 from irmeta.schema.columns import Column
-from irmeta.studies.framework.study import FAILS, HOLDS, OPEN, STUDIED_TRACKS, Study, Tables
+from irmeta.studies.framework.study import (
+    FAILS,
+    HOLDS,
+    NO_INTERVAL,
+    OPEN,
+    STUDIED_TRACKS,
+    Study,
+    Tables,
+)
 
 FEWEST = 5
 """Systems below which neither the best system nor an order of systems says much."""
@@ -33,6 +41,11 @@ in both.
 Over = Literal["most", "nearly all", "all", "about half", "mean", "once"] | Statistic
 Number = Callable[[Tables], float]
 Row = dict[str, Any]
+UNKNOWN = (
+    *("low", "high", "se", "tracks", "holding", "undecided", "open", "share_low", "share_high"),
+    *("mean", "mean_low", "mean_high", "next_low", "next_high"),
+)
+"""Columns of the table `claims` that are null unless a row says otherwise."""
 
 
 class CannotBeSaid(Exception):  # noqa: N818  # a verdict, not an error
@@ -84,6 +97,10 @@ class Condition:
         slack = -TIE if self.strict else TIE
         return self.low - slack <= number <= self.high + slack
 
+    def distance(self, number: float) -> float:
+        """Return the distance of a number to the nearest bound, negative out of the interval."""
+        return min(number - self.low, self.high - number)
+
     def text(self, written: Callable[[float], str]) -> str:
         """Return the interval in words, with bounds as `written` writes them."""
         if math.isinf(self.high):
@@ -132,6 +149,11 @@ class Claim:
         Fewest systems of a track with a verdict.
     check
         Whether the claim is computed in another way than in the paper.
+    about
+        ``systems``: on orders or pairs of systems, which a track of few systems cannot decide;
+        ``queries``: on queries or docs.
+    bound
+        Who states the bounds of `holds`: the ``paper``, or ``irmeta`` where the paper states none.
     """
 
     name: str
@@ -145,6 +167,8 @@ class Claim:
     format: str = ".3f"
     systems: int = FEWEST
     check: bool = False
+    about: Literal["systems", "queries"] = "systems"
+    bound: Literal["paper", "irmeta"] = "paper"
 
     @cached_property
     def condition(self) -> Condition:
@@ -291,8 +315,10 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
     else:
         assert callable(claim.over)
         verdict = _verdict(claim.over, claim.condition, tables)
-    row = _row(claim, verdict) | {"tracks": len(decided), "holding": holding}
+    counts = {"tracks": len(decided), "holding": holding, "undecided": 0}
+    row = _row(claim, verdict) | counts | {"open": len(by_track) - len(decided)}
     if claim.over in SHARES:
+        row["distance"] = _distance(SHARES[claim.over], verdict.computed.number)
         bound = claim.condition.text(partial(_written, claim.format))
         row["statistic"] = f"share of the tracks whose {claim.number} is {bound}"
         row["shown"] = on if decided else None
@@ -317,9 +343,15 @@ def _row(claim: Claim, verdict: Verdict) -> Row:
         "verdict": verdict.verdict,
         "why": why or None,
         "printed": printed or None,
-        "tracks": None,
-        "holding": None,
+        "interval": NO_INTERVAL,
+        "bound_by": claim.bound,
+        "distance": _distance(claim.condition, number),
+        **dict.fromkeys(UNKNOWN),
     }
+
+
+def _distance(condition: Condition, number: float) -> float | None:
+    return None if math.isnan(number) else condition.distance(number)
 
 
 def _written(form: str, number: float) -> str:

@@ -19,6 +19,7 @@ from irmeta.studies.framework.study import (
     HOLDS,
     OPEN,
     PAPER_NUMBERS,
+    UNDECIDED,
     Section,
     Show,
     Tables,
@@ -29,7 +30,7 @@ MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections 
 POINTER = "The figures of each track are in its section below."
 MOST_TRACKS = 6  # with the number of each verdict; more tracks have signs alone
 NOT_EXAMINED = Mark("out", "not examined", title="The study did not examine this track.")
-SIGNS = {HOLDS: "yes", FAILS: "no", OPEN: "open"}
+SIGNS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "open", OPEN: "open"}
 PRINTED = ("text", "where", "printed", "shown", "condition", "verdict")
 """Columns of the table for a paper."""
 DETAILS = ("claim", "track", "statistic", "shown", "condition", "verdict", "why", "printed")
@@ -137,7 +138,8 @@ def claim_matrix(claims: Mapping[str, pl.DataFrame]) -> ClaimTable:
                 line._replace(group=group) for line, group in zip(lines, headings, strict=False)
             ]
     counts = rows.filter(kind="paper").group_by("track").agg(
-        holding=(pl.col("verdict") == HOLDS).sum(), decided=(pl.col("verdict") != OPEN).sum()
+        holding=(pl.col("verdict") == HOLDS).sum(),
+        decided=pl.col("verdict").is_in([HOLDS, FAILS]).sum(),
     )  # fmt: skip
     of_track = {track: f"{holding}/{decided}" for track, holding, decided in counts.iter_rows()}
     return ClaimTable(
@@ -184,9 +186,10 @@ def claims_for_print(rows: pl.DataFrame) -> Grid:
 def _sentence(rows: pl.DataFrame, tracks: int) -> str:
     """Return how many claims hold, e.g. "Of 9 claims, 5 hold and 4 do not hold on 3 tracks."""
     over = rows.filter(pl.col("track").is_null(), kind="paper")
-    held, failed, open_ones = (over.filter(verdict=verdict).height for verdict in SIGNS)
+    held, failed, undecided, open_ones = (over.filter(verdict=v).height for v in SIGNS)
     counts = [f"{held} {'holds' if held == 1 else 'hold'}"]
     counts += [f"{failed} {'does' if failed == 1 else 'do'} not hold"] if failed else []
+    counts += [f"{undecided} {'is' if undecided == 1 else 'are'} undecided"] if undecided else []
     counts += [f"{open_ones} cannot be said"] if open_ones else []
     text = listed(counts)
     where = f" over {count(tracks, 'track')}" if tracks else ""

@@ -48,6 +48,8 @@ STUDIED_TRACKS = Table(
 )
 """The table that every study over tracks has."""
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be said"
+UNDECIDED = "undecided"
+NO_INTERVAL = "no interval"
 CLAIMS = Table(
     "claims",
     ("claim", "track"),
@@ -64,15 +66,51 @@ CLAIMS = Table(
         "number": stored("real", "the number; NaN: none can be computed"),
         "shown": Column("text", "the number as text; null: none", null=True, label="here"),
         "condition": Column("text", "numbers for which the claim holds", label="holds for"),
-        "verdict": Column("name", f"{HOLDS}, {FAILS} or {OPEN}"),
+        "verdict": Column(
+            "name", f"{HOLDS}, {FAILS}, {UNDECIDED} (the interval has numbers of both) or {OPEN}"
+        ),
         "why": Column(
             "text", "why it cannot be said, or what makes up the number; null: nothing", null=True
         ),
         "printed": Column(
             "text", "the paper's number; null: none", null=True, format="paper", label="the paper"
         ),
-        "tracks": stored("count", "over tracks: tracks with a verdict; null: another row", True),
+        "low": stored("real", "lower bound of the 95 % interval of the number; null: none", True),
+        "high": stored("real", "upper bound", True),
+        "se": stored("real", "standard error of the number; null: none", True),
+        "interval": stored("name", f"method of the interval and standard error, or {NO_INTERVAL}"),
+        "bound_by": stored(
+            "name", "who states the bound of the condition: paper, or irmeta where it states none"
+        ),
+        "distance": stored(
+            "real",
+            "number minus the bound, positive where the claim holds: in standard errors, or in the "
+            "unit of the number where se is null or 0; null: no number",
+            True,
+        ),
+        "tracks": stored(
+            "count", f"over tracks: tracks on which it {HOLDS} or {FAILS}; null: another row", True
+        ),
         "holding": stored("count", "over tracks: of these, tracks on which it holds", True),
+        "undecided": stored("count", "over tracks: other tracks, where it is undecided", True),
+        "open": stored("count", f"over tracks: other tracks, where it {OPEN}", True),
+        "share_low": stored(
+            "real",
+            "over tracks: lower bound of the exact 95 % interval of the share of independent "
+            "collections on which it holds; null: not asked for",
+            True,
+        ),
+        "share_high": stored("real", "upper bound", True),
+        "mean": stored(
+            "real",
+            "over 5 or more tracks with standard errors: random-effects mean of the number; null: "
+            "fewer",
+            True,
+        ),
+        "mean_low": stored("real", "lower bound of its 95 % interval (Hartung-Knapp)", True),
+        "mean_high": stored("real", "upper bound", True),
+        "next_low": stored("real", "lower bound of the 95 % interval of another track", True),
+        "next_high": stored("real", "upper bound", True),
     },
     caption="The claims of the paper, over the tracks and on each track.",
     by="all",

@@ -343,7 +343,10 @@ def test_command__all_formats(results, run, tmp_path: Path):
     assert printed.status == 0
     assert "A tiny study: Nobody 2026" in printed.out
     assert "does not hold" in printed.out
-    assert "4 claims of papers: holds: 1, does not hold: 1, cannot be said: 2" in printed.err
+    assert (
+        "4 claims of papers: holds: 1, does not hold: 1, undecided: 0, cannot be said: 2"
+        in printed.err
+    )
     made = json.loads(run(*words, "--format", "json").out)
     assert (made["command"], len(made["tables"]["claims"])) == ("study claims", 5)
     rows = pl.read_csv(run(*words, "--per-track", "--format", "csv").out.encode())
