@@ -302,7 +302,8 @@ def print_claims(rows: pl.DataFrame, digits: int) -> None:
     over = rows.filter(pl.col("track").is_null(), kind="paper")
     counts = (f"{v}: {over.filter(verdict=v).height}" for v in (HOLDS, FAILS, UNDECIDED, OPEN))
     note(
-        f"irmeta: {count(over.height, 'claim')} of papers: {', '.join(counts)}; --format csv has the claims in words, and why"
+        f"irmeta: {count(over.height, 'claim')} of papers: {', '.join(counts)}; "
+        "--format csv has the claims in words, and why"
     )
 
 
