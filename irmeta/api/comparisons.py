@@ -46,10 +46,11 @@ if TYPE_CHECKING:
     import altair as alt
 
     from irmeta.api.robust import Robust
+    from irmeta.stats.interactions import SegmentTables
 
 
-ROBUST_TABLES = ("conclusions", "conditions", "best")
-"""Tables of robust comparisons: see `Comparisons.robust`."""
+MORE_TABLES = (*("conclusions", "conditions", "best"), *("interactions", "segment_tests"))
+"""Tables of robust comparisons, and of those by segment: see `Comparisons`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,14 +225,20 @@ class Comparisons(SummaryList[Comparison]):
         What `compare` found with ``robust=True``: the frames `conclusions` (significantly different
         pairs, and the conditions that undo or reverse them), `conditions` (how many conclusions
         each condition keeps) and `best` (the systems that no other beats safely).
+    by_segment : SegmentTables or None
+        What `compare` found with ``segments=``: the frames `interactions` (for each pair, whether
+        its difference depends on the segment, and whether it is reversed) and `segment_tests`
+        (each pair in each segment, corrected over all segments and pairs).
     """
 
     robust: Robust | None = None
+    by_segment: SegmentTables | None = None
     unjudged: Callable[[], Unjudged] | None = None
 
-    def robust_tables(self) -> dict[str, pl.DataFrame]:
-        """Return the frames of `robust` by name; empty without it."""
-        return {} if self.robust is None else self.robust._asdict()
+    def more_tables(self) -> dict[str, pl.DataFrame]:
+        """Return the frames of `robust` and `by_segment` by name; empty without both."""
+        tables = (self.robust, self.by_segment)
+        return {n: frame for of in tables if of is not None for n, frame in of._asdict().items()}
 
     def table(
         self,

@@ -14,7 +14,7 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.api.arguments import CompareOptions, PowerOptions, operation
 from irmeta.api.comparisons import (
-    ROBUST_TABLES,
+    MORE_TABLES,
     Comparison,
     Comparisons,
     comparison,
@@ -38,6 +38,7 @@ from irmeta.results.matrix import Matrix, qrels_of
 from irmeta.results.segments import Segments
 from irmeta.results.tidy_files import has_written, provenance, write_out
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
+from irmeta.stats.interactions import SegmentTables, segment_tables
 from irmeta.stats.pairs import against_baselines, default_correction, pairwise
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Result, Summary
@@ -107,8 +108,10 @@ def compare(
         Names of the measures; optional if there is only one.
     {options}
     segments : DataFrame, str or Path, optional
-        Segments of the queries to compare the systems on, too: see `irmeta.prefer`. A correction
-        counts the pairs of each segment by itself, so that chance finds more in more segments.
+        Segments of the queries to compare the systems on, too: see `irmeta.prefer`. The correction
+        of a comparison counts the pairs of its segment alone, so that chance finds more in more
+        segments. `Comparisons.by_segment` corrects over all segments (max-t by sign flips), and
+        tests whether a difference depends on the segment [2]_ and whether it is reversed [3]_.
     track, workers, progress, **choices
         See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
 
@@ -131,6 +134,10 @@ def compare(
     ----------
     .. [1] Fieller, E. C. (1954). Some problems in interval estimation.
        doi:10.1111/j.2517-6161.1954.tb00159.x
+    .. [2] Chung, E. and Romano, J. P. (2013). Exact and asymptotically robust permutation tests.
+       doi:10.1214/13-AOS1090
+    .. [3] Gail, M. and Simon, R. (1985). Testing for qualitative interactions between treatment
+       effects and patient subsets. doi:10.2307/2530862
 
     Examples
     --------
@@ -186,6 +193,8 @@ def compare(
             else against_baselines(m, options.baseline, **testing)
         )
     )
+    if chosen is not None:
+        compared.by_segment = _by_segment(compared, chosen, options)
     if isinstance(source, OpenedStore):
         compared.unjudged = partial(_unjudged_shares, source, track, workers, policies)
     if options.robust:
@@ -201,6 +210,27 @@ def compare(
         levels = {"alpha": options.alpha, "resamples": options.resamples, "seed": seed}
         compared.robust = robust_conclusions(source, measures, values, tested, levels, policies)
     return compared
+
+
+def _by_segment(
+    compared: Comparisons, segments: Segments, options: CompareOptions
+) -> SegmentTables:
+    """Return the tests of how the differences of pairs depend on the segment, of all measures."""
+    parts = [
+        segment_tables(
+            c.matrix.values,
+            c.matrix.queries,
+            segments.of_track(c.pairs.track),
+            c.pairs,
+            options.alpha,
+            options.resamples,
+            options.rng,
+        )
+        for c in compared
+        if c.pairs.segment is None
+    ]
+    unused = [name for name in ("qrels", "baseline") if not getattr(compared[0].pairs, name)]
+    return SegmentTables(*(pl.concat(of).drop(unused) for of in zip(*parts, strict=True)))
 
 
 def _unjudged_shares(
@@ -360,7 +390,7 @@ def write_comparisons(
 ) -> list[Path]:
     """Write ``pairs.parquet``, ``systems.parquet`` and figures of each track to a folder.
 
-    Of robust comparisons, ``conclusions.parquet``, ``conditions.parquet`` and ``best.parquet`` too.
+    Of robust comparisons and those by segment, also a file of each of `Comparisons.more_tables`.
 
     There are a figure of the pairs and, without a baseline, one of the ranks (``.ranks``) for each
     track, and for each measure where there are several. Figures of an earlier comparison are
@@ -372,7 +402,7 @@ def write_comparisons(
     tables = {
         "pairs": comparisons.pair_frame(),
         "systems": comparisons.frame().drop("test"),
-        **comparisons.robust_tables(),
+        **comparisons.more_tables(),
     }
     several = len({c.pairs.label for c in comparisons}) > 1
     figures = {}
@@ -383,7 +413,7 @@ def write_comparisons(
         figures[name] = c.show()
         if (ranks := c.show_ranks()) is not None:
             figures[f"{name}.ranks"] = ranks
-    for name in ROBUST_TABLES:
+    for name in MORE_TABLES:
         file = out / f"{name}.parquet"
         if name not in tables and file.is_file() and "compare" in (provenance(file) or {}):
             file.unlink()

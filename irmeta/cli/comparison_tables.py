@@ -28,6 +28,8 @@ _HEADINGS = {
     "conclusions": "Conclusions, and the conditions that undo or reverse them",
     "conditions": "Conclusions that each condition keeps",
     "best": "Systems that no other beats safely",
+    "interactions": "Pairs whose difference depends on the segment, or is reversed",
+    "segment_tests": "Pairs in each segment, corrected over all segments and pairs",
 }
 
 
@@ -42,9 +44,9 @@ def print_comparisons(
     """Print or write the systems, best first, or the tested pairs with the results of the tests.
 
     LaTeX and Markdown have systems by measures. JSON also has the rows of a gate, the tables of
-    robust comparisons, and the notes on runs.
+    robust comparisons and of segments, and the notes on runs.
     """
-    robust, is_pairs = comparisons.robust_tables(), table == "pairs"
+    tables, is_pairs = comparisons.more_tables(), table == "pairs"
     effect = comparisons[0].pairs.effect_text
     first = {"pairs": comparisons.pair_frame()} if is_pairs else {}
 
@@ -56,7 +58,7 @@ def print_comparisons(
             print_parts(parts, digits)
         if not is_pairs and any(one.pairs.baseline is None for one in comparisons):
             print_text(open_console(), "p-values of each pair: --table pairs")
-        for name, frame in robust.items():
+        for name, frame in tables.items():
             print_text(open_console(), f"{_HEADINGS[name]}:", "bold")
             print_table_of(frame, digits=digits)
 
@@ -65,7 +67,7 @@ def print_comparisons(
             "compare",
             first
             | {"systems": comparisons.frame()}
-            | robust
+            | tables
             | ({} if gate is None else {"gate": gate.rows, "gate_queries": gate.queries}),
             "Pairs of systems with the results of tests."
             if is_pairs
@@ -85,8 +87,8 @@ def print_comparisons(
             has_effect = (is_pairs or one.pairs.baseline is not None) and not display.is_paper
             for line in one.lines(effect=has_effect, sets=not is_pairs):
                 note(line)
-    if robust and display.form not in ("table", "json"):
-        is_safe = robust["conclusions"]["safe"]
+    if comparisons.robust is not None and display.form not in ("table", "json"):
+        is_safe = comparisons.robust.conclusions["safe"]
         note(
             f"{is_safe.sum():,} of {count(len(is_safe), 'conclusion')} safe; "
             "what undoes the others: --format json or table, or a folder of --out"

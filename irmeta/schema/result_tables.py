@@ -331,6 +331,46 @@ GATE = Table(
     },
     caption="Systems against a baseline.",
 )
+_PAIR_KEY = {
+    "track": TRACK,
+    "qrels": Column("name", "qrels set; empty where one is compared"),
+    "measure": MEASURE,
+    "baseline": Column("name", "baseline of the comparison; null: all pairs", null=True),
+    "system_a": Column("name", "first system"),
+    "system_b": Column("name", "second system"),
+}
+INTERACTIONS = Table(
+    "interactions",
+    tuple(_PAIR_KEY),
+    {
+        **_PAIR_KEY,
+        "segments": Column("count", "segments with two queries or more"),
+        "queries": Column("count", "queries in them on which every system has a value"),
+        "statistic": Column("real", "Welch's statistic of the means by segment; NaN: not tested"),
+        "p_uncorrected": Column("real", "p of equal mean differences in all segments"),
+        "p_adjusted": Column("real", "the same, corrected over pairs"),
+        "p_reversal": Column(
+            "real",
+            "p of better in some segments and worse in others, corrected over pairs",
+        ),
+        "verdict": Column("text", "what is shown of the pair"),
+    },
+    caption="Pairs of systems whose difference depends on the segment of the queries.",
+)
+SEGMENT_TESTS = Table(
+    "segment_tests",
+    (*_PAIR_KEY, "segment"),
+    {
+        **_PAIR_KEY,
+        "segment": Column("name", "segment of the queries"),
+        "queries": Column("count", "queries on which every system has a value"),
+        "difference": Column("real", "mean of system_a minus that of system_b"),
+        "se": Column("real", "standard error of the difference"),
+        "p_uncorrected": Column("real", "p of the paired t-test in this segment; NaN: no spread"),
+        "p_adjusted": Column("real", "p by sign flips, corrected over all segments and pairs"),
+    },
+    caption="Pairs of systems in each segment of the queries.",
+)
 COMMON_ALPHA = Table(
     "common",
     ("track", "sets"),

@@ -31,6 +31,7 @@ _NAMES = {
         "asp", "detectable_difference", "indistinguishable_groups", "power", "separation",
     ),
     "irmeta.stats.generalizability": ("GStudy", "d_study", "g_study", "queries_for"),
+    "irmeta.stats.interactions": ("interaction_test",),
     "irmeta.stats.means": ("mean_intervals",),
     "irmeta.stats.mixed_judgments": ("least_labelled", "mixtures"),
     "irmeta.stats.new_measure": ("Reordering", "coverage", "reordering"),
@@ -61,7 +62,7 @@ __all__ = [
     "borda", "cluster_order", "corrected_differences", "corrected_means", "correction_gain",
     "correlate", "count_violations", "coverage", "d_study", "delta_relative_improvement",
     "detectable_difference", "effect_ratio", "g_study", "greedy_cover", "half_orders",
-    "indistinguishable_groups", "intransitive_triples", "jaccard", "judge_bias",
+    "indistinguishable_groups", "interaction_test", "intransitive_triples", "jaccard", "judge_bias",
     "least_labelled", "leave_out_effects", "max_t_test", "mc4", "mean_intervals",
     "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
     "preference_pairs", "preference_subsets", "properties_for", "queries_for", "query_subsets",
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
         separation,
     )
     from irmeta.stats.generalizability import GStudy, d_study, g_study, queries_for
+    from irmeta.stats.interactions import interaction_test
     from irmeta.stats.means import mean_intervals
     from irmeta.stats.mixed_judgments import least_labelled, mixtures
     from irmeta.stats.new_measure import Reordering, coverage, reordering

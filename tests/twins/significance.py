@@ -309,3 +309,53 @@ def sets_without_difference(separated: list[list[bool]]) -> list[list[int]]:
         if not any(separated[a][b] for a, b in combinations(some, 2))
     ]
     return sorted(sorted(some) for some in free if not any(some < other for other in free))
+
+
+# Classes of queries
+
+
+def welch(groups: Rows) -> float:
+    """Sum over classes of n (mean - centre)^2 / variance, the centre weighted likewise."""
+    weights = [len(group) / variance(group) for group in groups]
+    centre = math.fsum(w * mean(g) for w, g in zip(weights, groups, strict=True)) / sum(weights)
+    return math.fsum(w * (mean(g) - centre) ** 2 for w, g in zip(weights, groups, strict=True))
+
+
+def interaction(differences: list[float], classes: list[int]) -> float:
+    """Share of all permutations of the classes with at least Welch's statistic of the sample."""
+
+    def statistic(labels: tuple[int, ...]) -> float:
+        groups = [
+            [d for d, label in zip(differences, labels, strict=True) if label == c]
+            for c in sorted(set(classes))
+        ]
+        return math.inf if any(variance(g) == 0 for g in groups) else welch(groups)
+
+    bar = statistic(tuple(classes)) * (1 - 1e-9)
+    every = [statistic(labels) for labels in permutations(classes)]
+    return sum(of >= bar for of in every) / len(every)
+
+
+def max_t_over_classes(differences: Rows, members: list[list[bool]]) -> Rows:
+    """Share of all sign flips whose greatest |t| over classes and pairs is at least each |t|."""
+
+    def t_values(flips: tuple[int, ...]) -> Rows:
+        rows = []
+        for member in members:
+            row = []
+            for pair in range(len(differences[0])):
+                group = [
+                    sign * d[pair]
+                    for sign, d, is_in in zip(flips, differences, member, strict=True)
+                    if is_in
+                ]
+                spread = math.sqrt(variance(group) / len(group))
+                row.append(abs(mean(group)) / spread if spread else math.inf)
+            rows.append(row)
+        return rows
+
+    sample = t_values((1,) * len(differences))
+    flipped = [max(map(max, t_values(f))) for f in product((1, -1), repeat=len(differences))]
+    return [
+        [sum(of >= t * (1 - 1e-9) for of in flipped) / len(flipped) for t in row] for row in sample
+    ]
