@@ -62,7 +62,11 @@ def plain_options(text: str) -> list[str]:
 
 def entry_of(command: str) -> str:
     """Return the function of a command; that of all studies for a study."""
-    if command.startswith("study ") and command not in ("study all", "study claims"):
+    if command.startswith("study ") and command not in (
+        "study all",
+        "study bundle",
+        "study claims",
+    ):
         return "irmeta.cli.studies._command"
     function = inspect.unwrap(all_commands()[command].callback)
     return node_of(function)

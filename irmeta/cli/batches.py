@@ -30,7 +30,12 @@ from irmeta.schema.columns import Column
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.sections import PRINTED
 from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN, UNDECIDED
-from irmeta.studies.framework.study_results import claims, differences, results_with_claims
+from irmeta.studies.framework.study_results import (
+    claims,
+    differences,
+    results_with_claims,
+    sources_of,
+)
 from irmeta.summaries import print_table
 
 if TYPE_CHECKING:
@@ -249,14 +254,7 @@ def claims_result(folders: Sequence[str], per_track: bool, mixed: bool) -> Resul
     """Return the claims of the studies in some folders as the result of a command."""
     rows, results = claims(folders, per_track=per_track, mixed=mixed), results_with_claims(folders)
     differing = differences(results)
-    sources = {
-        result.study.name: {
-            name: fact
-            for name, fact in result.provenance.items()
-            if name not in ("study", "measures")
-        }
-        for result in results
-    }
+    sources = sources_of(results)
     asked = {"folders": [*folders], "per_track": per_track, "mixed": mixed}
     provenance = {"irmeta": __version__, "study claims": asked, "studies": sources}
     provenance |= {"differences": differing} if differing else {}

@@ -12,7 +12,7 @@ import typer
 
 from irmeta.cli.app import FAILED, DaskOption, Group, StrictOption, app, cluster, progress_line
 from irmeta.cli.display import Display
-from irmeta.cli.notes import error_line
+from irmeta.cli.notes import error_line, note
 from irmeta.cli.registered import (
     CONTEXT,
     KEYWORD,
@@ -158,6 +158,31 @@ def claims(
     from irmeta.cli.batches import claims_result
 
     display.write(claims_result([str(folder) for folder in folders], per_track, mixed))
+
+
+@command("irmeta study bundle studies/ studies.zip", group=study, parent="irmeta study")
+def bundle(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            show_default=False,
+            help="Folder of a finished study, or of `irmeta study all`.",
+        ),
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT.zip", show_default=False, help="The file.")],
+    figures: Annotated[
+        bool, typer.Option(help="Whether SVG and PNG files of figures are in it; PDFs never are.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that irmeta did not write.")
+    ] = False,
+) -> None:
+    """Pack tables, options and pages of finished studies in one file with checksums."""
+    from irmeta.studies.framework.bundle import bundle as pack
+
+    packed = pack(str(folder), str(out), figures=figures, force=force)
+    note(f"{packed.height:,} files, {packed['bytes'].sum():,} bytes in {out}")
 
 
 def _command(one: Study) -> typer.Typer:

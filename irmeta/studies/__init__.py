@@ -3,7 +3,8 @@
 Each study is a function: ``irmeta.studies.search_length(store, out)`` runs one of them.
 ``irmeta.studies.open(out)`` opens the results of a study or of `reanalyze`, and
 ``irmeta.studies.run_all(store, out)`` runs all studies of a store, and
-``irmeta.studies.claims(out)`` says which claims of their papers hold.
+``irmeta.studies.claims(out)`` says which claims of their papers hold, and
+``irmeta.studies.bundle(out, "out.zip")`` packs results to deposit them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ def __getattr__(name: str) -> Any:
         from irmeta.studies.framework.study_results import claims
 
         return claims
+    if name == "bundle":
+        from irmeta.studies.framework.bundle import bundle
+
+        return bundle
     if name == "run_all":
         from irmeta.studies.framework.run_all import run_all
 
@@ -40,6 +45,7 @@ def __dir__() -> list[str]:
     return sorted(
         {
             *globals(),
+            "bundle",
             "claims",
             "open",
             "run_all",

@@ -16,7 +16,7 @@ def all_commands() -> dict[str, Any]:
     """Map the words of each command, such as ``study depth``, to typer's command."""
     root: Any = get_command(load_commands())
     studies = root.commands["study"]
-    named = ("all", "claims", *study_modules())
+    named = ("all", "bundle", "claims", *study_modules())
     return {**root.commands} | {f"study {name}": studies.get_command(None, name) for name in named}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -139,6 +139,15 @@ class RecordedFiles:
         """Return the facts of each file by name: of the files of this run, or else of all."""
         written = self._written or self._known
         return {name: facts for name, facts in self._known.items() if name in written}
+
+    def record_of(self, names: Collection[str]) -> bytes:
+        """Return the record of some of the files, for a copy of the folder.
+
+        The record of a track has another key, so that a study computes the track again.
+        """
+        listed = {name: known for name, known in self._known.items() if name in names}
+        key = "" if self._folder == ALL else "copied"
+        return add_checksum(to_json(self._record | {"key": key, "files": listed}))
 
     def finish(self, key: str) -> None:
         """Remove files of earlier runs that this run did not write, and record the key."""

@@ -260,6 +260,18 @@ def results_with_claims(folders: AnyLocation | Sequence[AnyLocation]) -> list[St
     return results
 
 
+def sources_of(results: Sequence[StudyResults]) -> dict[str, dict[str, Any]]:
+    """Return the provenance of studies by name: revision, options, policies and tracks."""
+    return {
+        result.study.name: {
+            name: fact
+            for name, fact in result.provenance.items()
+            if name not in ("study", "measures")
+        }
+        for result in results
+    }
+
+
 def differences(results: Sequence[StudyResults]) -> list[str]:
     """Return in which tracks, judgments and policies studies differ, one sentence per study."""
     on_tracks = [result for result in results if "tracks" in result.provenance]
