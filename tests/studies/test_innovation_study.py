@@ -192,6 +192,21 @@ def test_tables__have_the_papers_values_where_the_track_is_the_papers():
     assert table.select("doc", "printed").rows() == [("FBIS4-44815", "0.08")]  # no other doc
 
 
+def test_table_2__first_trials_are_those_of_a_run_with_fewer():
+    runs = {
+        s: {q: down(*docs) for q, docs in zip("123456", of, strict=True)}
+        for s, of in (("a", ["pq", "p", "xq", "p", "x", "q"]), ("b", ["q"] * 3 + ["p"] * 3))
+    }
+    track = Track(runs, {q: {"p": 1, "q": 1} for q in "123456"})
+    long, short = (
+        rows_of("table_2", table_2(rare_track(track, **FEW | {"trials": trials})))
+        for trials in (150, 100)
+    )
+    assert long["first_trials"].to_list() == short["stability"].to_list()
+    assert short["first_trials"].to_list() == short["stability"].to_list()
+    assert long["first_trials"].to_list() != long["stability"].to_list()
+
+
 def test_collection__other_measures_are_not_the_papers():
     assert InnovationOptions().is_papers
     for choices in (

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import polars as pl
 
 from irmeta.studies.framework.claims import CannotBeSaid, Claim, Found, cell, minus, value
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.papers.innovation.compute import PAPER_TEST, TESTS, TIES
+from irmeta.studies.papers.innovation.compute import FIRST, PAPER_TEST, TESTS, TIES
 from irmeta.studies.papers.innovation.study import MEASURES, PAPER_LEVELS
 from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 SAME = 0.005  # differences of stability up to this say nothing: trials are random
+SIMILAR = 0.05  # largest difference of two correlations called similar
+FEW_RANKS = 0.05  # share of all ranks that a largely unaffected system moves on average
 TAUS = {"RareP": ("< 0.9", "below 0.9 (DLT20)"), "RareAP": (">= 0.9", "not below 0.9 (DLT20)")}
 """Condition of tau-b at the greatest alpha by measure, and what Figure 2 shows."""
 
@@ -33,9 +36,17 @@ def claims(options: Options) -> Iterator[Claim]:
                 "Section 3, Figure 1", f"D at alpha = {most:g} minus D at alpha = 0",
                 minus(_first(most), _first(0.0), ".0f"), "< 0", "all", "28 against 44 (DLT20)",
                 ".0f")  # fmt: skip
+    yield Claim("common-unaffected", "Rarity hardly changes the rank of S_common.",
+                "Section 3, Figure 1", "mean over D of the share of all ranks that S_common moves "
+                f"from alpha = 0 to {most:g}", partial(_moved, most=most), f"<= {FEW_RANKS}", "all",
+                format=".1%")  # fmt: skip
+    yield Claim("stability-converged", f"Stability has largely converged after {FIRST} trials.",
+                "Section 4.4", f"greatest difference of stability after {FIRST} and after all "
+                "trials", partial(_converged, families=options.families()), "<= 0.01", "all",
+                format=".4f")  # fmt: skip
     yield Claim("rare-less-relevant", "Rarely retrieved docs are less relevant.", "Section 4.6",
                 "share of higher grades among the rarest minus that among the most common docs",
-                _grades, "< 0", "all", format="percent")  # fmt: skip
+                _grades, "< 0", "all", format="percent", check=True)  # fmt: skip
 
 
 def _orders(measure: str, family: str, most: float) -> Iterator[Claim]:
@@ -57,6 +68,21 @@ def _orders(measure: str, family: str, most: float) -> Iterator[Claim]:
     yield Claim(f"{measure.lower()}-order", text, "Section 4.2, Figure 2",
                 f"tau-b at alpha = {most:g}", cell("figure_2", "value", measure=family, alpha=most,
                 method="tau-b"), holds, printed=printed, check=True)  # fmt: skip
+
+    def differs(tables: Tables) -> Found:
+        rows = tables["figure_2"].filter(pl.col("alpha") <= most, measure=family)
+        tau, tau_ap = (
+            rows.filter(method=method).sort("alpha")["value"] for method in ("tau-b", "tau-ap-b")
+        )
+        if tau.is_empty() or tau.len() != tau_ap.len() or (tau_ap - tau).is_nan().any():
+            raise CannotBeSaid("tau-b or tau_AP,b is undefined")
+        taus = f"{tau_ap[-1]:.3f} and {tau[-1]:.3f}".replace("-", "\u2212")
+        why = f"{taus} by tau_AP,b and tau-b at alpha = {most:g}"
+        return Found(float((tau_ap - tau).abs().to_numpy().max()), why)
+
+    yield Claim(f"{measure.lower()}-tau-ap", f"For {measure}, tau_AP yields results like tau's.",
+                "Section 4.2", "greatest difference of tau_AP,b and tau-b over alpha", differs,
+                f"<= {SIMILAR}", "all")  # fmt: skip
 
 
 def _pairs(measure: str, family: str, most: float) -> Iterator[Claim]:
@@ -125,6 +151,33 @@ def _first(alpha: float) -> Callable[[Tables], float]:
         return value(tables, "first_places", "first", alpha=alpha)
 
     return statistic
+
+
+def _moved(tables: Tables, most: float) -> Found:
+    rows = tables["figure_1"].filter(pl.col("alpha").is_in([0.0, most]))
+    moves = rows.sort("alpha").group_by("made", "docs").agg(
+        (pl.col("rank").last() - pl.col("rank").first()).abs().alias("ranks")
+    )  # fmt: skip
+    rare, common = (moves.filter(made=system)["ranks"] for system in ("rare", "common"))
+    if rare.is_empty() or common.is_empty() or most == 0:
+        raise CannotBeSaid("no alpha is above 0, or no query has a relevant doc")
+    mean, of_rare = (float(ranks.to_numpy().mean()) for ranks in (common, rare))
+    ranks = rows["systems"][0]
+    why = f"{mean:.1f} of {ranks} ranks, at most {common.max():.4g}; S_rare {of_rare:.1f}"
+    return Found(mean / ranks, why)
+
+
+def _converged(tables: Tables, families: Sequence[str]) -> Found:
+    rows = tables["table_2"].filter(pl.col("measure").is_in(families), ties="absolute")
+    rows = rows.filter(pl.col("stability").is_finite(), pl.col("trials") > FIRST)
+    if rows.is_empty():
+        raise CannotBeSaid(f"no stability, or at most {FIRST} trials")
+    change = (pl.col("first_trials") - pl.col("stability")).abs()
+    measure, alpha, first, last = rows.sort(change).select(
+        "measure", "alpha", "first_trials", "stability"
+    ).row(-1)  # fmt: skip
+    why = f"{first:.3f} and {last:.3f} by {measure.partition('(')[0]} at alpha = {alpha:g}"
+    return Found(abs(first - last), why)
 
 
 def _grades(tables: Tables) -> Found:

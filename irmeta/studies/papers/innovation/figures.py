@@ -15,7 +15,7 @@ from irmeta.report.charts.row_charts import dumbbell, strip
 from irmeta.report.figures import rarity_histogram
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.innovation.study import GRID, MARKED, MEASURES, PAPER_FEWER_SYSTEMS
+from irmeta.studies.papers.innovation.study import GRID, MARKED
 from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 THRESHOLD = 0.9  # tau of equivalent orders (Section 4.2)
@@ -122,26 +122,14 @@ def _figure_2_tracks(rows: pl.DataFrame, options: Options) -> Any:
 def _fewer_systems(rows: pl.DataFrame, options: Options) -> Any:
     several = rows["alpha"].n_unique() > 1
     name = pl.format("{}, alpha = {}", "track", _alpha()) if several else pl.col("track")
-    ours = rows.select(pane="measure", name=name, x="systems", y="tau_b", dashed=pl.lit(False))
     return curve_panes(
-        pl.concat([ours, pl.DataFrame(_printed(options), schema=ours.schema)]),
+        rows.select(pane="measure", name=name, x="systems", y="tau_b", dashed=pl.lit(False)),
         [Pane(name, f"{short(name)}: tau-b") for name in options.families()],
         title=f"Orders of fewer systems, {number_of_tracks(rows)}",
         subtitle="order of N systems by their own rarity with their order among all, mean of draws",
         x_title="N",
-        dashes=("computed", "the paper, Table 3") if options.is_papers else ("", ""),
         same_y=True,
     )
-
-
-def _printed(options: Options) -> list[dict[str, Any]]:
-    """Return the curves of the paper's Table 3, if the measures are the paper's."""
-    return [
-        {"pane": pane, "name": "TREC-8", "x": systems, "y": float(value), "dashed": True}
-        for measure, pane in zip(MEASURES, options.families(), strict=True)
-        for (of, systems), value in PAPER_FEWER_SYSTEMS.items()
-        if of == measure and options.is_papers
-    ]
 
 
 MOST_SYSTEMS = 40  # rows of the contributions; of more, those with the most unique docs
@@ -387,10 +375,7 @@ OF_TRACKS = (
     f"{ORDERS} Each line is a track; of more than eight, those with the least, the quartiles and "
     "the greatest value at alpha = 1 are emphasised."
 )
-FEWER_LINES = (
-    "Near 1, rarity among a few systems orders them as it does among all. Dashed: the paper's "
-    "TREC-8, if the measures are the paper's."
-)
+FEWER_LINES = "Near 1, rarity among a few systems orders them as it does among all."
 FIGURES = (
     Figure("docs_by_holders", "docs_by_holders",
            lambda rows, o: rarity_histogram(

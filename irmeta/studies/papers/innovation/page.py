@@ -262,7 +262,10 @@ def _made_systems(tables: Tables, options: Options) -> Section:
         "first with the median number of relevant docs (--figure-query). S_rare is first from the "
         "least D on which it alone has rank 1; the paper's D are those of its own topic. "
         f"{POINTER}",
-        ["first_places", show_printed("Figure 1")],
+        [
+            Show("first_places", ("track", "query", "relevant", "alpha", "first"), pivot="alpha"),
+            show_printed("Figure 1"),
+        ],
         notes=[*_absent(tables, "figure_1"), *SLIPS["Figure 1"]],
     )
 

@@ -23,7 +23,12 @@ from irmeta.schema.columns import (
     percent,
     stored,
 )
-from irmeta.studies.framework.study import Study, printed_numbers, read_printed, values_of
+from irmeta.studies.framework.study import (
+    Study,
+    printed_numbers,
+    read_printed,
+    values_of,
+)
 
 SOURCE = (
     "Türkmen, Lease and Kutlu 2023, New Metrics to Encourage Innovation and Diversity in "
@@ -367,6 +372,7 @@ TABLES = (
         "stability": Column("real", "mean over pairs of the share of trials in which the same "
                             "system is better; a tie is a trial for neither; NaN: undefined",
                             format=".3f"),
+        "first_trials": stored("real", "stability after the first 100 trials; NaN: undefined"),
         "tied": percent("share of trials and pairs that tie; NaN: undefined"),
         "size": stored("count", "queries of a trial"),
         "trials": stored("count", "trials"),
@@ -545,7 +551,7 @@ STUDY = Study(
     paper=SOURCE,
     gives="Measures that reward relevant docs which few systems retrieve: orders of systems, "
     "significantly different pairs, stability, and who retrieves what no other does.",
-    revision=3,
+    revision=4,
     options=InnovationOptions,
     tables=TABLES,
     printed=NUMBERS,
