@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import polars as pl
 import pytest
 
+from irmeta.studies.papers.depth.orders import across_cutoffs, by_one_measure
+from irmeta.studies.papers.depth.study import NUMBERS, DepthOptions
 from irmeta.studies.papers.depth.study import STUDY as DEPTH
-from irmeta.studies.papers.depth.study import DepthOptions
 from irmeta.studies.papers.innovation.study import STUDY as INNOVATION
 from irmeta.studies.papers.innovation.study import InnovationOptions
 from irmeta.studies.papers.preference.study import STUDY as PREFERENCE
@@ -131,6 +135,29 @@ def drawn(family: str, *values: float) -> Rows:
                                     for i, v in enumerate(values, 1)])  # fmt: skip
 
 
+def both_taus(family: str, *pairs: tuple[float, float]) -> Rows:
+    """Rows of tau-b and tau_AP,b at alpha = 0, ..., 1."""
+    rows = [{"alpha": i / (len(pairs) - 1), "method": method, "value": value}
+            for i, pair in enumerate(pairs) for method, value in zip(("tau-b", "tau-ap-b"), pair,
+                                                                     strict=True)]  # fmt: skip
+    return rare("figure_2", family, rows)
+
+
+def moved(common: float, rarest: float) -> Rows:
+    """Ranks of both hypothetical systems with one doc, and unmoved with two."""
+    return {"figure_1": [
+        {"made": made, "docs": docs, "alpha": alpha, "rank": 20 - alpha * ranks * (docs == 1),
+         "systems": 40}
+        for made, ranks in (("common", common), ("rare", rarest))
+        for docs in (1, 2) for alpha in (0.0, 1.0)]}  # fmt: skip
+
+
+def converged(difference: float, trials: int = 1000) -> Rows:
+    rows = [{"alpha": alpha, "ties": "absolute", "trials": trials, "stability": 0.7,
+             "first_trials": 0.7 - alpha * difference} for alpha in (0.0, 1.0)]  # fmt: skip
+    return {"table_2": [{"measure": family, **row} for family in RARE.families() for row in rows]}
+
+
 def first(before: int | None, after: int | None) -> Rows:
     return {"first_places": [{"alpha": 0.0, "first": before}, {"alpha": 1.0, "first": after}]}
 
@@ -144,6 +171,8 @@ def grades(rarest: float, common: float, *grades: int) -> Rows:
 
 def rare_cases() -> dict[str, Case]:
     made = {
+        "common-unaffected": Case(moved(4, 8), moved(4.2, 8), {"figure_1": []}),
+        "stability-converged": Case(converged(0.01), converged(-0.011), converged(0.0, 100)),
         "rare-first": Case(first(44, 28), first(44, 44), first(44, None)),
         "rare-less-relevant": Case(grades(0.1, 0.2, 1, 2), grades(0.2, 0.2, 1, 2),
                                    grades(0.1, 0.2, 1)),
@@ -154,6 +183,9 @@ def rare_cases() -> dict[str, Case]:
                                       taus(family, 1, float("nan"))),
             f"{name}-order": Case(*[taus(family, 1, tau) for tau in
                                     ((0.89, 0.9) if name == "rarep" else (0.9, 0.89))]),
+            f"{name}-tau-ap": Case(both_taus(family, (1, 1), (0.9, 0.86), (0.9, 0.88)),
+                                   both_taus(family, (1, 1), (0.94, 0.86), (0.9, 0.89)),
+                                   both_taus(family, (1, 1), (0.9, float("nan")))),
             f"{name}-few-systems": Case(drawn(family, 0.97, 0.9), drawn(family, 0.89, 0.99),
                                         drawn(family, float("nan"))),
         }  # fmt: skip
@@ -190,7 +222,9 @@ def test_innovation__printed_numbers_of_the_track_and_both_numbers():
 POOLED = DepthOptions()
 KNOWN = {"collections": [{"depth": "20", "depth_source": "comprehensive"}]}
 UNKNOWN = {"collections": [{"depth": "20", "depth_source": "default"}]}
+ALL = {"collections": [{"depth": "20", "depth_source": "given", "depth_bound": "at least"}]}
 UTILITY, RECALL = ("ERR", "RBP(p=0.8,rel=1)"), ("AP(norm=min)", "nDCG")
+TOP_RBP, DEEP_RBP, ZIPF = "RBP(p=0.8,rel=1)", "RBP(p=0.95,rel=1)", "nDCG(discount=zipf)"
 
 
 def growth(rate: float) -> Rows:
@@ -201,8 +235,9 @@ def growth(rate: float) -> Rows:
 
 def lost(level: str, recall: float, utility: float) -> Rows:
     changes = {"AP(norm=min)@20": recall, "ERR@20": utility}
-    return {"table_5": [{"level": level, "judgments": "pool", "measure": m, "delta_percent": v}
-                        for m, v in changes.items()]}  # fmt: skip
+    rows = [{"level": level, "judgments": "pool", "measure": m, "delta_percent": v}
+            for m, v in changes.items()]  # fmt: skip
+    return KNOWN | {"table_5": rows}
 
 
 def deep(names: tuple[str, ...], column: str, *values: float, lists: str = "full") -> Rows:
@@ -211,17 +246,33 @@ def deep(names: tuple[str, ...], column: str, *values: float, lists: str = "full
     return KNOWN | {"table_7": rows}
 
 
-def condensed(one: float, other: float) -> Rows:
-    rows = (
-        deep(("ERR",), "coverage", v, v, lists=n) for n, v in (("condensed", one), ("full", other))
-    )
+def condensed(column: str, one: float, other: float) -> Rows:
+    rows = (deep(("ERR",), column, v, v, lists=n) for n, v in (("condensed", one), ("full", other)))
     return KNOWN | {"table_7": [row for made in rows for row in made["table_7"]]}
 
 
-def ordered(utility: float, recall: float) -> Rows:
-    return {"stability": [{"measure_a": m, "measure_b": m, "stable": v}
-                          for names, v in ((UTILITY, utility), (RECALL, recall)) for m in names]
-            + [{"measure_a": "nDCG", "measure_b": "AP(norm=min)", "stable": 0.0}]}  # fmt: skip
+def compared(column: str, *values: tuple[str, float], depth: str = "20") -> Rows:
+    """Rows of table_7 at two cutoffs deeper than the pool, of some measures."""
+    rows = [row for m, v in values for row in deep((m,), column, v, v)["table_7"]]
+    return {"collections": [{"depth": depth, "depth_source": "given"}], "table_7": rows}
+
+
+def median_p(deepest: float, depth: int = 20) -> Rows:
+    return {"collections": [{"depth": f"{depth}", "depth_source": "given"}], "table_7": [
+        {"measure": "nDCG", "depth": depth, "lists": "full", "k": depth + more, "median_p": v,
+         "reference_k": depth} for more, v in ((-1, 0.9), (0, 0.2), (1, 0.1), (80, deepest))
+    ]}  # fmt: skip
+
+
+def ordered(**columns: dict[str, float | None]) -> Rows:
+    """Rows of stability: by column, the values of one measure, or of a pair as "one, other"."""
+    return {"stability": [
+        dict(zip(("measure_a", "measure_b"), (name.split(", ") * 2)[:2], strict=True), **{c: v})
+        for c, values in columns.items() for name, v in values.items()]}  # fmt: skip
+
+
+def thetas(first: str, one: float | None, second: str, other: float | None) -> Rows:
+    return ordered(theta={first: one, second: other})
 
 
 def judged(deeper: float, depth: str = "20") -> Rows:
@@ -238,9 +289,10 @@ def residual(score: float, rest: float) -> Rows:
 DEEP = UNKNOWN | {"table_7": deep(UTILITY + RECALL, "coverage", 0.9, 0.9)["table_7"]}
 DEPTHS = {
     "pool-incomplete": by_number(growth, 0.21, 0.2, UNKNOWN),
-    "run-left-out": Case(lost("run", -6, -5), lost("run", -6, -4)),
+    "run-left-out": Case(lost("run", -6, -5), lost("run", -6, -4), lost("run", -6, -5) | UNKNOWN),
     "group-left-out": Case(lost("group", -6, -5), lost("group", -6, -4), lost("run", -6, -5)),
-    "recall-loses-more": Case(lost("group", -6, -5), lost("group", -5, -5), lost("run", -6, -5)),
+    "recall-loses-more": Case(lost("group", -6, -5), lost("group", -5, -5),
+                              lost("group", -6, -5) | ALL),
     "contributors-gain": by_number(judged, 0.5, 0.6, judged(0.5, "10")),
     "ties": by_number(lambda tau: {"table_6": [{"tau_b": tau}]}, 0.9, 0.89,
                       {"table_6": [{"tau_b": None}]}),
@@ -252,16 +304,109 @@ DEPTHS = {
                               deep(UTILITY, "inversion", 0.02, 0.0), DEEP),
     "recall-inversion": Case(deep(RECALL, "inversion", 0.02, 0.0),
                              deep(RECALL, "inversion", 0.01, 0.0), DEEP),
-    "condensed": by_number(condensed, (0.9, 0.89), (0.92, 0.9), DEEP),
+    "coverage-by-family": Case(compared("coverage", ("ERR", 0.9), ("nDCG", 0.8)),
+                               compared("coverage", ("ERR", 0.8), ("nDCG", 0.8)), DEEP),
+    "coverage-as-deep": Case(compared("coverage", (DEEP_RBP, 0.9), ("AP(norm=min)", 0.8)),
+                             compared("coverage", (DEEP_RBP, 0.8), ("AP(norm=min)", 0.8)), DEEP),
+    "rbp-discriminates": Case(
+        compared("discrimination", (TOP_RBP, 0.45), ("AP(norm=min)", 0.5)),
+        compared("discrimination", (TOP_RBP, 0.44), ("AP(norm=min)", 0.5)),
+        compared("discrimination", (TOP_RBP, 0.45), ("AP(norm=min)", 0.5), depth="100")),
+    "median-p-rises": Case(median_p(0.21), median_p(0.2), median_p(0.21, 100)),
+    "condensed-inversion": by_number(condensed, ("inversion", 0.02, 0.02),
+                                     ("inversion", 0.01, 0.02), DEEP),
+    "condensed-coverage": by_number(condensed, ("coverage", 0.92, 0.9),
+                                    ("coverage", 0.93, 0.9), DEEP),
     "residual": Case(residual(0.5, 0.06), residual(0.5, 0.05)),
-    "utility-stable": Case(ordered(0.9, 0), ordered(0.89, 0)),
-    "recall-volatile": Case(ordered(0, 0.89), ordered(0, 0.9)),
-    "utility-stabler": Case(ordered(0.9, 0.89), ordered(0.9, 0.9)),
+    **{f"theta-{name}": Case(*(ordered(theta={measure: v}) for v in (10, 11, float("nan"))))
+       for name, measure in (("err", "ERR"), ("rbp-80", TOP_RBP), ("rbp-95", DEEP_RBP))},
+    **{f"theta-{name}": Case(*(ordered(theta={measure: v}) for v in (None, 10, float("nan"))))
+       for name, measure in (("ap", "AP(norm=min)"), ("ndcg", "nDCG"))},
+    **{f"theta-rbp-{name}": Case(thetas(DEEP_RBP, 11, measure, None),
+                                 thetas(DEEP_RBP, 11, measure, 11),
+                                 thetas(DEEP_RBP, None, measure, None))
+       for name, measure in (("ap", "AP(norm=min)"), ("ndcg", "nDCG"))},
+    **{f"stable-rbp-{name}": Case(ordered(stable={DEEP_RBP: 0.9, measure: 0.89}),
+                                  ordered(stable={DEEP_RBP: 0.9, measure: 0.9}))
+       for name, measure in (("ap", "AP(norm=min)"), ("ndcg", "nDCG"))},
+    "ndcg-zipf": Case(ordered(deeper={f"nDCG, {ZIPF}": 0.01}),
+                      ordered(deeper={f"nDCG, {ZIPF}": 0.0})),
+    "rbp-ndcg-alike": Case(ordered(same_cutoff={f"{DEEP_RBP}, nDCG": 0.9}),
+                           ordered(same_cutoff={f"{DEEP_RBP}, nDCG": 0.89})),
+    "rbp-ndcg-symmetric": Case(ordered(asymmetry={f"{DEEP_RBP}, nDCG": 0.05}),
+                               ordered(asymmetry={f"{DEEP_RBP}, nDCG": 0.06})),
 }  # fmt: skip
 
 
+WORKED = {"first-weights", "worked-ratios"}
+
+
 def test_depth__claims_by_hand():
-    assert wrong(DEPTH, POOLED, DEPTHS | {}) == []
+    assert wrong(DEPTH, POOLED, DEPTHS, WORKED) == []
+
+
+def test_depth__arithmetic_of_the_paper():
+    found = verdicts(DEPTH, POOLED, {}).filter(pl.col("claim").is_in(WORKED))
+    assert found["verdict"].to_list() == ["holds", "holds"]
+    assert found["why"].to_list() == ["0.339, 0.220, 0.142", "0.778, 0.800, 0.171"]
+    discounts = [sum(1 / math.log2(1 + i) for i in range(1, k + 1)) for k in (5, 10, 20)]
+    greatest = max(abs(1 / d - p) for d, p in zip(discounts, (0.34, 0.22, 0.14), strict=True))
+    assert found["number"].to_list() == pytest.approx([greatest, 0.78 - 35 / 45])
+
+
+def test_depth__condensed_lists_have_no_benefit_in_the_papers_own_tables():
+    """Tables 7(b) and 8, on the measures that both print; extended evaluation of ClueWeb10."""
+    names = {"Disc.": "discrimination", "Covr.": "coverage", "Invr.": "inversion"}
+    rows = {}
+    for row in NUMBERS:
+        if row["item"] in ("Table 7", "Table 8") and row["collection"].startswith("ClueWeb10"):
+            measure, _, ratio = row["column"].rpartition(" ")
+            lists = {"Table 7": "full", "Table 8": "condensed"}[row["item"]]
+            key = (
+                measure.replace(")", ",rel=1)") if "RBP" in measure else measure,
+                lists,
+                row["row"],
+            )
+            rows.setdefault(key, {})[names[ratio]] = float(row["value"]) / 100
+    both = {key[:1] + key[2:] for key in rows if key[1] == "condensed"}
+    table = [
+        {"measure": m, "lists": lists, "k": int(k.removeprefix("k = ")), "depth": 10, **ratios}
+        for (m, lists, k), ratios in rows.items()
+        if (m, k) in both
+    ]
+    known = {"collections": [{"depth": "10", "depth_source": "comprehensive"}]}
+    found = verdicts(DEPTH, POOLED, known | {"table_7": table}).filter(track="news")
+    number, verdict = (
+        dict(found.select("claim", column).iter_rows()) for column in ("number", "verdict")
+    )
+    assert number["condensed-inversion"] == pytest.approx(0.289 - 0.048)
+    assert number["condensed-coverage"] == pytest.approx(0.0105, abs=1e-3)
+    assert verdict["condensed-inversion"] == verdict["condensed-coverage"] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("low", "theta"), [([], 0), ([(0, 1)], 1), ([(2, 4)], 3), ([(3, 4)], None)]
+)
+def test_depth__theta_is_the_least_k_above_which_all_orders_correlate(low, theta):
+    """Of five cutoffs, the pairs in `low` correlate at .9, which does not exceed .9."""
+    values, means = np.full((5, 5), 0.95), np.ones((5, 3)) * [1, 2, 2]
+    for i, j in low:
+        values[i, j] = values[j, i] = 0.9
+    row = by_one_measure(values, [1, 2, 3, 4, 5], means)
+    assert (row["theta"], row["tied"]) == (theta, 1)
+    assert (row["stable"], row["least"]) == (1.0, 0.9 if low else 0.95), "without the diagonal"
+    nothing = by_one_measure(np.full((5, 5), np.nan), [1, 2, 3, 4, 5], np.ones((5, 3)))
+    assert np.isnan(nothing["theta"])
+    assert nothing["tied"] is None
+
+
+def test_depth__pairs_of_cutoffs_on_both_sides_of_the_diagonal():
+    values = np.array([[0.9, 0.8, np.nan], [0.6, 1.0, 0.7], [0.5, 0.8, np.nan]])
+    row = across_cutoffs(values)
+    assert row["same_cutoff"] == pytest.approx(0.95)
+    assert row["deeper"] == pytest.approx((0.2 - 0.1) / 2)
+    assert row["asymmetry"] == pytest.approx((0.2 + 0.1) / 2)
+    assert (row["stable"], row["least"]) == (pytest.approx(2 / 7), 0.5)
 
 
 def test_depth__depth_below_10_compares_judged_at_10_with_judged_at_k():
@@ -272,11 +417,11 @@ def test_depth__depth_below_10_compares_judged_at_10_with_judged_at_k():
 
 
 def test_depth__every_default_measure_is_of_utility_or_recall():
-    found = verdicts(DEPTH, POOLED, ordered(0.4, 0.8))
-    assert found.filter(claim="utility-stable", track="news")["number"].item() == pytest.approx(0.4)
-    assert found.filter(claim="recall-volatile", track="news")["number"].item() == pytest.approx(
-        0.8
-    )
+    found = verdicts(DEPTH, POOLED, compared("coverage", *((m, 0.4) for m in UTILITY),
+                                             *((m, 0.8) for m in RECALL)))  # fmt: skip
+    of_track = dict(found.filter(track="news").select("claim", "number").iter_rows())
+    assert of_track["utility-coverage"] == pytest.approx(0.4)
+    assert of_track["recall-coverage"] == pytest.approx(0.8)
 
 
 # preference

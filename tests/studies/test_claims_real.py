@@ -114,11 +114,20 @@ def test_depth__conclusions_below_the_pool_equal_independent_values(depth, share
     verdicts = [on_track(depth, f"{f}-inversion")["verdict"] for f in ("utility", "recall")]
     assert verdicts == ["holds", "holds"]
     every = pl.col("measure").is_in([*FAMILIES["utility"], *FAMILIES["recall"]])
-    means = below.filter(every).group_by("lists").agg(pl.col("coverage").mean())
-    by_lists = dict(means.iter_rows())
-    condensed = on_track(depth, "condensed")
-    assert condensed["number"] == pytest.approx(by_lists["condensed"] - by_lists["full"], abs=1e-12)
-    assert condensed["verdict"] == "holds"
+    by_lists = below.filter(every).group_by("lists").agg(
+        pl.col("coverage").mean(), pl.col("inversion").max()
+    )  # fmt: skip
+    of = {lists: ratios for lists, *ratios in by_lists.iter_rows()}
+    for n, (column, verdict) in enumerate({"coverage": "holds", "inversion": "holds"}.items()):
+        condensed = on_track(depth, f"condensed-{column}")
+        expected = of["condensed"][n] - of["full"][n]
+        assert condensed["number"] == pytest.approx(expected, abs=1e-12)
+        assert condensed["verdict"] == verdict
+    recall, utility = (
+        full.filter(pl.col("measure").is_in(FAMILIES[f])) for f in ("recall", "utility")
+    )
+    difference = utility["coverage"].mean() - recall["coverage"].mean()
+    assert on_track(depth, "coverage-by-family")["number"] == pytest.approx(difference, abs=1e-12)
 
 
 def test_depth__systems_left_out_and_residuals_equal_independent_values(depth, shared: Path):
@@ -136,31 +145,37 @@ def test_depth__systems_left_out_and_residuals_equal_independent_values(depth, s
     assert on_track(depth, "residual")["number"] == pytest.approx(residual / score, abs=1e-9)
 
 
-def test_depth__verdicts_on_orders_at_two_cutoffs(depth, shared: Path):
-    """RQ4: the shares of the study are of all cutoffs up to 50, the independent ones of twelve."""
-    oracle = pl.read_csv(shared / "oracles" / "depth_study" / "volatility.csv")
-    same = oracle.filter(pl.col("measure_1") == pl.col("measure_2"))
+def test_depth__theta_of_each_measure_from_the_stored_matrices(depth):
+    """RQ4 on a pool of depth 7; of all pairs of cutoffs above theta none is at .9 or below."""
+    thetas = {"err": 0, "rbp-80": 4, "rbp-95": 11, "ap": 16, "ndcg": 11}
+    rows = {name: on_track(depth, f"theta-{name}") for name in thetas}
+    assert {name: row["number"] for name, row in rows.items()} == thetas
+    assert [row["verdict"] for row in rows.values()] == ["holds"] * 2 + ["does not hold"] + [
+        "holds"
+    ] * 2
     cells = depth.scan("volatility").collect()
-    shares: dict[str, dict[str, float]] = {"study": {}, "oracle": {}}
-    for family, names in FAMILIES.items():
-        ours = [name.replace("(gmax=2)", "").replace("beta=1,", "") for name in names]
-        of_one = cells.filter(pl.col("measure_a") == pl.col("measure_b"))
-        of_one = of_one.filter(pl.col("measure_a").is_in(ours))
-        stable = of_one.group_by("measure_a").agg((pl.col("value") >= 0.9).mean())
-        shares["study"][family] = stable["value"].mean()
-        known = same.filter(pl.col("measure_1").is_in(names))
-        grid = known.group_by("measure_1").agg((pl.col("tau_b") >= 0.9).mean())
-        shares["oracle"][family] = grid["tau_b"].mean()
-    utility, recall = (shares["study"][family] for family in FAMILIES)
-    rows = [on_track(depth, n) for n in ("utility-stable", "recall-volatile", "utility-stabler")]
-    assert [row["number"] for row in rows] == pytest.approx([utility, recall, utility - recall])
-    assert [row["verdict"] for row in rows] == ["does not hold", "holds", "holds"]
-    assert shares["oracle"]["utility"] > shares["oracle"]["recall"]
+    names = {"ap": "AP(norm=min)", "ndcg": "nDCG", "err": "ERR"}
+    for name, measure in names.items():
+        of = cells.filter(measure_a=measure, measure_b=measure)
+        low = of.filter(pl.col("value") <= 0.9).select(pl.min_horizontal("k_a", "k_b"))
+        assert (low.to_series().max() or 0) == thetas[name]
+        beside = of.filter(pl.col("k_a") != pl.col("k_b"))["value"]
+        share = depth.tables["stability"].filter(measure_a=measure, measure_b=measure)["stable"]
+        assert share.item() == pytest.approx((beside >= 0.9).mean())
+    assert on_track(depth, "theta-rbp-ap")["why"] == "11 against 16"
+    assert on_track(depth, "theta-rbp-ndcg")["verdict"] == "does not hold"
+    zipf = cells.filter(measure_a="nDCG", measure_b="nDCG(discount=zipf)").pivot(
+        "k_b", index="k_a", values="value"
+    )
+    matrix = zipf.sort("k_a").drop("k_a").to_numpy()
+    deeper = np.mean([matrix[k, m] - matrix[m, k] for k in range(50) for m in range(k + 1, 50)])
+    row = on_track(depth, "ndcg-zipf")
+    assert (row["verdict"], row["number"]) == ("holds", pytest.approx(deeper))
 
 
 def test_innovation__more_pairs_by_the_unpaired_t_alone(real_store: irmeta.Store, tmp_path: Path):
     made = irmeta.studies.innovation(
-        real_store, tmp_path / "rare", track="trec-covid-r1", resamples=20, trials=50, draws=5
+        real_store, tmp_path / "rare", track="trec-covid-r1", resamples=20, trials=150, draws=5
     )
     upper = np.triu_indices(143, 1)
     found = {}
@@ -180,6 +195,10 @@ def test_innovation__more_pairs_by_the_unpaired_t_alone(real_store: irmeta.Store
             assert (row["verdict"], row["why"]) == (verdict, f"{after:,} against {before:,}")
     assert found["RareP", "t-unpaired", 1] == 6397
     assert found["RareP", "t", 0] == 7508
+    similar = on_track(made, "rarep-tau-ap")
+    assert similar["why"] == "0.952 and 0.980 by tau_AP,b and tau-b at alpha = 1"
+    assert on_track(made, "common-unaffected")["why"].startswith("1.3 of 144 ranks, at most 7;")
+    assert on_track(made, "stability-converged")["verdict"] == "holds"
     stable = {ties: on_track(made, f"rarep-stable-{ties}") for ties in ("absolute", "none")}
     assert stable["absolute"]["verdict"] == "holds"
     assert stable["none"]["verdict"] == "does not hold", "more stable only with a margin of .05"

@@ -201,7 +201,7 @@ def test_sections__state_the_depths_of_many_tracks_once():
     found = by_heading(made(tracks=tracks, collections=rows, reusability=verdicts))
     about = [s.about for f in found.values() for s in f.show if isinstance(s, Show) and s.about]
     text = "d from 5 to 100: given on 6 tracks and default on 70 tracks."
-    assert [one[""] for one in about] == [text] * 11
+    assert [one[""] for one in about] == [text] * 12
     assert {one["t00"] for one in about} == {"d = 20 (given)"}
     section = found["Systems that did not contribute (Section 4, Table 5)"]
     assert section.text[-1] == "The section of each track below states the conclusions."

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import comb, fsum, log2
 
 import polars as pl
 
 from irmeta.measures.curve import spec_without_cutoff
+from irmeta.phrases import count
 from irmeta.studies.framework.claims import (
     CannotBeSaid,
     Claim,
     Found,
     Number,
+    Statistic,
     cell,
     minus,
     over_rows,
     value,
 )
 from irmeta.studies.framework.study import Tables
+from irmeta.studies.papers.depth.study import NUMBERS, SQUARE, one_without_cutoff
 from irmeta.studies.papers.depth.study import DepthOptions as Options
 
 UTILITY, RECALL = KINDS = ("utility", "recall")
 """Families of measures that the paper compares."""
+AP, DEEP, TOP = "AP(norm=min)", "RBP(p=0.95)", "RBP(p=0.8)"
+LAST = SQUARE[-1]
+SMALL = 10
+"""Theta up to which an order of systems hardly depends on the cutoff."""
+DEEP_POOL = 100
+"""Depth of the paper's deep pools."""
 
 
 def claims(options: Options) -> Iterator[Claim]:
@@ -34,21 +45,24 @@ def claims(options: Options) -> Iterator[Claim]:
     yield Claim("ties", "Rules for tied scores hardly change the order of systems (RQ2).",
                 "Section 4, Table 6", "tau-b of the orders in line order and by trec_eval",
                 cell("table_6", "tau_b"), ">= 0.9", "most", format=".3f")  # fmt: skip
-    yield from _cutoffs(named)
-    yield from _orders(named)
+    yield from _cutoffs(named, options)
+    yield from _condensed(named)
+    yield from _orders(options)
+    yield from _worked()
 
 
 def _pools(named: dict[str, list[str]]) -> Iterator[Claim]:
     yield Claim("pool-incomplete", "Pooling leaves many relevant docs unfound (RQ1).",
                 "Section 4, Figure 1", "share of relevant docs among those that the pool adds last",
                 _last_relevant, "> 0.2", "most", "above 1/4 up to d = 10 (ClueWeb)",
-                "percent")  # fmt: skip
+                "percent", about="queries")  # fmt: skip
     table_5, everything = "Section 4, Table 5", [*named[UTILITY], *named[RECALL]]
     for level, printed in (("run", "-17% to -23% (ClueWeb09), about -1% (TREC 8)"),
                            ("group", "-41% to -49% (ClueWeb09), -3% to -4% (TREC 8)")):  # fmt: skip
         yield Claim(f"{level}-left-out", f"Without its {level} in the pool, a system scores less.",
                     table_5, f"mean change of scores, each {level} left out, in %",
-                    _left_out(level, everything), "< -5", "most", printed, ".1f")  # fmt: skip
+                    _left_out(level, everything), "< -5", "most", printed, ".1f",
+                    bound="irmeta")  # fmt: skip
     recall, utility = (_left_out("group", named[kind]) for kind in (RECALL, UTILITY))
     yield Claim("recall-loses-more", "It loses more by recall than by utility measures.", table_5,
                 "change by recall minus that by utility measures, each group left out, in % points",
@@ -58,8 +72,9 @@ def _pools(named: dict[str, list[str]]) -> Iterator[Claim]:
                 " of Judged@k and Judged@10", _gain, "> 0", format=".1%", check=True)  # fmt: skip
 
 
-def _cutoffs(named: dict[str, list[str]]) -> Iterator[Claim]:
+def _cutoffs(named: dict[str, list[str]], options: Options) -> Iterator[Claim]:
     """Yield the claims on cutoffs k deeper than the depth d of the pool (RQ3)."""
+    table_7 = "Section 4, Table 7"
     texts = {UTILITY: "Utility measures lead to the same conclusions at any depth",
              RECALL: "Recall measures do so only to the depth of the pool"}  # fmt: skip
     for kind, column, how, holds, printed in (
@@ -69,31 +84,109 @@ def _cutoffs(named: dict[str, list[str]]) -> Iterator[Claim]:
         (RECALL, "inversion", "max", "> 0.01", "6.7% (ClueWeb10), 0% (TREC 8)"),
     ):
         text = f"{texts[kind]} ({column}, RQ3)."
-        yield Claim(f"{kind}-{column}", text, "Section 4, Table 7", f"{how} {column} at k > d",
-                    _deep(named[kind], column, how), holds, "most", printed, ".1%")  # fmt: skip
-    every = [*named[UTILITY], *named[RECALL]]
-    condensed, full = (_deep(every, "coverage", "mean", lists) for lists in ("condensed", "full"))
-    yield Claim("condensed", "Lists without unjudged docs lead to no better conclusions (RQ3).",
-                "Section 4, Tables 7 and 8", "mean coverage of condensed minus full lists at k > d",
-                minus(condensed, full, ".1%"), "<= 0.01", format=".1%")  # fmt: skip
+        yield Claim(f"{kind}-{column}", text, table_7, f"{how} {column} at k > d",
+                    _deep(named[kind], column, how), holds, "most", printed, ".1%",
+                    bound="irmeta")  # fmt: skip
+    utility, recall = (_deep(named[kind], "coverage", "mean") for kind in KINDS)
+    text = "Conclusions by {} depend on k less than those by {} (RQ3)."
+    yield Claim("coverage-by-family", text.format("utility measures", "recall measures"), table_7,
+                "mean coverage at k > d, utility minus recall measures",
+                minus(utility, recall, ".1%"), "> 0", format=".1%")  # fmt: skip
+    deep, ap = (_deep([options.at(one_without_cutoff(n))], "coverage", "mean") for n in (DEEP, AP))
+    yield Claim("coverage-as-deep", text.format("RBP(.95)", "AP, which is as deep"), table_7,
+                "mean coverage at k > d, RBP(p=0.95) minus AP(norm=min)", minus(deep, ap, ".1%"),
+                "> 0", format=".1%", check=True)  # fmt: skip
+    top_heavy = _deep([options.at(one_without_cutoff(TOP))], "discrimination", "mean")
+    yield Claim("rbp-discriminates", "In shallow pools RBP(.8) separates as many pairs as recall "
+                "measures.", table_7, "mean discrimination at k > d, RBP(p=0.8) minus recall "
+                "measures", _shallow(minus(top_heavy, _deep(named[RECALL], "discrimination",
+                "mean"), ".1%")), ">= -0.05", format=".1%", bound="irmeta")  # fmt: skip
+    yield Claim("median-p-rises", "In shallow pools the median p-value rises at k > d.",
+                "Section 4, Figure 4(a)", f"median p-value by {options.drawn} at the deepest k "
+                "minus that at the reference's", _shallow(partial(_rise, measure=options.drawn)),
+                "> 0", format=".2g")  # fmt: skip
     yield Claim("residual", "Deep RBP is uncertain: unjudged docs may raise it much (RQ3).",
                 "Section 4, Table 9", "residual of RBP(p=0.95) over its score at the deepest k",
-                _residual, "> 0.1", "most", "71% (ClueWeb10), 1% (TREC 8)", "percent")  # fmt: skip
+                _residual, "> 0.1", "most", "0.189 of 0.266 (ClueWeb10), 0.002 of 0.317 (TREC 8)",
+                "percent", about="queries", bound="irmeta")  # fmt: skip
 
 
-def _orders(named: dict[str, list[str]]) -> Iterator[Claim]:
+def _condensed(named: dict[str, list[str]]) -> Iterator[Claim]:
+    every = [*named[UTILITY], *named[RECALL]]
+    tables = "Section 4, Tables 7 and 8"
+    for column, how, holds, printed in (
+        ("inversion", "max", ">= 0", "28.9% against 6.7% (ClueWeb10)"),
+        ("coverage", "mean", "<= 0.02", ""),
+    ):
+        condensed, full = (_deep(every, column, how, lists) for lists in ("condensed", "full"))
+        text = f"Lists without unjudged docs lead to no better conclusions ({column}, RQ3)."
+        yield Claim(f"condensed-{column}", text, tables,
+                    f"{how} {column} of condensed minus full lists at k > d",
+                    minus(condensed, full, ".1%"), holds, "most", printed, ".1%",
+                    bound="paper" if column == "inversion" else "irmeta")  # fmt: skip
+
+
+def _orders(options: Options) -> Iterator[Claim]:
     """Yield the claims on orders of systems at two cutoffs (RQ4)."""
-    utility, recall = (_stable(named[kind]) for kind in KINDS)
-    share = "share of pairs of cutoffs up to 50 with a tau of .9 or more"
-    for name, text, described, statistic, holds in (
-        ("utility-stable", "Orders by utility measures do not depend on k", share, utility,
-         ">= 0.9"),
-        ("recall-volatile", "Orders by recall measures depend on k", share, recall, "< 0.9"),
-        ("utility-stabler", "Orders by utility measures depend on k less than orders by recall "
-         "measures", f"{share}, utility minus recall", minus(utility, recall, ".0%"), "> 0"),
+    ap, ndcg, err, deep, top = (
+        options.at(one_without_cutoff(name)) for name in (AP, options.ndcg, "ERR", DEEP, TOP)
+    )
+    where = "Section 4, Figures 5 and 6"
+    number = f"theta, above which all orders by {{}} at k up to {LAST} correlate above 0.9"
+    for name, measure, shown, depends in (
+        ("err", err, "ERR", False),
+        ("rbp-80", top, "RBP(.8)", False),
+        ("rbp-95", deep, "RBP(.95)", False),
+        ("ap", ap, "AP", True),
+        ("ndcg", ndcg, "nDCG", True),
+    ):
+        text = f"The order of systems by {shown} {'depends' if depends else 'hardly depends'} on k"
+        holds = f"{'>' if depends else '<='} {SMALL}"
+        yield Claim(f"theta-{name}", f"{text} (RQ4).", where, number.format(shown), _theta(measure),
+                    holds, format=".0f", bound="irmeta")  # fmt: skip
+    for name, measure, shown in (("ap", ap, "AP"), ("ndcg", ndcg, "nDCG")):
+        text = f"The order by RBP(.95) depends on k less than that by {shown}, which is as deep."
+        yield Claim(f"theta-rbp-{name}", text, where, f"theta of RBP(.95) minus that of {shown}",
+                    _theta_minus(deep, measure), "< 0", format=".0f")  # fmt: skip
+        share, as_deep = (
+            cell("stability", "stable", measure_a=n, measure_b=n) for n in (deep, measure)
+        )
+        yield Claim(f"stable-rbp-{name}", text, where, "share of pairs of cutoffs with a tau of .9 "
+                    f"or more, RBP(.95) minus {shown}", minus(share, as_deep, ".0%"), "> 0",
+                    format="percent", check=True)  # fmt: skip
+    zipf = next(b for a, b in options.matrices if a == ndcg and "zipf" in b)
+    yield Claim("ndcg-zipf", "Shallow nDCG orders systems as deeper nDCG with Zipf's discount.",
+                "Section 4, Figure 7(c)", "mean tau of nDCG at k with Zipf at l minus that of nDCG "
+                "at l with Zipf at k, k < l", cell("stability", "deeper", measure_a=ndcg,
+                measure_b=zipf), "> 0")  # fmt: skip
+    pair = {"measure_a": deep, "measure_b": ndcg}
+    for name, text, number, column, holds in (
+        ("alike", "RBP(.95) and nDCG order systems alike at equal cutoffs.", "mean tau at equal k",
+         "same_cutoff", ">= 0.9"),
+        ("symmetric", "RBP(.95) and nDCG agree as well if either has the deeper cutoff.",
+         "mean difference of the taus at (k, l) and (l, k)", "asymmetry", "<= 0.05"),
     ):  # fmt: skip
-        yield Claim(name, f"{text} (RQ4).", "Section 4, Figures 5 and 6", described, statistic,
-                    holds, format="percent")  # fmt: skip
+        yield Claim(f"rbp-ndcg-{name}", text, "Section 4, Figure 7(e)", number,
+                    cell("stability", column, **pair), holds,
+                    bound="paper" if column == "same_cutoff" else "irmeta")  # fmt: skip
+
+
+def _worked() -> Iterator[Claim]:
+    """Yield the paper's arithmetic, on no track."""
+    weights = [1 / fsum(1 / log2(1 + rank) for rank in range(1, k + 1)) for k in (5, 10, 20)]
+    ratios = [35 / comb(10, 2), 28 / 35, 6 / 35]
+    for name, text, where, item, computed in (
+        ("first-weights", "The first doc of nDCG@k has a weight of .34 at k = 5, .22 at 10 and .14 "
+         "at 20.", "Section 4", "Section 4 (weights)", weights),
+        ("worked-ratios", "Of 10 systems, 35 pairs by the reference, 28 covered and 6 inverted: "
+         "discrimination .78, coverage .80, inversion .17.", "Section 3", "Section 3", ratios),
+    ):  # fmt: skip
+        printed = [row["value"] for row in NUMBERS if row["item"] == item]
+        differences = [abs(a - float(b)) for a, b in zip(computed, printed, strict=True)]
+        texts = ", ".join(f"{number:.3f}" for number in computed), ", ".join(printed)
+        beside = Found(max(differences), *texts)
+        yield Claim(name, text, where, "greatest difference from the printed numbers",
+                    lambda _, beside=beside: beside, "<= 0.005", "once")  # fmt: skip
 
 
 def _depths(tables: Tables) -> list[int]:
@@ -114,7 +207,15 @@ def _left_out(level: str, names: Sequence[str]) -> Number:
     of_measures = pl.col("measure").str.replace(r"@\d+$", "").is_in(list(names))
     why = f"no {level} of systems is known, or none can be left out"
     rows = {"level": level, "judgments": "pool"}
-    return over_rows("table_5", "delta_percent", "mean", why, of_measures, **rows)
+    over_measures = over_rows("table_5", "delta_percent", "mean", why, of_measures, **rows)
+
+    def statistic(tables: Tables) -> float:
+        _depths(tables)  # raises where the depth of the pool is unknown
+        if tables["collections"]["depth_bound"].item() == "at least":
+            raise CannotBeSaid("the contributors are unknown")
+        return over_measures(tables)
+
+    return statistic
 
 
 def _gain(tables: Tables) -> float:
@@ -152,10 +253,48 @@ def _residual(tables: Tables) -> Found:
     return Found(residual / score, f"{score:.3f} + {residual:.3f} at k = {k}")
 
 
-def _stable(names: Sequence[str]) -> Number:
-    conditions = (
-        pl.col("measure_a") == pl.col("measure_b"),
-        pl.col("measure_a").is_in(list(names)),
-    )
-    why = "none of these measures orders systems at two cutoffs"
-    return over_rows("stability", "stable", "mean", why, *conditions)
+def _shallow(statistic: Statistic) -> Statistic:
+    """Return a statistic that cannot be said of a pool as deep as the paper's deep ones."""
+
+    def of_shallow(tables: Tables) -> float | Found:
+        if (depth := _depths(tables)[0]) >= DEEP_POOL:
+            raise CannotBeSaid(f"the pool is {depth} deep, and the claim is about shallow pools")
+        return statistic(tables)
+
+    return of_shallow
+
+
+def _rise(tables: Tables, measure: str) -> Found:
+    rows = tables["table_7"].filter(pl.col("median_p").is_finite(), measure=measure, lists="full")
+    rows = rows.filter(pl.col("k") >= pl.col("reference_k"), depth=_depths(tables)[0]).sort("k")
+    if rows.height < 2:
+        raise CannotBeSaid("no cutoff is deeper than the pool, or no pair has a p-value")
+    at_reference, deepest = rows["median_p"][0], rows["median_p"][-1]
+    where = f"at k = {rows['k'][-1]}, {at_reference:.2g} at k = {rows['k'][0]}"
+    return Found(deepest - at_reference, f"{deepest:.2g} {where}")
+
+
+def _theta(measure: str) -> Callable[[Tables], Found]:
+    """Return the statistic that is the greatest theta of a measure over depths of the pool."""
+
+    def statistic(tables: Tables) -> Found:
+        rows = tables["stability"].filter(measure_a=measure, measure_b=measure)
+        if rows.is_empty() or rows["theta"].is_nan().any():
+            raise CannotBeSaid("all systems tie, or no order has a correlation")
+        if rows["theta"].null_count():
+            return Found(LAST, f"not reached up to k = {LAST}")
+        theta, tied = rows.sort("theta").select("theta", "tied").row(-1)
+        return Found(theta, f"at most {count(tied, 'pair')} of systems tie above theta")
+
+    return statistic
+
+
+def _theta_minus(measure: str, other: str) -> Statistic:
+    def statistic(tables: Tables) -> Found:
+        thetas = [_theta(name)(tables) for name in (measure, other)]
+        if all(theta.number == LAST for theta in thetas):
+            raise CannotBeSaid(f"neither theta is reached up to k = {LAST}")
+        texts = (theta.why if theta.number == LAST else f"{theta.number:.0f}" for theta in thetas)
+        return Found(thetas[0].number - thetas[1].number, " against ".join(texts))
+
+    return statistic

@@ -11,7 +11,7 @@ import polars as pl
 
 from irmeta.equality import TIE
 from irmeta.errors import UsageError
-from irmeta.measures.curve import CELLS, SharedValues, curves_of, paired_curves, spec_without_cutoff
+from irmeta.measures.curve import curves_of, spec_without_cutoff
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import Spec, merged, parse_measures
 from irmeta.measures.pools import (
@@ -26,7 +26,6 @@ from irmeta.policies import TieOrder
 from irmeta.rankings.completeness import ComprehensiveDepth
 from irmeta.rankings.load import LEAST_ROWS, other_order
 from irmeta.rankings.view import Need
-from irmeta.results.averages import Curve
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.contributors import left_out_rows
@@ -36,6 +35,7 @@ from irmeta.stats.orders import kendall_tau_b, over_common, pearson, round_means
 from irmeta.stats.paired import PairedT
 from irmeta.studies.framework.study import TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.depth.orders import Curves, orders, score_curves
 from irmeta.studies.papers.depth.pool import (
     StudiedPool,
     collection,
@@ -50,7 +50,6 @@ from irmeta.studies.papers.depth.study import (
     MOST_RANKS_MOVED,
     REUSABLE_DROP,
     REUSABLE_TAU,
-    SQUARE,
     TABLES,
     UNUSABLE_DROP,
     UNUSABLE_TAU,
@@ -63,88 +62,6 @@ POINTS = 60
 HIGH = 0.9
 
 Row = dict[str, Any]
-
-
-class Curves:
-    """Means of all measures at all cutoffs, for every depth of the pool in the study."""
-
-    def __init__(self, pool: StudiedPool) -> None:
-        self.pool = pool
-        spaced = np.geomspace(1, pool.deepest_k, POINTS).round().astype(int)
-        self.grid: np.ndarray = np.unique(spaced)
-        self.square: np.ndarray = np.array([k for k in SQUARE if k <= pool.deepest_k])
-
-    @cached_property
-    def full(self) -> dict[str, list[Curve]]:
-        """The curves of full lists by measure, one per depth."""
-        return self._of(list(self.pool.options.compared), condensed=False)
-
-    @cached_property
-    def condensed(self) -> dict[str, list[Curve]]:
-        """The curves of condensed lists."""
-        return self._of(list(self.pool.options.compared), condensed=True)
-
-    def _of(self, measures: list[str], condensed: bool) -> dict[str, list[Curve]]:
-        named = [cut(name, 1, condensed).rpartition("@")[0] for name in measures]
-        specs = [*map(spec_without_cutoff, named)]
-        policy, ks = self.pool.options.policy, self.grid.tolist()
-        by_depth = [
-            curves_of(self.pool.pooled(depth), specs, ks, [None], policy)
-            for depth in self.pool.depths
-        ]
-        return {name: [curves[i] for curves in by_depth] for i, name in enumerate(measures)}
-
-
-def score_curves(curves: Curves) -> Iterator[pl.DataFrame]:
-    """Yield pieces of the table `score_curves`."""
-    pool = curves.pool
-    systems = pl.Series(pool.names, dtype=pl.String)
-    for measure in pool.options.compared:
-        for lists, curves_of_lists in (("condensed", curves.condensed), ("full", curves.full)):
-            for depth, curve in zip(pool.depths, curves_of_lists[measure], strict=True):
-                values = curve.values[0][:, pool.systems]
-                system, k = (axis.ravel() for axis in np.indices(values.T.shape))
-                yield pl.DataFrame(
-                    {
-                        "system": systems.gather(system),
-                        "k": curves.grid[k],
-                        "value": values.T.ravel(),
-                    }
-                ).with_columns(measure=pl.lit(measure), lists=pl.lit(lists), depth=pl.lit(depth))
-
-
-def orders(curves: Curves) -> TableRows:
-    """Yield the tables `volatility` and `stability`."""
-    options, pool = curves.pool.options, curves.pool
-    ks = curves.square.tolist()
-    k_a, k_b = (axis.ravel() for axis in np.meshgrid(ks, ks, indexing="ij"))
-    stable = list[Row]()
-    size = len(ks) * len(pool.systems) * sum(len(view.queries) for view in pool.views)
-    shared = {depth: SharedValues() if size <= CELLS else None for depth in pool.depths}
-    for (a, b), figure in options.matrices.items():
-        specs = spec_without_cutoff(a), spec_without_cutoff(b)
-        for depth in pool.depths:
-            means = paired_curves(
-                pool.pooled(depth), specs, ks, options.policy, pool.systems, shared[depth]
-            )
-            same = a == b and means.a.ndim == 2
-            values = volatility(means.a, None if same else means.b, options.method)
-            named = {"depth": depth, "measure_a": a, "measure_b": b}
-            constant = {name: pl.lit(value) for name, value in named.items()}
-            columns = {"value": values.ravel(), "queries": means.queries.ravel()}
-            cells = pl.DataFrame({"k_a": k_a, "k_b": k_b, **columns})
-            yield "volatility", cells.with_columns(method=pl.lit(options.method), **constant)
-            known = values[~np.isnan(values)]
-            stable.append(
-                {
-                    **named,
-                    "figure": figure,
-                    "stable": float((known >= HIGH).mean()) if len(known) else np.nan,
-                    "least": float(known.min()) if len(known) else np.nan,
-                    "queries": int(means.queries.min()),
-                }
-            )
-    yield "stability", stable
 
 
 def pool_budget(pool: StudiedPool) -> Iterator[Row]:

@@ -442,15 +442,31 @@ def _residuals(tables: Tables, options: Options) -> Section:
 
 
 def _orders(tables: Tables, options: Options) -> Section:
+    single = ("track", "depth", "measure_a", "theta", "tied", "stable", "least", "queries")
+    pairs = ("track", "depth", "measure_a", "measure_b", "same_cutoff", "deeper", "asymmetry",
+           "stable", "least", "queries")  # fmt: skip
     return Section(
         "Orders of systems (Section 4, RQ4)",
         f"Correlation ({options.method}) of the orders of systems by two measures at each pair of "
         "cutoffs up to 50. With one measure the matrix shows whether the cutoff changes the "
         "order; with two, whether a cutoff of one corresponds to another cutoff of the other. "
-        "0.9 is a usual threshold of equivalent orders. In nDCG@k the first doc has a share "
+        "0.9 is a usual threshold of equivalent orders; theta is the least cutoff above which all "
+        "orders by a measure exceed it (Section 3). Measures of like depth are compared with each "
+        "other: RBP(.95) with AP and nDCG. In nDCG@k the first doc has a share "
         "1 / sum(1 / log2(1 + i)) of the weight, so the cutoff also changes how top-weighted the "
         f"measure is. {POINTER}",
-        [_show("stability", tables), _printed("Section 4 (weights)")],
+        [
+            _show("stability", tables, single, {"figure": ("5", "6")}),
+            _show(
+                "stability",
+                tables,
+                pairs,
+                {"figure": ("7", "beyond")},
+                latex="stability_pairs",
+                caption="Orders of systems by two measures at cutoffs from 1 to 50 (Figure 7).",
+            ),
+            _printed("Section 4 (weights)"),
+        ],
         notes=_absent(tables, "stability"),
     )
 

@@ -8,7 +8,16 @@ from typing import Any, Literal
 
 from irmeta.options import option
 from irmeta.policies import TieOrder, TrackOptions
-from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Table, measured, percent, stored
+from irmeta.schema.columns import (
+    MEASURE,
+    SYSTEM,
+    TRACK,
+    Column,
+    Table,
+    measured,
+    percent,
+    stored,
+)
 from irmeta.schema.result_tables import (
     CUTOFF,
     DEPTH_OR_ALL,
@@ -17,7 +26,11 @@ from irmeta.schema.result_tables import (
     LEVEL,
     VOLATILITY,
 )
-from irmeta.studies.framework.study import Study, printed_numbers, read_printed
+from irmeta.studies.framework.study import (
+    Study,
+    printed_numbers,
+    read_printed,
+)
 
 SOURCE = (
     "Lu, Moffat and Culpepper 2016, The Effect of Pooling and Evaluation Depth on IR Metrics, "
@@ -431,11 +444,26 @@ TABLES = (
         "measure_b": Column("name", "canonical name of the measure", label="with"),
         "figure": Column("text", "figure of the paper"),
         "stable": percent("share of the pairs of cutoffs up to 50 whose orders correlate at 0.9 or "
-                          "more", "0.9 or more"),
-        "least": Column("real", "least correlation; NaN: undefined", format=".2f"),
+                          "more; of one measure, pairs of different cutoffs; NaN: undefined",
+                          "0.9 or more"),
+        "least": Column("real", "least correlation of these pairs; NaN: undefined", format=".2f"),
+        "theta": Column("real", "of one measure, least k for which all pairs of deeper cutoffs "
+                        "correlate above 0.9; null: not even the two deepest, or two measures; "
+                        "NaN: undefined, as where all systems tie", True, format="g",
+                        absent="not reached"),
+        "tied": Column("count", "most pairs of systems with equal means at one cutoff above theta; "
+                       "null: two measures, or undefined", True, label="tied pairs"),
+        "same_cutoff": Column("real", "of two measures, mean correlation at equal cutoffs; null: "
+                              "one measure; NaN: undefined", True, format=".2f",
+                              label="same cutoff"),
+        "deeper": Column("real", "of two measures, mean over k < l of the correlation at k and l "
+                         "minus that at l and k: above 0 where the second measure orders systems "
+                         "so at a deeper cutoff than the first", True, format=".3f",
+                         label="deeper"),
+        "asymmetry": Column("real", "mean absolute value of these differences", True, format=".3f"),
         "queries": Column("count", "queries where both are defined, at the cutoffs with the fewest",
                           show="page"),
-    }, caption="Orders of systems at cutoffs from 1 to 50 (Figures 5 to 7)."),
+    }, caption="Orders of systems at cutoffs from 1 to 50 (Figures 5 and 6)."),
     Table("pool_budget", ("track", "measure", "depth"), {
         "track": TRACK,
         "measure": MEASURE,
@@ -493,7 +521,7 @@ STUDY = Study(
     title="Pooling and evaluation depth",
     paper=SOURCE,
     gives="Effects of the depth of the pool and of the cutoff on scores and orders of systems.",
-    revision=4,
+    revision=5,
     options=DepthOptions,
     tables=TABLES,
     printed=NUMBERS,

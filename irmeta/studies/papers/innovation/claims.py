@@ -31,7 +31,8 @@ def claims(options: Options) -> Iterator[Claim]:
         drawn = options.drawn_weights[-1]
         yield Claim(f"{measure.lower()}-few-systems", f"Few systems order as all do by {measure}.",
                     "Section 4.5, Table 3", f"least tau-b by N systems, alpha = {drawn:g}",
-                    _few(family, drawn), ">= 0.9", "all", "0.970 to 0.996 (TREC-8)")  # fmt: skip
+                    _few(family, drawn), ">= 0.9", "all", "0.970 to 0.996 (TREC-8)",
+                    bound="irmeta")  # fmt: skip
     yield Claim("rare-first", "With rarity, S_rare is first with fewer relevant docs.",
                 "Section 3, Figure 1", f"D at alpha = {most:g} minus D at alpha = 0",
                 minus(_first(most), _first(0.0), ".0f"), "< 0", "all", "28 against 44 (DLT20)",
@@ -39,14 +40,15 @@ def claims(options: Options) -> Iterator[Claim]:
     yield Claim("common-unaffected", "Rarity hardly changes the rank of S_common.",
                 "Section 3, Figure 1", "mean over D of the share of all ranks that S_common moves "
                 f"from alpha = 0 to {most:g}", partial(_moved, most=most), f"<= {FEW_RANKS}", "all",
-                format=".1%")  # fmt: skip
+                format=".1%", bound="irmeta")  # fmt: skip
     yield Claim("stability-converged", f"Stability has largely converged after {FIRST} trials.",
                 "Section 4.4", f"greatest difference of stability after {FIRST} and after all "
                 "trials", partial(_converged, families=options.families()), "<= 0.01", "all",
-                format=".4f")  # fmt: skip
+                format=".4f", bound="irmeta")  # fmt: skip
     yield Claim("rare-less-relevant", "Rarely retrieved docs are less relevant.", "Section 4.6",
                 "share of higher grades among the rarest minus that among the most common docs",
-                _grades, "< 0", "all", format="percent", check=True)  # fmt: skip
+                _grades, "< 0", "all", format="percent", check=True,
+                about="queries")  # fmt: skip
 
 
 def _orders(measure: str, family: str, most: float) -> Iterator[Claim]:
@@ -62,7 +64,7 @@ def _orders(measure: str, family: str, most: float) -> Iterator[Claim]:
 
     yield Claim(f"{measure.lower()}-tau-falls", f"By {measure}, tau-b falls steadily with alpha.",
                 "Section 4.2, Figure 2", "fall of tau-b over the sum of its falls and rises", falls,
-                ">= 0.9", "all", "steady")  # fmt: skip
+                ">= 0.9", "all", "steady", bound="irmeta")  # fmt: skip
     holds, printed = TAUS[measure]
     text = f"{measure} {'changes' if holds[0] == '<' else 'keeps'} the order of systems of DLT20."
     yield Claim(f"{measure.lower()}-order", text, "Section 4.2, Figure 2",
@@ -82,7 +84,7 @@ def _orders(measure: str, family: str, most: float) -> Iterator[Claim]:
 
     yield Claim(f"{measure.lower()}-tau-ap", f"For {measure}, tau_AP yields results like tau's.",
                 "Section 4.2", "greatest difference of tau_AP,b and tau-b over alpha", differs,
-                f"<= {SIMILAR}", "all")  # fmt: skip
+                f"<= {SIMILAR}", "all", bound="irmeta")  # fmt: skip
 
 
 def _pairs(measure: str, family: str, most: float) -> Iterator[Claim]:
@@ -109,7 +111,7 @@ def _stability(measure: str, family: str, most: float) -> Iterator[Claim]:
                     f"stability at alpha = {most:g} minus that at alpha = 0, ties: {ties}",
                     _gain("table_2", "stability", ".3f", most, measure=family, ties=ties),
                     f"> {SAME}", "all", printed if is_papers else "",
-                    check=not is_papers)  # fmt: skip
+                    check=not is_papers, bound="irmeta")  # fmt: skip
 
 
 def _gain(
