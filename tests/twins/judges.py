@@ -143,3 +143,64 @@ def t_quantile(n: int, confidence: float) -> float:
 def margin(squared_error: float, n: int, confidence: float) -> float:
     """Half the width of Student's interval with n - 1 degrees of freedom."""
     return t_quantile(n, confidence) * math.sqrt(squared_error)
+
+
+# Adoption: lists are re-ranked by labels
+
+Lists = dict[str, dict[str, list[str]]]
+Labels = dict[str, dict[str, float]]
+
+
+def adopted_list(docs: list[str], labels: dict[str, float], first: int) -> list[str]:
+    """The first docs by label, stably; docs without a label, or with 0 or less, last of these."""
+    head = sorted(docs[:first], key=lambda doc: -max(labels.get(doc, 0.0), 0.0))
+    return head + docs[first:]
+
+
+def ndcg_at_10(docs: list[str], labels: dict[str, float]) -> float:
+    """nDCG at rank 10 with linear gains."""
+
+    def discounted(gains: list[float]) -> float:
+        return math.fsum(max(g, 0.0) / math.log2(i + 2) for i, g in enumerate(gains[:10]))
+
+    ideal = discounted(sorted(labels.values(), reverse=True))
+    return discounted([labels.get(doc, 0.0) for doc in docs]) / ideal if ideal > 0 else 0.0
+
+
+def adopted_values(runs: Lists, adopted: Labels | None, labels: Labels, first: int) -> Rows:
+    """Values of the systems, by name, on the queries of the labels, by name."""
+    rows = []
+    for query in sorted(labels):
+        row = []
+        for system in sorted(runs):
+            docs = runs[system].get(query, [])
+            if adopted is not None:
+                docs = adopted_list(docs, adopted.get(query, {}), first)
+            row.append(ndcg_at_10(docs, labels[query]))
+        rows.append(row)
+    return rows
+
+
+def adoption(runs: Lists, reference: Labels, judge: Labels, adopted: Labels, first: int) -> dict:
+    """The judge's order beside the reference's if all systems, or one, adopt the labels."""
+    sets = (reference, judge)
+    before = [means(adopted_values(runs, None, labels, first)) for labels in sets]
+    after = [means(adopted_values(runs, adopted, labels, first)) for labels in sets]
+    gains = [mean(a) - mean(b) for a, b in zip(after, before, strict=True)]
+    deviations, won, alone = [], [], []
+    for values in after:
+        center = mean(values)
+        deviations.append(math.sqrt(mean([(value - center) ** 2 for value in values])))
+    for s in range(len(before[0])):
+        changed = [[*b[:s], a[s], *b[s + 1 :]] for a, b in zip(after, before, strict=True)]
+        places = [sum(value > values[s] for value in values) for values in changed]
+        won.append(places[0] - places[1])
+        alone.append(kendall_tau_b(*changed))
+    return {
+        "tau": kendall_tau_b(*after),
+        "tau_alone": mean(alone),
+        "gain_reference": gains[0],
+        "gain_judge": gains[1],
+        "deviations": deviations,
+        "won": won,
+    }

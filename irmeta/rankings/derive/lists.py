@@ -1,4 +1,4 @@
-"""Views of changed lists: cut at a rank or at the last relevant doc, padded, ties reordered."""
+"""Changed lists: cut at a rank or at the last relevant doc, padded, ties reordered, re-ranked."""
 
 from __future__ import annotations
 
@@ -156,3 +156,35 @@ def _drawn_places(tied: _Tied, seed: int) -> np.ndarray:
     )
     drawn = place[np.argsort(by_block)]
     return drawn[starts[tied.block] + tied.place]
+
+
+def rank_by_grades(ranks: np.ndarray, grades: np.ndarray, depth: int) -> np.ndarray:
+    """Re-rank the first docs of lists for one query by grades, stably.
+
+    Parameters
+    ----------
+    ranks
+        int64 [docs, systems], from 1; 0: not retrieved. Docs that are not given have no grade.
+    grades
+        float64 [docs]; NaN, 0 or less: no grade. Docs without one follow those with a grade.
+    depth
+        Number of first docs that are re-ranked; the order of the others stays.
+    """
+    graded = np.flatnonzero(grades > 0)
+    moved = ranks[graded]
+    is_first = (moved > 0) & (moved <= depth)
+    level = np.unique(-grades[graded], return_inverse=True)[1]
+    systems = ranks.shape[1]
+    # by grade, then by rank; docs beyond the depth last
+    keys = np.where(is_first, level[:, None] * (depth + 1) + moved, (len(graded) + 1) * (depth + 1))
+    places = np.argsort(np.argsort(keys, axis=0, kind="stable"), axis=0) + 1
+    # docs with a grade below each rank, of which a doc without a grade makes room for as many
+    at_rank = np.zeros((depth + 2, systems), np.int64)
+    rows, columns = np.nonzero(is_first)
+    at_rank[moved[rows, columns], columns] = 1
+    below = at_rank[::-1].cumsum(axis=0)[::-1] - at_rank
+    capped = np.clip(ranks, 0, depth + 1)
+    shift = np.where(ranks > 0, np.take_along_axis(below, capped, axis=0), 0)
+    changed = ranks + shift
+    changed[graded] = np.where(is_first, places, moved)
+    return changed

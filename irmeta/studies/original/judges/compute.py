@@ -33,6 +33,7 @@ from irmeta.stats.prediction_powered import LEAST_LABELLED, correction_gain
 from irmeta.stats.resampling import draw_query_sets
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.original.judges.adoption import adoption_tables
 from irmeta.studies.original.judges.judged_track import JudgedTrack, Sides, common_names
 from irmeta.studies.original.judges.study import (
     HALVED,
@@ -509,6 +510,8 @@ def compute(track: TrackView, options: Options) -> TableRows:
         "queries": list(queries(judged)),
         "top": list(top(judged)),
     }
+    for name, some in adoption_tables(judged):
+        rows.setdefault(name, []).extend(some)
     yield from rows.items()
     frames = [*bias_tables(judged), *mixture_tables(judged), *corrected_tables(judged)]
     yield from frames

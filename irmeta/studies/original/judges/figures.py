@@ -9,7 +9,7 @@ import polars as pl
 
 from irmeta.report.charts.curves import NAMED, Pane, curve_panes
 from irmeta.report.charts.heat import heat_map
-from irmeta.report.charts.row_charts import slopes, stacked_bars, strip
+from irmeta.report.charts.row_charts import intervals, slopes, stacked_bars, strip
 from irmeta.report.figures import judge_intervals
 from irmeta.report.theme import BLUE, GREY, PALE_BLUE, VERMILLION
 from irmeta.studies.framework.study import Figure, Tables
@@ -105,6 +105,18 @@ def _strips(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
+def _effects(rows: pl.DataFrame, options: Options) -> Any:
+    return intervals(
+        rows.select(row="judge", value="effect", low="effect_low", high="effect_high"),
+        title="Circular effect of each judge",
+        subtitle=f"tau-b by {rows['measure'][0]} if all systems adopt the reference's labels, "
+        "minus that if all adopt the judge's; 95 % intervals over queries",
+        x_title="circular effect",
+        empty="No judge has a circular effect.",
+        always=True,
+    )
+
+
 def _spaced_judges(rows: pl.DataFrame, value: str) -> tuple[pl.DataFrame, str]:
     """Return the rows of the judges that curves show beside the reference, and a subtitle.
 
@@ -195,6 +207,12 @@ FIGURES = (
            "docs of the same query and reference grade. The black tick is the mean of a group. "
            "Means away from 0 may be chance: the table of groups has tests.",
            by="track", each="judge"),
+    Figure("adoption",
+           lambda tables, _: tables["adoption"].filter(labels="reference", share=1.0), _effects,
+           "Loss of tau-b because systems adopt the judge's labels, not the reference's.",
+           "Each dot is a judge. Right of the line at 0 its order of the systems suffers more when "
+           "all re-rank by its labels than when all re-rank by the reference's; where the interval "
+           "reaches 0, that is not shown.", by="track"),
     Figure("mixtures", _first_measure("mixtures"), _mixtures,
            "Tau-b of mixtures of labels by the number of queries that the reference labels.",
            "A curve above that of the reference alone saves labels. At the left, the judge labels "

@@ -25,12 +25,15 @@ SOURCES = (
     "arXiv:2408.08896; Rahmani et al. (2025), Judging the judges, arXiv:2502.13908.",
     "What a high correlation hides (the best systems, circular judges, significant differences): "
     "Clarke and Dietz (2024), arXiv:2412.17156; Otero, Parapar and Barreiro (2025), "
-    "doi:10.1145/3726302.3730221.",
+    "doi:10.1145/3726302.3730221; systems that re-rank by the judge's labels: Balog, Metzler and "
+    "Qin (2025), doi:10.1145/3726302.3730348.",
     "People's labels of some queries, a judge's of all: Angelopoulos et al. (2023), "
     "Prediction-powered inference, doi:10.1126/science.adi6000; Angelopoulos, Duchi and Zrnic "
     "(2023), PPI++, arXiv:2311.01453; for rankings Oosterhuis et al. (2024), arXiv:2407.02464.",
 )
-FIGURES = ("tau", "conclusions", "slopes", "contrasts", "mixtures", "widths", "agreement")
+FIGURES = (
+    "tau", "conclusions", "slopes", "contrasts", "adoption", "mixtures", "widths", "agreement",
+)  # fmt: skip
 """The figures of a track."""
 
 
@@ -52,6 +55,8 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "border, all choices are averaged.",
     )
     yield _bias(options)
+    if tables["adoption"].height:
+        yield _adoption(options)
     yield _label_saving(options)
     yield Section(
         "Single queries",
@@ -214,6 +219,37 @@ def _bias(options: Options) -> Section:
             "sums over docs are tested only if they are the first, because draws take long.",
         ],
     )
+
+
+def _adoption(options: Options) -> Section:
+    return Section(
+        "Adoption",
+        [
+            "A judge that is part of the systems cannot evaluate them. So the first "
+            f"{options.adoption} docs of each list are re-ranked by the labels of the judge, docs "
+            "of equal labels in the order of the list. Confirmed is the share of the adopters' "
+            "gain by the judge that the reference gives too. Places won: how many places a system "
+            "stands higher by the judge than by the reference if it alone adopts. Tau-b is the "
+            "judge's with the reference, after one, some or all systems adopt "
+            f"({count(options.adoption_draws, 'draw')} of the systems).",
+            "A fall of tau-b alone shows no circularity: re-ranked systems differ less (standard "
+            "deviations), and tau-b falls where they adopt the reference's labels, too. The "
+            "circular effect is tau-b if all systems adopt the reference's labels minus that if "
+            "all adopt the judge's. It is 0 on average if judge and reference are equally good "
+            "people, since either could then be called the judge. A judge is called circular if "
+            "the 95 % interval over queries is above 0: its leaderboard can be gamed more than "
+            "people's. So is one that is only noisier, or has fewer grades, than people. Not shown "
+            "is no proof of independence. Adoption of other judges' labels, in "
+            "the table of all rows, games a judge too if both err alike.",
+        ],
+        [
+            Show("adoption", ("track", "judge", "adopted", "tau", "gain_judge", "gain_reference",
+                 "confirmed", "sd_reference", "sd_judge", "effect"),
+                 {"labels": ("judge", "reference"), "share": (1.0,)}, name="adoption_by_all",
+                 caption="Orders of systems that all re-rank their lists by the labels of the "
+                 "judge, or of the reference."),
+        ],
+    )  # fmt: skip
 
 
 def _label_saving(options: Options) -> Section:

@@ -25,6 +25,8 @@ REPEATS = 100
 """Random orders of the queries, for mixtures of labels."""
 LABELLED = (15, 20, 25, 30)
 """Numbers of queries that people label, for corrected means."""
+SHARES = (0.1, 0.25, 0.5)
+"""Default shares of systems that adopt labels."""
 INTERVAL_TEST = "t"
 """Test whose share of surviving conclusions has an interval: see `survival_limits`."""
 HOME = "irmeta.studies.original.judges"
@@ -116,6 +118,23 @@ class JudgesOptions(TrackOptions):
         least=0,
         most=1,
     )
+    adoption: int = option(
+        100,
+        "Docs of each list that are re-ranked where systems adopt the labels of a judge; 0: no "
+        "table of adoption.",
+        least=0,
+    )
+    shares: tuple[float, ...] = option(
+        SHARES,
+        "Shares of the systems that adopt labels, besides one and all (repeatable).",
+        flag="--share",
+        least=0,
+        most=1,
+        exclusive=True,
+    )
+    adoption_draws: int = option(
+        200, "Random choices of the systems that adopt labels, of each share.", least=2
+    )
     seed: int = option(0, "Random seed.", least=0)
 
     def __post_init__(self) -> None:
@@ -136,6 +155,9 @@ class JudgesOptions(TrackOptions):
             raise UsageError("a judge in a file needs a name: NAME=FILE.")
         if not self.tests:
             raise UsageError("no test was given.")
+        for name, default in (("shares", SHARES), ("adoption_draws", 200)):
+            if not self.adoption and getattr(self, name) != default:
+                raise UsageError(f"{name} has no effect with adoption = 0: leave it out.")
         from irmeta.stats.bias import least_draws
 
         if (draws := least_draws(self.alpha)) > self.draws:
@@ -263,7 +285,7 @@ STUDY = Study(
     paper="",
     gives="Which conclusions survive judgments by others than the reference, beside the noise "
     "that queries alone bring.",
-    revision=6,
+    revision=7,
     options=JudgesOptions,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",

@@ -158,6 +158,12 @@ TABLES = (
                             "said; null: undefined", True, label="beside other queries"),
         "least_loss": _real("least loss of tau-b beside other queries that the judge's queries "
                             "show with power .8; NaN: undefined", "least loss"),
+        **_spanned("circular_effect", "tau-b if all systems re-rank by the reference's labels "
+                   "minus that if all re-rank by the judge's; NaN: undefined, or not computed",
+                   f"{_DEVIATIONS}, over queries", "circular effect", "page"),
+        "circular": Column("text", "circular: the interval of the effect is above 0; less than "
+                           "people: below; else not shown; null: undefined, or not computed", True,
+                           label="circular"),
         "tau_b": _real(f"Kendall's tau-b of the leaderboards; {_NONE}", "tau-b"),
     }, caption="Verdicts on each judge: conclusions kept, bias, and queries still to label."),
     Table("judges", ("track", "judge"), {
@@ -412,4 +418,50 @@ TABLES = (
                          show="none"),
     }, caption="Regret: loss in means of the reference from choosing systems by the judge.",
        section="The best systems"),
+    Table("adoption", ("track", "judge", "measure", "adopted", "adopters"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "adopted": Column("name", "set of labels by which systems re-rank their first docs; ties "
+                          "in the order of the list", label="labels adopted"),
+        "labels": Column("name", "whose labels these are: judge, reference, or other judge",
+                         show="page", label="of the"),
+        "adopters": Column("count", "number of systems that adopt: one (each in turn), drawn, or "
+                           "all"),
+        "share": percent("their share of all systems", "of systems"),
+        "queries": stored("count", "queries that both labelled"),
+        **_spanned("tau", f"mean tau-b of the judge's order with the reference's; {_NONE}",
+                   f"{_DEVIATIONS}, over queries and choices of systems", "tau-b"),
+        "gain_judge": measured("mean gain of an adopter, by the judge"),
+        "gain_reference": measured("mean gain of an adopter, by the reference"),
+        **_spanned("confirmed", "gain by the reference / gain by the judge; NaN: no gain by the "
+                   "judge, or the reference's labels",
+                   "the quantiles .025 and .975 over resamples of the queries",
+                   "confirmed", "page"),
+        "sd_reference": _real("standard deviation of the systems' means by the reference if all "
+                              "adopt; NaN: not all do", "sd, reference", show="page"),
+        "sd_judge": _real("the same by the judge", "sd, judge", show="page"),
+        **_spanned("effect", "tau-b if all adopt these labels minus that if all adopt the judge's; "
+                   "NaN: not all adopt, or the judge's own", _DEVIATIONS, "circular effect"),
+        "detectable": stored("real", "effect that would be found with probability .8"),
+        "places": Column("real", "mean over single adopters of the place by the reference minus "
+                         "that by the judge; null: not one, or other labels", True, format=".1f",
+                         label="places won"),
+        "most_places": Column("count", "most of a single adopter; null: not one", True,
+                              label="most"),
+    }, caption="Orders of systems that re-rank their lists by the labels of a judge, of the "
+               "reference, or of another judge.", folded=True, latex=False, section="Adoption"),
+    Table("adopters", ("track", "judge", "measure", "system"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "system": SYSTEM,
+        "gain_judge": measured("gain of its mean by the judge if it adopts the judge's labels"),
+        "gain_reference": measured("gain by the reference"),
+        "place_judge": Column("count", "place by the judge if it alone adopts; ties share the "
+                              "best"),
+        "place_reference": Column("count", "place by the reference"),
+        "won": Column("count", "places by which it stands higher by the judge", label="places won"),
+    }, caption="Single systems that re-rank their lists by the labels of a judge.",
+       folded=True, latex=False, section="Adoption"),
 )  # fmt: skip

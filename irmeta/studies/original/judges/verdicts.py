@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.phrases import count, listed
+from irmeta.studies.original.judges.adoption import circularity
 from irmeta.studies.original.judges.judged_track import JudgedTrack, common_names
 
 Row = dict[str, Any]
@@ -47,7 +48,8 @@ def verdicts(
         key = {"judge": judge, "measure": measure}
         is_known = not (facts["limits"] or "").startswith(UNKNOWN)
         verdict = _verdict(key, test, made, frames) if is_known else NOTHING
-        yield {**key, "test": test, **facts, **verdict}
+        effect = circularity(made.get("adoption", ()) if is_known else (), judge, judged.reference)
+        yield {**key, "test": test, **facts, **verdict, **effect}
 
 
 def _verdict(
