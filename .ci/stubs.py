@@ -104,6 +104,7 @@ OPERATIONS = {
     arguments.PreferOptions: True,
     arguments.AgreeOptions: False,
     arguments.ReproduceOptions: True,
+    arguments.OverTracksOptions: True,
 }
 """Options of functions and methods of `Store`, and whether these take policies too."""
 

@@ -24,6 +24,7 @@ _NAMES = {
     "irmeta.api.in_memory": ("evaluate", "from_data"),
     "irmeta.api.matrices": ("matrices",),
     "irmeta.studies.papers.properties.measure_properties": ("measure_properties",),
+    "irmeta.api.over_tracks": ("OverTracks", "over_tracks"),
     "irmeta.api.pairs": ("prefer",),
     "irmeta.api.reproduce": ("Reproduction", "reproduce"),
     "irmeta.api.run_pool": ("pool_of_runs",),
@@ -55,15 +56,15 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Catalog", "Citation", "DataError", "Difference", "EvalPolicy", "FetchReport", "IrmetaError",
-    "JudgeAgreement", "JudgedRanks", "Matrix", "MeasureError", "NamesWarning", "PoolDepthWarning",
-    "QrelsWarning", "ReadPolicy", "RelevanceWarning", "Reproduction", "SearchLengths",
-    "SegmentWarning", "SelfRetrievalWarning", "SkippedRunWarning", "Store", "UsageError",
-    "Validation", "Verification",
+    "JudgeAgreement", "JudgedRanks", "Matrix", "MeasureError", "NamesWarning", "OverTracks",
+    "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "RelevanceWarning", "Reproduction",
+    "SearchLengths", "SegmentWarning", "SelfRetrievalWarning", "SkippedRunWarning", "Store",
+    "UsageError", "Validation", "Verification",
     "__version__", "agree", "catalog", "check", "cite", "compare", "dask_executor", "diff",
     "evaluate", "fetch", "from_data", "ingest", "list_measures", "list_preferences", "matrices",
-    "matrix_of", "measure_properties", "offline", "open_store", "permuted_means", "pool_of_runs",
-    "power", "prefer", "preferences_of", "read", "read_files", "reanalyze", "reproduce",
-    "scores_of", "stats", "studies", "validate", "verify",
+    "matrix_of", "measure_properties", "offline", "open_store", "over_tracks", "permuted_means",
+    "pool_of_runs", "power", "prefer", "preferences_of", "read", "read_files", "reanalyze",
+    "reproduce", "scores_of", "stats", "studies", "validate", "verify",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from irmeta.api.cite import Citation, cite
     from irmeta.api.in_memory import evaluate, from_data
     from irmeta.api.matrices import matrices
+    from irmeta.api.over_tracks import OverTracks, over_tracks
     from irmeta.api.pairs import prefer
     from irmeta.api.per_doc import SearchLengths
     from irmeta.api.reproduce import Reproduction, reproduce

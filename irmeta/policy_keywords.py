@@ -312,3 +312,22 @@ class ReproduceChoices(ReproduceKeywords, EvalChoices, total=False):
 
 class ReproduceDataChoices(ReproduceKeywords, DataPolicies, total=False):
     """The fields of `ReproduceOptions` and `DataPolicies`, as keywords."""
+
+
+class OverTracksKeywords(TypedDict, total=False):
+    """The fields of `OverTracksOptions`, as keywords."""
+
+    missing: Missing
+    system_names: str | None
+    nemenyi: bool
+    alpha: float
+    resamples: int
+    rng: int | np.random.Generator
+
+
+class OverTracksChoices(OverTracksKeywords, EvalChoices, total=False):
+    """The fields of `OverTracksOptions` and `EvalPolicy`, as keywords."""
+
+
+class OverTracksDataChoices(OverTracksKeywords, DataPolicies, total=False):
+    """The fields of `OverTracksOptions` and `DataPolicies`, as keywords."""

@@ -208,6 +208,37 @@ class PowerOptions(Resampling):
 
 
 @dataclass(frozen=True)
+class OverTracksOptions(Resampling):
+    """Options of `over_tracks`."""
+
+    missing: Missing = option(
+        "error",
+        "Systems without a mean on a track: an error, leave them out, or count 0.",
+        doc="Systems that have no value on a track that others have: ``error``, ``common`` (leave "
+        "them out: see `OverTracks.left_out`) or ``zero`` (a mean of 0 there).",
+    )
+    system_names: str | None = option(
+        None,
+        "CSV or TSV of names (columns system, name): systems of one name on several tracks are one "
+        "system.",
+        metavar="FILE",
+        doc="File of names, with the columns system and name: systems of one name on several "
+        "tracks are one system.",
+    )
+    nemenyi: bool = option(
+        False,
+        "Also print p of Nemenyi's test of mean ranks, which depends on the other systems.",
+        doc="Whether pairs also have p of Nemenyi's test of mean ranks. Whether two systems differ "
+        "by it depends on the other systems [3]_.",
+    )
+    alpha: float = option(
+        0.05,
+        "Significance level; intervals have the confidence level 1 - alpha.",
+        share=True,
+    )
+
+
+@dataclass(frozen=True)
 class PreferOptions(Options):
     """Options of `prefer`."""
 

@@ -44,6 +44,8 @@ STATISTICS: Mapping[str, tuple[str, ...]] = {
     "power": ("sakai2006",),
     "agree": ("cohen1960", "cohen1968", "gwet2008"),
     "reproduce": ("breuer2020",),
+    "over_tracks": ("demsar2006", "friedman1937", "wilcoxon1945"),
+    "segments": ("chung2013", "gail1985", "westfall1993"),
     "drawn": ("frobe2023",),
     "interval": ("student1908",),
 }
@@ -257,7 +259,8 @@ class _Methods:
             self.tracks[name] = facts
         if isinstance(record.get("eval_policy"), Mapping):
             self.policies[_policy_text(record["eval_policy"])] = None
-        for name in ("compare", "power", "prefer", "agree", "reproduce", "drawn", "interval"):
+        for name in ("compare", "power", "prefer", "agree", "reproduce", "drawn", "interval",
+                     "over_tracks"):  # fmt: skip
             if isinstance(record.get(name), Mapping):
                 self.statistics[self._statistic(name, record[name])] = None
         for _, inside in _mappings(record):
@@ -302,11 +305,12 @@ class _Methods:
 
     def _statistic(self, name: str, settings: Mapping[str, Any]) -> str:
         """Return a sentence on a test or another statistic with its references."""
-        if name in ("agree", "reproduce", "drawn", "interval"):
+        if name in ("agree", "reproduce", "drawn", "interval", "over_tracks"):
             what = {
                 "agree": "Agreement of judges: percentages, kappa, alpha and AC2",
                 "reproduce": "Reruns were compared with the original experiment",
                 "drawn": "Grades of unjudged docs were drawn",
+                "over_tracks": "Systems were compared over tracks",
                 "interval": "Means have confidence intervals over queries",
             }[name]
             chosen = {n: v for n, v in settings.items() if not isinstance(v, Mapping)}
@@ -333,6 +337,8 @@ class _Methods:
         sentence = f"{pairs} by {named}."
         if settings.get("relative"):
             sentence += f" Relative differences have Fieller's intervals {self._cited('relative')}."
+        if settings.get("segments_sha256"):
+            sentence += f" Classes of queries were compared, too {self._cited('segments')}."
         if settings.get("rank_sets") or name == "prefer":
             sentence += f" Ranks have simultaneous confidence sets {self._cited('rank_sets')}."
         return sentence

@@ -1,4 +1,4 @@
-"""`irmeta prefer`, `preferences`, `agree` and `reproduce`: systems, judges and reruns compared."""
+"""`irmeta over-tracks`, `prefer`, `preferences`, `agree` and `reproduce`: comparisons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from irmeta._version import __version__
-from irmeta.api.arguments import AgreeOptions, PreferOptions, ReproduceOptions
+from irmeta.api.arguments import AgreeOptions, OverTracksOptions, PreferOptions, ReproduceOptions
 from irmeta.cli.app import (
     SegmentOption,
     StrictOption,
@@ -21,9 +21,9 @@ from irmeta.cli.app import (
 from irmeta.cli.display import Display
 from irmeta.cli.notes import note, note_duration
 from irmeta.cli.registered import Given, command, with_options
-from irmeta.cli.sources import READING, SourceArgument, open_source
+from irmeta.cli.sources import READING, ResultsArgument, SourceArgument, open_results, open_source
 from irmeta.errors import UsageError
-from irmeta.locations import is_stream, location, named_file, not_a
+from irmeta.locations import Location, is_stream, location, named_file, not_a
 from irmeta.policies import SELECTING, EvalPolicy, ReadPolicy
 
 TESTED, COMPARED_ONCE = 1e-9, 1e-5
@@ -253,6 +253,56 @@ def grades_by_name(texts: list[str]) -> dict[str | None, float]:
             )
         named[key] = number
     return named
+
+
+@command(
+    "irmeta over-tracks store/ -m nDCG@10",
+    "irmeta over-tracks results/ -m AP,nDCG@10 --missing common --out over-tracks.parquet",
+    "irmeta over-tracks leaderboard.csv --nemenyi",
+    name="over-tracks",
+)
+@with_options(reading=READING, choices=EvalPolicy, options=OverTracksOptions, display=Display)
+def over_tracks(
+    results: ResultsArgument,
+    options: Given,
+    display: Display,
+    choices: Given,
+    reading: ReadPolicy,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--measures", help="Names of measures (repeatable); default all."),
+    ] = None,
+    track: TracksOption = None,
+    workers: WorkersOption = None,
+    strict: StrictOption = None,
+) -> None:
+    """Compare systems over several tracks: macro means, orders, tests over tracks."""
+    from irmeta.api.over_tracks import over_tracks as compute
+    from irmeta.cli.tables import Result, print_parts
+
+    asked = measures or None
+    opened = open_results(
+        results, reading, track or None, workers, choices=choices, strict=strict, measures=asked
+    )
+    with opened as source:
+        compared = compute(
+            source,
+            asked,
+            track=track or None,
+            workers=None if isinstance(source, Location | list) else workers,
+            **options,
+            **choices,
+        )
+        caption, record = "Systems over tracks.", compared.provenance()
+        display.write(
+            Result(
+                "over-tracks",
+                compared.tables(),
+                caption,
+                record,
+                show=lambda digits: print_parts(compared.parts(digits), digits),
+            )
+        )
 
 
 @command(

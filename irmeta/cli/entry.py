@@ -26,6 +26,7 @@ MODULES = {
     "trec_eval": "values",
     "compare": "results",
     "power": "results",
+    "over-tracks": "comparisons",
     "prefer": "comparisons",
     "agree": "comparisons",
     "reproduce": "comparisons",

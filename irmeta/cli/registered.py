@@ -59,6 +59,7 @@ _NAMES = {
             "baseline",
             "alternative",
             "missing",
+            "nemenyi",
         ),
         *("max_drop", "lost", "non_inferior"),
     ),

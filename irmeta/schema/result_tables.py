@@ -371,6 +371,81 @@ SEGMENT_TESTS = Table(
     },
     caption="Pairs of systems in each segment of the queries.",
 )
+_SHARED_MEASURE = {"measure": MEASURE}
+OVER_TRACKS = Table(
+    "over_tracks",
+    ("measure", "system"),
+    {
+        **_SHARED_MEASURE,
+        "rank": Column("count", "rank by the macro mean"),
+        "system": SYSTEM,
+        "macro_mean": Column("real", "mean of the means of the tracks"),
+        "low": Column("real", "lower limit on these tracks, queries resampled; NaN: only means"),
+        "high": Column("real", "upper limit on these tracks"),
+        "low_like_these": Column("real", "lower limit for tracks like these; NaN: fewer than five"),
+        "high_like_these": Column("real", "upper limit for tracks like these"),
+        "mean_rank": Column("real", "mean of the ranks on the tracks, ties sharing their mean"),
+        "borda": Column("real", "systems below, a tie a half, summed over tracks"),
+        "win_rate": Column("real", "share of other systems beaten on a query, a tie a half"),
+        "tracks": Column("count", "tracks in the mean"),
+    },
+    caption="Systems over tracks.",
+)
+OVER_TRACKS_PAIRS = Table(
+    "over_tracks_pairs",
+    ("measure", "system_a", "system_b"),
+    {
+        **_SHARED_MEASURE,
+        "system_a": Column("name", "first system"),
+        "system_b": Column("name", "second system"),
+        "difference": Column("real", "macro mean of system_a minus that of system_b"),
+        "low": Column("real", "lower limit on these tracks, queries resampled; NaN: only means"),
+        "high": Column("real", "upper limit on these tracks"),
+        "p_uncorrected": Column("real", "p of Wilcoxon's signed-rank test over tracks"),
+        "p_adjusted": Column("real", "the same, corrected by Holm over pairs"),
+        "p_nemenyi": Column("real", "p of Nemenyi's test; null: not asked for", null=True),
+        "tracks": Column("count", "tracks of the test"),
+        "verdict": Column("text", "what is shown of the pair"),
+    },
+    caption="Pairs of systems over tracks.",
+)
+OVER_TRACKS_LEFT = Table(
+    "tracks_left_out",
+    ("measure", "track"),
+    {
+        **_SHARED_MEASURE,
+        "track": TRACK,
+        "queries": Column("count", "queries of the track; 1: a mean alone"),
+        "tau_without": Column("real", "tau-b of the orders by macro mean, with and without it"),
+        "moved": Column("count", "most places that a system moves without it"),
+        "best_without": Column("name", "best system without it"),
+        "tau_with_others": Column("real", "tau-b of its order with that of the other tracks"),
+    },
+    caption="What the order over tracks is without each track.",
+)
+OVER_TRACKS_OVERLAP = Table(
+    "track_overlap",
+    ("measure", "track_a", "track_b"),
+    {
+        **_SHARED_MEASURE,
+        "track_a": Column("name", "first track"),
+        "track_b": Column("name", "second track"),
+        "tau_b": Column("real", "tau-b of the orders of systems"),
+        "pearson": Column("real", "correlation of the means of systems"),
+    },
+    caption="How alike tracks order the systems.",
+)
+OVER_TRACKS_ORDERS = Table(
+    "orders",
+    ("measure", "order_a", "order_b"),
+    {
+        **_SHARED_MEASURE,
+        "order_a": Column("name", "first rule of the order"),
+        "order_b": Column("name", "second rule"),
+        "tau_b": Column("real", "tau-b of the two orders"),
+    },
+    caption="Orders of systems over tracks by several rules.",
+)
 COMMON_ALPHA = Table(
     "common",
     ("track", "sets"),

@@ -262,13 +262,13 @@ class PairsByClass:
         float64 [query, pair]: the first system minus the second.
     members
         bool [class, query] of the classes with at least 2 queries.
-    names
+    classes
         These classes.
     """
 
     differences: np.ndarray
     members: np.ndarray
-    names: list[str]
+    classes: list[str]
 
     @classmethod
     def of(
@@ -287,7 +287,7 @@ class PairsByClass:
     @property
     def problem(self) -> str:
         """Why no interaction can be tested; empty: it can be."""
-        if len(self.names) < 2:
+        if len(self.classes) < 2:
             return "fewer than two segments have two queries on which all systems have a value"
         if (self.members.sum(axis=0) > 1).any():
             return "a query is in several segments"
@@ -321,7 +321,7 @@ def segment_tables(
         The comparison over all queries.
     """
     by_class = PairsByClass.of(values, queries, segments, pairs)
-    differences, members, classes = by_class.differences, by_class.members, by_class.names
+    differences, members, classes = by_class.differences, by_class.members, by_class.classes
     number = differences.shape[1]
     moments = ClassMoments(*np.zeros((3, 0, number)))
     p_max_t = np.zeros((0, number))

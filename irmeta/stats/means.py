@@ -80,7 +80,7 @@ def mean_intervals(
         margin = stdtrit(freedom, (1 + confidence) / 2) * error
         low, high = mean - margin, mean + margin
     else:
-        drawn = np.concatenate(list(_drawn_means(filled, known, resamples, rng)))
+        drawn = np.concatenate(list(resampled_means(filled, known, resamples, rng)))
         shares = ((1 - confidence) / 2, (1 + confidence) / 2)
         low, high = np.full((2, len(is_defined)), np.nan)
         if is_defined.any():  # numpy has no quantile of nothing
@@ -88,7 +88,7 @@ def mean_intervals(
     return np.where(is_defined, low, np.nan), np.where(is_defined, high, np.nan)
 
 
-def _drawn_means(
+def resampled_means(
     filled: np.ndarray, known: np.ndarray, resamples: int, rng: int | np.random.Generator
 ) -> Iterator[np.ndarray]:
     """Yield the means of resampled queries: float64 [resample, system]; NaN without a query."""

@@ -124,7 +124,26 @@ def pattern_name(pattern: str, file: str) -> str | None:
 def printed_names(
     source: Mapping[str, str] | str | Path | None, systems: Iterable[str]
 ) -> dict[str, str]:
-    """Return the display names of systems, for printed tables.
+    """Return the display names of systems, for printed tables: see `names_by_system`.
+
+    Raises
+    ------
+    UsageError
+        If two systems would have one name.
+    """
+    known = list(dict.fromkeys(systems))
+    named = names_by_system(source, known)
+    printed = [named.get(system, system) for system in known]
+    for name in printed:
+        if printed.count(name) > 1:
+            raise UsageError(f"two systems of the table would be called {name!r}.")
+    return named
+
+
+def names_by_system(
+    source: Mapping[str, str] | str | Path | None, systems: Iterable[str]
+) -> dict[str, str]:
+    """Return other names of systems.
 
     Parameters
     ----------
@@ -138,7 +157,7 @@ def printed_names(
     DataError
         If the file has other columns, or a row without a system or name.
     UsageError
-        If a system is not in the table, or two systems would have one name.
+        If a system is not in the table.
     """
     if source is None:
         return {}
@@ -161,8 +180,4 @@ def printed_names(
     for system in named:
         if system not in known:
             raise UsageError(f"the table has no system {system!r}. {did_you_mean(system, known)}")
-    printed = [named.get(system, system) for system in known]
-    for name in printed:
-        if printed.count(name) > 1:
-            raise UsageError(f"two systems of the table would be called {name!r}.")
     return named
