@@ -27,16 +27,44 @@ ASL = SearchLengthOptions(baseline="bm25", contender="type=neural")
 TOP, ALL, AP, P20 = ASL.asl(10), ASL.asl(), ASL.ap, ASL.p20
 
 
-def best(*values: tuple[str, float]) -> Rows:
-    return {"headroom": [{"measure": m, "value": v} for m, v in values]}
+def best(*values: tuple[str, float], missed: float = 0.5) -> Rows:
+    return {"headroom": [{"measure": m, "value": v, "missed_counted": missed} for m, v in values]}
+
+
+def over_tracks(*values: tuple[float, float], measure: str) -> Rows:
+    """Best MAP and best value of another measure of each track."""
+    rows = [[{"measure": AP, "value": a}, {"measure": measure, "value": b}] for a, b in values]
+    return {"headroom": [row | {"track": f"t{i}"} for i, two in enumerate(rows) for row in two]}
+
+
+UP = [(i / 10, float(i)) for i in range(5)]
+MIXED = [(i / 10, float(v)) for i, v in enumerate((3, 5, 1, 4, 2))]
+
+
+def bars(*docs: int, missed: float = 0.5, measure: str = "") -> Rows:
+    """Docs of the best system by search length, last those not retrieved."""
+    best_system = {"measure": measure or ALL, "system": "s", "missed": missed}
+    low = [*range(1, len(docs)), None]
+    return {"best_by_choice": [best_system], "search_length_histogram": [
+        {"system": "s", "low": n, "docs": d} for n, d in zip(low, docs, strict=True)]}  # fmt: skip
+
+
+def moves(*docs: int, missed: float = 0.5, measure: str = "") -> Rows:
+    """Docs of the bars of Figure 6, from the largest wins to the largest losses."""
+    low, name = range(-(len(docs) // 2), len(docs) // 2 + 1), measure or ALL
+    rows = [{"measure": name, "low": n, "high": n, "docs": d, "retrieved": "both"}
+            for n, d in zip(low, docs, strict=True)]  # fmt: skip
+    rows.append(rows[0] | {"docs": 10_000, "retrieved": "neither"})
+    return bars(3, 2, 1, 1, missed=missed, measure=name) | {"length_differences": rows}
 
 
 def rrie(one: str, a: float, other: str, b: float) -> Rows:
     return {"table_1": [{"measure": m, "rrie": v} for m, v in ((one, a), (other, b))]}
 
 
-def steps(*moved: float, chain: str = "AP", first: int = 1) -> Rows:
-    rows = [{"chain": chain, "step": s, "delta_sort": v} for s, v in enumerate(moved, first)]
+def steps(*moved: float, chain: str = "AP", first: int = 1, unretrieved: str = "floor") -> Rows:
+    key = {"chain": chain, "unretrieved": unretrieved}
+    rows = [{"step": s, "delta_sort": v, **key} for s, v in enumerate(moved, first)]
     return {"reordering": rows, "table_2": rows}
 
 
@@ -50,25 +78,61 @@ def averaged(fraction: float, trivial: bool = False) -> Rows:
     return {"effective_by_track": [{"fraction": fraction, "trivial": trivial}]}
 
 
+TRACK_MISSES = ", the best system by Eq. 3, misses 93% of the docs"
+DEEP_TOP, DEEP_ALL = ASL.deep[TOP], ASL.deep[ALL]
+
+
+def shapes(measure: str, name: str) -> dict[str, Case]:
+    """Cases of Figures 5 and 6 by one choice for docs not retrieved."""
+    by = {"measure": measure}
+    few = bars(9, 8, 1, **by)
+    unsaid = bars(9, 8, 7, 1, missed=0.6, **by) if measure == ALL else few
+    made = {
+        "leftmost": Case(bars(9, 8, 7, 99, missed=0.9 if measure == DEEP_ALL else 0.5, **by),
+                         bars(8, 8, 7, 1, **by), unsaid),
+        "falloff": Case(bars(9, 7, 8, 99, **by), bars(7, 8, 9, 1, **by), few),
+        "small-moves": Case(moves(9, 1, 5, 0, 5, 1, 9, **by), moves(9, 5, 5, 9, 5, 5, 9, **by)),
+        "balanced-moves": Case(moves(9, 1, 0, 0, 0, 3, 0, **by), moves(9, 1, 0, 0, 0, 4, 0, **by),
+                               moves(9, 0, 5, 9, 5, 0, 9, **by)),
+        "largest-wins": Case(moves(9, 1, 5, 0, 5, 1, 8, **by), moves(8, 1, 5, 0, 5, 1, 8, **by),
+                             moves(9, 5, 0, 5, 8, **by)),
+        "losses": Case(moves(9, 0, 0, 0, 0, 0, 1, **by), moves(10, 0, 0, 0, 0, 0, 1, **by)),
+    }  # fmt: skip
+    return {f"{claim}{name}": case for claim, case in made.items()}
+
+
 SEARCH_LENGTHS = {
     "near-solved": Case(best((P20, 0.5)), best((P20, 0.49))),
-    **{f"first-beyond-{n}": Case(best((TOP, n + 0.1)), best((TOP, n))) for n in (10, 20, 30)},
-    **{f"relevant-beyond-{n}": Case(best((ALL, n + 0.1)), best((ALL, n))) for n in (10, 100)},
-    **{f"first-beyond-{n}-deep": Case(best((ASL.deep[TOP], n + 0.1)), best((ASL.deep[TOP], n)))
+    **{f"first-beyond-{n}": Case(best((TOP, n + 0.1)), best((TOP, n)),
+                                 best((TOP, n + 0.1), missed=0.51)) for n in (10, 20, 30)},
+    **{f"relevant-beyond-{n}": Case(best((ALL, n + 0.1)), best((ALL, n)),
+                                    best((ALL, n + 0.1), missed=0.51)) for n in (10, 100)},
+    **{f"first-beyond-{n}-deep": Case(best((DEEP_TOP, n + 0.1), missed=0.9), best((DEEP_TOP, n)))
        for n in (10, 20, 30)},
-    **{f"relevant-beyond-{n}-deep": Case(best((ASL.deep[ALL], n + 0.1)), best((ASL.deep[ALL], n)))
+    **{f"relevant-beyond-{n}-deep": Case(best((DEEP_ALL, n + 0.1), missed=0.9), best((DEEP_ALL, n)))
        for n in (10, 100)},
-    "map-hides": Case(best((AP, 0.11), (ALL, 11)), best((AP, 0.1), (ALL, 11)),
-                      best((AP, 0.11), (ALL, 10))),
-    "headroom-if-solved": Case(best((P20, 0.5), (ALL, 11)), best((P20, 0.5), (ALL, 10)),
-                               best((P20, 0.4), (ALL, 11))),
+    **{f"map-hides{name}": Case(best((AP, 0.11), (m, 11)), best((AP, 0.1), (m, 11)),
+                                best((AP, 0.11), (m, 10)))
+       for name, m in (("", ALL), ("-deep", DEEP_ALL))},
+    **{f"headroom-if-solved{name}": Case(best((P20, 0.5), (m, 11)), best((P20, 0.5), (m, 10)),
+                                         best((P20, 0.4), (m, 11)))
+       for name, m in (("", ALL), ("-deep", DEEP_ALL))},
+    "map-follows-p20": Case(over_tracks(*UP, measure=P20), over_tracks(*MIXED, measure=P20),
+                            over_tracks(*UP[1:], measure=P20)),
+    **{f"map-not-asl{name}": Case(over_tracks(*MIXED, measure=m), over_tracks(*UP, measure=m))
+       for name, m in (("", ALL), ("-deep", DEEP_ALL))},
     "rrie-top": Case(rrie(TOP, 0.5, P20, 0.4), rrie(TOP, 0.4, P20, 0.4)),
     "rrie-tail": Case(rrie(ALL, 0.3, TOP, 0.4), rrie(ALL, 0.4, TOP, 0.4)),
     "rrie-map": Case(rrie(AP, 0.3, P20, 0.4), rrie(AP, 0.2, P20, 0.4)),
-    "reorders-ap": Case(steps(26, first=0), steps(25, first=0)),
-    "reorders-p@20": Case(steps(40, chain="P@20", first=0), steps(39, chain="P@20", first=0)),
-    "reorders-rr": Case(steps(49, chain="RR", first=0), steps(48, chain="RR", first=0)),
-    "similar-steps": Case(steps(10, 20, 15), steps(9, 20, 15), steps(0, 0, 0)),
+    **{f"reorders-{chain.lower()}{name}": Case(*(
+        steps(moved, chain=chain, first=0, unretrieved=choice) for moved in (mean, mean - 1)))
+       for chain, mean in (("AP", 43), ("P@20", 58), ("RR", 67))
+       for name, choice in (("", "floor"), ("-deep", "depth"))},
+    **{f"similar-steps{name}": Case(*(
+        steps(*moved, unretrieved=choice) for moved in ((10, 20, 15), (9, 20, 15), (0, 0, 0))))
+       for name, choice in (("", "floor"), ("-deep", "depth"))},
+    **shapes(ALL, ""),
+    **shapes(DEEP_ALL, "-deep"),
     "map-averages": Case(averaged(0.5), averaged(0.8), averaged(1.0, trivial=True)),
     "map-squashes": Case(runs(0.5, 100), runs(0.5, 2), runs(0.0, 100)),
 }  # fmt: skip
@@ -77,6 +141,21 @@ ONCE = {"worked-lengths", "rank-2", "rank-500"}
 
 def test_search_length__claims_by_hand():
     assert wrong(SEARCH_LENGTH, ASL, SEARCH_LENGTHS, ONCE) == []
+
+
+def test_search_length__both_readings_of_a_claim_are_in_its_row():
+    rows = best((ALL, 5.7), (DEEP_ALL, 276.2), missed=0.93)
+    found = verdicts(SEARCH_LENGTH, ASL, rows).filter(claim="relevant-beyond-100")
+    depth = "unretrieved=depth:"
+    over, on_track = found["why"].to_list()
+    assert found["verdict"].to_list() == ["cannot be said"] * 2
+    assert over == f"{TRACK_MISSES}; {depth} 1 of 1 track, holds"
+    assert on_track == f"{TRACK_MISSES}; {depth} 276.2, holds"
+    choice = SearchLengthOptions(unretrieved="depth")
+    names = [claim.name for claim in SEARCH_LENGTH.call("claims", choice)]
+    assert "relevant-beyond-100" in names
+    assert "relevant-beyond-100-deep" not in names, "the claim itself has these lengths"
+    assert "reorders-ap-deep" in names
 
 
 def test_search_length__neural_and_traditional_cannot_be_said_of_best_and_median():

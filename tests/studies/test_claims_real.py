@@ -35,17 +35,46 @@ def test_search_length__saturated_track_cannot_be_said_and_map_averages_half(
 ):
     made = irmeta.studies.search_length(real_store, tmp_path / "asl", track=TRACKS, resamples=5)
     beyond = rows_of(made, "relevant-beyond-100")
-    assert beyond["robust-2003"][0] == "does not hold"
-    assert beyond["web-2012"][0] == "holds"
+    misses = "NLPR03vb10, the best system by Eq. 3, misses 93% of the docs"
+    assert beyond["robust-2003"] == ("cannot be said", f"{misses}; unretrieved=depth: 276.2, holds")
+    assert beyond["web-2012"][1].endswith("misses 72% of the docs; unretrieved=depth: 601.3, holds")
     assert beyond["legaldiv"][0] == "cannot be said"
     assert "4,624 of 4,624 lists hold no doc that is not relevant" in (beyond["legaldiv"][1] or "")
     averaged = made.tables["claims"].filter(claim="map-averages").row(0, named=True)
     summary = made.tables["effective_summary"].row(0, named=True)
     assert averaged["number"] == pytest.approx(summary["fraction"], abs=1e-12)
     assert (averaged["verdict"], averaged["printed"]) == ("holds", "57% \u00b1 16")
-    steps = made.tables["table_2"].filter(pl.col("step") > 0, chain="AP").sort("step")["delta_sort"]
+    table_2 = made.tables["table_2"].filter(pl.col("step") > 0, chain="AP", unretrieved="floor")
+    steps = table_2.sort("step")["delta_sort"]
     similar = made.tables["claims"].filter(claim="similar-steps").row(0, named=True)
     assert similar["number"] == pytest.approx(min(steps) / max(steps))
+
+
+def test_search_length__both_choices_for_docs_not_retrieved(
+    real_store: irmeta.Store, tmp_path: Path
+):
+    """Values of an independent audit."""
+    made = irmeta.studies.search_length(real_store, tmp_path / "asl", resamples=5)
+    steps = made.tables["reordering"].filter(chain="AP", step=0)
+    moved = {(t, how): v for t, how, v in steps.select("track", "unretrieved", "delta_sort").rows()}
+    for track, floor, depth in (("trec-covid-r1", 139, 55), ("robust-2003", 14, 4)):
+        systems = steps.filter(track=track)["systems"][0]
+        assert moved[track, "floor"] == pytest.approx(100 * floor / systems)
+        assert moved[track, "depth"] == pytest.approx(100 * depth / systems)
+    assert rows_of(made, "reorders-ap")["robust-2003"] == (
+        "holds", "unretrieved=depth: 24, does not hold")  # fmt: skip
+    wins = rows_of(made, "largest-wins-deep")
+    assert wins["web-2012"] == ("does not hold", "36 wins against 114 losses")
+    assert [v for v, _ in wins.values()].count("holds") == 5, "four tracks, and over tracks"
+    losses = made.tables["claims"].filter(claim="losses-deep").drop_nulls("track")
+    shares = losses["number"].drop_nans().round(2).sort().to_list()
+    assert (shares[1], shares[-1]) == (0.25, 0.42)
+    first = rows_of(made, "leftmost-deep")
+    assert {v for v, _ in first.values()} == {"holds", "cannot be said"}
+    best = made.tables["headroom"].pivot("measure", index="track", values="value")
+    rho = stats.spearmanr(best["AP"], best["P@20"]).statistic
+    followed = made.tables["claims"].filter(claim="map-follows-p20").row(0, named=True)
+    assert (followed["number"], followed["verdict"]) == (pytest.approx(rho), "holds")
 
 
 def test_preference__rpp_separates_more_on_robust_and_no_more_than_ndcg_on_web(

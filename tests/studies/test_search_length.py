@@ -153,7 +153,8 @@ def test_chains__random_tracks_equal_naive_implementation(track: Track, rel: int
     old = {"AP": chosen.ap, "RBP(p=0.8)": chosen.rbp, "nDCG": "nDCG", "ERR": "ERR"}
     for chain in compute.CHAINS:
         expected = naive_chain.chain(own, CHAINS[chain.name], rel)
-        values = (found.chains[chain.name].worth, found.chains[chain.name].length)
+        own_values = found.chains["floor", chain.name]
+        values = (own_values.worth, own_values.length)
         for step, each in zip((1, 3), values, strict=True):
             for system, column in zip(found.scores.systems, each.T, strict=True):
                 by_query = dict(zip(found.scores.queries, column.tolist(), strict=True))
@@ -161,8 +162,8 @@ def test_chains__random_tracks_equal_naive_implementation(track: Track, rel: int
                 assert {q for q, v in by_query.items() if not math.isnan(v)} == wanted.keys()
                 assert all(same(by_query[q], v) for q, v in wanted.items())
         matrix = found.scores.matrix(old[chain.name])
-        done = list(compute.steps(chain, matrix, found.chains[chain.name], chosen))
-        summaries, moves = compute.frames(chain.name, done)
+        done = list(compute.steps(chain, matrix, own_values, chosen))
+        summaries, moves = compute.frames(chain.name, "floor", done)
         name = {"chain": chain.name, "track": "t"}
         rows = naive_chain.reordering(own, CHAINS[chain.name], rel)
         assert_rows(summaries, [row | name for row in rows], "step")
@@ -224,7 +225,7 @@ def test_search_length__track_with_few_systems_is_excluded(tmp_path: Path):
     row = row_of(done)
     assert not row["used"]
     assert re.match("2 systems, .*5", row["left_out"])
-    assert done.tables["reordering"].height == 4 * 4 + 2
+    assert done.tables["reordering"].height == 2 * (4 * 4 + 2)
     assert done.tables["distributions"]["tracks"].sum() == 0
     assert done.tables["table_2"].height == 0
     summary = row_of(done, "effective_summary")
@@ -267,7 +268,8 @@ def test_search_length__no_system_retrieves_a_relevant_doc(tmp_path: Path):
     assert fractions.select("queries", "undefined").rows() == [(0, 3), (0, 3)]
     histogram = filled(done.tables["search_length_histogram"])
     assert histogram.select("low", "docs").rows() == [(None, 5), (None, 5)]
-    ap = done.tables["reordering"].filter(chain="AP", step=0).row(0, named=True)
+    ap = done.tables["reordering"].filter(chain="AP", step=0, unretrieved="floor")
+    ap = ap.row(0, named=True)
     assert math.isnan(ap["delta_value"])
     assert ap["left_out"] == 2
 
@@ -338,6 +340,14 @@ def test_search_length__note_on_lists_without_nonrelevant_docs(tmp_path: Path):
     )
 
 
+def test_missed_of_first__counts_the_first_relevant_docs_of_each_query():
+    short = {"q1": down("a", "y"), "q2": down("y"), "q3": down("e")}
+    found = gathered(Track({"full": LISTS, "short": short}, QRELS).read(), SearchLengthOptions())
+    assert found.missed_of_first(None, "short") == pytest.approx(3 / 5), "b, c and d"
+    assert found.missed_of_first(1, "short") == pytest.approx(1 / 3), "one of q2"
+    assert found.missed_of_first(1, "full") == 0.0
+
+
 def test_search_length__note_on_short_lists_that_win_by_equation_3(tmp_path: Path):
     long = {q: [*lines, *[(f"n{i}", -9 - i) for i in range(9)]] for q, lines in LISTS.items()}
     short = {"q1": down("x"), "q2": down("y"), "q3": down("x")}
@@ -361,13 +371,14 @@ def test_search_length__step_values_by_hand(tmp_path: Path):
     }
     qrels = {"q1": {"a": 1, "b": 1, "x": 0}, "q2": {"c": 2, "d": 1, "y": 0}}
     done = study(Track(runs, qrels), tmp_path, min_systems=1)
-    moves = done.tables["moves"].filter(chain="AP").sort("step", "system")
+    own = {"chain": "AP", "unretrieved": "floor"}
+    moves = done.tables["moves"].filter(**own).sort("step", "system")
     values = np.array(moves["value"].to_list()).reshape(4, 3)
     assert values[0] == pytest.approx([48 / 55, 4 / 3, 2.4])
     assert values[1] == pytest.approx([21 / 22, 2.4, 2.8])
     assert values[3] == pytest.approx([0.96, 5 / 9, 15 / 16])
     assert moves.filter(step=1)["moved"].to_list() == pytest.approx([0, 0, 100 / 3])
-    steps = done.tables["reordering"].filter(chain="AP").sort("step")
+    steps = done.tables["reordering"].filter(**own).sort("step")
     assert steps["tau"].to_list() == pytest.approx([1 / 3, 1, 1, 1 / 3])
     assert steps["furthest"].to_list() == ["middle", "middle", None, None]
     differences = filled(done.tables["length_differences"])

@@ -161,12 +161,12 @@ def test_depth_sensitivity__equals_naive_implementation(tables, tracks):
     assert_rows(tables["depth_sensitivity"], rows, "track", "measure")
 
 
-@pytest.mark.parametrize("chain", FULL)
-def test_chains__every_step_equals_naive_implementation(tables, tracks, chain: str):
+@pytest.mark.parametrize(("chain", "how"), [*((chain, "floor") for chain in FULL), ("AP", "depth")])
+def test_chains__every_step_equals_naive_implementation(tables, tracks, chain: str, how: str):
     name, track = FULL[chain]
-    own = {"track": track, "chain": chain}
-    steps = naive_chain.reordering(tracks[track], name)
-    moves = naive_chain.moves(tracks[track], name)
+    own = {"track": track, "chain": chain, "unretrieved": how}
+    steps = naive_chain.reordering(tracks[track], name, unretrieved=how)
+    moves = naive_chain.moves(tracks[track], name, unretrieved=how)
     columns = (("reordering", steps, ()), ("moves", moves, ("system",)))
     for table, rows, more in columns:
         found = tables[table].filter(**own)
@@ -175,15 +175,20 @@ def test_chains__every_step_equals_naive_implementation(tables, tracks, chain: s
 
 @pytest.mark.parametrize(("chain", "track"), [("P@20", "news"), ("RR", "passage"), ("RR", "web")])
 def test_chains__single_step_equals_naive_implementation(tables, tracks, chain: str, track: str):
-    found = [tables[table].filter(track=track, chain=chain) for table in ("reordering", "moves")]
-    assert_rows(found[0], naive_chain.reordering(tracks[track], chain), "step")
-    assert_rows(found[1], naive_chain.moves(tracks[track], chain), "step", "system")
+    how = "depth" if track == "web" else "floor"
+    own = {"track": track, "chain": chain, "unretrieved": how}
+    found = [tables[table].filter(**own) for table in ("reordering", "moves")]
+    wanted = [twin(tracks[track], chain, unretrieved=how)
+              for twin in (naive_chain.reordering, naive_chain.moves)]  # fmt: skip
+    assert_rows(found[0], wanted[0], "step")
+    assert_rows(found[1], wanted[1], "step", "system")
 
 
 def test_chains__rows_name_old_and_new_measure(tables):
     for track in MADE:
         for chain in CHAINS[:4]:
-            own = tables["reordering"].filter(track=track, chain=chain).sort("step")
+            own = tables["reordering"].filter(track=track, chain=chain, unretrieved="depth")
+            own = own.sort("step")
             assert own["step"].to_list() == [0, 1, 2, 3]
             old = "RBP(p=0.8,rel=1)" if chain.startswith("RBP") else chain
             assert own["old"].to_list() == [old, old, *VALUES[:2]]
@@ -191,7 +196,7 @@ def test_chains__rows_name_old_and_new_measure(tables):
         for chain, new in (("P@20", "@g10"), ("RR", "@g1")):
             own = tables["reordering"].filter(track=track, chain=chain)
             assert own.select("step", "old", "new").rows() == [
-                (0, chain, f"ASL(unretrieved=floor){new}")
+                (0, chain, f"ASL(unretrieved={how}){new}") for how in ("floor", "depth")
             ]
     assert set(tables["reordering"]["chain"]) == set(CHAINS)
 
@@ -199,9 +204,9 @@ def test_chains__rows_name_old_and_new_measure(tables):
 def test_table_2__means_and_deviations_of_track_rows(tables):
     """Means and sample standard deviations are over tracks; Delta-value is over all systems."""
     found = tables["table_2"]
-    assert found.height == 4 * 4 + 2
+    assert found.height == 2 * (4 * 4 + 2)
     for row in found.iter_rows(named=True):
-        step = {"chain": row["chain"], "step": row["step"]}
+        step = {name: row[name] for name in ("chain", "step", "unretrieved")}
         tracks, systems = (tables[name].filter(**step) for name in ("reordering", "moves"))
         assert (row["tracks"], row["systems"]) == (3, 41)
         columns = {"delta_value": systems["value"]}
@@ -214,7 +219,7 @@ def test_table_2__means_and_deviations_of_track_rows(tables):
         assert same(row["delta_value_median"], float(np.median(known)))
         assert row["left_out"] == systems.height - len(known)
         for name in ("delta_sort", "tau", "delta_value"):
-            printed = TABLE_2[name].get((row["chain"], row["step"]))
+            printed = TABLE_2[name].get((row["chain"], row["step"], row["unretrieved"]))
             assert row[f"paper_{name}"] == (printed and printed.value)
 
 

@@ -49,17 +49,19 @@ def weight(name: str, grade: int, gmax: int) -> float:
     return (2**grade - 1) / 2**gmax if name == "ERR" else 1.0
 
 
-def chain_values(track: Track, name: str, rel: int = 1) -> list[tuple[Values, bool]]:
+def chain_values(
+    track: Track, name: str, rel: int = 1, unretrieved: str = "floor"
+) -> list[tuple[Values, bool]]:
     """The values after steps 0 (the old measure) to 3, and whether less is better."""
     old = (per_query(track, name, rel), False)
     if name in SHORT_CHAINS:
-        return [old, (per_query(track, SHORT_CHAINS[name], rel, "floor"), True)]
+        return [old, (per_query(track, SHORT_CHAINS[name], rel, unretrieved), True)]
     rel = 1 if name in ("nDCG", "ERR") else rel
     atomized, docs, lengths = ({s: {} for s in track["runs"]} for _ in range(3))
     for s, run in track["runs"].items():
         for q in relevant_queries(track, rel):
             qrels = track["qrels"][q]
-            sl = naive.search_lengths(run.get(q), qrels, rel, "floor", deepest_rank(track))
+            sl = naive.search_lengths(run.get(q), qrels, rel, unretrieved, deepest_rank(track))
             w = {d: weight(name, qrels[d], highest_grade(track)) for d in sl}
             total = math.fsum(w.values())
             atomized[s][q] = math.fsum(w[d] * discount(name, sl[d]) for d in sl) / total
@@ -117,12 +119,12 @@ def step(name: str, old: Stage, new: Stage) -> Row:
     }
 
 
-def chain(track: Track, name: str, rel: int = 1) -> dict[int, Row]:
+def chain(track: Track, name: str, rel: int = 1, unretrieved: str = "floor") -> dict[int, Row]:
     """Steps 1, 2, 3 against the one before and 0, the cumulative one; {} without a query.
 
     "P@20" and "RR" have step 0 alone.
     """
-    values = chain_values(track, name, rel)
+    values = chain_values(track, name, rel, unretrieved)
     if not means_of(values[0][0]):
         return {}
     stages = [(rows, less, better_counts(rows, less)) for rows, less in values]
@@ -133,11 +135,11 @@ def chain(track: Track, name: str, rel: int = 1) -> dict[int, Row]:
     return found
 
 
-def reordering(track: Track, name: str, rel: int = 1) -> list[Row]:
+def reordering(track: Track, name: str, rel: int = 1, unretrieved: str = "floor") -> list[Row]:
     """The table's rows, without the names of the old and new measure."""
     columns = ("delta_sort", "tau", "delta_value", "left_out", "systems", "queries", "furthest")
     rows = []
-    for number, found in chain(track, name, rel).items():
+    for number, found in chain(track, name, rel, unretrieved).items():
         row: Row = {"track": track["name"], "chain": name, "step": number}
         row |= {column: found[column] for column in columns}
         row |= {
@@ -147,13 +149,13 @@ def reordering(track: Track, name: str, rel: int = 1) -> list[Row]:
     return rows
 
 
-def moves(track: Track, name: str, rel: int = 1) -> list[Row]:
+def moves(track: Track, name: str, rel: int = 1, unretrieved: str = "floor") -> list[Row]:
     """The table's rows: one a step and system."""
     columns = ("better_old", "better_new", "moved", "value")
     return [
         {"track": track["name"], "chain": name, "step": number, "system": system}
         | {column: found[column][system] for column in columns}
-        for number, found in chain(track, name, rel).items()
+        for number, found in chain(track, name, rel, unretrieved).items()
         for system in sorted(found["moved"])
     ]
 

@@ -32,6 +32,8 @@ from irmeta.studies.framework.study import (
 
 FEWEST = 5
 """Systems below which neither the best system nor an order of systems says much."""
+FEWEST_TRACKS = 5
+"""Tracks below which a correlation over tracks says little."""
 Statistic = Callable[[Tables], "float | Found"]
 """Function of tables that returns a number, or raises `CannotBeSaid`.
 
@@ -152,6 +154,9 @@ class Claim:
     about
         ``systems``: on orders or pairs of systems, which a track of few systems cannot decide;
         ``queries``: on queries or docs.
+    beside
+        Name of the check that is another reading of the claim, whose verdict is in the row of this
+        claim too, and words for that reading; None: there is none.
     bound
         Who states the bounds of `holds`: the ``paper``, or ``irmeta`` where the paper states none.
     """
@@ -169,6 +174,7 @@ class Claim:
     check: bool = False
     about: Literal["systems", "queries"] = "systems"
     bound: Literal["paper", "irmeta"] = "paper"
+    beside: tuple[str, str] | None = None
 
     @cached_property
     def condition(self) -> Condition:
@@ -231,6 +237,23 @@ def minus(one: Number, other: Number, form: str = ".3f") -> Callable[[Tables], F
     return statistic
 
 
+def rho_of_tracks(tracks: pl.DataFrame, first: str, second: str) -> Found:
+    """Return Spearman's rho of two columns of a frame with a row for each track.
+
+    Raises
+    ------
+    CannotBeSaid
+        If fewer than `FEWEST_TRACKS` tracks have both numbers, or all have the same.
+    """
+    known = tracks.select(first, second).drop_nulls().drop_nans()
+    if known.height < FEWEST_TRACKS:
+        raise CannotBeSaid(f"{count(known.height, 'track')}, fewer than {FEWEST_TRACKS}")
+    rho = known.select(pl.corr(first, second, method="spearman")).item()
+    if math.isnan(rho):
+        raise CannotBeSaid("all tracks have the same number")
+    return Found(rho, f"over {known.height} tracks")
+
+
 class Verdict(NamedTuple):
     """Whether a claim holds, with its number and why."""
 
@@ -260,16 +283,32 @@ def claim_rows(study: Study, tables: Tables, options: Options) -> Iterator[Row]:
     tracks = [] if studied is None else studied.rows(named=True)
     of_track = {row["track"]: TablesOfTrack(tables, row["track"]) for row in tracks}
     by_track: dict[str, list[Row]] = {track: [] for track in of_track}
-    for claim in study.call("claims", options):
+    claims = list[Claim](study.call("claims", options))
+    over = list[Row]()
+    for claim in claims:
         printed = {"printed": claim.printed or None}
         if claim.over == "once":
-            yield _row(claim, _verdict(claim.statistic, claim.condition, tables)) | printed
+            over.append(_row(claim, _verdict(claim.statistic, claim.condition, tables)) | printed)
             continue
         verdicts = {row["track"]: _on_track(claim, row, of_track[row["track"]]) for row in tracks}
-        yield _over_tracks(claim, [*verdicts.values()], tables) | printed
+        over.append(_over_tracks(claim, [*verdicts.values()], tables) | printed)
         for track, verdict in verdicts.items():
             by_track[track].append(_row(claim, verdict) | {"track": track})
-    yield from chain.from_iterable(by_track.values())
+    yield from _with_readings(claims, [*over, *chain.from_iterable(by_track.values())])
+
+
+def _with_readings(claims: Sequence[Claim], rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield rows, those of a claim with the verdict of the check `beside` it as part of `why`."""
+    beside = {claim.name: claim.beside for claim in claims if claim.beside}
+    by_key = {(row["claim"], row["track"]): row for row in rows}
+    for row in rows:
+        if row["claim"] in beside:
+            name, words = beside[row["claim"]]
+            check = by_key[name, row["track"]]
+            if check["verdict"] != OPEN:
+                reading = f"{words}: {check['shown']}, {check['verdict']}"
+                row["why"] = "; ".join(part for part in (row["why"], reading) if part)
+        yield row
 
 
 def _on_track(claim: Claim, studied: Row, tables: Tables) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, Literal
 
 import numpy as np
@@ -53,6 +53,8 @@ from irmeta.studies.framework.track_view import Saturation, TrackView, total_sat
 from irmeta.studies.papers.search_length.study import CONFIDENCE, PERSISTENCE, RATIO, TABLES
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
 
+CHOICES = ("floor", "depth")
+"""Search lengths of docs not retrieved in the chains: those of at least 1, so that 1/SL exists."""
 STEPS = ("cumulative", "atomize P", "aggregate docs", "aggregate queries")
 """Names of the steps by number; step 0 compares the first measure with the last."""
 
@@ -107,12 +109,13 @@ def _compare(
 
 
 def frames(
-    chain: str, comparisons: Iterable[tuple[int, Reordering]]
+    chain: str, unretrieved: str, comparisons: Iterable[tuple[int, Reordering]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the tables `reordering` (a row per step) and `moves` (a row per step and system)."""
+    constants = {"chain": pl.lit(chain), "unretrieved": pl.lit(unretrieved)}
     summaries, moves = [], []
     for step, comparison in comparisons:
-        key = {"chain": pl.lit(chain), "step": pl.lit(step, pl.Int32)}
+        key = constants | {"step": pl.lit(step, pl.Int32)}
         systems = comparison.frame().drop("old", "new")
         moved = systems.filter(pl.col("moved") > 0)
         furthest = moved.filter(pl.col("moved") == pl.col("moved").max()).head(1)
@@ -130,7 +133,8 @@ class Gathered:
 
     scores: Scores  # all measures; `cut`: some of them on lists cut at the options' depth
     cut: Scores
-    chains: Mapping[str, Atomized]  # atomized values by the chain's name
+    # atomized values by the choice for docs not retrieved and the chain's name
+    chains: Mapping[tuple[str, str], Atomized]
     # int32 [relevant doc, system]: search lengths under the options' `unretrieved`
     lengths: np.ndarray
     retrieved: np.ndarray  # bool [relevant doc, system]
@@ -158,6 +162,13 @@ class Gathered:
         """The same for lists cut at the options' depth."""
         return Missed(self.scores.systems, 1.0 - self.found_cut / len(self.retrieved))
 
+    def missed_of_first(self, first: int | None, system: str) -> float:
+        """Return the share of the first relevant docs of each query that a system misses."""
+        retrieved = self.retrieved[:, self.scores.systems.index(system)]
+        counts = np.diff(np.concatenate([[0], np.cumsum(retrieved)])[self.offsets])
+        most = self.relevant if first is None else np.minimum(self.relevant, first)
+        return 1.0 - float(np.minimum(counts, most).sum() / most.sum())
+
     def deep_lengths(self, facts: TrackFacts) -> np.ndarray:
         """Search lengths under ``unretrieved=depth``: int32 [relevant doc, system].
 
@@ -180,9 +191,12 @@ class Gathered:
 
 def _of_block(options: Options, specs: Sequence[Spec], view: JudgedRanks) -> Gathered:
     rel, rows = options.rel, view.relevant_rows(options.rel)
-    floors = lengths_by_doc(view, rel, "floor")
-    plain, graded = (rel, floors), (1, floors if rel == 1 else lengths_by_doc(view, 1, "floor"))
-    chains = {c.name: atomized(view, c, *(graded if c.graded else plain)) for c in CHAINS}
+    chains = dict[tuple[str, str], Atomized]()
+    for choice in CHOICES:
+        lengths = {least: lengths_by_doc(view, least, choice) for least in {1, rel}}
+        for chain in CHAINS:
+            least = 1 if chain.graded else rel
+            chains[choice, chain.name] = atomized(view, chain, least, lengths[least])
     shallow = parse_measures(options.shallow)
     return Gathered(
         scores=evaluate_block(view, specs, options.policy),
@@ -207,7 +221,7 @@ def _joined(blocks: Sequence[Gathered]) -> Gathered:
     return Gathered(
         scores=Scores.concat([block.scores for block in blocks]),
         cut=Scores.concat([block.cut for block in blocks]),
-        chains={c.name: Atomized.concat([b.chains[c.name] for b in blocks]) for c in CHAINS},
+        chains={key: Atomized.concat([b.chains[key] for b in blocks]) for key in blocks[0].chains},
         found_cut=np.sum([block.found_cut for block in blocks], axis=0),
         listed=np.sum([block.listed for block in blocks], axis=0),
         saturation=total_saturation(block.saturation for block in blocks),
@@ -307,17 +321,20 @@ def table_2(tables: Tables, options: Options) -> Iterator[Row]:
     Standard deviations are those of a sample (n - 1), NaN for one track.
     """
     chains_of_steps = [chain.name for chain in CHAINS]
-    for chain, step in (*ORDER, *FURTHER):
-        tracks = tables["reordering"].filter(chain=chain, step=step)
+    for (chain, step), choice in product((*ORDER, *FURTHER), CHOICES):
+        key = {"chain": chain, "step": step, "unretrieved": choice}
+        tracks = tables["reordering"].filter(**key)
         if tracks.is_empty():
             continue
         old, new = tracks.select("old", "new").row(0)
-        systems = tables["moves"].filter(chain=chain, step=step)
+        systems = tables["moves"].filter(**key)
         values = systems["value"].drop_nans()
+        is_step = chain in chains_of_steps
         yield {
-            "change": f"{chain}: {STEPS[step]}" if chain in chains_of_steps else f"{old} to {new}",
-            "chain": chain,
-            "step": step,
+            "change": f"{chain}: {STEPS[step]}"
+            if is_step
+            else f"{old} to {options.lengths[chain]}",
+            **key,
             "old": old,
             "new": new,
             **spread("delta_sort", tracks["delta_sort"], 0.0, 100.0),
@@ -414,6 +431,7 @@ def _missing(gathered: Gathered, measure: str, system: str) -> Row:
 def headroom(gathered: Gathered, options: Options) -> Iterator[Row]:
     """Yield the rows of the table `headroom`."""
     scores = gathered.scores
+    counted = {options.asl(n, how): n for n in (10, None) for how in (None, "depth")}
     for measure in options.headroom:
         by = options.best_by or measure
         best, median = best_system(scores, by), median_system(scores, by)
@@ -425,6 +443,9 @@ def headroom(gathered: Gathered, options: Options) -> Iterator[Row]:
                 "median": scores.mean_of(measure, median),
                 "chosen_by": by,
                 **_missing(gathered, measure, best),
+                "missed_counted": gathered.missed_of_first(counted[measure], best)
+                if measure in counted
+                else None,
             }
 
 
@@ -532,20 +553,23 @@ def _reordered(gathered: Gathered, options: Options) -> TableRows:
     scores = gathered.scores
     measures = {f"RBP(p={PERSISTENCE})": options.rbp, "AP": options.ap}
     chains = {}
-    for chain in CHAINS:
+    for choice, chain in product(CHOICES, CHAINS):
         old = scores.matrix(measures.get(chain.name, chain.name))
-        chains[chain.name] = steps(chain, old, gathered.chains[chain.name], options)
-    for name, old, first in (("P@20", options.p20, 10), ("RR", options.named("RR"), 1)):
-        new = scores.matrix(options.asl(first, "floor"))
-        chains[name] = cumulative(scores.matrix(old), new, options)
+        chains[chain.name, choice] = steps(chain, old, gathered.chains[choice, chain.name], options)
+    for choice, (name, old, first) in product(
+        CHOICES, (("P@20", options.p20, 10), ("RR", options.named("RR"), 1))
+    ):
+        new = scores.matrix(options.asl(first, choice))
+        chains[name, choice] = cumulative(scores.matrix(old), new, options)
     missed = dict(gathered.missed)
-    for name, chain_steps in chains.items():
-        summary, moves = frames(name, chain_steps)
+    for (name, choice), chain_steps in chains.items():
+        summary, moves = frames(name, choice, chain_steps)
         yield "reordering", summary
         yield "moves", moves
         cumulative_step = summary.filter(step=0).select(
-            *("track", "chain", "better_old", "better_new", "systems", "delta_sort", "tau"),
-            change=pl.format("{} to {}", "old", "new"),
+            *("track", "chain", "unretrieved", "better_old", "better_new", "systems"),
+            *("delta_sort", "tau"),
+            change=pl.format("{} to {}", "old", pl.lit(options.lengths.get(name, "search length"))),
             furthest=pl.col("furthest").fill_null("none"),
             missed=pl.col("furthest").replace_strict(missed, default=None, return_dtype=pl.Float64),
         )

@@ -151,10 +151,13 @@ def _depth(rows: pl.DataFrame, options: Options) -> Any:
 
 
 def _steps(tables: Tables, options: Options, order: Sequence[tuple[str, int]]) -> pl.DataFrame:
-    words = tables["table_2"].select("chain", "step", "change")
-    wanted = pl.DataFrame(order, schema=["chain", "step"], orient="row").cast({"step": pl.Int32})
-    rows = wanted.join(words, on=["chain", "step"], maintain_order="left")
-    return rows.join(tables["reordering"], on=["chain", "step"], maintain_order="left_right")
+    key = ["chain", "step", "unretrieved"]
+    words = tables["table_2"].select(*key, "change")
+    wanted = pl.DataFrame(order, schema=key[:2], orient="row").cast({"step": pl.Int32})
+    rows = wanted.join(words, on=key[:2], maintain_order="left_right")
+    rows = rows.join(tables["reordering"], on=key, maintain_order="left_right")
+    which = pl.when(unretrieved="floor").then(pl.lit("")).otherwise("unretrieved")
+    return rows.with_columns(which=which).sort("which", maintain_order=True)
 
 
 def _chain(rows: pl.DataFrame, options: Options, value: str) -> Any:
@@ -163,7 +166,8 @@ def _chain(rows: pl.DataFrame, options: Options, value: str) -> Any:
     return strip(
         rows.select(row=row, name=pl.format("{}, {}", "change", "track"), value=value),
         title=f"{'Correlation of orders' if is_tau else 'Largest move'} when the measure changes",
-        subtitle="one dot per track; below: mean plus and minus one standard deviation",
+        subtitle="one dot per track; below: mean plus and minus one standard deviation; docs not "
+        f"retrieved: {rows['unretrieved'][0]}",
         x_title=CHAIN_AXES[value],
         domain=(-1.0 if is_signed else 0.0, 1.0) if is_tau else (0.0, 100.0),
         digits=".2f" if is_tau else ".0f",
@@ -264,13 +268,14 @@ FIGURES = (
            lambda rows, o: f"{rows['measure'][0]} of the best and the median system of each track, "
            f"by {o.best_by or rows['measure'][0]}.", BEST, each="which"),
     Figure("delta_sort", partial(_steps, order=ORDER), partial(_chain, value="delta_sort"),
-           f"{PAPER}: the largest move.", MOVES),
+           f"{PAPER}: the largest move; docs not retrieved: {{unretrieved}}.", MOVES, each="which"),
     Figure("tau_b", partial(_steps, order=ORDER), partial(_chain, value="tau"),
-           f"{PAPER}: the order.", TAUS),
+           f"{PAPER}: the order; docs not retrieved: {{unretrieved}}.", TAUS, each="which"),
     Figure("beyond_delta_sort", partial(_steps, order=FURTHER), partial(_chain, value="delta_sort"),
-           f"{OTHERS}: the largest move.", MOVES),
+           f"{OTHERS}: the largest move; docs not retrieved: {{unretrieved}}.", MOVES,
+           each="which"),
     Figure("beyond_tau_b", partial(_steps, order=FURTHER), partial(_chain, value="tau"),
-           f"{OTHERS}: the order.", TAUS),
+           f"{OTHERS}: the order; docs not retrieved: {{unretrieved}}.", TAUS, each="which"),
     Figure("averaged_by_ap", _fractions, _fraction,
            "The share of the relevant docs that AP averages (Appendix A.1).",
            "Each dot is a system: the share of the relevant docs, best first, that its average "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from irmeta.phrases import count
 from irmeta.schema.columns import Paper
-from irmeta.studies.framework.sections import data_section
+from irmeta.studies.framework.sections import data_section, name_tracks
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.framework.systems import ROLES
 from irmeta.studies.papers.search_length.compute import CHAINS, TABLE_1
@@ -65,19 +65,27 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         f"({options.test}) with p up to {options.alpha:g}. Delta-value is the ratio of new to old "
         "values in P space, over all systems: it is large where AP is near 0, so a few weak "
         "systems dominate its mean. Brackets show the mean minus and plus one standard deviation, "
-        "as in the paper, cut to possible values.",
-        [Show("table_2", rows={"chain": ("AP", "P@20", "RR")}), "furthest", "delta_sort", "tau_b"],
+        "as in the paper, cut to possible values. Docs that a list misses have the length of Eq. "
+        "3, but at least 1 (floor), so that a short list that misses most docs may lead, or the "
+        "length as if at rank D + 1, below the track's deepest rank D (depth).",
+        [
+            *_reordering(tables, ("AP", "P@20", "RR"), "table_2", "(Table 2 and Section 4.4)"),
+            "furthest",
+            "delta_sort*",
+            "tau_b*",
+        ],
     )
     yield Section(
         "Beyond the paper: nDCG, RBP and ERR",
         BEYOND,
         [
-            Show("table_2", rows={"chain": [chain.name for chain in CHAINS[1:]]}, name="beyond",
-                 caption="Reordering of systems, step by step, for nDCG, RBP and ERR."),
-            "beyond_delta_sort",
-            "beyond_tau_b",
+            *_reordering(
+                tables, [chain.name for chain in CHAINS[1:]], "beyond", "by nDCG, RBP, ERR"
+            ),
+            "beyond_delta_sort*",
+            "beyond_tau_b*",
         ],
-    )  # fmt: skip
+    )
     yield Section(
         "Differences of ASL",
         f"Differences of means, less is better, with {CONFIDENCE:.0%} bootstrap "
@@ -92,6 +100,23 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "orders of systems and not the values.",
         ["depth_sensitivity", "cut_lists*"],
     )
+
+
+def _reordering(tables: Tables, chains: Sequence[str], name: str, what: str) -> Iterator[Show]:
+    """Yield Table 2 of some chains, with both choices for docs not retrieved side by side."""
+    tracks = name_tracks(tables["studied_tracks"].filter("used"))
+    for suffix, number, over, columns in (
+        ("", "Reordering of systems by", f"mean over {tracks}", ("delta_sort", "tau")),
+        ("_values", "New over old values of systems with", f"mean over all systems of {tracks}",
+         ("delta_value", "delta_value_median")),
+    ):  # fmt: skip
+        caption = (
+            f"{number} search length, step by step {what}: {over}, in brackets minus and plus one "
+            "standard deviation. Docs that a list misses have the length of Eq. 3, at least 1 "
+            "(floor), or that of rank D + 1 below all lists (depth)."
+        )
+        shown = ("change", "unretrieved", *columns)
+        yield Show("table_2", shown, {"chain": chains}, "unretrieved", f"{name}{suffix}", caption)
 
 
 def _headroom(tables: Tables, options: Options) -> Section:

@@ -28,16 +28,16 @@ SOURCE = "Alex, Hall and Metzler 2022, Atomized Search Length: Beyond User Model
 
 # mean less and plus one standard deviation, by chain and step
 _PRINTED = {
-    ("AP", 1): ("26-60%", "0.7-0.9", "0.3-0.6x"),
-    ("AP", 2): ("37-77%", "0.4-0.8", "0.03-0.4x"),
-    ("AP", 3): ("29-78%", "0.4-0.9", "0.1-0.9x"),
-    ("AP", 0): ("26-60%", "0.6-0.9", "0.004-0.06x"),
-    ("P@20", 0): ("40-76%", "0.4-0.8", None),
-    ("RR", 0): ("49-85%", "0.3-0.7", None),
+    ("AP", 1): ("26\u201360%", "0.7\u20130.9", "0.3\u20130.6x"),
+    ("AP", 2): ("37\u201377%", "0.4\u20130.8", "0.03\u20130.4x"),
+    ("AP", 3): ("29\u201378%", "0.4\u20130.9", "0.1\u20130.9x"),
+    ("AP", 0): ("26\u201360%", "0.6\u20130.9", "0.004\u20130.06x"),
+    ("P@20", 0): ("40\u201376%", "0.4\u20130.8", None),
+    ("RR", 0): ("49\u201385%", "0.3\u20130.7", None),
 }
 TABLE_2: Mapping[str, Mapping[tuple[Any, ...], Paper]] = {
     column: {
-        key: Paper(value, "Table 2" if key[0] == "AP" else "Section 4.4")
+        (*key, "floor"): Paper(value, "Table 2" if key[0] == "AP" else "Section 4.4")
         for key, values in _PRINTED.items()
         for value in [values[i]]
         if value is not None
@@ -63,7 +63,7 @@ class SearchLengthOptions(TrackOptions):
     unretrieved: Unretrieved = option(
         "irrel",
         "Search length of a relevant doc that is not retrieved (depth: as if at rank D + 1, below "
-        "the track's deepest rank D); the chains always use floor, since 1/SL must exist.",
+        "the track's deepest rank D); Table 2 has both floor and depth.",
     )
     min_systems: int = option(
         5, "Exclude tracks with fewer systems from results over tracks (paper: 5).", least=1
@@ -129,6 +129,11 @@ class SearchLengthOptions(TrackOptions):
         return _name(f"RBP(p={PERSISTENCE},rel={self.rel})")
 
     @property
+    def lengths(self) -> dict[str, str]:
+        """The search lengths that replace P@20 and RR in Section 4.4, by their chain."""
+        return {"P@20": f"{self.named('ASL')}@g10", "RR": f"{self.named('ASL')}@g1"}
+
+    @property
     def printed(self) -> tuple[str, ...]:
         """The measures of Figures 1 to 4, in that order."""
         return self.p20, self.asl(10), self.ap, self.asl()
@@ -190,7 +195,9 @@ _BY_TRACK = {"track": TRACK, "measure": MEASURE}
 _IS_SHORT = stored("yes", "whether the system misses more than the median system")
 _CHAIN = Column("name", "first measure of the chain")
 _STEP = Column("count", "step of the chain, compared with the previous step; 0: last with first")
-_BY_STEP = {"track": TRACK, "chain": _CHAIN, "step": _STEP}
+_CHOICE = Column("name", "search length of a doc that is not retrieved: floor, that of Eq. 3 but "
+                 "at least 1; or depth, as if at rank D + 1", label="not retrieved")  # fmt: skip
+_BY_STEP = {"track": TRACK, "chain": _CHAIN, "step": _STEP, "unretrieved": _CHOICE}
 _OLD, _NEW = "measure before the step", "measure after the step"
 
 
@@ -213,6 +220,8 @@ TABLES = (
         "median": measured("mean of the median system by `chosen_by`"),
         "chosen_by": stored("name", "measure by which a system is best"),
         **_misses("missed"),
+        "missed_counted": stored("real", "the same of the docs that the measure counts, which by "
+                                 "ASL@g10 are the first ten of a query", null=True),
     }, caption="The best and the median system of each track (Figures 1 to 4).", note=SHORT,
        rows=f"{HOME}.compute:headroom"),
     Table("best_by_choice", ("track", "measure"), {
@@ -278,10 +287,11 @@ TABLES = (
         "queries": Column("count", "queries with a value of both systems"),
     }, caption="Differences of search lengths with their bootstrap intervals.", note=SHORT,
        section="Differences of ASL"),
-    Table("table_2", ("chain", "step"), {
+    Table("table_2", ("chain", "step", "unretrieved"), {
         "change": Column("text", "the step in words", label="step"),
         "chain": stored("name", _CHAIN.meaning),
         "step": stored("count", _STEP.meaning),
+        "unretrieved": _CHOICE,
         "old": stored("text", _OLD),
         "new": stored("text", _NEW),
         **spread_columns("delta_sort", "mean over tracks of the largest move", unit="%",
@@ -296,7 +306,7 @@ TABLES = (
         "left_out": stored("count", "systems without new / old"),
     }, caption="Reordering of systems, step by step (Table 2 and Section 4.4).", by="all",
        rows=f"{HOME}.compute:table_2", paper=TABLE_2),
-    Table("reordering", ("track", "chain", "step"), {
+    Table("reordering", ("track", "chain", "step", "unretrieved"), {
         **_BY_STEP,
         "old": Column("text", _OLD),
         "new": Column("text", _NEW),
@@ -310,7 +320,7 @@ TABLES = (
         "better_old": Column("count", "systems better by the old measure", null=True),
         "better_new": Column("count", "systems better by the new measure", null=True),
     }, caption="Each step of each chain on each track."),
-    Table("moves", ("track", "chain", "step", "system"), {
+    Table("moves", ("track", "chain", "step", "unretrieved", "system"), {
         **_BY_STEP,
         "system": SYSTEM,
         "better_old": Column("count", "systems better by the old measure"),
@@ -318,9 +328,10 @@ TABLES = (
         "moved": Column("real", "100 |better_old - better_new| / systems", unit="%"),
         "value": Column("real", "new / old of the system's means; NaN: undefined"),
     }, caption="Each step of each chain for each system."),
-    Table("furthest", ("track", "chain"), {
+    Table("furthest", ("track", "chain", "unretrieved"), {
         "track": TRACK,
         "chain": stored("name", _CHAIN.meaning),
+        "unretrieved": _CHOICE,
         "change": Column("text", "first and last measure"),
         "furthest": Column("name", "system with the largest move", label="system"),
         "missed": percent(_MISSED, "missed", null=True, show="page"),
@@ -395,7 +406,7 @@ STUDY = Study(
     title="Atomized search length",
     paper=SOURCE,
     gives="Headroom of the best systems, and reordering of systems by measures.",
-    revision=5,
+    revision=6,
     options=SearchLengthOptions,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",
