@@ -60,7 +60,7 @@ def longer_row(rows: Iterator[tuple[int, list[str]]], fields: int) -> tuple[int,
 def natural_key(text: str) -> tuple[object, ...]:
     """Return a key that sorts the numbers in texts by value: q1, q2, q10."""
     parts = re.split(r"([0-9]+)", text)
-    return (*(int(part) if i % 2 else part for i, part in enumerate(parts)), text)
+    return tuple(int(part) if i % 2 else part for i, part in enumerate(parts)), text
 
 
 def in_natural_order(frame: pl.DataFrame) -> pl.DataFrame:

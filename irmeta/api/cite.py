@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -19,6 +15,7 @@ from irmeta.locations import AnyLocation, local, not_a
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count, listed
 from irmeta.preferences.registry import parse_preference
+from irmeta.results.references import Reference, bibliography, irmeta_itself, references_of
 from irmeta.results.tidy_files import provenance
 from irmeta.stats.pairs import COMPLETE_TESTS, CORRECTION_NAMES, TEST_NAMES
 from irmeta.studies.framework.registry import find
@@ -51,82 +48,9 @@ STATISTICS: Mapping[str, tuple[str, ...]] = {
 }
 """References of tests, corrections and other statistics, by their names in provenance."""
 RANDOM_TESTS = ("permutation", "bootstrap", "hsd-randomised", "bootstrap-max-t", "max-t")
-VENUES = {
-    "article": "journal",
-    "inproceedings": "booktitle",
-    "incollection": "booktitle",
-    "book": "publisher",
-    "misc": "howpublished",
-}
-"""BibTeX's field of the venue, by kind of entry."""
 UNSET = {"depth": "lists at full depth", "pool_depth": "whole pool"}
 """What a policy says where a field is not set; nothing for other fields."""
-_DOI = re.compile(r"10\.\d{4,9}/[^\s,;`\"]+")
-_SPECIAL, ESCAPED = re.compile(r"([&%#_])"), r"\\\1"
 COLUMNS = ("key", "doi", "kind", "author", "title", "venue", "year")
-
-
-class Reference(NamedTuple):
-    """Entry of the bibliography; `phrase` names it in sources without a DOI.
-
-    An entry of which only the DOI, address or source is known has no author and title.
-    """
-
-    key: str
-    doi: str
-    phrase: str
-    kind: str
-    author: str
-    title: str
-    venue: str
-    year: str
-
-    def bibtex(self) -> str:
-        """Return the entry in BibTeX, ending in a newline."""
-        is_address = self.venue.startswith("http")
-        fields = {
-            "author": self.author,
-            "title": f"{{{self.title}}}" if self.title else "",
-            "url" if is_address else VENUES[self.kind]: self.venue,
-            "year": self.year,
-            "doi": self.doi,
-        }
-        lines = [
-            f"  {name} = {{{value if name in ('url', 'doi') else _SPECIAL.sub(ESCAPED, value)}}},\n"
-            for name, value in fields.items()
-            if value
-        ]
-        return f"@{self.kind}{{{self.key},\n{''.join(lines)}}}\n"
-
-
-@cache
-def bibliography() -> tuple[Reference, ...]:
-    """Return the entries of ``bibliography.csv``."""
-    text = files("irmeta.api").joinpath("bibliography.csv").read_text(encoding="utf-8")
-    return tuple(Reference(*row) for row in list(csv.reader(text.splitlines()))[1:])
-
-
-def dois(text: str) -> list[str]:
-    """Return the DOIs in a text, without the punctuation behind them."""
-    matches = [match.rstrip(".:") for match in _DOI.findall(text)]
-    return [doi[:-1] if doi.count("(") < doi.count(")") else doi for doi in matches]
-
-
-def references_of(name: str, source: str) -> list[Reference]:
-    """Return the entries that a source names; where none is known, one of its DOI or text."""
-    present = dois(source)
-    cited = [
-        entry
-        for entry in bibliography()
-        if entry.doi in present or (entry.phrase and entry.phrase in source)
-    ]
-    known = {entry.doi for entry in cited}
-    for doi in present:
-        if doi not in known:
-            key = re.sub(r"[^a-zA-Z0-9]+", "-", doi)
-            cited.append(Reference(key, doi, "", "misc", "", "", "", ""))
-    key = re.sub(r"[^a-zA-Z0-9]+", "-", name)
-    return cited or [Reference(key, "", "", "misc", "", name, source, "")]
 
 
 @dataclass(frozen=True, repr=False)
@@ -268,12 +192,7 @@ class _Methods:
 
     def sentences(self, date: str) -> Iterator[str]:
         """Yield the sentences of the paragraph."""
-        program = Reference(
-            *("irmeta", "", "", "misc", "{The irmeta developers}"),
-            "irmeta: meta-evaluation of information retrieval",
-            f"Version {listed([*self.versions])}",
-            "",
-        )
+        program = irmeta_itself(listed([*self.versions]))
         statistics = [*self.statistics]
         on_date = f" on {date}" if date else ""
         version = listed([*self.versions])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,27 +22,25 @@ from irmeta.cli.tables import (
     print_text,
     with_system_names,
 )
+from irmeta.errors import check_choice
 from irmeta.escapes import escape_name, print_line
 from irmeta.measures.evaluate import how_made
 from irmeta.phrases import count
-from irmeta.report.table_grid import Grid, grid
-from irmeta.schema.columns import Column
+from irmeta.report.table_grid import Grid
+from irmeta.studies.framework.claim_matrix import CLAIM_BOUNDS, CLAIM_FACTS
+from irmeta.studies.framework.claim_print import claims_for_print, matrix_for_print, papers_of
 from irmeta.studies.framework.registry import find
-from irmeta.studies.framework.sections import PRINTED
-from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN, UNDECIDED
-from irmeta.studies.framework.study_results import (
-    claims,
-    differences,
-    results_with_claims,
-    sources_of,
-)
+from irmeta.studies.framework.study import FAILS, HOLDS, OPEN, UNDECIDED
+from irmeta.studies.framework.study_results import sources_in_words
 from irmeta.summaries import print_table
 
 if TYPE_CHECKING:
     from irmeta.api import Reanalysis, Store
     from irmeta.api.checks import Checked
     from irmeta.api.validate import Validation
+    from irmeta.cli.studies import ClaimsOptions
     from irmeta.store.ingest import Outcome
+    from irmeta.studies.framework.claim_matrix import ClaimMatrix
     from irmeta.studies.framework.run_all import Done
     from irmeta.studies.framework.study import Study
     from irmeta.studies.framework.study_results import StudyResults
@@ -250,40 +248,42 @@ def print_validation(validation: Validation, display: ValidationDisplay) -> None
         note(f"{count(len(files), 'text')} in {display.folder}")
 
 
-def claims_result(folders: Sequence[str], per_track: bool, mixed: bool) -> Result:
-    """Return the claims of the studies in some folders as the result of a command."""
-    rows, results = claims(folders, per_track=per_track, mixed=mixed), results_with_claims(folders)
-    differing = differences(results)
-    sources = sources_of(results)
-    asked = {"folders": [*folders], "per_track": per_track, "mixed": mixed}
-    provenance = {"irmeta": __version__, "study claims": asked, "studies": sources}
-    provenance |= {"differences": differing} if differing else {}
-    caption = " ".join(["Claims of the papers and their verdicts.", *differing])
-    for_print = partial(_for_print, rows, caption)
-    show = partial(print_claims, rows)
-    comment = f"irmeta {__version__}; {_sources_text(sources)}"
-    return Result(
-        *("study claims", {"claims": rows}, caption, provenance),
-        show=show,
-        grid=for_print,
-        comment=comment,
-    )
-
-
-def _sources_text(sources: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the studies and the tracks, with their fingerprints, as text."""
-    studies = [f"{name} (revision {facts['revision']})" for name, facts in sources.items()]
-    tracks = {
-        track: facts["fingerprint"]
-        for study in sources.values()
-        for track, facts in study.get("tracks", {}).items()
+def claims_result(matrix: ClaimMatrix, asked: ClaimsOptions) -> Result:
+    """Return a table of claims as the result of a command."""
+    tables = {
+        "claims": matrix.rows if asked.per_track else matrix.over(),
+        "facts": matrix.facts(),
+        "bounds": matrix.bounds(),
     }
-    named = [f"{track} ({fingerprint})" for track, fingerprint in tracks.items()]
-    return "; ".join(
-        f"{what}: {', '.join(names)}"
-        for what, names in (("studies", studies), ("tracks", named))
-        if names
+    rows = tables[asked.table]
+    if asked.claim is not None:
+        check_choice("claim", asked.claim, matrix.rows["id"].unique(maintain_order=True).to_list())
+        rows = rows.filter(id=asked.claim)
+    differing = matrix.provenance.get("differences", [])
+    options = {**matrix.provenance["study claims"], **asked.record()}
+    record = {**matrix.provenance, "study claims": options}
+    sources = f"irmeta {__version__}; {sources_in_words(record['studies'])}"
+    if asked.table != "claims":
+        table = CLAIM_FACTS if asked.table == "facts" else CLAIM_BOUNDS
+        caption = " ".join([table.caption, *differing])
+        return Result("study claims", {asked.table: rows}, caption, record, comment=sources)
+    caption = " ".join(["Claims of the papers and their verdicts.", *differing])
+    claimed = matrix.rows if asked.claim is None else matrix.rows.filter(id=asked.claim)
+    for_print = partial(_for_print, matrix, claimed, asked.per_track, differing)
+    return Result(
+        *("study claims", {"claims": rows, "tracks": matrix.tracks}, caption, record),
+        show=partial(print_claims, rows),
+        grid=for_print,
+        comment=sources,
     )
+
+
+def claims_chart(matrix: ClaimMatrix, asked: ClaimsOptions) -> Any:
+    """Return a figure of claims."""
+    if asked.table == "claims":
+        return matrix.figure()
+    claim = asked.claim or ""
+    return matrix.scatter(claim, asked.fact or "") if asked.fact else matrix.sweep(claim)
 
 
 def print_claims(rows: pl.DataFrame, digits: int) -> None:
@@ -305,10 +305,21 @@ def print_claims(rows: pl.DataFrame, digits: int) -> None:
     )
 
 
-def _for_print(rows: pl.DataFrame, caption: str, digits: int, system_names: str | None) -> Grid:
-    """Return the claims as a table for a paper."""
-    table = replace(CLAIMS, columns={"study": Column("name", "study"), **CLAIMS.columns})
-    has_tracks = rows["track"].null_count() < rows.height
-    columns = ("study", *PRINTED[:1], *(["track"] if has_tracks else []), *PRINTED[1:])
-    claimed = grid(table, rows, columns=columns, caption=caption)
-    return claimed if system_names is None else with_system_names(claimed, system_names)
+def _for_print(
+    matrix: ClaimMatrix,
+    rows: pl.DataFrame,
+    per_track: bool,
+    differing: Sequence[str],
+    digits: int,
+    system_names: str | None,
+) -> list[Grid]:
+    """Return the claims over tracks, or the matrix, as tables for a paper."""
+    if per_track:
+        tracks = matrix.tracks["track"].to_list()
+        grids = [*matrix_for_print(rows, tracks, matrix.in_order_of)]
+    else:
+        grids = [claims_for_print(rows, papers_of(rows["study"].unique(maintain_order=True)))]
+    grids = [replace(grid, caption=" ".join([grid.caption, *differing])) for grid in grids]
+    return (
+        grids if system_names is None else [with_system_names(grid, system_names) for grid in grids]
+    )

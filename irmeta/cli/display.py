@@ -29,6 +29,7 @@ ENDINGS = {
 }
 """Formats of files, by their ending."""
 LISTED = f"{', '.join([*ENDINGS][:-1])} or {[*ENDINGS][-1]}"
+FIGURES = (".svg", ".pdf", ".png")
 PAPER = ("latex", "siunitx", "markdown")
 """Formats of tables for a paper."""
 
@@ -206,6 +207,38 @@ class GateDisplay(FolderDisplay):
             raise UsageError(f"{self.page} would be the page of a gate: give --max-drop too.")
         if self.page is not None:
             check_target(local(self.page), [".html"])
+
+
+@dataclass(frozen=True)
+class ClaimDisplay(Display):
+    """How `study claims` prints its table, or writes it or a figure to a file."""
+
+    out: str | None = option(
+        None,
+        f"File for the table, {LISTED}, or for a figure, {', '.join(FIGURES)}.",
+        metavar="FILE",
+    )
+
+    @property
+    def figure(self) -> Path | None:
+        """The file of a figure; None for any other output."""
+        is_figure = self.out is not None and Path(self.out).suffix in FIGURES
+        return Path(self.out or "") if is_figure else None
+
+    @property
+    def file(self) -> Path | None:
+        """The output file; None if the result is printed, or is a figure."""
+        return None if self.figure is not None else super().file
+
+    def check(self) -> None:
+        """Reject options that contradict each other, and options of tables beside a figure."""
+        if self.figure is None:
+            super().check()
+            return
+        check_target(local(self.figure), FIGURES, "a figure")
+        if others := [name for name in self.changed() if name not in ("out", "force")]:
+            flag = others[0].replace("_", "-")
+            raise UsageError(f"--{flag} is for tables, and {self.figure} is a figure.")
 
 
 @dataclass(frozen=True)

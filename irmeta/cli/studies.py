@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from irmeta.cli.app import FAILED, DaskOption, Group, StrictOption, app, cluster, progress_line
-from irmeta.cli.display import Display
+from irmeta.cli.display import ClaimDisplay, Display
 from irmeta.cli.notes import error_line, note
 from irmeta.cli.registered import (
     CONTEXT,
@@ -26,9 +26,10 @@ from irmeta.cli.registered import (
 )
 from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
 from irmeta.errors import UsageError, did_you_mean
+from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.studies.framework.registry import find, find_all, study_modules
-from irmeta.studies.framework.study import RunOptions, Study
+from irmeta.studies.framework.study import MatrixOptions, RunOptions, Study
 
 OutOption = Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)]
 OptionalSource = Annotated[
@@ -101,11 +102,12 @@ def _refuse_options(context: typer.Context, name: str) -> None:
 
 
 @command("irmeta study all store/ --out studies/", name="all", group=study, parent="irmeta study")
-@with_options(run_options=RunOptions, reading=READING)
+@with_options(run_options=RunOptions, matrix=MatrixOptions, reading=READING)
 def run_every(
     source: SourceArgument,
     out: OutOption,
     run_options: RunOptions,
+    matrix: MatrixOptions,
     reading: ReadPolicy,
     dask: DaskOption = None,
     strict: StrictOption = None,
@@ -114,7 +116,11 @@ def run_every(
     from irmeta.cli.batches import print_studies
     from irmeta.studies.framework.run_all import run_all
 
-    running = {outcome.name: getattr(run_options, outcome.name) for outcome in fields(run_options)}
+    running = {
+        asked.name: getattr(group, asked.name)
+        for group in (run_options, matrix)
+        for asked in fields(group)
+    }
     with open_source(
         source, reading, run_options.track, run_options.workers, strict=strict
     ) as store:
@@ -128,14 +134,58 @@ def run_every(
         raise typer.Exit(FAILED)
 
 
+@dataclass(frozen=True)
+class ClaimsOptions(Options):
+    """What `study claims` shows of claims."""
+
+    per_track: bool = option(
+        False,
+        "Report each track too, after all tracks together; in LaTeX and Markdown, the matrix of "
+        "claims and tracks.",
+    )
+    mixed: bool = option(False, "Join studies that differ in their tracks or options.")
+    table: Literal["claims", "facts", "bounds"] = option(
+        "claims",
+        "Table: claims; verdicts beside facts of the tracks; or shares of tracks by bound.",
+    )
+    claim: str | None = option(
+        None, "Only this claim, by its id, such as search-length/near-solved."
+    )
+    fact: str | None = option(
+        None, "For the figure of --table facts, the fact of tracks on its x axis, such as year."
+    )
+
+    def check(self, figure: Path | None, matrix: MatrixOptions) -> None:
+        """Raise `UsageError` for an option that is missing, or has no effect."""
+        if self.fact is not None and (figure is None or self.table != "facts"):
+            raise UsageError("--fact is of the figure of --table facts: --out FILE.svg.")
+        if self.per_track and (figure is not None or self.table != "claims"):
+            raise UsageError("--per-track is of the table of claims; a figure has every track.")
+        by_track = self.per_track or self.table == "facts" or figure is not None
+        if not by_track and matrix.changed():
+            raise UsageError("--order and --track-facts are of tracks: use --per-track too.")
+        if figure is None:
+            return
+        if self.table == "claims" and self.claim is not None:
+            raise UsageError("the figure of --table claims has all claims: omit --claim.")
+        if self.table != "claims" and self.claim is None:
+            raise UsageError(
+                f"the figure of --table {self.table} is of one claim: name it by --claim."
+            )
+        if self.table == "facts" and self.fact is None:
+            raise UsageError("name a fact of the tracks by --fact, such as year or systems.")
+
+
 @command(
     "irmeta study claims studies/",
     "irmeta study claims depth/ properties/ --per-track --format markdown",
+    "irmeta study claims studies/ --order year --out claims.pdf",
+    "irmeta study claims studies/ --table facts --claim depth/ties --fact year --out ties.svg",
     name="claims",
     group=study,
     parent="irmeta study",
 )
-@with_options(display=Display)
+@with_options(display=ClaimDisplay, matrix=MatrixOptions, asked=ClaimsOptions)
 def claims(
     folders: Annotated[
         list[Path],
@@ -145,19 +195,24 @@ def claims(
             help="Folders of studies, or the folder of `irmeta study all`.",
         ),
     ],
-    display: Display,
-    per_track: Annotated[
-        bool, typer.Option("--per-track", help="Report each track too, after all tracks together.")
-    ] = False,
-    mixed: Annotated[
-        bool,
-        typer.Option("--mixed", help="Join studies that differ in their tracks or options."),
-    ] = False,
+    display: ClaimDisplay,
+    matrix: MatrixOptions,
+    asked: ClaimsOptions,
 ) -> None:
     """Report which claims of the papers hold on the tracks of studies that ran."""
-    from irmeta.cli.batches import claims_result
+    asked.check(display.figure, matrix)
+    from irmeta.cli.batches import claims_chart, claims_result
+    from irmeta.studies.framework.claim_matrix import matrix_of
+    from irmeta.studies.framework.study_results import results_in
 
-    display.write(claims_result([str(folder) for folder in folders], per_track, mixed))
+    joined = matrix_of(results_in([str(folder) for folder in folders]), matrix, mixed=asked.mixed)
+    if display.figure is None:
+        display.write(claims_result(joined, asked))
+        return
+    from irmeta.report.figure_file import write_figure
+
+    write_figure(claims_chart(joined, asked), display.figure, force=display.force)
+    note(f"a figure in {display.figure}")
 
 
 @command("irmeta study bundle studies/ studies.zip", group=study, parent="irmeta study")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,9 +19,10 @@ from irmeta.cli.display import Display
 from irmeta.cli.notes import in_options, note
 from irmeta.delimited import in_natural_order, joined_lists, to_csv
 from irmeta.errors import UsageError
-from irmeta.escapes import escape_json, escape_text
+from irmeta.escapes import escape_text
 from irmeta.files import discard_output
 from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
+from irmeta.results.tidy_files import tables_json
 from irmeta.summaries import (
     DIGITS,
     MOST_PRINTED,
@@ -99,8 +99,6 @@ def counted(column: str, what: str) -> pl.Expr:
 
 
 PAPER_DIGITS = 4
-SCHEMA_VERSION = 2
-"""Version of the JSON output: see `to_json`."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +120,8 @@ class Result:
     show
         Prints the result as text, floats with some decimal places; default the first table.
     grid
-        Returns the table for a paper, floats with some decimal places, systems by the names of a
-        file; default the first table.
+        Returns the table for a paper, or several, floats with some decimal places, systems by the
+        names of a file; default the first table.
     comment
         Comment in LaTeX: what the table is made from.
     remark
@@ -136,7 +134,7 @@ class Result:
     made: Mapping[str, Any]
     facts: Mapping[str, object] = field(default_factory=dict[str, object])
     show: Callable[[int], object] | None = None
-    grid: Callable[[int, str | None], Grid] | None = None
+    grid: Callable[[int, str | None], Grid | Sequence[Grid]] | None = None
     comment: str = f"irmeta {__version__}"
     remark: str = ""
 
@@ -186,66 +184,23 @@ def _text(result: Result, display: Display) -> str:
             frame = _rounded(frame, DIGITS if digits is None else digits)
         return to_csv(frame, safe=display.csv_safe)
     if display.form == "json":
-        return to_json(result, digits)
+        return tables_json(result.command, result.tables, result.made, result.facts, digits)
     from irmeta.report.latex import to_latex
     from irmeta.report.table_grid import to_markdown
 
     places = PAPER_DIGITS if digits is None else digits
-    grid = (result.grid or partial(_grid, result))(places, display.system_names)
-    grid = replace(grid, caption=display.caption or grid.caption)
+    for_print = (result.grid or partial(_grid, result))(places, display.system_names)
+    grids = [for_print] if isinstance(for_print, Grid) else [*for_print]
+    grids = [replace(grid, caption=display.caption or grid.caption) for grid in grids]
     if display.form == "markdown":
         mark = "" if display.file is None else f"\n<!-- irmeta {__version__} -->\n"
-        return to_markdown(grid) + mark
+        return "\n\n".join(map(to_markdown, grids)) + mark
     is_siunitx = display.form == "siunitx"
-    return to_latex(grid, label=display.label, made=[result.comment], siunitx=is_siunitx)
-
-
-def to_json(result: Result, digits: int | None = None) -> str:
-    """Return all tables of a result with its provenance as JSON, one row per line.
-
-    The object has schema_version, irmeta (version), command, provenance, facts, and tables: for
-    each name a list of rows. Values that are undefined, infinite or absent are null.
-
-    Parameters
-    ----------
-    digits
-        Decimal places; default all.
-    """
-    head = {
-        "schema_version": SCHEMA_VERSION,
-        "irmeta": __version__,
-        "command": result.command,
-        "provenance": result.made,
-        "facts": result.facts,
-    }
-    lines = [f' "{key}": {_json(fact)},' for key, fact in head.items()]
-    tables = ",\n".join(
-        f"  {_json(name)}: [{_rows(frame, digits)}]" for name, frame in result.tables.items()
+    labels = [display.label, *(display.label and f"{display.label}-{n}" for n in range(2, 99))]
+    return "\n".join(
+        to_latex(grid, label=label, made=[result.comment], siunitx=is_siunitx)
+        for grid, label in zip(grids, labels, strict=False)
     )
-    text = "\n".join(["{", *lines, ' "tables": {', tables, " }", "}"])
-    return escape_json(f"{text}\n")
-
-
-def _json(value: object) -> str:
-    return json.dumps(_finite(value), sort_keys=True, ensure_ascii=False)
-
-
-def _finite(value: Any) -> Any:
-    """Replace floats that JSON does not have by None."""
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _rows(frame: pl.DataFrame, digits: int | None) -> str:
-    if digits is not None:
-        frame = frame.with_columns(pl.selectors.float().round(digits))
-    frame = frame.with_columns(pl.selectors.float() + 0.0)  # -0.0 is 0
-    # Not splitlines, which also divides texts at other characters than the line feed.
-    lines = frame.write_ndjson().strip("\n").split("\n")
-    return ",".join(f"\n   {line}" for line in lines) + "\n  " if frame.height else ""
 
 
 def _rounded(frame: pl.DataFrame, digits: int) -> pl.DataFrame:

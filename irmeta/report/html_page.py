@@ -28,6 +28,25 @@ class Mark(NamedTuple):
     words: str  # the verdict in words
     number: str = ""  # the number as text; empty: none
     title: str = ""  # tooltip
+    shade: str = ""  # ``s0``, near the bound, ``s1`` or ``s2``; empty: none
+
+
+class Sweep(NamedTuple):
+    """The share of tracks on which a claim holds, by its bound, as a line of steps."""
+
+    path: str  # data of an SVG path in a box of 200 x 40
+    stated: float  # place of the claim's own bound in the box
+    low: str  # the least and the greatest bound as text
+    high: str
+
+
+class ClaimFold(NamedTuple):
+    """What may explain a verdict, shown on request."""
+
+    heading: str
+    text: str  # the tracks on which the claim fails, with their numbers
+    facts: Sequence[tuple[str, str, str]]  # name, and medians where it holds and where it does not
+    sweep: Sweep | None
 
 
 class ClaimLine(NamedTuple):
@@ -42,6 +61,7 @@ class ClaimLine(NamedTuple):
     tracks: Sequence[Mark] = ()
     notes: Sequence[str] = ()  # what the reader should know of the verdict, one sentence each
     group: str = ""  # heading of the claim and of those below it, such as the paper; empty: none
+    fold: ClaimFold | None = None
 
 
 @dataclass(frozen=True)
@@ -55,9 +75,9 @@ class ClaimTable:
     # are folded
     claims: Sequence[ClaimLine]
     checks: Sequence[ClaimLine] = ()
-    details: Grid | None = None  # all numbers and conditions, folded
     heading: str = "Claims of the paper"  # heading of the section
     totals: Sequence[str] = ()  # for each shown track, its claims that hold of those with a verdict
+    about: Mapping[str, str] = field(default_factory=dict)  # tooltip of each track's heading
     # whether a cell of a track is a sign, whose number and condition are in its tooltip
     is_compact: bool = False
 

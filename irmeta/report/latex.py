@@ -24,6 +24,7 @@ from irmeta.report.table_grid import (
     DOUBLE_DAGGER,
     Cell,
     Grid,
+    Head,
     spans,
     without_blanks,
 )
@@ -58,6 +59,10 @@ class Size(NamedTuple):
 
 
 SIZES = (Size("footnotesize", 8.3, 7.0), Size("scriptsize", 7.8, 5.0))
+DENSE = Size("scriptsize", 7.8, 2.0)  # of tables with turned headings
+LINE = 1.2  # height of a line, as a part of the font size
+DARK = 130  # lightness, of 255, below which white text is easier to read than black
+MOST_TURNED = 40  # columns with turned headings in one float
 
 
 @dataclass(frozen=True)
@@ -101,11 +106,12 @@ def layout(grid: Grid, columns: Sequence[int], *, in_column: bool = True) -> Lay
 
     `in_column`: the table may be as narrow as a column.
     """
-    normal = _Columns(grid, columns, SIZES[0])
+    sizes = (DENSE,) if any(grid.head[i].is_vertical for i in columns) else SIZES
+    normal = _Columns(grid, columns, sizes[0])
     panel = normal.panel(columns, COLUMN, MOST_WRAPPED) if in_column else None
     if panel is not None and panel.lines(grid, normal.size.font) <= MEAN_LINES * len(grid.rows):
         return Layout("column", normal.size, (panel,))
-    for size in SIZES:
+    for size in sizes:
         sized = normal if size is normal.size else _Columns(grid, columns, size)
         if panel := sized.panel(columns, TEXT):
             return Layout("text", size, (panel,))
@@ -121,7 +127,7 @@ class _Columns:
             i: widest((row[i].marks for row in grid.rows), size.font * MARKS) for i in columns
         }
         self._whole = {
-            i: max(_label_width(grid.head[i].label, size.font), max(cells) + self._marks[i])
+            i: max(_label_width(grid.head[i], size.font), max(cells) + self._marks[i])
             for i in columns
             for cells in [[_text_width(row[i], size.font) for row in grid.rows] or [0.0]]
         }
@@ -222,9 +228,11 @@ def _lines(cells: np.ndarray, widths: Sequence[float] | np.ndarray) -> tuple[flo
     return float(np.ceil(lines).clip(1).sum()), float(lines.sum())
 
 
-def _label_width(label: str, font: float) -> float:
-    """Return the points of a heading on as many lines as it may have."""
-    return max(widest(label.split(), font), text_width(label, font) / LABEL_LINES)
+def _label_width(head: Head, font: float) -> float:
+    """Return the points of a heading on as many lines as it may have; the height if turned."""
+    if head.is_vertical:
+        return LINE * font
+    return max(widest(head.label.split(), font), text_width(head.label, font) / LABEL_LINES)
 
 
 def _text_width(cell: Cell, font: float) -> float:
@@ -296,6 +304,7 @@ _ESCAPED = {
     "\u2191": r"$\uparrow$",
     "\u2193": r"$\downarrow$",
     "\u2264": r"$\leq$",
+    "\u2265": r"$\geq$",
     "\u03b1": r"$\alpha$",
     "\u03c4": r"$\tau$",
     "\u0394": r"$\Delta$",
@@ -318,8 +327,15 @@ def to_latex(
     It is as wide as a column (``table``) if its cells fit, else as the text (``table*``). Long text
     is wrapped (package tabularx); a table that is still too wide is divided into panels. More than
     45 rows are a longtable, which LaTeX accepts after ``\onecolumn`` only. `made` are comments; the
-    default label is the name and six digits of a checksum of the content.
+    default label is the name and six digits of a checksum of the content. A table `in_floats` is
+    divided into floats of at most 45 rows, and of 40 columns with turned headings.
     """
+    if grid.in_floats:
+        label = label or f"{grid.name}-{_checksum(grid)}"
+        return "\n".join(
+            to_latex(part, label=f"{label}-{n}" if n > 1 else label, made=made, siunitx=siunitx)
+            for n, part in enumerate(_floats(grid), 1)
+        )
     columns = [i for i, head in enumerate(grid.head) if not head.on_page_only]
     grid = _without_blank_rows(grid, columns)
     chosen = layout(grid, columns)
@@ -346,9 +362,36 @@ def to_latex(
         lines = [rf"\begin{{{name}}}[tb]", r"\centering", *small, caption, *body]
         lines.append(rf"\end{{{name}}}")
     has_checks = any(cell.text == CHECKS[True] for row in grid.rows for cell in row)
-    comments = [_packages(chosen, is_long, siunitx, has_checks), *made]
+    packages = _packages(grid, chosen, is_long, siunitx, has_checks)
+    comments = [packages, *made]
     comments = [f"% {drop_unsafe(' '.join(text.split()))}" for text in comments]
     return "\n".join([*comments, *lines]) + "\n"
+
+
+def _floats(grid: Grid) -> Iterator[Grid]:
+    """Divide a table into parts that fit floats, about equal in rows and in turned columns."""
+    turned = [i for i, head in enumerate(grid.head) if head.is_vertical]
+    first, number = (turned or [0])[0], max(1, -(-len(turned) // MOST_TURNED))
+    grid = replace(grid, in_floats=False)
+    for at in np.array_split(np.arange(first, first + len(turned)), number):
+        places = [i for i in range(len(grid.head)) if i in at or not grid.head[i].is_vertical]
+        head = tuple(grid.head[i] for i in places)
+        part = replace(grid, head=head, rows=tuple(tuple(r[i] for i in places) for r in grid.rows))
+        yield from _short_enough(part)
+
+
+def _short_enough(grid: Grid) -> Iterator[Grid]:
+    """Divide the rows of a table into as few parts as fit floats."""
+    columns = [i for i, head in enumerate(grid.head) if not head.on_page_only]
+    for number in range(max(1, -(-len(grid.rows) // LONGEST_FLOAT)), len(grid.rows) + 1):
+        size = -(-len(grid.rows) // number)
+        parts = [
+            replace(grid, rows=grid.rows[at : at + size]) for at in range(0, len(grid.rows), size)
+        ]
+        if size == 1 or all(layout(p, columns).lines(p) <= MOST_LINES for p in parts):
+            yield from parts
+            return
+    yield grid
 
 
 def _checksum(grid: Grid) -> str:
@@ -388,10 +431,12 @@ def _without_blank_rows(grid: Grid, columns: Sequence[int]) -> Grid:
     return replace(grid, rows=tuple(rows)) if rows else grid
 
 
-def _packages(chosen: Layout, is_long: bool, siunitx: bool, has_checks: bool) -> str:
+def _packages(grid: Grid, chosen: Layout, is_long: bool, siunitx: bool, has_checks: bool) -> str:
     """Return a comment with the packages that the table needs."""
     needed = ["booktabs", *["longtable"] * is_long, *["siunitx"] * siunitx]
     needed += ["amssymb"] * has_checks
+    needed += ["graphicx"] * any(head.is_vertical for head in grid.head)
+    needed += ["xcolor with option table"] * any(c.shade for row in grid.rows for c in row)
     if any(panel.wrapped for panel in chosen.panels):
         needed += ["array"] if is_long else ["tabularx"]
     where = r" In a paper with two columns, a longtable is set after \onecolumn." if is_long else ""
@@ -434,6 +479,8 @@ class _Tabular:
             return self._wrapped(i)
         if self._formats[i]:
             return f"S[{self._formats[i]}]"
+        if self.grid.head[i].is_vertical:
+            return "c"
         return "l" if self.grid.head[i].is_text else "r"
 
     def _wrapped(self, i: int) -> str:
@@ -470,6 +517,8 @@ class _Tabular:
 
     def _label(self, i: int) -> str:
         """Return a heading above the numbers, on several lines if it is wider than its column."""
+        if self.grid.head[i].is_vertical:
+            return rf"\rotatebox{{90}}{{{escape_latex(self.grid.head[i].label)}}}"
         side = "l" if self.grid.head[i].is_text else "r"
         width, font = self.panel.width(i), self.size.font
         lines = wrap_label(self.grid.head[i].label, width, font)
@@ -510,6 +559,11 @@ class _Tabular:
             else escape_latex(text)
         )
         text = rf"\textbf{{{text}}}" if cell.is_best else text
+        if cell.shade:
+            red, green, blue = (int(cell.shade[at : at + 2], 16) for at in (1, 3, 5))
+            is_dark = 0.3 * red + 0.59 * green + 0.11 * blue < DARK
+            ink = rf"\color{{white}}{text}" if is_dark else text
+            text = rf"\cellcolor[HTML]{{{cell.shade.removeprefix('#').upper()}}}{ink}"
         room = self.panel.marks[i]
         return text + (rf"\makebox[{ceil(room)}pt][l]{{{_marks(cell)}}}" if room else "")
 

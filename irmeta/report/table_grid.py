@@ -37,6 +37,7 @@ class Cell(NamedTuple):
     title: str = ""  # tooltip
     is_best: bool = False  # whether the text is bold, as the best of its column
     marks: str = ""  # superscript behind the text
+    shade: str = ""  # colour of the cell, such as #d3e6f4
     value: float | None = None  # the number that the text shows; None for text
 
 
@@ -52,6 +53,7 @@ class Head:
     # whether the column identifies the rows, and is repeated in each panel of a wide table
     is_key: bool = False
     title: str = ""  # tooltip
+    is_vertical: bool = False  # whether LaTeX turns the label, above narrow centred cells
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Grid:
     # the last sentence, which is under ""
     by_track: bool = False
     about: Mapping[str, str] = field(default_factory=dict)
+    in_floats: bool = False  # whether LaTeX divides a long or wide table into several floats
 
     @property
     def groups(self) -> list[tuple[str, int]]:

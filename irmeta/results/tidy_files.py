@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 import pyarrow as pa
 
+from irmeta._version import __version__
 from irmeta.checksums import BLANK, EMBEDDED, check_embedded, embed_checksum, load_json
 from irmeta.delimited import to_csv
 from irmeta.errors import DataError
+from irmeta.escapes import escape_json
 from irmeta.files import (
     check_ours,
     check_target,
@@ -235,6 +238,60 @@ def _has_parquet_ends(path: Location) -> bool:
         first, size = file.read(4), file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 4))
         return size >= 12 and first == file.read() == b"PAR1"
+
+
+SCHEMA_VERSION = 2
+"""Version of the JSON of `tables_json`."""
+
+
+def tables_json(
+    command: str,
+    tables: Mapping[str, pl.DataFrame],
+    record: Mapping[str, Any],
+    facts: Mapping[str, object],
+    digits: int | None = None,
+) -> str:
+    """Return tables with their provenance as JSON, one row per line.
+
+    The object has schema_version, irmeta (version), command, provenance, facts, and tables: for
+    each name a list of rows. Values that are undefined, infinite or absent are null. `digits` are
+    decimal places; default all.
+    """
+    head = {
+        "schema_version": SCHEMA_VERSION,
+        "irmeta": __version__,
+        "command": command,
+        "provenance": record,
+        "facts": facts,
+    }
+    lines = [f' "{key}": {_json(fact)},' for key, fact in head.items()]
+    rows = ",\n".join(
+        f"  {_json(name)}: [{_rows(frame, digits)}]" for name, frame in tables.items()
+    )
+    text = "\n".join(["{", *lines, ' "tables": {', rows, " }", "}"])
+    return escape_json(f"{text}\n")
+
+
+def _json(value: object) -> str:
+    return json.dumps(_finite(value), sort_keys=True, ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    """Replace floats that JSON does not have by None."""
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _rows(frame: pl.DataFrame, digits: int | None) -> str:
+    if digits is not None:
+        frame = frame.with_columns(pl.selectors.float().round(digits))
+    frame = frame.with_columns(pl.selectors.float() + 0.0)  # -0.0 is 0
+    # Not splitlines, which also divides texts at other characters than the line feed.
+    lines = frame.write_ndjson().strip("\n").split("\n")
+    return ",".join(f"\n   {line}" for line in lines) + "\n  " if frame.height else ""
 
 
 def write_out(

@@ -3,7 +3,8 @@
 Each study is a function: ``irmeta.studies.search_length(store, out)`` runs one of them.
 ``irmeta.studies.open(out)`` opens the results of a study or of `reanalyze`, and
 ``irmeta.studies.run_all(store, out)`` runs all studies of a store, and
-``irmeta.studies.claims(out)`` says which claims of their papers hold, and
+``irmeta.studies.claims(out)`` says which claims of their papers hold,
+``irmeta.studies.claim_matrix(out)`` on which tracks, with figures and facts of the tracks, and
 ``irmeta.studies.bundle(out, "out.zip")`` packs results to deposit them.
 """
 
@@ -17,6 +18,10 @@ def __getattr__(name: str) -> Any:
         from irmeta.studies.framework.study_results import StudyResults
 
         return StudyResults
+    if name == "claim_matrix":
+        from irmeta.studies.framework.claim_matrix import claim_matrix
+
+        return claim_matrix
     if name == "claims":
         from irmeta.studies.framework.study_results import claims
 
@@ -46,6 +51,7 @@ def __dir__() -> list[str]:
         {
             *globals(),
             "bundle",
+            "claim_matrix",
             "claims",
             "open",
             "run_all",

@@ -13,12 +13,10 @@ from irmeta.api.cite import (
     CORRECTION_NAMES,
     STATISTICS,
     TEST_NAMES,
-    bibliography,
-    dois,
-    references_of,
 )
 from irmeta.errors import UsageError
 from irmeta.preferences.registry import list_preferences
+from irmeta.results.references import bibliography, dois, references_of
 from irmeta.studies.framework.registry import find_all
 
 PACKAGE = Path(irmeta.__file__).parent

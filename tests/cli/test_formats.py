@@ -13,8 +13,7 @@ import pytest
 
 import irmeta
 from irmeta.cli.display import ENDINGS, FORMATS
-from irmeta.cli.tables import SCHEMA_VERSION
-from irmeta.results.tidy_files import provenance
+from irmeta.results.tidy_files import SCHEMA_VERSION, provenance
 from support.commands import all_commands, options_of
 from support.examples import rest_in_ci
 

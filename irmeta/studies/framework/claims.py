@@ -103,6 +103,12 @@ class Condition:
         """Return the distance of a number to the nearest bound, negative out of the interval."""
         return min(number - self.low, self.high - number)
 
+    @property
+    def bounds(self) -> dict[str, float | None]:
+        """The bounds as columns of the table `claims`."""
+        bounds = {"bound_low": self.low, "bound_high": self.high}
+        return {name: None if math.isinf(bound) else bound for name, bound in bounds.items()}
+
     def text(self, written: Callable[[float], str]) -> str:
         """Return the interval in words, with bounds as `written` writes them."""
         if math.isinf(self.high):
@@ -362,6 +368,7 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
         row["statistic"] = f"share of the tracks whose {claim.number} is {bound}"
         row["shown"] = on if decided else None
         row["condition"] = SHARES[claim.over].text(partial(_written, "percent"))
+        row |= SHARES[claim.over].bounds
     return row
 
 
@@ -379,6 +386,7 @@ def _row(claim: Claim, verdict: Verdict) -> Row:
         "number": number,
         "shown": None if math.isnan(number) else written(number),
         "condition": claim.condition.text(written),
+        **claim.condition.bounds,
         "verdict": verdict.verdict,
         "why": why or None,
         "printed": printed or None,
@@ -395,3 +403,13 @@ def _distance(condition: Condition, number: float) -> float | None:
 
 def _written(form: str, number: float) -> str:
     return format_value(float(number), Column("real", "", format=form))
+
+
+def margin(row: Row) -> str:
+    """Return k of n of a claim over tracks, or the verdict of a claim about no track."""
+    return row["verdict"] if row["tracks"] is None else f"{row['holding']} of {row['tracks']}"
+
+
+def steps_after(condition: str) -> bool:
+    """Check whether the share of tracks between two swept bounds is that of the lower bound."""
+    return not condition.startswith(("at least", "below"))

@@ -14,18 +14,36 @@ from irmeta.locations import local
 from irmeta.phrases import count
 from irmeta.policies import EvalPolicy
 from irmeta.report.html_page import Block, Page, render
+from irmeta.report.theme import to_spec, without_titles
+from irmeta.results.tidy_files import tables_json
 from irmeta.store.scan import StoreReader, tracks_of
+from irmeta.studies import drawing_processes
+from irmeta.studies.framework.claim_matrix import (
+    CLAIM_BOUNDS,
+    CLAIM_FACTS,
+    ClaimMatrix,
+    matrix_of,
+)
+from irmeta.studies.framework.claim_tracks import CLAIM_TRACKS
 from irmeta.studies.framework.function import failures, options_on, policy_of, reader_of
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles, recorded_folders
 from irmeta.studies.framework.registry import ALL_STUDIES, find_all
 from irmeta.studies.framework.runner import drawing, run
-from irmeta.studies.framework.sections import claim_matrix
-from irmeta.studies.framework.study import CLAIMS, STUDIED_TRACKS, RunOptions, Study
+from irmeta.studies.framework.sections import matrix_table
+from irmeta.studies.framework.study import STUDIED_TRACKS, MatrixOptions, RunOptions, Study
 from irmeta.studies.framework.study_page import pictures_in, svg_files
-from irmeta.studies.framework.study_results import StudyResults
+from irmeta.studies.framework.study_results import JOINED_CLAIMS, StudyResults, with_claims
 
 INDEX = "index.html"
+MATRIX = frozenset(MatrixOptions.__dataclass_fields__)
+CLAIM_FILES = (
+    ("claims.parquet", "All claims, over the tracks and on each track; claims.json the same."),
+    ("claim_facts.parquet", "The verdict on each claim and track, beside facts of the track."),
+    ("claim_bounds.parquet", "The share of tracks on which each claim would hold, by its bound."),
+    ("claims.bib", "The papers and irmeta in BibTeX."),
+    ("latex/", "The claims, and the matrix of claims and tracks, as LaTeX."),
+)
 
 
 class Done(NamedTuple):
@@ -45,9 +63,13 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     store : Store, str or Path
         A store, or its folder.
     out : str or Path
-        Folder for the results: one sub-folder per study, and the index in index.html.
+        Folder for the results: one sub-folder per study, and the index in index.html, with the
+        claims of all papers against all tracks: claims.parquet and claims.json, with facts of the
+        tracks (claim_facts.parquet) and swept bounds (claim_bounds.parquet), claims.bib, tables
+        in latex/ and a figure in figures/.
     **options
-        track, only, force, figures, titles, style, workers, executor, progress: see each study.
+        order, track_facts: see `irmeta.studies.claim_matrix`; track, only, force, figures, titles,
+        style, formats, workers, executor, progress: see each study.
 
     Returns
     -------
@@ -66,7 +88,9 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     >>> done[0].results.tables["studied_tracks"]["track"].to_list()
     ['news']
     """
-    reader, root, run_options = reader_of(store), local(out), RunOptions.of(options)
+    asked = {name: options.pop(name) for name in MATRIX if name in options}
+    matrix_options, run_options = MatrixOptions.of(asked), RunOptions.of(options)
+    reader, root = reader_of(store), local(out)
     if reader is None:
         raise UsageError("name the store that the studies read.")
     tracks_of(reader, run_options.track)
@@ -78,7 +102,11 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         policy = policy_of(store)
         with drawing(run_options):  # the same processes for all studies
             done = [_run(study, reader, policy, root, run_options) for study in studies]
-        files.write(INDEX, render(_index(done, problems)).encode())
+        results = [outcome.results for outcome in done if outcome.results is not None]
+        matrix = matrix_of(results, matrix_options, mixed=True) if with_claims(results) else None
+        if matrix is not None:
+            _write_claims(files, matrix, run_options)
+        files.write(INDEX, render(_index(done, problems, matrix)).encode())
         files.finish("")
     return done
 
@@ -99,13 +127,36 @@ def _run(
     return Done(study, StudyResults(folder, batch) if finished else None, failures(batch))
 
 
-def _index(done: Sequence[Done], notes: Sequence[str]) -> Page:
+def _write_claims(files: RecordedFiles, matrix: ClaimMatrix, run_options: RunOptions) -> None:
+    """Write the claims of all studies as tables, LaTeX, BibTeX and a figure."""
+    tables = (
+        (JOINED_CLAIMS, matrix.rows),
+        (CLAIM_TRACKS, matrix.tracks),
+        (CLAIM_FACTS, matrix.facts()),
+        (CLAIM_BOUNDS, matrix.bounds()),
+    )
+    for table, frame in tables:
+        with files.parquet(table, matrix.provenance) as file:
+            file.write(frame)
+    named = {"claims": matrix.rows, "tracks": matrix.tracks}
+    files.write_all(
+        {
+            "claims.json": tables_json("study claims", named, matrix.provenance, {}).encode(),
+            "claims.bib": matrix.provenance["bibtex"].encode(),
+            "latex/claims.tex": matrix.latex().encode(),
+            "latex/claim_matrix.tex": matrix.latex(by_track=True).encode(),
+        }
+    )
+    formats = run_options.drawn["formats"]
+    if formats:
+        spec = to_spec(matrix.figure())
+        spec = spec if run_options.titles else without_titles(spec)
+        for form, image in drawing_processes.draw(spec, formats).items():
+            files.write(files.figure("claim_matrix", form), image)
+
+
+def _index(done: Sequence[Done], notes: Sequence[str], matrix: ClaimMatrix | None) -> Page:
     finished = [outcome for outcome in done if outcome.results is not None]
-    claims = {
-        f"{outcome.study.title}. {outcome.study.paper}": outcome.results.tables[CLAIMS.name]
-        for outcome in finished
-        if outcome.results is not None and outcome.study.claims is not None
-    }
     return Page(
         title="Studies",
         lead="All studies of one store, with a page, tables and figures for each.",
@@ -114,14 +165,17 @@ def _index(done: Sequence[Done], notes: Sequence[str]) -> Page:
         notes=notes,
         provenance={"irmeta": __version__},
         files=[
-            (f"{outcome.study.name}/{file}", holds)
-            for outcome in finished
-            for file, holds in (
-                ("report.html", f"The page of {outcome.study.title}."),
-                ("", "Its tables, figures and LaTeX."),
-            )
+            *(CLAIM_FILES if matrix is not None else ()),
+            *(
+                (f"{outcome.study.name}/{file}", holds)
+                for outcome in finished
+                for file, holds in (
+                    ("report.html", f"The page of {outcome.study.title}."),
+                    ("", "Its tables, figures and LaTeX."),
+                )
+            ),
         ],
-        claims=claim_matrix(claims) if claims else None,
+        claims=None if matrix is None else matrix_table(matrix),
     )
 
 

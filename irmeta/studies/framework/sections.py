@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from irmeta.phrases import count, listed
 from irmeta.policies import TrackOptions
-from irmeta.report.html_page import ClaimLine, ClaimTable, Mark
-from irmeta.report.table_grid import Grid, grid
+from irmeta.report.html_page import ClaimFold, ClaimLine, ClaimTable, Mark, Sweep
+from irmeta.report.table_grid import ABSENT
 from irmeta.schema.columns import Paper, Table
+from irmeta.studies.framework.claim_print import (
+    IRMETA_BOUND,
+    NEARNESS,
+    SHADES,
+    is_ours,
+    with_levels,
+)
+from irmeta.studies.framework.claim_tracks import FACTS
+from irmeta.studies.framework.claims import steps_after
+from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.study import (
-    CLAIMS,
     FAILS,
     HOLDS,
     OPEN,
@@ -25,15 +34,15 @@ from irmeta.studies.framework.study import (
     Tables,
 )
 
+if TYPE_CHECKING:
+    from irmeta.studies.framework.claim_matrix import ClaimMatrix
+
 MOST_NAMED = 5  # tracks in a caption or a note
 MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections of the tracks
 POINTER = "The figures of each track are in its section below."
 MOST_TRACKS = 6  # with the number of each verdict; more tracks have signs alone
 NOT_EXAMINED = Mark("out", "not examined", title="The study did not examine this track.")
-SIGNS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "open", OPEN: "open"}
-PRINTED = ("text", "where", "printed", "shown", "condition", "verdict")
-"""Columns of the table for a paper."""
-DETAILS = ("claim", "track", "statistic", "shown", "condition", "verdict", "why", "printed")
+SIGNS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "undecided", OPEN: "open"}
 READING = (
     "A claim holds where its number meets the condition that the tooltip states; the numbers are "
     "from the tables {}. It cannot be said where the track lacks what the claim is about."
@@ -108,79 +117,122 @@ def name_tracks(rows: pl.DataFrame) -> str:
 def claim_table(rows: pl.DataFrame, used: Sequence[str]) -> ClaimTable:
     """Return the claims of a page from the table `claims` and the included tracks."""
     tracks = list(used) if len(used) > 1 else []
-    lines = _lines(rows, used, tracks)
+    lines = _lines(rows, used, tracks, {})
     return ClaimTable(
         text=[_sentence(rows, len(used)), READING.format("below")],
         over="over tracks" if tracks else "verdict",
         tracks=tracks,
         claims=lines["paper"],
         checks=lines["check"],
-        details=grid(CLAIMS, rows, columns=DETAILS, caption="Verdicts on the claims."),
         is_compact=len(tracks) > MOST_TRACKS,
     )
 
 
-def claim_matrix(claims: Mapping[str, pl.DataFrame]) -> ClaimTable:
-    """Return the claims of several studies on all their tracks.
-
-    Parameters
-    ----------
-    claims
-        The table `claims` of each study, by the heading of its claims.
-    """
-    rows = pl.concat(claims.values())
-    tracks = rows["track"].drop_nulls().unique(maintain_order=True).to_list()
+def matrix_table(matrix: ClaimMatrix) -> ClaimTable:
+    """Return the claims of several studies on all their tracks, in the order of the tracks."""
+    tracks = matrix.tracks["track"].to_list()
+    folds = dict(claim_folds(matrix))
     by_kind: dict[str, list[ClaimLine]] = {"paper": [], "check": []}
-    for heading, of_study in claims.items():
-        for kind, lines in _lines(of_study, tracks, tracks).items():
-            headings = [heading, *[""] * len(lines)]
+    for of_study in matrix.rows.partition_by("study", maintain_order=True):
+        study = find(of_study["study"][0])
+        for kind, lines in _lines(of_study, tracks, tracks, folds).items():
+            headings = [f"{study.title}. {study.paper}", *[""] * len(lines)]
             by_kind[kind] += [
                 line._replace(group=group) for line, group in zip(lines, headings, strict=False)
             ]
-    counts = rows.filter(kind="paper").group_by("track").agg(
-        holding=(pl.col("verdict") == HOLDS).sum(),
-        decided=pl.col("verdict").is_in([HOLDS, FAILS]).sum(),
-    )  # fmt: skip
-    of_track = {track: f"{holding}/{decided}" for track, holding, decided in counts.iter_rows()}
+    margins = matrix.margins()
+    has_ours = bool((matrix.rows["bound_by"] == "irmeta").any())
     return ClaimTable(
         text=[
-            _sentence(rows, len(tracks)).replace("of the paper", "of the papers"),
+            _sentence(matrix.rows, len(tracks)).replace("of the paper", "of the papers"),
             READING.format("of each study"),
+            f"{SHADES}. Tracks {matrix.in_order_of}."
+            + f" {IRMETA_BOUND} The bound is irmeta's: the paper states none." * has_ours,
         ],
         over="over tracks",
         tracks=tracks,
         claims=by_kind["paper"],
         checks=by_kind["check"],
         heading="Claims of the papers",
-        totals=[of_track[track] for track in tracks],
+        totals=[margins.get(track, "") for track in tracks],
+        about={
+            row["track"]: f"{row['track']}: {row['year'] or 'year unknown'}, "
+            f"{count(row['systems'], 'system')}, {count(row['queries'], 'query')}"
+            for row in matrix.tracks.iter_rows(named=True)
+        },
         is_compact=len(tracks) > MOST_TRACKS,
     )
 
 
+def claim_folds(matrix: ClaimMatrix) -> Iterator[tuple[str, ClaimFold]]:
+    """Yield what may explain the verdicts on each claim that does not hold on some track."""
+    facts, bounds = (
+        {frame["id"][0]: frame for frame in table.partition_by("id", maintain_order=True)}
+        for table in (matrix.facts(), matrix.bounds())
+    )
+    shown = {(row["id"], row["track"]): row["shown"] for row in matrix.rows.iter_rows(named=True)}
+    by_track = matrix.rows.drop_nulls("track")
+    conditions = dict(by_track.select("id", "condition").iter_rows())
+    for claim, rows in facts.items():
+        holding, failing = (rows.filter(verdict=verdict) for verdict in (HOLDS, FAILS))
+        if not failing.height:
+            continue
+        tracks = [f"{track} ({shown[claim, track]})" for track in failing["track"]]
+        heading = f"does not hold on {failing.height} of {holding.height + failing.height} tracks"
+        medians = [
+            (name.replace("_", " "), _median(holding[name], name), _median(failing[name], name))
+            for name, column in FACTS.items()
+            if not column.is_text and rows[name].count() and holding.height
+        ]
+        sweep = _sweep(bounds.get(claim), conditions[claim])
+        yield claim, ClaimFold(heading, f"{listed(tracks)}.", medians, sweep)
+
+
+def _median(values: pl.Series, fact: str) -> str:
+    median = values.drop_nulls().median()
+    if not isinstance(median, int | float):
+        return ABSENT
+    if FACTS[fact].is_percentage:
+        return f"{median:.0%}"
+    return f"{median:.0f}" if fact == "year" else f"{median:,.4g}"
+
+
+def _sweep(steps: pl.DataFrame | None, condition: str) -> Sweep | None:
+    """Return the line of a claim's swept bound; None for fewer than two bounds."""
+    if steps is None or steps.height < 2:
+        return None
+    low, high = steps["bound"][0], steps["bound"][-1]
+    places = [round(200 * (bound - low) / (high - low), 1) for bound in steps["bound"]]
+    heights = [round(40 * (1 - share), 1) for share in steps["share"]]
+    path = f"M{places[0]} {heights[0]}"
+    form = "H{x}V{y}" if steps_after(condition) else "V{y}H{x}"
+    path += "".join(form.format(x=x, y=y) for x, y in zip(places[1:], heights[1:], strict=True))
+    stated = places[steps["is_stated"].to_list().index(True)]
+    return Sweep(path, stated, *(f"{bound:.4g}".replace("-", "\u2212") for bound in (low, high)))
+
+
 def _lines(
-    rows: pl.DataFrame, used: Sequence[str], shown: Sequence[str]
+    rows: pl.DataFrame,
+    used: Sequence[str],
+    shown: Sequence[str],
+    folds: Mapping[str, ClaimFold],
 ) -> dict[str, list[ClaimLine]]:
     """Return the claims by kind, with the verdicts on the shown tracks and notes on those used."""
     lines: dict[str, list[ClaimLine]] = {"paper": [], "check": []}
-    for of_claim in rows.partition_by("claim", maintain_order=True):
+    for of_claim in with_levels(rows).partition_by("claim", maintain_order=True):
         over, *by_track = of_claim.iter_rows(named=True)
         on = {row["track"]: row for row in by_track}
         line = ClaimLine(
-            text=over["text"],
+            text=over["text"] + f" {IRMETA_BOUND}" * is_ours(over),
             where=over["where"],
             printed=over["printed"] or "",
             over=_mark(over),
             tracks=[_mark(on[track]) if track in on else NOT_EXAMINED for track in shown],
             notes=_notes(over, [on[track] for track in used if track in on]),
+            fold=folds.get(over.get("id", "")),
         )
         lines[over["kind"]].append(line)
     return lines
-
-
-def claims_for_print(rows: pl.DataFrame) -> Grid:
-    """Return the claims over tracks as a table for a paper."""
-    caption = "Claims of the paper and their verdicts."
-    return grid(CLAIMS, rows.filter(pl.col("track").is_null()), columns=PRINTED, caption=caption)
 
 
 def _sentence(rows: pl.DataFrame, tracks: int) -> str:
@@ -202,7 +254,11 @@ def _mark(row: Row) -> Mark:
     facts += [row["why"]] if row["why"] else []
     facts += [f"the paper: {row['printed']}"] if row["printed"] and row["track"] else []
     title = "; ".join(facts)
-    return Mark(SIGNS[row["verdict"]], row["verdict"], row["shown"] or "", f"{title}.")
+    shade = ""
+    if row["track"] and row["verdict"] in (HOLDS, FAILS, UNDECIDED):
+        words = row["level"].removeprefix(row["verdict"]).removeprefix(", ")
+        shade = f"s{NEARNESS.index(words)}"
+    return Mark(SIGNS[row["verdict"]], row["verdict"], row["shown"] or "", f"{title}.", shade)
 
 
 def _notes(over: Row, tracks: Sequence[Row]) -> list[str]:

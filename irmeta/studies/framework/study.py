@@ -66,6 +66,8 @@ CLAIMS = Table(
         "number": stored("real", "the number; NaN: none can be computed"),
         "shown": Column("text", "the number as text; null: none", null=True, label="here"),
         "condition": Column("text", "numbers for which the claim holds", label="holds for"),
+        "bound_low": stored("real", "lower bound of the condition; null: none", True),
+        "bound_high": stored("real", "upper bound", True),
         "verdict": Column(
             "name", f"{HOLDS}, {FAILS}, {UNDECIDED} (the interval has numbers of both) or {OPEN}"
         ),
@@ -176,6 +178,23 @@ class RunOptions(Options):
         titles = self.titles or not self.figures
         drawn = {"figures": self.figures, "titles": titles, "formats": formats}
         return {**drawn, "style": self.style}
+
+
+@dataclass(frozen=True)
+class MatrixOptions(Options):
+    """Options of the matrix of claims and tracks."""
+
+    order: Literal["year", "size", "group", "name"] = option(
+        "year",
+        "Order of tracks: by year, by systems x queries, by group and year, or by name.",
+    )
+    track_facts: str | None = option(
+        None,
+        "CSV or TSV file with the columns track and year, group, or both. Other tracks have the "
+        "year that their names state, directly or as an edition of TREC (trec8: 1999), and as "
+        "group the name without it.",
+        metavar="FILE",
+    )
 
 
 def read_printed(package: str) -> tuple[dict[str, str], ...]:

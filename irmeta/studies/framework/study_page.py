@@ -24,9 +24,10 @@ from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import split_tracks, to_latex
 from irmeta.report.table_grid import Grid, grid, in_notation
 from irmeta.schema.columns import paper_column
+from irmeta.studies.framework.claim_print import cited, claims_for_print
 from irmeta.studies.framework.part_tables import used_only
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
-from irmeta.studies.framework.sections import claim_table, claims_for_print
+from irmeta.studies.framework.sections import claim_table
 from irmeta.studies.framework.study import CLAIMS, STUDIED_TRACKS, Section, Show, Study, Tables
 
 FILES_NOTE = (
@@ -72,7 +73,7 @@ def write_page(
     if study.claims is not None:
         included = used[STUDIED_TRACKS.name].filter("used")["track"].to_list() if tracks else []
         claims = claim_table(tables[CLAIMS.name], included)
-        latex[CLAIMS.name] = claims_for_print(tables[CLAIMS.name])
+        latex[CLAIMS.name] = claims_for_print(tables[CLAIMS.name], cited(study.name))
     from_what = _provenance(study, options, made)
     comments = ["; ".join(f"{label}: {value}" for label, value in from_what.items())]
     files.write_all(

@@ -15,6 +15,7 @@ from irmeta.options import Options
 from irmeta.phrases import count, listed
 from irmeta.report.figure_file import offline
 from irmeta.results.tidy_files import provenance, read_parquet, scan_files
+from irmeta.schema.columns import Column, Table
 from irmeta.studies.framework.part_tables import PartTables, used_only
 from irmeta.studies.framework.plan import study_in
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, folder_of, recorded_tracks
@@ -26,6 +27,18 @@ from irmeta.summaries import Line, Part, Result, Rows, Summary
 
 Item = TypeVar("Item")
 MOST_NAMES = 50  # of tables or figures in a text
+JOINED_CLAIMS = Table(
+    CLAIMS.name,
+    ("id", "track"),
+    {
+        "id": Column("name", "study and claim, such as search-length/near-solved; it stays"),
+        "study": Column("name", "study"),
+        **CLAIMS.columns,
+    },
+    caption="Claims of the papers and their verdicts.",
+    by="all",
+)
+"""The table of the claims of several studies."""
 SAME_TRACK = ("fingerprint", "qrels", "read_policy")
 """Facts of a track that studies whose claims are joined share."""
 
@@ -218,7 +231,8 @@ def claims(
     Returns
     -------
     DataFrame
-        study, then the columns of the table `claims` of each study: claim, track (null: over
+        id (study and claim, such as search-length/near-solved), study, then the columns of the
+        table `claims` of each study, among them claim, track (null: over
         tracks, or without a track), text, where, kind (paper, or check: by another
         test, margin, measure or parameter), statistic, number (NaN: none), shown (the number as
         text), condition, verdict (holds, does not hold, or cannot be said), why, printed (the
@@ -238,18 +252,27 @@ def claims(
     >>> made.filter(claim="act-irrelevance")["verdict"].item()
     'holds'
     """
-    results = results_with_claims(folders)
-    if not mixed and (differing := differences(results)):
-        raise UsageError(f"{differing[0]} `mixed=True` joins them nevertheless.")
-    frame = pl.concat(
-        result.tables[CLAIMS.name].select(pl.lit(result.study.name).alias("study"), pl.all())
-        for result in results
-    )
+    frame = joined_claims(with_claims(results_in(folders)), mixed=mixed)
     return frame if per_track else frame.filter(pl.col("track").is_null())
 
 
-def results_with_claims(folders: AnyLocation | Sequence[AnyLocation]) -> list[StudyResults]:
-    """Return the results of the studies with claims in some folders, each study once."""
+def joined_claims(results: Sequence[StudyResults], *, mixed: bool) -> pl.DataFrame:
+    """Return the tables `claims` of studies as one; see `claims` for refusals."""
+    if not mixed and (differing := differences(results)):
+        raise UsageError(f"{differing[0]} `mixed=True` joins them nevertheless.")
+    tables = [
+        result.tables[CLAIMS.name].select(
+            pl.format("{}/{}", pl.lit(result.study.name), "claim").alias("id"),
+            pl.lit(result.study.name).alias("study"),
+            pl.all(),
+        )
+        for result in results
+    ]
+    return JOINED_CLAIMS.frame(pl.concat(tables))
+
+
+def results_in(folders: AnyLocation | Sequence[AnyLocation]) -> list[StudyResults]:
+    """Return the results of studies in some folders, each study once, of any study with claims."""
     places = [folders] if isinstance(folders, AnyLocation) else list(folders)
     results = [result for folder in places for result in _results(folder)]
     studies = [result.study.name for result in results]
@@ -258,6 +281,11 @@ def results_with_claims(folders: AnyLocation | Sequence[AnyLocation]) -> list[St
     if not results:
         raise UsageError("name a folder of a study.")
     return results
+
+
+def with_claims(results: Sequence[StudyResults]) -> list[StudyResults]:
+    """Return the results of studies with claims."""
+    return [result for result in results if result.study.claims is not None]
 
 
 def sources_of(results: Sequence[StudyResults]) -> dict[str, dict[str, Any]]:
@@ -270,6 +298,22 @@ def sources_of(results: Sequence[StudyResults]) -> dict[str, dict[str, Any]]:
         }
         for result in results
     }
+
+
+def sources_in_words(sources: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the studies and the tracks, with their fingerprints, as text."""
+    studies = [f"{name} (revision {facts['revision']})" for name, facts in sources.items()]
+    tracks = {
+        track: facts["fingerprint"]
+        for study in sources.values()
+        for track, facts in study.get("tracks", {}).items()
+    }
+    named = [f"{track} ({fingerprint})" for track, fingerprint in tracks.items()]
+    return "; ".join(
+        f"{what}: {', '.join(texts)}"
+        for what, texts in (("studies", studies), ("tracks", named))
+        if texts
+    )
 
 
 def differences(results: Sequence[StudyResults]) -> list[str]:
@@ -304,7 +348,7 @@ def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterato
 
 
 def _results(folder: AnyLocation) -> list[StudyResults]:
-    """Return the results in a folder: those of one study, or of all that have claims."""
+    """Return the results in a folder: those of one study with claims, or of all studies."""
     root: Location = location(folder)
     if study_in(root) != ALL_STUDIES:
         result = StudyResults(folder)
@@ -313,12 +357,9 @@ def _results(folder: AnyLocation) -> list[StudyResults]:
                 f"{folder} holds results of study {result.study.name}, without claims."
             )
         return [result]
-    finished = [name for name in study_modules() if study_in(root / name) == name]
     results = [
-        result
-        for name in finished
-        if (result := StudyResults(root / name)).study.claims is not None
+        StudyResults(root / name) for name in study_modules() if study_in(root / name) == name
     ]
-    if not results:
+    if not with_claims(results):
         raise UsageError(f"{folder} holds no results of a study with claims.")
     return results

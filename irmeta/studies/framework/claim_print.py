@@ -1,0 +1,166 @@
+"""Claims in print: shades of verdicts, statistics and bounds in words, and tables for a paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from irmeta.errors import UsageError
+from irmeta.phrases import count, listed
+from irmeta.report.charts.verdicts import NO, OPEN_COLOUR, UNDECIDED_COLOUR, YES
+from irmeta.report.table_grid import ABSENT, CHECKS, Cell, Grid, Head
+from irmeta.studies.framework.claims import margin
+from irmeta.studies.framework.registry import find
+from irmeta.studies.framework.study import FAILS, HOLDS, OPEN, UNDECIDED
+
+STEPS = (2.0, 4.0)
+"""Distances from which a verdict is shaded darker, in standard errors."""
+WITHOUT_ERROR = 6.0
+"""Distance of the farthest number of a claim without standard errors, in the same unit."""
+NEARNESS = ("near the bound", "", "far from the bound")
+LEVELS = {
+    **{f"{HOLDS}, {word}".removesuffix(", "): YES[i] for i, word in enumerate(NEARNESS)},
+    **{f"{FAILS}, {word}".removesuffix(", "): NO[i] for i, word in enumerate(NEARNESS)},
+    UNDECIDED: UNDECIDED_COLOUR,
+    OPEN: OPEN_COLOUR,
+}
+"""Colours of verdicts, lighter near the bound."""
+SHADES = (
+    "Darker cells are farther from the bound: less than 2, less than 4, and more standard errors; "
+    "for claims without a standard error, thirds of the largest distance of the claim"
+)
+IRMETA_BOUND = "\u2020"  # behind a claim whose bound irmeta states
+MOST_NAMED = 40  # tracks in a caption
+SYMBOLS = {"above": ">", "at least": "\u2265", "below": "<", "at most": "\u2264"}
+SIGNS = {HOLDS: CHECKS[True], FAILS: CHECKS[False], UNDECIDED: "?", OPEN: "\u2013"}
+SHARE_OF_TRACKS = "share of the tracks"
+_RANGE = re.compile(r"(?<=[\d%])-(?=[\d.])")
+_NEGATIVE = re.compile(r"(?<![\w%])-(?=[\d.])")
+COLUMNS = ("claim", "kind", "holds if", "here", "verdict", "the paper")
+
+
+def with_levels(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add `level`, a key of `LEVELS`, to rows of tracks; that of other rows means nothing."""
+    by = "id" if "id" in rows.columns else "claim"
+    distance = pl.when(pl.col("track").is_not_null()).then(pl.col("distance").abs())
+    relative = WITHOUT_ERROR * distance / distance.max().over(by)
+    errors = pl.when(pl.col("se") > 0).then(distance).otherwise(relative)
+    far = errors.fill_nan(None).fill_null(0.0)
+    word = pl.when(far < STEPS[0]).then(0).when(far < STEPS[1]).then(1).otherwise(2)
+    nearness = word.replace_strict(dict(enumerate(NEARNESS)), return_dtype=pl.String)
+    level = pl.concat_str("verdict", pl.lit(", "), nearness).str.strip_suffix(", ")
+    is_decided = pl.col("verdict").is_in([HOLDS, FAILS])
+    return rows.with_columns(level=pl.when(is_decided).then(level).otherwise("verdict"))
+
+
+def is_ours(row: Mapping[str, Any]) -> bool:
+    """Check whether irmeta states the bound of a claim."""
+    return row["bound_by"] != "paper"
+
+
+def claims_for_print(rows: pl.DataFrame, of: str = "the paper") -> Grid:
+    """Return the claims over tracks, with what each is computed from and its bound in words.
+
+    `rows` are of the table `claims`, of one study, or of several with the column study; `of` names
+    the paper in the caption.
+    """
+    has_studies = "study" in rows.columns
+    columns = ["study", *COLUMNS] if has_studies else [*COLUMNS]
+    head = tuple(Head(name, name, is_text=True, is_key=name == "study") for name in columns)
+    by = ["study", "claim"] if has_studies else ["claim"]
+    lines = list[tuple[Cell, ...]]()
+    for of_claim in rows.partition_by(by, maintain_order=True):
+        over, *by_track = of_claim.iter_rows(named=True)
+        texts = [
+            f"{over['text']} ({over['where']})",
+            over["kind"],
+            condition_in_words(over, by_track[0] if by_track else over),
+            over["shown"] or ABSENT,
+            over["verdict"],
+            _NEGATIVE.sub("\u2212", _RANGE.sub("\u2013", over["printed"] or ABSENT)),
+        ]
+        lines.append((*([Cell(over["study"])] if has_studies else []), *map(Cell, texts)))
+    caption = f"Claims of {of}, the number and the bound of each, and their verdicts"
+    tracks = rows["track"].drop_nulls().unique(maintain_order=True).to_list()
+    notes = list[str]()
+    if tracks:
+        notes.append(f"{count(len(tracks), 'track').capitalize()}: {listed(tracks, MOST_NAMED)}.")
+    if (rows["kind"] == "check").any():
+        notes.append("A check repeats a claim in another way than the paper.")
+    if (rows["bound_by"] == "irmeta").any():
+        notes.append(f"{IRMETA_BOUND} The paper states no bound; this one is irmeta's.")
+    return Grid("claims", f"{caption}.", head, tuple(lines), tuple(notes), in_floats=True)
+
+
+def condition_in_words(over: Mapping[str, Any], on_track: Mapping[str, Any]) -> str:
+    """Return e.g. "best P@20 >= 0.500; above 50% of the tracks", given a row over tracks and one.
+
+    A claim about no track has the same row twice.
+    """
+    bound = on_track["condition"]
+    word = next((word for word in SYMBOLS if bound.startswith(word)), "")
+    words = f"{on_track['statistic']} {SYMBOLS.get(word, 'in')} {bound.removeprefix(word).strip()}"
+    words += f" {IRMETA_BOUND}" if is_ours(over) else ""
+    if over["statistic"].startswith(SHARE_OF_TRACKS):
+        return f"{words}; {over['condition']} of the tracks"
+    is_mean = (over["why"] or "").startswith("mean")
+    return f"mean over the tracks of {words}" if is_mean else words
+
+
+def matrix_for_print(rows: pl.DataFrame, tracks: Sequence[str], order: str) -> Iterator[Grid]:
+    """Yield the matrix of the claims of each paper and its tracks, checks left out.
+
+    `rows` are of the claims of several studies; `order` is that of the tracks in words.
+    """
+    shaded = with_levels(rows.filter(kind="paper"))
+    for of_study in shaded.partition_by("study", maintain_order=True):
+        study, present = of_study["study"][0], set(of_study["track"].drop_nulls())
+        shown = [track for track in tracks if track in present]
+        if not shown:
+            continue
+        lines = list[tuple[Cell, ...]]()
+        for of_claim in of_study.partition_by("id", maintain_order=True):
+            over, *by_track = of_claim.iter_rows(named=True)
+            if not by_track:
+                continue
+            on = {row["track"]: row for row in by_track}
+            name = Cell(over["claim"] + IRMETA_BOUND * is_ours(over))
+            cells = [
+                Cell(SIGNS[on[track]["verdict"]], shade=LEVELS[on[track]["level"]])
+                if track in on
+                else Cell("")
+                for track in shown
+            ]
+            lines.append((name, *cells, Cell(margin(over))))
+        head = (
+            Head("claim", "claim", is_text=True, is_key=True),
+            *(Head(track, "track", is_text=True, is_vertical=True) for track in shown),
+            Head("holds", "holds", is_text=True),
+        )
+        notes = (
+            ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
+            + "; at the right, of the tracks where it holds or does not.",
+            f"{SHADES}.",
+            f"Tracks {order}.",
+            *[f"{IRMETA_BOUND} Bound of irmeta."] * bool((of_study["bound_by"] == "irmeta").any()),
+        )
+        caption = f"Claims of {cited(study)} on {count(len(shown), 'track')}."
+        yield Grid(f"claim-matrix-{study}", caption, head, tuple(lines), notes, in_floats=True)
+
+
+def cited(study: str) -> str:
+    """Return the authors and the year of a study's paper, or the study's title."""
+    try:
+        declared = find(study)
+    except UsageError:  # a study of a package that is not installed
+        return study
+    authors = re.match(r".*?\b\d{4}", declared.paper)
+    return authors[0] if authors else declared.title
+
+
+def papers_of(studies: Iterable[str]) -> str:
+    """Return the papers of some studies in words."""
+    return listed([cited(study) for study in studies])
