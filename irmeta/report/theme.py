@@ -142,7 +142,10 @@ BLUE, VERMILLION = "#0072B2", "#D55E00"
 INK, MUTED, RULE = "#222222", "#5f6368", "#e4e6e8"
 # In grey, blue, pale red, pale blue and pale grey are ever lighter.
 PALE_BLUE, PALE_RED, GREY, PALE_GREY = "#9fcde8", "#e9955c", "#a9aeb4", "#d9dcdf"
-LINES = (BLUE, INK, "#009E73", "#CC79A7", "#8a6d00", "#56B4E9", "#7f7f7f", "#882255")
+LINES = (
+    *(BLUE, INK, "#009E73", "#CC79A7", "#8a6d00", "#56B4E9", "#7f7f7f", "#882255"),
+    *("#7fb800", "#332288", "#783018", "#7a5cff", "#00b8a9"),
+)
 """Colours of lines of equal importance."""
 DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [1, 3], [10, 3], [4, 2, 1, 2, 1, 2])
 """Dashes of such lines, which also differ in black and white."""

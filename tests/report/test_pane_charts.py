@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -14,7 +14,7 @@ from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.heat import banded_maps, surfaces
 from irmeta.report.charts.histogram import scatter_panes
 from irmeta.report.charts.panes import linear_ticks, log_ticks
-from irmeta.report.theme import PALE_BLUE, print_of, to_spec, to_svg
+from irmeta.report.theme import BLUE, INK, PALE_BLUE, print_of, to_spec, to_svg
 from support.charting import (
     CHARTS,
     CLOUDS,
@@ -33,33 +33,79 @@ from support.charting import (
 from support.text_boxes import text_boxes
 
 
-@pytest.mark.exhaustive
-def test_curve_panes__of_many_names_the_quantiles_at_the_right_edge_are_named():
-    frame = panes_of(30).with_columns(
-        name=pl.format("s{}", (pl.col("y") / pl.col("x") * 10_000).round())
+def test_curve_panes__of_many_names_median_quartiles_and_the_furthest():
+    """The curves of pane b are those of pane a upside down; one has a value at a single place."""
+    frame = panes_of(13).with_columns(
+        y=pl.when(pl.col("pane") == "a").then("y").otherwise(0.2 - pl.col("y"))
     )
-    missing = pl.col("name").str.contains("s30") & (pl.col("pane") == "b")
-    frame = frame.with_columns(y=pl.when(missing).then(math.nan).otherwise("y"))
-    shown = texts(to_svg(curve_panes(frame, PANES, **WORDS)))
-    for role, number in zip(("min", "Q1", "median", "Q3", "max"), (1, 8, 15, 23, 30), strict=True):
-        assert f"\n{role}: s{number}.0\n" in shown, "29 / 4 = 7.25 places"
-    for role, number in zip(("min", "Q1", "median", "Q3", "max"), (1, 8, 15, 22, 29), strict=True):
-        assert f"\n{role}: s{number}.0\n" in shown, "the second pane has 29 curves"
-    assert shown.count("\nmedian\n") == 2
-    assert shown.count("\nmax: ") == 2
+    short = pl.DataFrame(
+        {"pane": ["a"], "name": ["short"], "x": [100], "y": [9.0], "dashed": False}
+    )
+    short = short.cast(dict(frame.schema))
+    chart = curve_panes(pl.concat([frame, short]), PANES, **WORDS)
+    for pane in ("a", "b"):
+        curves = frame.filter(pane=pane)
+        bands = {
+            row["x"]: (row["low"], row["median"], row["high"])
+            for layer in to_spec(chart)["concat"]["ab".index(pane)]["layer"]
+            for row in to_spec(chart)["datasets"].get(layer["data"].get("name"), [])
+            if "median" in row
+        }
+        assert set(bands) == {1, 10, 100}
+        for x, quartiles in bands.items():
+            values = [*curves.filter(x=x)["y"], *([9.0] if (pane, x) == ("a", 100) else [])]
+            assert quartiles == pytest.approx(np.quantile(values, (0.25, 0.5, 0.75)))
+    coloured = {
+        (row["pane"], row["name"]) for row in drawn_rows(chart) if {"style", "name"} <= set(row)
+    }
+    first, last = names(13)[0], names(13)[-1]
+    assert coloured == {(pane, name) for pane in "ab" for name in (first, last)}
+    assert len(colours := {(r["domain"][0], r["range"][0]) for r in scales(chart)}) == 1, colours
+    assert "in colour: furthest from the median" in texts(to_svg(chart))
 
 
-@pytest.mark.exhaustive
-def test_curve_panes__labels_at_the_right_edge_do_not_overlap():
-    last = pl.when(pl.col("y") > 0.29).then(0.5).when(pl.col("y") > 0.01).then(0.25).otherwise(0)
-    svg = to_svg(curve_panes(panes_of(30).with_columns(y=last), PANES, **WORDS))
-    pattern = r'translate\([\d.]+,([\d.]+)\)"[^>]*font-size="9px"[^>]*>([^<]+)<'
-    labels = {text: float(y) for y, text in re.findall(pattern, svg)}
-    assert list(labels) == ["min", "Q1", "median", "Q3", "max"]
-    assert all(a - b > 9.99 for a, b in pairwise(labels.values()))
-    at_value = 190 * (1 - 0.25 / (0.5 * 1.06))
-    assert labels["Q1"] - 10 == labels["median"] == pytest.approx(at_value, abs=4)
-    assert labels["Q3"] + 10 == labels["median"]
+def scales(chart: Any) -> list[dict[str, Any]]:
+    """Return the scales of the colours of names in all panes."""
+    layers = [layer for pane in to_spec(chart)["concat"] for layer in pane["layer"]]
+    colours = [layer["encoding"].get("color", {}) for layer in layers]
+    return [colour["scale"] for colour in colours if colour.get("field") == "name"]
+
+
+def test_curve_panes__a_name_has_the_colour_of_its_place_in_all_figures():
+    first, second = names(2)
+    for frame, order in ((panes_of(2), names(3)), (panes_of(2).filter(name=second), names(2))):
+        found = dict(zip(scales(curve_panes(frame, PANES, **WORDS, names=order))[0]["domain"],
+                         scales(curve_panes(frame, PANES, **WORDS, names=order))[0]["range"],
+                         strict=True))  # fmt: skip
+        assert (found[first], found[second]) == (BLUE, "#009E73"), "black is a paper's"
+
+
+def test_curve_panes__a_curve_that_squeezes_all_others_leaves_the_axis():
+    frame = panes_of(6).with_columns(y=0.9 + pl.col("y"))
+    far = pl.col("name") == names(6)[3]
+    squeezing = frame.with_columns(y=pl.when(far & (pl.col("x") == 100)).then(0.1).otherwise("y"))
+    chart = curve_panes(squeezing, PANES, **WORDS, levels=[0.9])
+    assert f"beyond the axis: {names(6)[3]} (0.1)" in texts(to_svg(chart)).replace("\n", " ")
+    [domain] = {
+        (*layer["encoding"]["y"]["scale"]["domain"],)
+        for pane in to_spec(chart)["concat"] for layer in pane["layer"]
+        if layer["mark"].get("strokeWidth") == 1.5
+    }  # fmt: skip
+    assert domain == (pytest.approx(0.8964), pytest.approx(0.9636))
+    four = curve_panes(squeezing.filter(pl.col("name").is_in(names(4))), PANES, **WORDS)
+    assert "beyond the axis" not in texts(to_svg(four)), "one of four is no exception"
+
+
+def test_curve_panes__numbers_of_a_paper_are_no_curve():
+    paper = pl.DataFrame({"pane": ["a"], "x": [10.0], "y": [0.7]})
+    chart = curve_panes(panes_of(12), PANES, **WORDS, dashes=("ours", "paper"), printed=paper)
+    rows = [row for row in drawn_rows(chart) if "name" not in row and "style" in row]
+    assert {(row["pane"], row["x"], row["y"], row["style"]) for row in rows} == {
+        ("a", 10.0, 0.7, "paper")
+    }
+    assert not any("median" in row for row in drawn_rows(chart)), "twelve curves are few"
+    assert INK not in scales(chart)[0]["range"]
+    assert "\npaper\n" in texts(to_svg(chart))
 
 
 @pytest.mark.exhaustive

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from irmeta.report.theme import print_of, svg_of, to_spec, to_svg
+from irmeta.report.theme import LINES, print_of, svg_of, to_spec, to_svg
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
@@ -106,7 +106,8 @@ def made_tables(**more: pl.DataFrame) -> Tables:
             for m in ("P@100", "RareP(alpha=1)@100") for s in "ab"
         ]),
     }  # fmt: skip
-    return tables | more
+    studied = {"studied_tracks": pl.DataFrame({"track": ["t"], "used": True})}
+    return tables | studied | more
 
 
 def drawn(tables: Tables, track: str | None = "t", **choices: Any) -> dict[str, Drawn]:
@@ -241,18 +242,41 @@ def test_figure_2_tracks__tau_b_only(figures: Mapping[str, Drawn]):
     assert [*curves(figures["figure_2_tracks"])] == [(name, "t") for name in FAMILIES]
 
 
-def test_fewer_systems__tracks_alone(figures: Mapping[str, Drawn]):
-    """The paper's TREC-8 is no track: its numbers are in the table as printed."""
-    found = curves(figures["fewer_systems"])
-    assert {name for _, name in found} == {"t"}
-    assert found["RareP@100", "t"] == {2: 0.5, 4: 0.75}
+def test_figures_over_tracks__a_track_has_the_colour_of_its_place_among_all():
+    studied = pl.DataFrame({"track": ["a", "gone", "t"], "used": [True, False, True]})
+    found = drawn(made_tables(studied_tracks=studied), None)
+    for name in ("figure_2_tracks", "fewer_systems", "greedy", "swaps"):
+        colours = [
+            layer["encoding"]["color"]["scale"]
+            for layer in to_spec(found[name].draw())["concat"][0]["layer"]
+            if layer["encoding"].get("color", {}).get("field") == "name"
+        ]
+        places = [scale["domain"].index("t") for scale in colours]
+        assert places, name
+        assert {scale["range"][n] for scale, n in zip(colours, places, strict=True)} == {LINES[2]}
+
+
+def test_fewer_systems__the_paper_is_dashed_beside(figures: Mapping[str, Drawn]):
+    rows = [row for row in drawn_rows(figures["fewer_systems"].draw()) if "style" in row]
+    paper = {(r["pane"], r["x"]): r["y"] for r in rows if "name" not in r}
+    assert paper["RareP@100, alpha = 1", 2] == 0.97
+    assert paper["RareAP@100, alpha = 1", 64] == 0.996
+    assert {(r["x"], r["y"]) for r in rows if "name" in r} == {(2, 0.5), (4, 0.75)}
+    legend = shown(figures["fewer_systems"])
+    assert "TREC-8, printed in Table 3 of the paper" in legend
+    assert "TREC-8" not in legend, "no track"
 
 
 def test_fewer_systems__several_alphas():
     rows = made_tables()["table_3"]
     both = pl.concat([rows, rows.with_columns(alpha=pl.lit(0.5))])
-    found = curves(drawn(made_tables(table_3=both), None)["fewer_systems"])
-    assert {name for _, name in found} == {"t, alpha = 1", "t, alpha = 0.5"}
+    one = drawn(made_tables(table_3=both), None)["fewer_systems"]
+    assert [text for text in headings(one) if "RareP" in text] == [
+        "(a) RareP@100, alpha = 1: tau-b",
+        "(c) RareP@100, alpha = 0.5: tau-b",
+    ]
+    rows = [row for row in drawn_rows(one.draw()) if "style" in row]
+    assert {row["pane"][-9:] for row in rows if "name" not in row} == {"alpha = 1"}
 
 
 def test_contributions__systems_that_alone_retrieve_docs(figures: Mapping[str, Drawn]):

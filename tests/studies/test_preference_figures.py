@@ -108,8 +108,7 @@ def headings(one: Drawn) -> list[str]:
 def test_figures__all_are_drawn_with_caption_and_reading():
     found = drawn(made_tables(), None) | drawn(made_tables())
     assert list(found) == [
-        "ties", "ties_deciding_levels", "figure_2", "figure_4", "figure_4_deltas", "figure_5",
-        "figure_6", "figure_7",
+        "ties", "figure_2", "figure_4", "figure_4_deltas", "figure_5", "figure_6", "figure_7",
     ]  # fmt: skip
     for name, one in found.items():
         one.draw().to_dict()  # validates the schema
@@ -273,11 +272,6 @@ def test_ties__a_row_per_measure_in_the_order_of_the_study():
         "OI",
     ]
     assert shown.count("50.00%") == 4, "the mean of both tracks"
-    levels = texts(found["ties_deciding_levels"])
-    assert "OI" not in levels, "no share is defined"
-    assert levels.count("1.00%") == 1
-    assert not any("without a value" in text for text in levels)
-    assert found["ties"].caption != found["ties_deciding_levels"].caption
 
 
 def test_figures__names_of_the_chosen_options():

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from irmeta.report.charts.panes import (
@@ -145,30 +146,26 @@ def _labels(
     return rows, LEADER + max(widths) + 10
 
 
-NAMED = 8  # largest number of curves with a colour and a mark each
+NAMED = 12  # largest number of curves with a colour and a mark each
 MARKS = 15  # largest number of marks on a curve
 ROOM = 38  # pixels for the labels of a y axis
-QUANTILES = ("min", "Q1", "median", "Q3", "max")
 SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-left",
-    "triangle-right",
+    *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),
+    *("triangle-left", "triangle-right"),
+    "M0-1.1L0.3-0.4L1.1-0.4L0.5,0.1L0.7,0.9L0,0.4L-0.7,0.9L-0.5,0.1L-1.1-0.4L-0.3-0.4Z",
+    "M-0.5-0.9L0.5-0.9L1,0L0.5,0.9L-0.5,0.9L-1,0Z",
+    "M-1-0.6L-0.6-1L0-0.4L0.6-1L1-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z",
+    "M-1-1L1-1L0,0L1,1L-1,1L0,0Z",
 )
+"""The last ones are a star, a hexagon, an X and an hourglass."""
 SOLID, DASHED = [1, 0], [4, 3]
-
-
-class _End(NamedTuple):
-    """End of an emphasised curve: its role, e.g. median, its name, and its last point."""
-
-    role: str
-    name: str
-    x: float
-    y: float
+GRID = 200  # largest number of places of a median
+LEAST_KNOWN = 0.8  # share of the curves that a median needs: fewer curves are other curves
+PRINTED = pl.Schema({"pane": pl.String, "x": pl.Float64, "y": pl.Float64})
+MANY_SUBTITLE = "; black: median, band: quartiles, in colour: furthest from the median"
+FEWEST = 5  # curves of a pane, of which one may leave the axis
+MOST_BEYOND = 0.1  # share of the curves that may leave it
+SQUEEZED = 0.25  # largest share of the axis that all others then take
 
 
 class Pane(NamedTuple):
@@ -177,6 +174,25 @@ class Pane(NamedTuple):
     name: str
     heading: str
     digits: str = ""
+
+
+class Style(NamedTuple):
+    """Colour and mark of a curve, the same in all panes."""
+
+    colour: str
+    shape: str
+
+
+class _Spread(NamedTuple):
+    """Quartiles of the curves of a pane (x, low, median, high), and the furthest from the median.
+
+    `bands` are at the places where at least 80 % of the curves have a value, on straight lines
+    between their points. The curves furthest below and above are by their mean difference from
+    the median, of those with a value at half of the places or more.
+    """
+
+    bands: pl.DataFrame
+    furthest: list[str]
 
 
 def curve_panes(
@@ -195,14 +211,18 @@ def curve_panes(
     linear: str = "",
     ranks: bool = False,
     colours: Sequence[str] = LINES,
+    names: Sequence[str] = (),
+    printed: pl.DataFrame | None = None,
 ) -> alt.ConcatChart | alt.LayerChart:
     """Draw one curve per name in each pane, two panes side by side.
 
     `frame` has the columns pane, name, x (at least 1 on a logarithmic axis), y (null, NaN or
     infinite: a gap) and dashed; optionally low and high, the bounds of a band around each of up to
-    8 curves, and marked, the points with a mark. Of more than 8 names all curves are thin and grey,
-    and the least, the quartiles and the greatest at the right edge are emphasised and named.
-    `colours` are those of up to 8 curves, so that a system has one colour in all figures.
+    12 curves, and marked, the points with a mark. Of more than 12 names all curves are thin and
+    grey, and each pane has their median, a band from the lower to the upper quartile, and in colour
+    the two curves that are furthest from the median. A name has one colour in all panes, that of
+    its place in `names`: all names that figures beside this one may have; default those of the
+    frame. `printed` are a paper's numbers (pane, x, y), dashed in black, that count as no curve.
     """
     import altair as alt
 
@@ -213,27 +233,43 @@ def curve_panes(
     drawn = [pane for pane in panes if known.filter(pane=pane.name)["y"].drop_nulls().len()]
     if not drawn:
         return nothing(f"{title}: no value to draw.")
+    beside = pl.DataFrame(schema=PRINTED) if printed is None else printed.cast(PRINTED)
     curve_names = known["name"].unique(maintain_order=True).to_list()
-    many = len(curve_names) > NAMED
-    columns = min(2, len(drawn))
+    columns, many = min(2, len(drawn)), len(curve_names) > NAMED
     ruled = [value for value, _ in rules]
-    x, above = _x_axis([*known["x"], *ruled], x_title, [*rules, *labels], columns, many, linear)
+    x, above = _x_axis(
+        [*known["x"], *beside["x"], *ruled], x_title, [*rules, *labels], columns, linear
+    )
+    spreads = [_spread(known.filter(pane=pane.name), not linear) for pane in drawn if many]
+    if many:
+        curve_names = list(dict.fromkeys(name for spread in spreads for name in spread.furthest))
+        subtitle += MANY_SUBTITLE
+    elif len(names) <= NAMED:
+        curve_names = list(dict.fromkeys([*names, *curve_names]))
+    if many or names or beside.height:  # black is the median, or the paper
+        colours = [colour for colour in colours if colour != INK]
+    styles = dict(zip(curve_names, map(Style, colours, SHAPES), strict=False))
     data, charts = Datasets(), []
-    for pane in drawn:
-        rows = known.filter(pane=pane.name)
-        values = (known if same_y else rows).select(vertical).unpivot()["value"].drop_nulls()
-        bounds = _bounds([*values, *levels])
+    for place, pane in enumerate(drawn):
+        rows, paper = (part.filter(pane=pane.name) for part in (known, beside))
+        at = [*levels, *(beside if same_y else paper)["y"]]
+        bounds = _bounds(known if same_y else rows, vertical, at)
+        beyond = _beyond(rows, bounds)
         y = _y_axis(pane, bounds, ranks)
-        edge = _quantiles(rows) if many else []
+        coloured, curves = rows, []
         if many:
-            curves = _crowd(data, rows, edge, x, y, (bounds[1] - bounds[0]) / height)
-            curves += _edge_labels(edge, x, y, bounds, height)
-        else:
-            curves = _few(data, rows, dict(zip(curve_names, colours, strict=False)), dashes, x, y)
+            curves = _crowd(data, rows, spreads[place], x, y, (bounds[1] - bounds[0]) / height)
+            furthest = [name for name in spreads[place].furthest if name in styles]
+            coloured = rows.filter(pl.col("name").is_in(furthest))
+        if coloured.height:
+            curves += _few(data, coloured, known["name"], styles, dashes, x, y)
+        if paper.height:
+            curves += _paper(data, paper.with_columns(style=pl.lit(dashes[1])), dashes, x, y)
+        for curve in curves if beyond else ():
+            curve.mark.clip = True
         chart = alt.layer(*rules_at(ruled, x), *rules_at(levels, y), *curves, *above)
         chart.width, chart.height = pane_width(columns, ROOM), height
-        lines = [f"{end.role}: {end.name}" for end in reversed(edge)]
-        chart.title = heading(pane.heading, lines, ROOM)
+        chart.title = heading(pane.heading, beyond, ROOM)
         charts.append(chart)
     return arrange(charts, columns, data, title=title, subtitle=subtitle)
 
@@ -243,16 +279,15 @@ def _x_axis(
     title: str,
     labels: Sequence[Label],
     columns: int,
-    many: bool,
     linear: str,
 ) -> tuple[alt.X, list[Any]]:
-    """Return the common axis, with a margin for labels of curves, and the labels above it."""
+    """Return the common axis, and the labels above it."""
     import altair as alt
 
     low, high = min(values), max(values)
     # so wide in print; wider figures have more room
     width = pane_width(columns, ROOM, PRINT_WIDTH)
-    margin = (44 if many else 18) / width
+    margin = 18 / width
     if linear:
         reach = (high - low) or 1.0
         domain = low - 0.02 * reach, high + reach * margin / (1 - margin)
@@ -285,39 +320,70 @@ def _rank_ticks(low: float, high: float) -> list[float]:
     return sorted({tick for tick in ticks if tick > 0} | ({1.0} if low <= 1 else set()))
 
 
-def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of a y axis: the range of the values, from 0 if near or if all are equal."""
-    low, high = min(values), max(values)
+def _bounds(
+    rows: pl.DataFrame, columns: Sequence[str], levels: Sequence[float]
+) -> tuple[float, float]:
+    """Return the ends of a y axis: the range of the values, from 0 if near or if all are equal.
+
+    Curves that would squeeze all others into a quarter of the axis leave it: one of 5 curves or
+    more, and at most a tenth of them.
+    """
+    ends = rows.group_by("name").agg(
+        low=pl.min_horizontal(columns).min(), high=pl.max_horizontal(columns).max()
+    )
+    ends = ends.drop_nulls()
+
+    def reach(curves: pl.DataFrame) -> tuple[float, float]:
+        return min([*curves["low"], *levels]), max([*curves["high"], *levels])
+
+    low, high = reach(ends)
+    most = max(1, int(MOST_BEYOND * ends.height)) if ends.height >= FEWEST else 0
+    left = (
+        reach(ends.sort(by, descending=by == "high").slice(number))
+        for number in range(1, most + 1)
+        for by in ("low", "high")
+    )
+    squeezed = (pair for pair in left if 0 < pair[1] - pair[0] <= SQUEEZED * (high - low))
+    low, high = next(squeezed, (low, high))
     low = 0.0 if 0 <= low <= 0.4 * high or 0 <= low == high else low
     margin = 0.06 * (high - low) or 0.5
     return (low - margin if low else 0.0), high + margin
 
 
+def _beyond(rows: pl.DataFrame, bounds: tuple[float, float]) -> list[str]:
+    """Return a line that names the curves that leave the axis, and their furthest values."""
+    low, high = bounds
+    ends = rows.group_by("name", maintain_order=True).agg(
+        low=pl.col("y").min(), high=pl.col("y").max()
+    )
+    texts = [
+        f"{name} ({least if least < low else most:,.3g})"
+        for name, least, most in ends.drop_nulls().iter_rows()
+        if least < low or most > high
+    ]
+    return [f"beyond the axis: {', '.join(texts)}"] if texts else []
+
+
 def _few(
     data: Datasets,
     rows: pl.DataFrame,
-    colours: Mapping[str, str],
+    present: pl.Series,
+    styles: Mapping[str, Style],
     dashes: tuple[str, str],
     x: alt.X,
     y: alt.Y,
 ) -> list[Any]:
-    """Draw each curve in its colour, with marks."""
+    """Draw each curve in its colour, with marks; the legend has the names that are `present`."""
     import altair as alt
 
-    names = [*colours]
-    shown = legend(names, symbolOpacity=1) if len(names) > 1 else None  # else that of the bands
-    colour = alt.Color(
-        "name:N",
-        sort=names,
-        scale=alt.Scale(domain=names, range=[*colours.values()]),
-        legend=shown,
-    )
-    shape = alt.Shape(
-        "name:N",
-        sort=names,
-        scale=alt.Scale(domain=names, range=SHAPES[: len(names)]),
-        legend=shown,
-    )
+    names, shapes = [*styles], [style.shape for style in styles.values()]
+    shown = present.unique().is_in(names).sum() > 1  # else a single colour is that of the bands
+    known = [name for name in names if name in set(present)]
+    key = legend(known, values=known, symbolOpacity=1) if shown else None
+    scale = alt.Scale(domain=names, range=[style.colour for style in styles.values()])
+    colour = alt.Color("name:N", sort=names, scale=scale, legend=key)
+    scale = alt.Scale(domain=names, range=shapes)
+    shape = alt.Shape("name:N", sort=names, scale=scale, legend=key)
     styled = rows.with_columns(
         style=pl.when("dashed").then(pl.lit(dashes[1])).otherwise(pl.lit(dashes[0]))
     )
@@ -328,75 +394,89 @@ def _few(
         detail = alt.Detail("dashed:N")
         low = alt.Y("low:Q", title=None, scale=y["scale"], axis=y["axis"])
         bands = [area.encode(x, low, alt.Y2("high:Q"), colour, detail)]
-    key = legend(dashes, orient="bottom", symbolType="stroke", symbolStrokeColor=INK)
-    dash = alt.StrokeDash(
-        "style:N",
-        scale=alt.Scale(domain=dashes, range=[SOLID, DASHED]),
-        legend=key if all(dashes) else None,
-    )
     step = (pl.len().over("name", "dashed") - 1) // MARKS + 1
     spaced = pl.int_range(pl.len()).over("name", "dashed") % step == 0
     marked = styled.filter("marked" if "marked" in rows.columns else spaced)
     points = data.chart(marked.drop_nulls("y")).mark_point(filled=True, opacity=1, size=24)
     return [
         *bands,
-        base.mark_line(strokeWidth=1.5, aria=False).encode(dash),
+        base.mark_line(strokeWidth=1.5, aria=False).encode(_dash(dashes)),
         points.encode(x, y, colour, shape, alt.Description("name:N")),
     ]
 
 
-def _crowd(
-    data: Datasets, rows: pl.DataFrame, edge: Sequence[_End], x: alt.X, y: alt.Y, pixel: float
-) -> list[Any]:
-    """Draw all curves thin and grey, and the emphasised ones above."""
+def _dash(dashes: tuple[str, str]) -> alt.StrokeDash:
+    """Return the channel of the column style, with a legend if both styles have a name."""
     import altair as alt
 
-    colours = {end.name: INK if end.role == "median" else BLUE for end in reversed(edge)}
+    key = legend(dashes, orient="bottom", symbolType="stroke", symbolStrokeColor=INK)
+    scale = alt.Scale(domain=dashes, range=[SOLID, DASHED])
+    return alt.StrokeDash("style:N", scale=scale, legend=key if all(dashes) else None)
+
+
+def _paper(
+    data: Datasets, rows: pl.DataFrame, dashes: tuple[str, str], x: alt.X, y: alt.Y
+) -> list[Any]:
+    """Draw a paper's numbers: a black dashed line with hollow marks."""
+    import altair as alt
+
+    base = data.chart(rows).encode(x, y)
+    marks = base.mark_point(
+        shape="diamond", filled=True, fill="white", stroke=INK, strokeWidth=1.2, opacity=1, size=34
+    )
+    line = base.mark_line(strokeWidth=1.5, color=INK, aria=False)
+    return [line.encode(_dash(dashes)), marks.encode(alt.Description("style:N"))]
+
+
+def _crowd(
+    data: Datasets, rows: pl.DataFrame, spread: _Spread, x: alt.X, y: alt.Y, pixel: float
+) -> list[Any]:
+    """Draw all curves thin and grey, and their quartiles and median above."""
+    import altair as alt
+
     # Values by the quarter of a pixel, without the points in the middle of a horizontal stretch:
     # of 143 systems at 60 cutoffs, a third of the points.
     line, step, height = ["name", "dashed"], pixel / 4, pl.col("y")
     flat = (height == height.shift(1).over(line)) & (height == height.shift(-1).over(line))
     seen = rows.with_columns((height / step).round() * step).filter(~flat.fill_null(False))
     seen = seen.group_by(line, maintain_order=True).agg("x", "y")
-    strong = pl.col("name").is_in([*colours])
-    weak = seen.filter(~strong).with_columns(colour=pl.lit(GREY))
-    bold = seen.filter(strong).with_columns(colour=pl.col("name").replace(colours))
     # `alt.condition` is slow, because it validates the schema
     dash = alt.StrokeDashValue(SOLID, condition={"test": "datum.dashed", "value": DASHED})
     channels = [alt.Detail(["name:N", "dashed:N"]), dash, alt.Description("name:N")]
-    colour = alt.Color("colour:N", scale=None)
+    thin = data.chart(seen).transform_flatten(["x", "y"]).mark_line(strokeWidth=0.6, color=GREY)
+    middle = data.chart(spread.bands)
+    low, median = (
+        alt.Y(f"{name}:Q", title=None, scale=y["scale"], axis=y["axis"])
+        for name in ("low", "median")
+    )
     return [
-        data.chart(part)
-        .transform_flatten(["x", "y"])
-        .mark_line(strokeWidth=width)
-        .encode(x, y, colour, *channels)
-        for part, width in ((weak, 0.6), (bold, 1.8))
+        thin.encode(x, y, *channels),
+        middle.mark_area(color=BLUE, opacity=0.22, aria=False).encode(x, low, alt.Y2("high:Q")),
+        middle.mark_line(color=INK, strokeWidth=2, aria=False).encode(x, median),
     ]
 
 
-def _quantiles(rows: pl.DataFrame) -> list[_End]:
-    """Return the curves of the least, the quartiles and the greatest last value."""
-    ends = (
-        rows.drop_nulls("y")
-        .sort("x")
-        .group_by("name")
-        .agg(pl.col("x", "y").last())
-        .sort("y", "name")
-    )
-    at = [(q * (ends.height - 1) + 1) // 4 for q in range(5)]  # the nearest, halves down
-    emphasised = [_End(role, *ends.row(n)) for role, n in zip(QUANTILES, at, strict=True)]
-    return list({end.name: end for end in emphasised}.values())
-
-
-def _edge_labels(
-    edge: Sequence[_End], x: alt.X, y: alt.Y, bounds: tuple[float, float], height: int
-) -> list[Any]:
-    """Label emphasised curves at their ends, without overlaps."""
-    import altair as alt
-
-    gap = 10 * (bounds[1] - bounds[0]) / height
-    least = bounds[0] + gap / 2  # a label does not touch the x axis
-    places = apart([end.y for end in edge], gap, least)
-    labels = {"x": [end.x for end in edge], "y": places, "label": [end.role for end in edge]}
-    text = alt.Chart(pl.DataFrame(labels)).encode(x, y, alt.Text("label:N"))
-    return [text.mark_text(align="left", dx=3, fontSize=9, aria=False)]
+def _spread(rows: pl.DataFrame, log: bool) -> _Spread:
+    points = rows.unique(["name", "x"], keep="first", maintain_order=True).sort("x")
+    every = points.drop_nulls("y")["x"].unique().sort().to_numpy()
+    last = len(every) - 1
+    grid = every[np.unique(np.linspace(0, last, min(last + 1, GRID)).round().astype(int))]
+    scaled = np.log if log else np.asarray
+    names, values = [], []
+    for (name,), curve in points.group_by("name", maintain_order=True):
+        x, y = curve["x"].to_numpy(), curve["y"].fill_null(math.nan).to_numpy()
+        values.append(np.interp(scaled(grid), scaled(x), y, left=math.nan, right=math.nan))
+        names.append(str(name))
+    lines = np.array(values)
+    is_known = ~np.isnan(lines)
+    with_values = np.flatnonzero(is_known.any(axis=1))
+    lines, names = lines[with_values], [names[place] for place in with_values]
+    is_shown = is_known.sum(axis=0) >= LEAST_KNOWN * len(names)
+    lines, grid = lines[:, is_shown], grid[is_shown]
+    low, median, high = np.nanquantile(lines, (0.25, 0.5, 0.75), axis=0)
+    number = (~np.isnan(lines)).sum(axis=1)
+    apart = np.nansum(lines - median, axis=1) / np.maximum(number, 1)
+    apart[2 * number < len(grid)] = 0.0
+    ends = {names[place]: apart[place] for place in (apart.argmin(), apart.argmax())}
+    bands = pl.DataFrame({"x": grid, "low": low, "median": median, "high": high})
+    return _Spread(bands, [name for name, value in ends.items() if value])

@@ -276,15 +276,19 @@ class Figure:
         ``all``: one figure; ``track``: one figure per track.
     each
         Column with one figure per value, called NAME_VALUE, or NAME for an empty value.
+    of_tracks
+        Whether `draw` also takes `tracks`, the names of all studied tracks, so that a track has one
+        colour in all figures.
     """
 
     name: str
     rows: str | Callable[[Tables, Any], pl.DataFrame]
-    draw: Callable[[pl.DataFrame, Any], Any]
+    draw: Callable[[pl.DataFrame, Any], Any] | Callable[[pl.DataFrame, Any, list[str]], Any]
     caption: str | Callable[[pl.DataFrame, Any], str]
     reading: str = ""
     by: Literal["all", "track"] = "all"
     each: str = ""
+    of_tracks: bool = False
 
 
 @dataclass(frozen=True)

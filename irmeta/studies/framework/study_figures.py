@@ -51,7 +51,10 @@ def _charts_of(study: Study, figure: Figure, tables: Tables, options: Options) -
             caption = figure.caption
             first = drawn.row(0, named=True)
             text = caption.format(**first) if isinstance(caption, str) else caption(drawn, options)
-            draw = partial(figure.draw, drawn, options)
+            draw = partial[Any](figure.draw, drawn, options)
+            if figure.of_tracks:
+                studied = tables["studied_tracks"].filter("used")["track"]
+                draw = partial[Any](figure.draw, drawn, options, studied.to_list())
             yield Drawn(name, draw, text, figure.reading, study.notations(drawn))
 
 

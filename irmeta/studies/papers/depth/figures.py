@@ -10,7 +10,7 @@ import polars as pl
 
 from irmeta.measures.names import display_of
 from irmeta.phrases import count
-from irmeta.report.charts.curves import NAMED, Pane, curve_panes
+from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.heat import BANDS, banded_maps
 from irmeta.report.charts.row_charts import dumbbell
 from irmeta.report.theme import axis_title
@@ -20,6 +20,7 @@ from irmeta.studies.papers.depth.study import LEAST_TAU, PLOTTED_DEPTHS, cut
 from irmeta.studies.papers.depth.study import DepthOptions as Options
 
 MOST_NAMED = 5  # tracks in a caption
+MOST_CONDENSED = 4  # tracks with two lines in each pane of Figure 4
 MOST_RANKS = 50  # ranks of judged docs that are all drawn; deeper, those of Figure 1
 MOST_RUNS = 40  # left-out runs in one figure
 LISTS = {"full": "full lists", "condensed": "condensed lists"}
@@ -53,7 +54,7 @@ BEYOND = "Beyond the paper"
 # Figure 1
 
 
-def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
+def _figure_1(rows: pl.DataFrame, options: Options, tracks: Sequence[str]) -> Any:
     rates = rows.select(
         "track",
         "depth",
@@ -77,6 +78,7 @@ def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
         subtitle="new judged docs: those of the pool since the previous plotted depth",
         x_title="depth d of the pool",
         dashes=("every doc judged to depth d", "beyond that depth"),
+        names=tracks,
     )
 
 
@@ -85,16 +87,16 @@ def _by_rank(tables: Tables, options: Options) -> pl.DataFrame:
     return _sourced(tables, tables["judged_by_rank"].filter(shown), "depth")
 
 
-def _judged_by_rank(rows: pl.DataFrame, options: Options) -> Any:
-    name = pl.format("{}, d = {} ({})", "track", "depth", "depth_source")
+def _judged_by_rank(rows: pl.DataFrame, options: Options, tracks: Sequence[str]) -> Any:
     return curve_panes(
-        rows.select(pane=pl.lit(""), name=name, x="rank", y="share", dashed=pl.lit(False)),
+        rows.select(pane=pl.lit(""), name="track", x="rank", y="share", dashed=pl.lit(False)),
         [Pane("", "judged docs", "%")],
         title=f"Judged docs by rank, {count(rows['track'].n_unique(), 'track')}",
         subtitle=f"docs of the contributing lists; dotted: {options.least_judged:.3g}",
         x_title="rank in the contributing lists",
         levels=[options.least_judged],
         height=240,
+        names=tracks,
     )
 
 
@@ -152,19 +154,28 @@ def _indicators(rows: pl.DataFrame, name: pl.Expr) -> pl.DataFrame:
     )
 
 
-def _figure_4_tracks(rows: pl.DataFrame, options: Options) -> Any:
-    lines = _indicators(rows, pl.format("{}, d = {}", "track", "depth"))
-    pools = lines["name"].n_unique()
-    if pools > NAMED:  # two grey curves of each could not be told apart
+def _of_every_track(tables: Tables, options: Options) -> pl.DataFrame:
+    """Return the rows of one pool of each track."""
+    rows = _by_cutoff(tables, options)
+    parts = rows.partition_by("track", maintain_order=True)
+    first = (_first(part, "depth", options.pool_depths) for part in parts)
+    return pl.concat([rows.clear(), *first])
+
+
+def _figure_4_tracks(rows: pl.DataFrame, options: Options, tracks: Sequence[str]) -> Any:
+    number = rows["track"].n_unique()
+    lines = _indicators(rows, pl.col("track"))
+    if number > MOST_CONDENSED:
         lines = lines.filter(~pl.col("dashed"))
     return curve_panes(
         lines,
         INDICATORS,
-        title=f"Effect of the cutoff of {options.drawn}, {count(pools, 'pool')}",
+        title=f"Effect of the cutoff of {options.drawn}, {count(number, 'track')}",
         subtitle=f"reference: {options.drawn} on full lists at the marked cutoff",
         x_title=CUTOFF,
         dashes=(LISTS["full"], LISTS["condensed"]) if lines["dashed"].any() else ("", ""),
         height=150,
+        names=tracks,
     )
 
 
@@ -280,15 +291,13 @@ JUDGED = (
     "leaves 100%."
 )
 CURVES = (
-    "Each line is a system. Of more than eight, those with the least, the quartiles and the "
-    "greatest value at the right edge are emphasised and named above each pane. Systems change "
-    "places where their lines cross; the dotted line is the depth of the pool."
+    "Each line is a system. Systems change places where their lines cross; the dotted line is the "
+    "depth of the pool."
 )
 GROWTH = (
     "Left: relevant docs per query in the pool of each depth. Right: share of relevant docs among "
     "the judged docs that the pool has beyond the previous point. Lines are dashed where some "
-    "lists have unjudged docs. Of more than eight tracks, those with the least, the quartiles and "
-    "the greatest value at the end of their lines are emphasised."
+    "lists have unjudged docs."
 )
 SIX = (
     "Solid: full lists; dashed: without unjudged docs. The reference is the same measure at the "
@@ -297,9 +306,8 @@ SIX = (
 )
 SIX_OF_ALL = (
     "Each line is a track with the judgments of one pool: solid for full lists, dashed without "
-    "unjudged docs. The mark is the reference, the same measure at the depth of the pool. Of more "
-    "than eight lines, those with the least, the quartiles and the greatest value at the right "
-    "edge are emphasised, and only full lists are drawn."
+    "unjudged docs, which are drawn for up to four tracks. The mark is the reference, the same "
+    "measure at the depth of the pool."
 )
 MAPS = (
     "Each cell compares the orders of systems by the two measures at two cutoffs: dark where they "
@@ -316,15 +324,15 @@ COST = (
 )
 FIGURES = (
     Figure("figure_1", "pool_growth", _figure_1,
-           "Figure 1: relevant docs by the depth of the pool.", GROWTH),
-    Figure("judged_ranks", _by_rank, _judged_by_rank, _caption_judged, JUDGED),
+           "Figure 1: relevant docs by the depth of the pool.", GROWTH, of_tracks=True),
+    Figure("judged_ranks", _by_rank, _judged_by_rank, _caption_judged, JUDGED, of_tracks=True),
     Figure("score_curves",
            lambda tables, o: _of_first_depth(tables, tables["score_curves"], o), _scores,
            f"Figures 2 and 3: {{measure}} of every system by the cutoff; {POOL}.", CURVES,
            by="track", each="measure"),
-    Figure("figure_4_tracks", _by_cutoff, _figure_4_tracks,
+    Figure("figure_4_tracks", _of_every_track, _figure_4_tracks,
            lambda rows, o: f"Figure 4: effect of the cutoff of {o.drawn} on all tracks.",
-           SIX_OF_ALL),
+           SIX_OF_ALL, of_tracks=True),
     Figure("figure_4", _by_cutoff, _figure_4, _caption_4, SIX, by="track"),
     *(
         Figure(f"figure_{figure}", partial(_matrices, figure=figure), _volatility,

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import polars as pl
 
 from irmeta.phrases import count, listed
-from irmeta.report.charts.curves import Pane, curve_panes
+from irmeta.report.charts.curves import PRINTED, Pane, curve_panes
 from irmeta.report.charts.heat import banded_maps, heat_map
 from irmeta.report.charts.row_charts import dumbbell, strip
 from irmeta.report.figures import rarity_histogram
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.papers.innovation.study import GRID, MARKED
+from irmeta.studies.papers.innovation.study import GRID, MARKED, MEASURES, PAPER_FEWER_SYSTEMS
 from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 THRESHOLD = 0.9  # tau of equivalent orders (Section 4.2)
@@ -103,7 +104,7 @@ def _caption_2(rows: pl.DataFrame, options: Options, where: str) -> str:
     return f"{where}: correlation of the orders of systems with that by alpha = 0, {families}."
 
 
-def _figure_2_tracks(rows: pl.DataFrame, options: Options) -> Any:
+def _figure_2_tracks(rows: pl.DataFrame, options: Options, tracks: Sequence[str]) -> Any:
     return curve_panes(
         _by_alpha(rows, pl.col("track"), "measure"),
         [Pane(name, f"{short(name)}: tau-b") for name in options.families()],
@@ -113,22 +114,36 @@ def _figure_2_tracks(rows: pl.DataFrame, options: Options) -> Any:
         levels=[THRESHOLD],
         linear="~g",
         same_y=True,
+        names=tracks,
     )
 
 
 # Table 3
 
 
-def _fewer_systems(rows: pl.DataFrame, options: Options) -> Any:
-    several = rows["alpha"].n_unique() > 1
-    name = pl.format("{}, alpha = {}", "track", _alpha()) if several else pl.col("track")
+def _fewer_systems(rows: pl.DataFrame, options: Options, tracks: Sequence[str]) -> Any:
+    pane = pl.format("{}, alpha = {}", "measure", _alpha())
+    alphas = rows.select(_alpha()).unique(maintain_order=True)["alpha"]
+    shown = [(name, alpha) for alpha in alphas for name in options.families()]
+    printed = [
+        (f"{family}, alpha = 1", systems, float(value))
+        for measure, family in zip(MEASURES, options.families(), strict=True)
+        for (of, systems), value in PAPER_FEWER_SYSTEMS.items()
+        if of == measure and "1" in alphas and options.is_papers
+    ]
     return curve_panes(
-        rows.select(pane="measure", name=name, x="systems", y="tau_b", dashed=pl.lit(False)),
-        [Pane(name, f"{short(name)}: tau-b") for name in options.families()],
+        rows.select(pane=pane, name="track", x="systems", y="tau_b", dashed=pl.lit(False)),
+        [
+            Pane(f"{name}, alpha = {alpha}", f"{short(name)}, alpha = {alpha}: tau-b")
+            for name, alpha in shown
+        ],
         title=f"Orders of fewer systems, {number_of_tracks(rows)}",
         subtitle="order of N systems by their own rarity with their order among all, mean of draws",
         x_title="N",
+        dashes=("computed", "TREC-8, printed in Table 3 of the paper") if printed else ("", ""),
         same_y=True,
+        names=tracks,
+        printed=pl.DataFrame(printed, schema=PRINTED, orient="row"),
     )
 
 
@@ -189,7 +204,7 @@ def _contributions(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _greedy(rows: pl.DataFrame, options: Options) -> Any:
+def _greedy(rows: pl.DataFrame, options: Options, tracks: Sequence[str]) -> Any:
     return curve_panes(
         rows.select(pane=pl.lit(""), name="track", x="order", y="share", dashed=pl.lit(False)),
         [Pane("", "share of the relevant docs that any system retrieves", "%")],
@@ -197,6 +212,7 @@ def _greedy(rows: pl.DataFrame, options: Options) -> Any:
         subtitle="each system adds the most docs to those of the systems before it",
         x_title="systems",
         height=240,
+        names=tracks,
     )
 
 
@@ -252,7 +268,7 @@ def _swaps(tables: Tables, options: Options) -> pl.DataFrame:
     return joined.with_columns(share=share).sort("track", "measure", "alpha")
 
 
-def _swapped(rows: pl.DataFrame, options: Options) -> Any:
+def _swapped(rows: pl.DataFrame, options: Options, tracks: Sequence[str]) -> Any:
     marked = pl.col("alpha").is_in(MARKED)
     return curve_panes(
         rows.select(
@@ -264,6 +280,7 @@ def _swapped(rows: pl.DataFrame, options: Options) -> Any:
         x_title="alpha",
         linear="~g",
         same_y=True,
+        names=tracks,
     )
 
 
@@ -371,11 +388,10 @@ ORDERS = (
     "The further a line falls, the more rarity changes the order of systems. Marks: the alphas of "
     "the paper. The dotted line is 0.9, a usual threshold of equivalent orders."
 )
-OF_TRACKS = (
-    f"{ORDERS} Each line is a track; of more than eight, those with the least, the quartiles and "
-    "the greatest value at alpha = 1 are emphasised."
+FEWER_LINES = (
+    "Near 1, rarity among a few systems orders them as it does among all. Hollow marks: the "
+    "paper's TREC-8, where the measures are the paper's."
 )
-FEWER_LINES = "Near 1, rarity among a few systems orders them as it does among all."
 FIGURES = (
     Figure("docs_by_holders", "docs_by_holders",
            lambda rows, o: rarity_histogram(
@@ -387,16 +403,18 @@ FIGURES = (
     Figure("figure_2", "figure_2", _figure_2,
            partial(_caption_2, where="Figure 2"), ORDERS, by="track"),
     Figure("figure_2_tracks", lambda tables, o: tables["figure_2"].filter(method="tau-b"),
-           _figure_2_tracks, partial(_caption_2, where="Figure 2 over tracks"), OF_TRACKS),
+           _figure_2_tracks, partial(_caption_2, where="Figure 2 over tracks"),
+           f"{ORDERS} Each line is a track.", of_tracks=True),
     Figure("fewer_systems",
            lambda tables, o: tables["table_3"].filter(pl.col("tau_b").is_finite()), _fewer_systems,
-           "Table 3 as curves: orders of N systems by their own rarity.", FEWER_LINES),
+           "Table 3 as curves: orders of N systems by their own rarity.", FEWER_LINES,
+           of_tracks=True),
     Figure("greedy", "greedy", _greedy,
            "Share of the relevant docs that the first systems of the greedy order retrieve.",
-           COVER),
+           COVER, of_tracks=True),
     Figure("swaps", _swaps, _swapped,
            lambda rows, o: "Share of the pairs of systems that change places up to an alpha, by "
-           f"{listed(o.families())}.", CHANGES),
+           f"{listed(o.families())}.", CHANGES, of_tracks=True),
     Figure("contributions", _contributors, _contributions,
            "Relevant docs that no other {level} retrieves, and all that each {level} retrieves.",
            UNIQUE, by="track", each="level"),

@@ -26,7 +26,6 @@ MINUS = "\u2212"
 SIDES = (BLUE, VERMILLION)
 """Colours of two systems, which also have them where one is better."""
 LABELS = {"random": "docs at random", "pool": "least retrieved docs first"}
-QUANTITIES = {"tied": "", "deciding_levels": "deciding levels"}
 
 
 def _number(value: float | None, digits: str = "z.2f") -> str:
@@ -211,36 +210,22 @@ def _figure_7(rows: pl.DataFrame, options: Options) -> Any:
 
 
 def _ties(tables: Tables, options: Options) -> pl.DataFrame:
-    rows = tables["ties"].unpivot(
-        [*QUANTITIES], index=["track", "measure"], variable_name="quantity"
-    )
+    rows = tables["ties"].filter(pl.col("tied").is_finite().any().over("measure"))
     place = {name: n for n, name in enumerate(options.compared)}
     order = pl.col("measure").replace_strict(place, default=len(place), return_dtype=pl.Int64)
-    which = pl.col("quantity").replace_strict(QUANTITIES, return_dtype=pl.String)
-    is_defined = pl.col("value").is_finite().any().over("measure", "quantity")
-    rows = rows.filter(is_defined).with_columns(which=which)
     return rows.sort(order, "measure", "track", maintain_order=True)
 
 
 def _tied(rows: pl.DataFrame, options: Options) -> Any:
-    is_tied = not rows["which"][0]
     tracks = count(rows["track"].n_unique(), "track")
     return strip(
-        rows.select(row="measure", name=pl.format("{}, {}", "measure", "track"), value="value"),
-        title="Pairs of systems that tie on a query" if is_tied else "Recall levels that decide",
+        rows.select(row="measure", name=pl.format("{}, {}", "measure", "track"), value="tied"),
+        title="Pairs of systems that tie on a query",
         subtitle=f"one dot per track, {tracks}; tick: mean",
-        x_title="share of pairs of systems and queries" if is_tied else "share of recall levels",
+        x_title="share of pairs of systems and queries",
         domain=(0.0, 1.0),
         digits=".2%",
         axis_format="%",
-    )
-
-
-def _caption_ties(rows: pl.DataFrame, options: Options) -> str:
-    return (
-        "Ties: share of pairs of systems that have equal values on a query."
-        if not rows["which"][0]
-        else "Label efficiency: share of recall levels that change the value."
     )
 
 
@@ -268,8 +253,8 @@ FEWER = (
 )
 FEWER_DOCS = f"{FEWER} Removing the least retrieved docs first is no sample and has no band."
 EFFICIENCY = (
-    "Each dot is a track, the black tick their mean. Fewer ties, or more deciding levels, make "
-    "more use of the same judgments."
+    "Each dot is a track, the black tick their mean. Fewer ties make more use of the same "
+    "judgments."
 )
 FIGURES = (
     Figure("figure_2", _differences, _figure_2,
@@ -290,5 +275,6 @@ FIGURES = (
     Figure("figure_7", "figure_7", _figure_7,
            "Figure 7: correlation of the order by some relevant docs with that by all.",
            FEWER_DOCS, by="track"),
-    Figure("ties", _ties, _tied, _caption_ties, EFFICIENCY, each="which"),
+    Figure("ties", _ties, _tied,
+           "Ties: share of pairs of systems that have equal values on a query.", EFFICIENCY),
 )  # fmt: skip

@@ -190,7 +190,7 @@ def _label_efficiency(tables: Tables, options: Options) -> Section:
         "Beyond the paper: ties and label efficiency",
         "The share of points (pair of systems, query) that a measure ties, and the share of all "
         "recall levels whose ranks differ and enter its difference: RR has the first level alone.",
-        [Show("ties", ("track", "measure", "tied", "deciding_levels"), pivot="measure"), "ties*"],
+        [Show("ties", ("track", "measure", "tied", "deciding_levels"), pivot="measure"), "ties"],
     )
 
 
