@@ -109,6 +109,8 @@ def judges(
     *,
     reference: str | None = None,
     judges: str | Iterable[str] = (),
+    human: str | Iterable[str] = (),
+    epsilon: float | None = None,
     rels: str | Iterable[str] = (),
     qrels: str | None = None,
     rel: str | Iterable[str] = (),

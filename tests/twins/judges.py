@@ -204,3 +204,63 @@ def adoption(runs: Lists, reference: Labels, judge: Labels, adopted: Labels, fir
         "deviations": deviations,
         "won": won,
     }
+
+
+# People
+
+
+def joined(sets: list[Labels]) -> Labels:
+    """Labels of several sets; a later set's label of a doc wins."""
+    labels: Labels = {}
+    for one in sets:
+        for query, docs in one.items():
+            labels[query] = {**labels.get(query, {}), **docs}
+    return labels
+
+
+def kappa_of_relevance(a: Labels, b: Labels, rels: tuple[float, float]) -> float:
+    """Cohen's kappa of relevance on the docs of both."""
+    pairs = [
+        (a[q][d] >= rels[0], b[q][d] >= rels[1])
+        for q in a
+        for d in a[q]
+        if q in b and d in b[q]
+    ]  # fmt: skip
+    share = [sum(pair[side] for pair in pairs) / len(pairs) for side in (0, 1)]
+    chance = share[0] * share[1] + (1 - share[0]) * (1 - share[1])
+    agreed = sum(x == y for x, y in pairs) / len(pairs)
+    return (agreed - chance) / (1 - chance)
+
+
+def ndcg_of_ranking(labels: dict[str, float], reference: dict[str, float]) -> float:
+    """nDCG at rank 10 of docs ranked by labels, as the mean over all orders of ties."""
+    docs = sorted({*labels, *reference})
+    groups: dict[float, list[str]] = {}
+    for doc in docs:
+        groups.setdefault(labels.get(doc, -math.inf), []).append(doc)
+    orders: list[list[str]] = [[]]
+    for level in sorted(groups, reverse=True):
+        orders = [[*order, *way] for order in orders for way in permutations(groups[level])]
+    return mean([ndcg_at_10(order, reference) for order in orders])
+
+
+def alternative_annotator(
+    judge: dict[str, float], people: list[dict[str, float]], epsilon: float, alpha: float
+) -> tuple[float, float]:
+    """Advantage and winning rate by the paper: docs are independent, normal approximation none."""
+    from scipy.stats import false_discovery_control, ttest_1samp
+
+    advantages, p = [], []
+    for j, person in enumerate(people):
+        wins, differences = [], []
+        for doc in judge:
+            rest = [other[doc] for k, other in enumerate(people) if k != j and doc in other]
+            if doc in person and rest:
+                of_judge = sum(judge[doc] == label for label in rest) / len(rest)
+                of_person = sum(person[doc] == label for label in rest) / len(rest)
+                wins.append(float(of_judge >= of_person))
+                differences.append(float(of_person >= of_judge) - wins[-1])
+        advantages.append(mean(wins))
+        p.append(float(ttest_1samp(differences, epsilon, alternative="less").pvalue))
+    rejected = false_discovery_control(p, method="by") <= alpha
+    return mean(advantages), float(rejected.sum() / len(people))

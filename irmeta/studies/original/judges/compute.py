@@ -34,6 +34,7 @@ from irmeta.stats.resampling import draw_query_sets
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.adoption import adoption_tables
+from irmeta.studies.original.judges.ceiling import ceiling_tables
 from irmeta.studies.original.judges.judged_track import JudgedTrack, Sides, common_names
 from irmeta.studies.original.judges.study import (
     HALVED,
@@ -513,6 +514,7 @@ def compute(track: TrackView, options: Options) -> TableRows:
     for name, some in adoption_tables(judged):
         rows.setdefault(name, []).extend(some)
     yield from rows.items()
+    yield from ceiling_tables(judged)
     frames = [*bias_tables(judged), *mixture_tables(judged), *corrected_tables(judged)]
     yield from frames
     yield "verdicts", list(verdicts(judged, rows, frames))

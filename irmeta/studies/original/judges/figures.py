@@ -105,6 +105,23 @@ def _strips(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
+def _ceiling(rows: pl.DataFrame, options: Options) -> Any:
+    people = rows.filter("is_person")["tau"].drop_nans().mean()
+    told = pl.when("is_person").then(pl.lit(" (two people)")).otherwise(pl.lit(""))
+    row = pl.format("{}, {}{}", "judge", "person", told)
+    once = ~pl.col("is_person") | (pl.col("judge") < pl.col("person"))
+    return intervals(
+        rows.filter(once).select(row=row, value="tau", low="tau_low", high="tau_high"),
+        title="Judges with people beside people with people",
+        subtitle=f"tau-b of the leaderboards by {rows['measure'][0]}, with 95 % intervals; line: "
+        "mean of two people",
+        x_title="tau-b",
+        empty="No pair has a tau-b.",
+        mark=float(people) if isinstance(people, float) else 0.0,
+        always=True,
+    )
+
+
 def _effects(rows: pl.DataFrame, options: Options) -> Any:
     return intervals(
         rows.select(row="judge", value="effect", low="effect_low", high="effect_high"),
@@ -189,6 +206,11 @@ FIGURES = (
            "top row is the noise of queries: the reference on half of the queries compared with "
            "the reference on the other half. These have half of the queries, so a judge above "
            "that row is not proven better; the table `query_noise` compares equally many queries.",
+           by="track"),
+    Figure("ceiling", "ceiling", _ceiling,
+           "Tau-b of each judge with each person, and of people with people.",
+           "Each dot compares the leaderboards by two sets of labels. Intervals of pairs that "
+           "share a set are not independent: the table has the interval of their difference.",
            by="track"),
     Figure("slopes", _first_measure("systems"), _slopes,
            "Leaderboards of the reference and of {judge}.",

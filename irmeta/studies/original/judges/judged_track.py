@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError, UsageError, printable
+from irmeta.errors import DataError, UsageError, did_you_mean, printable
 from irmeta.measures.names import parse_measures
 from irmeta.phrases import count, listed
 from irmeta.policies import Comments
@@ -36,6 +36,7 @@ class JudgedTrack:
     labels: Labels  # labels of the queries that the reference judges, by set, the reference first
     outside: Mapping[str, int]  # number of labels of other queries, which are not used, by set
     rels: Mapping[str, float]  # least relevant grade of each set
+    people: tuple[str, ...] = ()  # sets of people beside the reference: see `joined_people`
 
     @classmethod
     def of(cls, track: TrackView, options: Options) -> JudgedTrack | None:
@@ -44,6 +45,7 @@ class JudgedTrack:
         every = read_labels(track, options)
         if every is None:
             return None
+        every, people = joined_people(every, options.people, track.name)
         queries = every[reference].select("query").unique()
         labels = {
             name: rows.join(queries, on="query", how="semi", maintain_order="left")
@@ -58,7 +60,8 @@ class JudgedTrack:
         if not _is_comparable(track, labels):
             return None
         _describe_gaps(track, labels)
-        added = {name: labels[name] for name in options.judge_files if name in labels}
+        in_memory = (*options.judge_files, *people)
+        added = {name: labels[name] for name in in_memory if name in labels}
         in_store = [name for name in labels if name not in added]
         rels = {name: track.stated_rel(name) for name in in_store} | dict.fromkeys(added, 1.0)
         rels |= stated
@@ -67,7 +70,8 @@ class JudgedTrack:
             of_common = common_names(judge)
             added |= zip(of_common, common_docs(labels[reference], labels[judge]), strict=True)
             every_rel |= zip(of_common, (rels[reference], rels[judge]), strict=True)
-        return cls(track.with_sets(added, every_rel), options, labels, outside, rels)
+        shown = tuple(name for name in people if name in labels)
+        return cls(track.with_sets(added, every_rel), options, labels, outside, rels, shown)
 
     @property
     def reference(self) -> str:
@@ -114,6 +118,32 @@ def read_labels(track: TrackView, options: Options) -> Labels | None:
         for note in notes:
             track.note(f"{path}: {note}")
     return labels
+
+
+def joined_people(
+    labels: Labels, people: Mapping[str, Sequence[str]], track: str
+) -> tuple[Labels, tuple[str, ...]]:
+    """Join the sets of each group of people, of which a later label of a doc wins.
+
+    The joined sets follow the reference, in place of their parts. Returns them with their names.
+    """
+    reference, *judges = labels
+    for name, parts in people.items():
+        for part in parts:
+            if part not in judges:
+                hint = did_you_mean(part, judges)
+                raise UsageError(f"human: track {track!r} has no set of labels {part!r}. {hint}")
+        if name in labels and name not in parts:
+            raise UsageError(f"human: {name!r} is a set of labels: give the people another name.")
+    joined = {
+        name: pl.concat([labels[part] for part in parts])
+        .unique(["query", "doc"], keep="last", maintain_order=True)
+        .sort("query", "doc")
+        for name, parts in people.items()
+    }
+    parts = {part for of_group in people.values() for part in of_group}
+    others = {name: labels[name] for name in judges if name not in parts}
+    return {reference: labels[reference], **joined, **others}, tuple(joined)
 
 
 def labels_of_file(path: str, comments: Comments) -> tuple[pl.DataFrame, list[str]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irmeta.phrases import count
+import polars as pl
+
+from irmeta.phrases import count, listed
 from irmeta.studies.framework.sections import POINTER, data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.original.judges.study import INTERVAL_TEST, REPEATS
@@ -13,6 +15,7 @@ from irmeta.studies.original.judges.verdicts import (
     LEAST_DOCS,
     LEAST_QUERIES,
     MOST_APART,
+    MOST_NAMED,
     MOST_UNJUDGED,
 )
 
@@ -32,7 +35,8 @@ SOURCES = (
     "(2023), PPI++, arXiv:2311.01453; for rankings Oosterhuis et al. (2024), arXiv:2407.02464.",
 )
 FIGURES = (
-    "tau", "conclusions", "slopes", "contrasts", "adoption", "mixtures", "widths", "agreement",
+    "tau", "ceiling", "conclusions", "slopes", "contrasts", "adoption", "mixtures", "widths",
+    "agreement",
 )  # fmt: skip
 """The figures of a track."""
 
@@ -40,12 +44,14 @@ FIGURES = (
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
     """Yield the sections over tracks."""
     if tables["studied_tracks"]["used"].any():
-        yield _verdicts(options)
+        yield _verdicts(tables, options)
     yield data_section(tables, options)
     if not tables["studied_tracks"]["used"].any():
         return
     yield _labels(options)
     yield _leaderboards(tables, options)
+    if tables["ceiling"].height:
+        yield _people(options)
     yield _noise(options)
     yield _conclusions(options)
     yield Section(
@@ -68,11 +74,13 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield Section("Sources", SOURCES)
 
 
-def _verdicts(options: Options) -> Section:
+def _verdicts(tables: Tables, options: Options) -> Section:
     measure, test = options.measures[0], options.tests[0]
     return Section(
         "Which conclusions survive",
-        [
+        [*summary(tables, options)],
+        ["verdicts"],
+        below=[
             f"A conclusion is a significantly different pair of systems by {measure} (test {test}, "
             f"p <= {options.alpha:g}), over the queries that both labelled. Survives: the share of "
             "the reference's conclusions that the judge also has"
@@ -102,8 +110,55 @@ def _verdicts(options: Options) -> Section:
             "reference if the judge labels the "
             "other queries. Each is described below.",
         ],
-        ["verdicts"],
     )
+
+
+def summary(tables: Tables, options: Options) -> Iterator[str]:
+    """Yield one sentence each on the conclusions, on people, and on adoption."""
+    verdicts = tables["verdicts"].sort("survived", "judge", nulls_last=True)
+    several = tables["studied_tracks"]["used"].sum() > 1
+    name = pl.format("{} on {}", "judge", "track") if several else pl.col("judge")
+    verdicts = verdicts.with_columns(name=name).filter(pl.col("survived").is_not_nan())
+    if verdicts.height:
+        reversing = int((verdicts["reversed"] > 0).sum())
+        shares = [
+            f"{100 * row[0]:.0f} % ({row[1]})" for row in verdicts.select("survived", "name").rows()
+        ]
+        span = shares[0] if len(shares) == 1 else f"{shares[0]} to {shares[-1]}"
+        yield (
+            f"Conclusions: the share of the reference's conclusions that a judge keeps is {span}; "
+            f"{reversing} of {count(verdicts.height, 'judge')} "
+            f"{'reverses' if reversing == 1 else 'reverse'} one or more."
+        )
+    people = tables["ceiling"].filter("is_person")["tau"].drop_nans()
+    if len(people):
+        told = f"from {people.min():.3f} to {people.max():.3f}" if len(people) > 2 else (
+            f"{people[0]:.3f}"
+        )  # fmt: skip
+        words = tables["ceiling"].filter(~pl.col("is_person"))["tau_beside"].drop_nulls()
+        counts = [
+            f"{(words == word).sum()} {word}"
+            for word in ("higher", "not distinguishable", "lower")
+            if (words == word).any()
+        ]
+        pairs = f"; of {count(len(words), 'pair')} of a judge and a person, {listed(counts)}"
+        beside = pairs if counts else ""
+        yield f"People: tau-b of the leaderboards of two people is {told}{beside}."
+    effects = tables["verdicts"].with_columns(name=name).filter(pl.col("circular").is_not_null())
+    if effects.height:
+        circular = effects.filter(circular="circular").sort("circular_effect", descending=True)
+        texts = [
+            f"{row['name']} ({row['circular_effect']:.2f}, {row['circular_effect_low']:.2f} to "
+            f"{row['circular_effect_high']:.2f})"
+            for row in circular.to_dicts()
+        ]
+        named = f": {listed(texts, MOST_NAMED)}" if texts else ""
+        yield (
+            f"Adoption: {len(texts)} of {count(effects.height, 'judge')} "
+            f"{'is' if len(texts) == 1 else 'are'} circular{named} (tau-b lost because systems "
+            "adopt the judge's labels, not the reference's; 95 % interval); of the others that is "
+            "not shown."
+        )
 
 
 def _survival_text(options: Options) -> str:
@@ -162,6 +217,31 @@ def _leaderboards(tables: Tables, options: Options) -> Section:
             )
         ],
     )
+
+
+def _people(options: Options) -> Section:
+    text = [
+        "Each set of labels is compared with each person, over the queries and docs that it and "
+        "all people labelled. People are the reference, and the sets of `--human`. Beside is the "
+        "mean of that person with the other people, and the difference with its 95 % interval, for "
+        "which queries are drawn for all sets together: an interval that holds 0 is not "
+        "distinguishable, which is no proof of equality.",
+        "Agreement of people with people is a yardstick, no bound: a judge that averages out the "
+        "whims of people may agree with each of them better than they do with one another. Where "
+        "docs were selected by the reference's grade (see the shares of its docs), agreement is an "
+        "upper bound of that on all docs, and kappa is of these docs only.",
+        "People as rankers: docs are ranked by the labels of a set, as a system would that knew "
+        "them, and scored by the reference; ties are averaged. A system above this has learned "
+        "what the reference prefers beyond what others would label alike.",
+    ]
+    if options.epsilon is not None:
+        text.append(
+            "The alternative annotator test asks of each person whether the judge agrees with the "
+            "others at least as well, on all but a share epsilon of the docs. The judge passes if "
+            "the winning rate is at least 50 %. The paper takes docs as independent, which they "
+            "are not within a query; the last column has standard errors of whole queries."
+        )
+    return Section("Judges beside people", text)
 
 
 def _noise(options: Options) -> Section:
@@ -238,9 +318,10 @@ def _adoption(options: Options) -> Section:
             "all adopt the judge's. It is 0 on average if judge and reference are equally good "
             "people, since either could then be called the judge. A judge is called circular if "
             "the 95 % interval over queries is above 0: its leaderboard can be gamed more than "
-            "people's. So is one that is only noisier, or has fewer grades, than people. Not shown "
-            "is no proof of independence. Adoption of other judges' labels, in "
-            "the table of all rows, games a judge too if both err alike.",
+            "people's. So may be one that is only noisier, or has fewer grades, than people. Not "
+            "shown is no proof of independence. Intervals are of each judge alone: of 40 judges as "
+            "good as people, one is called circular on average. Adoption of other judges' labels, "
+            "in the table of all rows, games a judge too if both err alike.",
         ],
         [
             Show("adoption", ("track", "judge", "adopted", "tau", "gain_judge", "gain_reference",

@@ -59,6 +59,19 @@ class JudgesOptions(TrackOptions):
         metavar="SET|NAME=FILE",
         names="judge",
     )
+    human: tuple[str, ...] = option(
+        (),
+        "People beside the reference: their sets of labels, joined in this order, a later label "
+        "winning (repeatable). Judges are compared with people as people are with one another.",
+        metavar="SET,SET|NAME=SET,SET",
+        parse="irmeta.studies.original.judges.study:checked_human",
+    )
+    epsilon: float | None = option(
+        None,
+        "Run the alternative annotator test with this epsilon: 0.2 for experts, 0.15 for skilled "
+        "people, 0.1 for crowds.",
+        share=True,
+    )
     rels: tuple[str, ...] = option(
         (),
         "Least relevant grade, of all sets or of one (repeatable); default as the collection "
@@ -158,6 +171,11 @@ class JudgesOptions(TrackOptions):
         for name, default in (("shares", SHARES), ("adoption_draws", 200)):
             if not self.adoption and getattr(self, name) != default:
                 raise UsageError(f"{name} has no effect with adoption = 0: leave it out.")
+        if self.epsilon is not None and len(self.people) < 2:
+            raise UsageError(
+                "epsilon: the alternative annotator test needs three people: the reference, and "
+                "two more by human."
+            )
         from irmeta.stats.bias import least_draws
 
         if (draws := least_draws(self.alpha)) > self.draws:
@@ -189,6 +207,12 @@ class JudgesOptions(TrackOptions):
     def named_judges(self) -> tuple[str, ...]:
         """Names of the judges that are qrels sets of the store; empty: all other sets."""
         return tuple(judge for judge in self.judges if "=" not in judge)
+
+    @property
+    def people(self) -> dict[str, tuple[str, ...]]:
+        """Names of the sets that are joined, by group of people."""
+        groups = (human.rpartition("=") for human in self.human)
+        return {name: tuple(sets.split(",")) for name, _, sets in groups}
 
     @property
     def files(self) -> dict[str, str]:
@@ -238,6 +262,22 @@ def checked_measures(names: tuple[str, ...]) -> tuple[str, ...]:
     if not measures:
         raise UsageError("no measure was given.")
     return tuple(dict.fromkeys(measures))
+
+
+def checked_human(groups: tuple[str, ...]) -> tuple[str, ...]:
+    """Return groups of people as NAME=SET,SET; each set is in one group, each name once."""
+    checked, labels, every = list[str](), list[str](), list[str]()
+    for group in groups:
+        name, _, sets = group.rpartition("=")
+        parts = [part.strip() for part in sets.split(",") if part.strip()]
+        if not parts:
+            raise UsageError(f"human = {group!r} names no set of labels.")
+        labels.append(name.strip() or "+".join(parts))
+        every += parts
+        checked.append(f"{labels[-1]}={','.join(parts)}")
+    _check_once("group of people", labels)
+    _check_once("set of a group of people", every)
+    return tuple(checked)
 
 
 def checked_tests(names: tuple[str, ...]) -> tuple[str, ...]:

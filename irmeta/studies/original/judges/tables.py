@@ -464,4 +464,69 @@ TABLES = (
         "won": Column("count", "places by which it stands higher by the judge", label="places won"),
     }, caption="Single systems that re-rank their lists by the labels of a judge.",
        folded=True, latex=False, section="Adoption"),
+    Table("ceiling", ("track", "judge", "person"), {
+        "track": TRACK,
+        "judge": Column("name", "set of labels: a judge or people"),
+        "person": Column("name", "set of labels of people: those of --human, or the reference"),
+        "measure": stored("name", "the first measure"),
+        "is_person": Column("yes", "whether the first set is of people, too", label="people"),
+        "beside": Column("text", "the other people, whose agreement with the person is compared; "
+                         "null: none", True, show="none"),
+        "queries": Column("count", "queries with a label of all these sets", show="page"),
+        "docs": Column("count", "docs with a label of all these sets", show="page"),
+        "labelled": Column("text", "their share of the reference's labels of these queries, by the "
+                           "reference's grade", show="page", label="of the reference's docs"),
+        **_spanned("tau", f"tau-b of the leaderboards by both sets; {_NONE}", _DEVIATIONS, "tau-b"),
+        "tau_people": _real("mean tau-b of the person with the other people; NaN: none",
+                            "people"),
+        **_spanned("tau_difference", "tau-b minus that of people", _DEVIATIONS, "difference"),
+        "tau_beside": Column("text", "higher or lower than that of people: the interval of the "
+                             "difference is above or below 0; else not distinguishable; null: "
+                             "undefined", True, label="tau-b is"),
+        **_spanned("kappa", "Cohen's kappa of relevance of both sets on these docs; NaN: "
+                   "undefined", _95, "kappa"),
+        "kappa_grades": _real("Cohen's kappa of grades; NaN: other scales", "kappa of grades",
+                              show="page"),
+        "kappa_people": _real("mean kappa of relevance of the person with the other people; NaN: "
+                              "none", "people"),
+        **_spanned("kappa_difference", "kappa of relevance minus that of people", _DEVIATIONS,
+                   "difference"),
+        "kappa_beside": Column("text", "as for tau-b", True, label="kappa is"),
+    }, caption="Agreement of judges with people beside that of people with people.",
+       section="Judges beside people"),
+    Table("rankers", ("track", "judge"), {
+        "track": TRACK,
+        "judge": Column("name", "set of labels by which the docs with a label of it or of the "
+                        "reference are ranked"),
+        "is_person": Column("yes", "whether it is of people", label="people"),
+        "queries": Column("count", "queries that both labelled, with a doc of positive grade"),
+        **_spanned("ndcg", "nDCG@10 of these lists by the reference: the expectation over orders "
+                   "of ties; docs without a label are last", "95 % interval by Student's t",
+                   "nDCG@10"),
+        "best_system": Column("name", "best system by the reference on these queries"),
+        "best": _real("its nDCG@10", "best system's"),
+        **_spanned("difference", "nDCG@10 of the labels minus that of the best system",
+                   "95 % interval by Student's t", "difference"),
+        "systems_above": Column("count", "systems with a greater mean", label="systems above"),
+    }, caption="People and judges as rankers: nDCG@10 by the reference of docs ranked by labels.",
+       section="Judges beside people"),
+    Table("annotators", ("track", "judge"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "labels": Column("name", "labels that are compared: grades, or relevance where scales "
+                         "differ"),
+        "people": Column("count", "people, the reference among them"),
+        "epsilon": Column("real", "what a person costs more than the judge, as a share of docs",
+                          format="g"),
+        "docs": Column("count", "fewest docs of a person with a label of the judge and another "
+                       "person"),
+        "advantage": percent("mean over people of the share of docs on which the judge agrees with "
+                             "the others at least as well"),
+        "winning_rate": percent("share of people whom the judge may replace, docs being "
+                                "independent; it passes from .5 on; NaN: too few docs",
+                                "winning rate"),
+        "winning_rate_queries": percent("the same with standard errors of whole queries",
+                                        "winning rate, by query"),
+    }, caption="The alternative annotator test: may a judge replace one of several people?",
+       section="Judges beside people"),
 )  # fmt: skip
