@@ -509,10 +509,24 @@ PAIRED = PreferenceOptions()
 (RPP, DCG, INVERSE), (PAP, NDCG, RR) = PAIRED.preferences, PAIRED.measures
 
 
-def tau_bs(*rows: tuple[str, str, float]) -> Rows:
-    named = [(*sorted((a, b)), v) for a, b, v in rows]
-    return {"table_2": [{"order": "mc4", "measure_a": a, "measure_b": b, "tau_b": v}
+def tau_bs(*rows: tuple[str, str, float], part: str = "single") -> Rows:
+    order = PAIRED.correlated[part].index
+    named = [(*sorted((a, b), key=order), v) for a, b, v in rows]
+    return {"table_2": [{"order": "mc4", "part": part, "measure_a": a, "measure_b": b, "tau_b": v}
                         for a, b, v in named]}  # fmt: skip
+
+
+def agreements(column: str, *values: tuple[str, float]) -> Rows:
+    return {"figure_5": [{"measure_a": RPP, "measure_b": m, column: v} for m, v in values]}
+
+
+def requested(table: str, *percents: float, turned: str = "") -> Rows:
+    """Tracks of more and more requests with the percentages of all methods, of one `turned`."""
+    tracks = [f"t{i}" for i in range(len(percents))]
+    rows = [{"track": t, "measure": m, "percent": -v if m == turned else v}
+            for m in PAIRED.compared for t, v in zip(tracks, percents, strict=True)]  # fmt: skip
+    requests = [{"track": t, "requests": i} for i, t in enumerate(tracks)]
+    return {table: rows, "table_1": requests}
 
 
 def agree(other: str, **columns: float) -> Rows:
@@ -551,6 +565,38 @@ def paired_cases() -> dict[str, Case]:
         "ap-degrades-labels": Case(kept(7, (RPP, 0.1, 0.6), (PAP, 0.9, 0.5)),
                                    kept(7, (RPP, 0.9, 0.5), (PAP, 0.1, 0.5))),
     }  # fmt: skip
+    uniform, dcg_users = PAIRED.interleavings
+    made |= {
+        "interleaving-dcg": Case(agreements("r", (uniform, 0.98), (dcg_users, 0.94)),
+                                 agreements("r", (uniform, 0.94), (dcg_users, 0.94))),
+        "interleaving-nearest": Case(
+            agreements("r", (dcg_users, 0.91), (PAP, 0.9), (PAIRED.search_length, 0.2)),
+            agreements("r", (dcg_users, 0.91), (PAP, 0.2), (PAIRED.search_length, 0.91)),
+            agreements("r", (dcg_users, 0.91))),
+        "interleaving-signs": Case(agreements("sa", (uniform, 0.91), (PAP, 0.9), (RR, 0.2)),
+                                   agreements("sa", (uniform, 0.91), (PAP, 0.9), (RR, 0.91))),
+        **{f"small-differences-{m.partition('(')[0].lower()}": Case(
+            agree(m, opposite_size=0.5), agree(m, opposite_size=0.51),
+            agree(m, opposite_size=float("nan")))
+           for m in (PAP, NDCG, PAIRED.search_length)},
+    }  # fmt: skip
+    st_rpp, _, _, st_inverse, *top_heavy = PAIRED.correlated["subtopic"]
+    for short, measure in zip(("err-ia", "strecall"), top_heavy, strict=True):
+        made[f"top-heavy-{short}"] = Case(*(
+            tau_bs((measure, st_inverse, 0.52), (measure, st_rpp, v), part="subtopic")
+            for v in (0.26, 0.52)))  # fmt: skip
+    for n in (3, 4):
+        table, names = f"table_{n}", [*PAIRED.preferences, PAP, NDCG]
+        made |= {
+            f"power-{n}-ap": Case(percents(table, (PAP, 0.39), (NDCG, 0.4)),
+                                  percents(table, (PAP, 0.4), (NDCG, 0.4))),
+            f"power-{n}-rr": Case(percents(table, (RR, 0.1), *((m, 0.2) for m in names)),
+                                  percents(table, (RR, 0.2), *((m, 0.2) for m in names)),
+                                  percents(table, (RR, 0.1))),
+            f"requests-{n}": Case(requested(table, 1, 3, 2, 4, 5),
+                                  requested(table, 1, 3, 2, 4, 5, turned=RR),
+                                  requested(table, 1, 2, 3, 4)),
+        }  # fmt: skip
     for name, figure, measures in (("queries", 6, (PAP, NDCG)), ("labels", 7, (NDCG,))):
         for measure in measures:
             short = measure.partition("(")[0].lower()

@@ -89,6 +89,16 @@ def test_preference__rpp_separates_more_on_robust_and_no_more_than_ndcg_on_web(
     assert by_t["web-2012"] == ("does not hold", "14.29 against 14.29")
     assert by_t["legaldiv"][0] == "cannot be said"
     assert rows_of(made, "separates-4-ap")["robust-2003"] == ("holds", "67.65 against 61.03")
+    assert rows_of(made, "power-4-ap")["robust-2003"] == ("holds", "61.03 against 62.50")
+    assert rows_of(made, "interleaving-dcg")["robust-2003"] == ("holds", "0.960 against 0.985")
+    assert rows_of(made, "interleaving-nearest")["robust-2003"] == ("holds", "0.960 against 0.841")
+    assert rows_of(made, "top-heavy-err-ia")["web-2012"] == ("holds", "0.286 against 0.143")
+    order = made.tables["table_2_mean"].filter(part="single", order="mc4")["measure_a"]
+    assert order.unique(maintain_order=True).to_list() == [
+        "RR", "RPP(p=inverse)", "RPP", "RPP(p=dcg)", "AP"]  # fmt: skip
+    page = made.report.read_text(encoding="utf-8")
+    assert "of orders of systems, on web-2012 (Table 2b)" in page
+    assert "mean over the 2 tracks robust-2003 and web-2012 (Table 2a)" in page
     subtopics = rows_of(made, "separates-4-ap-ia")
     why = "no relevant doc of the track has a subtopic"
     assert subtopics["robust-2003"] == ("cannot be said", why)

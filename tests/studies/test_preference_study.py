@@ -439,7 +439,7 @@ def test_table_2__both_orders_are_by_the_queries_where_both_are_defined(tmp_path
         diversity={q: {"s": {"x": grade}} for q, grade in grades.items()},
     )
     frame = studied(track, tmp_path, rel=2).tables["table_2"].filter(part="subtopic", order="mc4")
-    of_both = frame.filter(measure_a="AP_IA", measure_b="STRPP(rel=2)")
+    of_both = frame.filter(measure_a="STRPP(rel=2)", measure_b="AP_IA")
     assert of_both.select("queries", "tau_b").rows() == [(1, 1.0)]
     of_measures = frame.filter(measure_a="AP_IA", measure_b="ERR_IA@20")
     assert of_measures.select("queries", "tau_b").rows() == [(3, 1.0)]

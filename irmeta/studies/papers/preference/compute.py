@@ -232,17 +232,19 @@ def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Ta
     rows, tied = list[Row](), dict[str, Row]()
     for measure in (*options.preferences[1:], *panels):
         agreed = agreement(sources[rpp], sources[measure]).frame().row(0, named=True)
-        rows.append(_agreement(rpp, measure, agreed, len(drawn.pairs) if measure in panels else 0))
+        beside = None
+        if measure in panels:
+            beside = drawn.beside(measure, Preference.of(sources[measure]))
+            yield "figure_5_points", beside
+        rows.append(_agreement(rpp, measure, agreed, beside))
         decides = None  # interleaving has other levels of recall
         if measure not in options.interleavings:
             decides = counts.share_unequal(only_first=measure == rr)
         tied.setdefault(rpp, _tied(agreed, "tied_a", counts.share_unequal()))
         tied[measure] = _tied(agreed, "tied_b", decides)
-        if measure in panels:
-            yield "figure_5_points", drawn.beside(measure, Preference.of(sources[measure]))
     for measure in (ap, ndcg, options.search_length):
         agreed = agreement(sources[rr], sources[measure]).frame().row(0, named=True)
-        rows.append(_agreement(rr, measure, agreed, 0))
+        rows.append(_agreement(rr, measure, agreed, None))
     yield "figure_5", rows
     yield "ties", [{"measure": name, **row} for name, row in tied.items()]
 
@@ -256,7 +258,7 @@ def _held(preference: Preference) -> Preference:
     return replace(preference, difference=table.__getitem__)
 
 
-def _agreement(a: str, b: str, found: Row, drawn: int) -> Row:
+def _agreement(a: str, b: str, found: Row, drawn: pl.DataFrame | None) -> Row:
     return {
         "measure_a": a,
         "measure_b": b,
@@ -265,8 +267,18 @@ def _agreement(a: str, b: str, found: Row, drawn: int) -> Row:
         "r": found["pearson"],
         "sa": found["sign_agreement"],
         "opposite": found["opposite"],
-        "drawn": drawn,
+        "opposite_size": None if drawn is None else opposite_size(drawn),
+        "drawn": 0 if drawn is None else drawn.height,
     }
+
+
+def opposite_size(points: pl.DataFrame) -> float:
+    """Return the median |difference| of points with opposite signs over that of equal signs."""
+    signs, others = (_sign(points[name].to_numpy()) for name in ("preference", "difference"))
+    size, product = np.abs(points["difference"].to_numpy()), signs * others
+    if not ((product < 0).any() and (product > 0).any()):
+        return np.nan
+    return float(np.median(size[product < 0]) / np.median(size[product > 0]))
 
 
 def _tied(found: Row, side: str, deciding: float | None) -> Row:

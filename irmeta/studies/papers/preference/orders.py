@@ -223,8 +223,8 @@ class SystemOrders:
 
     def table_2(self) -> Iterator[Row]:
         """Yield the rows of the table `table_2`: both orders are by the queries in common."""
-        for part, methods in self._track.parts(self._options).items():
-            values = {method: self.values(method) for method in sorted(methods)}
+        for part in self._track.parts(self._options):
+            values = {method: self.values(method) for method in self._options.correlated[part]}
             for rule in RULES:
                 for a, b in combinations(values, 2):
                     common = in_common(values[a], values[b])

@@ -124,24 +124,31 @@ def _orders(tables: Tables, options: Options) -> Section:
     ]
     columns = ("measure_a", "measure_b", "tau_b")
     parts = {"single": "a", "subtopic": "b"}
-    tracks = int(tables["table_2_mean"].select(pl.max("tracks")).item() or 0)
     shown = [
         Show("table_2_mean", columns, {"part": (part,), "order": ("mc4",)}, "measure_b",
-             f"table_2{letter}", "Kendall's tau-b of orders of systems, mean over "
-             f"{count(tracks, 'track')} (Table 2{letter}).")
+             f"table_2{letter}", "Kendall's tau-b of orders of systems, "
+             f"{_over(tables['table_2'].filter(part=part))} (Table 2{letter}).")
         for part, letter in parts.items()
         if tables["table_2_mean"].filter(part=part).height
     ]  # fmt: skip
     rules = ("mc4-rounds", "borda")
+    over = [_over(tables["table_2"].filter(part=show.rows["part"][0])) for show in shown]
     others = Show("table_2_mean", ("measure_a", "measure_b", "order", "tau_b"), {"order": rules},
-                  "order", "table_2_rules", "Kendall's tau-b of orders of systems by "
-                  "repeated MC4 and by Borda.")  # fmt: skip
+                  "order", "table_2_rules", "Kendall's tau-b of orders of systems by repeated MC4 "
+                  f"and by Borda, {'; by subtopic '.join(over)}.")  # fmt: skip
     return Section(
         "Orders of systems (Section 6.1, Table 2)",
         text,
         [*shown, others],
         notes=_without_subtopics(tables),
     )
+
+
+def _over(rows: pl.DataFrame) -> str:
+    """Return over which tracks a correlation is a mean, or on which track it is."""
+    tracks = rows.filter(pl.col("tau_b").is_not_nan()).unique("track", maintain_order=True)
+    number = f"the {tracks.height} tracks " if tracks.height > 1 else ""
+    return f"{'mean over' if number else 'on'} {number}{name_tracks(tracks) or 'no track'}"
 
 
 def _fewer(tables: Tables, options: Options) -> Section:

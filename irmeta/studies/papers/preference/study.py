@@ -16,8 +16,8 @@ SOURCE = (
     "doi:10.1145/3477495.3532033"
 )
 
-NOTATION = {"AvgSL(corpus=relevant)": "ASL", "AP_IA": "MAP-IA", "StRecall": "ST-R"}
-"""The paper's names of measures."""
+NOTATION = {"AvgSL(corpus=relevant)": "AvgSL", "AP_IA": "MAP-IA", "StRecall": "ST-R"}
+"""The paper's names of measures; its ASL is AvgSL, so that ASL names one measure in all studies."""
 NUMBERS = read_printed("irmeta.studies.papers.preference")
 """All numbers of the papers, with the digits that they print."""
 _PARTS = {"Table 2(a)": "single", "Table 2(b)": "subtopic"}
@@ -172,6 +172,16 @@ class PreferenceOptions(TrackOptions):
         return (*self.measures, self.search_length, *map(_measure, SUBTOPIC_MEASURES))
 
     @property
+    def correlated(self) -> dict[str, tuple[str, ...]]:
+        """The methods of Tables 2a and 2b by part, in the paper's order."""
+        (rpp, dcg, inverse), (ap, ndcg, rr) = self.preferences, self.measures
+        strpp, st_dcg, st_inverse, strecall, err_ia, ap_ia = self.by_subtopic
+        return {
+            "single": (rr, inverse, rpp, dcg, ap, ndcg),
+            "subtopic": (strpp, st_dcg, ap_ia, st_inverse, err_ia, strecall),
+        }
+
+    @property
     def by_subtopic(self) -> tuple[str, ...]:
         """The preferences and measures of Tables 2b, 3b and 4b."""
         return (*self.subtopic_preferences, *map(_measure, SUBTOPIC_MEASURES))
@@ -297,7 +307,7 @@ TABLES = (
         "part": PART,
         "order": AGGREGATED,
         "measure_a": Column("name", METHOD.meaning, label="measure"),
-        "measure_b": METHOD,
+        "measure_b": Column("name", METHOD.meaning, label="correlated with"),
         "tau_b": Column("real", "mean over tracks of tau-b; NaN: none", format=".2f",
                         label="tau-b"),
         "tracks": Column("count", "tracks with a tau-b"),
@@ -355,6 +365,9 @@ TABLES = (
         "sa": Column("real", "share of points with equal signs, where 0 is a sign", format=".3f",
                      label="sign agreement"),
         "opposite": percent("share of points with opposite signs"),
+        "opposite_size": stored("real", "of the drawn points, the median |difference| by measure_b "
+                                "where the signs are opposite, over that where they are equal and "
+                                "not 0; NaN: none; null: not drawn", null=True),
         "drawn": stored("count", "points drawn"),
     }, caption="Agreement of preferences by pair and query (Figure 5)."),
     Table("figure_5_points", ("track", "measure", "point"), {
@@ -374,7 +387,8 @@ TABLES = (
         "measure": METHOD,
         "queries": Column("count", "queries kept, of those with a relevant doc"),
         **_replicated(),
-    }, caption="Orders of systems by fewer queries (Figure 6).", folded=True,
+    }, caption="Orders of systems by fewer queries (Figure 6): mean tau-b with the order by all "
+       "queries, in brackets the quantiles .025 and .975 of the samples.", folded=True,
        rows=f"{HOME}.orders:fewer_queries"),
     Table("figure_7", ("track", "labels", "measure", "removed"), {
         "track": TRACK,
@@ -383,7 +397,8 @@ TABLES = (
         "measure": METHOD,
         "removed": _SHARE,
         **_replicated(),
-    }, caption="Orders of systems by fewer relevant docs (Figure 7).", folded=True,
+    }, caption="Orders of systems by fewer relevant docs (Figure 7): mean tau-b with the order by "
+       "all docs, in brackets the quantiles .025 and .975 of the samples.", folded=True,
        rows=f"{HOME}.orders:fewer_labels"),
     Table("ties", ("track", "measure"), {
         "track": TRACK,
@@ -428,7 +443,7 @@ STUDY = Study(
     paper=SOURCE,
     gives="Preferences between ranked lists beside measures: orders of systems, significantly "
     "different pairs, and missing queries and judgments.",
-    revision=3,
+    revision=4,
     options=PreferenceOptions,
     tables=TABLES,
     printed=NUMBERS,
