@@ -36,11 +36,12 @@ def claims(options: Options) -> Iterator[Claim]:
         *SPACE, SPACE[1])  # fmt: skip
     for name, (short, measure, prop, printed) in VIOLATED.items():
         yield Claim(name, f"{short} violates {prop}.", "Section 4.2, Table 1",
-                    f"share of the pairs that {measure} violates", _share("table_1", measure, prop),
-                    "> 0", "once", printed if is_papers else "", ".2%")  # fmt: skip
+                    f"share of the pairs that {_printed(measure)} violates",
+                    _share("table_1", measure, prop), "> 0", "once", printed if is_papers else "",
+                    ".2%")  # fmt: skip
     for prop in PROPERTIES:
         allowed = ALLOWED.get(prop, ())
-        subject = f"No measure but {listed(allowed)}" if allowed else "No measure"
+        subject = f"No measure but {listed([*map(_printed, allowed)])}" if allowed else "No measure"
         yield Claim(f"only-{prop}", f"{subject} violates {prop}.", "Section 4.2, Table 1",
                     "other measures with a violation", _others(prop, allowed), "<= 0", "once", "0",
                     ".0f")  # fmt: skip
@@ -74,6 +75,10 @@ def claims(options: Options) -> Iterator[Claim]:
                 format="percent")  # fmt: skip
 
 
+def _printed(measure: str) -> str:
+    return measure.replace("_IA", "-IA")
+
+
 def _counts(rows: pl.DataFrame, why: str) -> Found:
     applicable, violated = (int(rows[name].sum()) for name in ("applicable", "violated"))
     if not applicable:
@@ -82,7 +87,7 @@ def _counts(rows: pl.DataFrame, why: str) -> Found:
 
 
 def _share(table: str, measure: str, prop: str) -> Callable[[Tables], Found]:
-    why = f"{measure} is not among the measures, or {prop} applies to no pair"
+    why = f"{_printed(measure)} is not among the measures, or {prop} applies to no pair"
     return lambda tables: _counts(tables[table].filter(measure=measure, property=prop), why)
 
 
@@ -98,7 +103,7 @@ def _others(prop: str, allowed: tuple[str, ...]) -> Callable[[Tables], Found]:
         rows = tables["table_1"].filter(~NAME.is_in(list(allowed)), property=prop)
         if rows.is_empty():
             raise CannotBeSaid("there is no other measure")
-        failed = rows.filter(pl.col("violated") > 0)["measure"].to_list()
+        failed = [*map(_printed, rows.filter(pl.col("violated") > 0)["measure"])]
         return Found(len(failed), listed(failed, 5) if failed else f"of {rows.height} measures")
 
     return statistic
@@ -107,7 +112,7 @@ def _others(prop: str, allowed: tuple[str, ...]) -> Callable[[Tables], Found]:
 def _violated(tables: Tables) -> Found:
     rows = tables["single_subtopic"].filter(measure="AP_IA")
     if rows.is_empty():
-        raise CannotBeSaid("AP_IA is not among the measures")
+        raise CannotBeSaid("AP-IA is not among the measures")
     return Found(int(rows["violated"].sum()), f"of {rows['applicable'].sum():,} pairs")
 
 
@@ -116,6 +121,6 @@ def _pads(tables: Tables) -> Found:
     rows = rows.filter(NAME.is_in(PADDED))
     if rows.is_empty():
         raise CannotBeSaid("none of these measures has a cutoff above the shortest ranking")
-    others = rows.filter(pl.col("treatment") != "pads")["measure"].to_list()
+    others = [*map(_printed, rows.filter(pl.col("treatment") != "pads")["measure"])]
     why = f"not {listed(others, 5)}" if others else f"{rows.height} measures"
     return Found(1 - len(others) / rows.height, why)

@@ -13,6 +13,7 @@ from irmeta.measures.evaluate import evaluate_block, oriented, rank_cutoff, scor
 from irmeta.measures.explain import trace_value
 from irmeta.measures.names import Spec, canonical, parse_measure
 from irmeta.measures.spec import Trace
+from irmeta.naming import joined, split_form
 from irmeta.numbered_rankings import NumberedRankings
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
@@ -297,8 +298,12 @@ def by_iteration(rows: Iterable[Row], options: Options) -> Iterator[Row]:
     for row in rows:
         of_measure[row["measure"]].append(row)
     for name, spec in options.iterated.items():
+        docs = str(dict(spec.params)["per"])
+        word, inside, cut = split_form(name) or (name, "", "")
+        params = [part for part in inside.split(",") if part and not part.startswith("per=")]
+        explicit = joined(word, ",".join([f"per={docs}", *params]), cut)
         for row in of_measure[name]:
-            yield row | {"per": str(dict(spec.params)["per"])}
+            yield row | {"measure": explicit, "per": docs}
 
 
 def with_printed(rows: Iterable[Row], options: Options) -> Iterator[Row]:

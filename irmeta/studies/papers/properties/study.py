@@ -48,8 +48,8 @@ SPACE = (2, 10)
 """Subtopics, and the length of the longest rankings."""
 RELEVANT = 5
 """Relevant docs per subtopic of the worked example of AP-IA."""
-NOTATION = {"CT(per=all)": "CT", "nCT(per=all,iterations=10)": "nCT", "ACT(per=all)": "ACT"}
-"""The paper's names of measures."""
+NOTATION = {f"nCT(per={docs},iterations=10)": f"nCT(per={docs})" for docs in (1, 5, "all")}
+"""Short names of measures; CT, nCT and ACT keep their `per`, of which there are three."""
 NUMBERS = read_printed("irmeta.studies.papers.properties")
 """All numbers of the papers, with the digits that they print."""
 _VALUES = values_of(NUMBERS)
@@ -262,6 +262,7 @@ TABLES = (
             printed=Column("text", "violations that the paper prints, of its measures on its "
                            "rankings", True, format="paper", label="paper")),
     _counts("iterations", "Violations of the cube tests by the docs of an iteration.",
+            measure=Column("name", "name of the measure with the docs of an iteration, `per`"),
             per=Column("text", "docs of an iteration: 5 in TREC's Dynamic Domain track; all: one "
                        "iteration, as in the paper", label="docs per iteration")),
     _counts("further", "Violations of further properties."),
@@ -333,7 +334,7 @@ STUDY = Study(
     paper=SOURCE,
     gives="Properties that measures of truncated and diversified rankings keep or violate, on all "
     "short rankings.",
-    revision=2,
+    revision=3,
     options=PropertiesOptions,
     notation=NOTATION,
     tables=TABLES,
