@@ -223,3 +223,15 @@ def test_study__page_shows_every_figure_and_table(tmp_path: Path, undrawn: None)
     assert page.count("<svg") == len(results.figures) == 7
     for name in set(results.tables) - {"nodes", "edges"}:
         assert STUDY.table(name).caption in page
+
+
+def test_study__captions_of_latex_name_the_paper_of_their_tables(tmp_path: Path):
+    irmeta.studies.properties(tmp_path, measures=("AP_IA",), length=2, figures=False)
+    authors = "Albahem, Spina, Scholer, Moffat and Cavedon 2018"
+    table_1, violations = (
+        (tmp_path / "latex" / f"{name}.tex").read_text(encoding="utf-8")
+        for name in ("table_1", "violations")
+    )
+    assert rf"lack ($\times$) (Table 1 of {authors})." in table_1
+    assert f"Violated pairs (Section 4.3 of {authors})." in violations
+    assert "(Table 1)" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -81,7 +81,7 @@ def write_page(
             f"latex/{name}.tex": to_latex(
                 cells, label=f"{study.name}-{name}", made=comments
             ).encode()
-            for name, cells in _latex_files(latex)
+            for name, cells in _latex_files(latex, study.paper)
         }
     )
     page = Page(
@@ -101,11 +101,24 @@ def write_page(
     files.write("report.html", render(page).encode())
 
 
-def _latex_files(tables: Mapping[str, Grid]) -> Iterator[tuple[str, Grid]]:
-    """Yield the tables of LaTeX by the names of their files; one for each track of a long table."""
-    taken = set(tables)
-    for name, item in tables.items():
-        for track, cells in split_tracks(item):
+_ITEM = re.compile(r"\(((?:Table|Figure|Section|Appendix|Tables|Figures|Sections) [^()]*)\)")
+_AS_PRINTED = re.compile(r"^The paper's ([^,]*), as printed")
+
+
+def _latex_files(tables: Mapping[str, Grid], paper: str) -> Iterator[tuple[str, Grid]]:
+    """Yield the tables of LaTeX by the names of their files; one for each track of a long table.
+
+    Captions name the paper whose tables, figures or sections they mention.
+    """
+    taken, known = set(tables), re.match(r"[^,]+(?:, [^,]+)*? \d{4}(?=,)", paper)
+    for name, table in tables.items():
+        caption = table.caption
+        if known is not None:
+            caption = _ITEM.sub(lambda item, of=known[0]: f"({item[1]} of {of})", caption)
+            caption = _AS_PRINTED.sub(
+                lambda item, of=known[0]: f"{item[1]} of {of}, as printed", caption
+            )
+        for track, cells in split_tracks(replace(table, caption=caption)):
             ending = re.sub(r"[^A-Za-z0-9.]+", "_", track).strip("_.") or "track"
             stem = f"{name}_{ending}" if track else name
             again = (f"{stem}_{n}" for n in count_up(2))
