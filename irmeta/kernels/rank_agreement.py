@@ -30,6 +30,26 @@ def concordance(x: Array, y: Array, same: Array, opposite: Array) -> None:
 
 
 @jit
+def gap_sums(x: Array, y: Array, signed: Array, total: Array) -> None:
+    """Sum for each system its gaps in `x` to the systems above it in `y`, signed and absolute.
+
+    All arrays are float64 [ordering, system]. A gap is positive where `x` has the same order. Half
+    of the absolute gap to a system that ties in `y` counts.
+    """
+    for row in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            up, every = 0.0, 0.0
+            for j in range(x.shape[1]):
+                gap = x[row, j] - x[row, i]
+                if y[row, j] > y[row, i]:
+                    up += gap
+                    every += abs(gap)
+                elif y[row, j] == y[row, i] and j != i:
+                    every += 0.5 * abs(gap)
+            signed[row, i], total[row, i] = up, every
+
+
+@jit
 def concordant_pairs(x: Array, y: Array, counts: Array) -> None:
     """Count the pairs of systems that two orderings agree on, and those that each does not tie.
 

@@ -21,7 +21,7 @@ from irmeta.stats.resampling import draw_counts
 from irmeta.summaries import Result, Summary
 
 Method = Literal[
-    "tau-b", "tau-a", "tau-ap", "tau-ap-b", "spearman", "pearson", "rmse",
+    "tau-b", "tau-a", "tau-ap", "tau-ap-b", "tau-gap", "spearman", "pearson", "rmse",
     "rbo", "rbo-min", "rbo-max", "rbo-res"]  # fmt: skip
 Orderings = np.ndarray | Mapping[str, Sequence[float] | np.ndarray] | pl.DataFrame | Scores
 _OVER_COMMON: dict[str, orders.Correlation] = {
@@ -29,10 +29,13 @@ _OVER_COMMON: dict[str, orders.Correlation] = {
     "tau-b": orders.kendall_tau_b,
     "tau-ap": orders.tau_ap,
     "tau-ap-b": orders.tau_ap_b,
+    "tau-gap": orders.tau_gap,
     "spearman": orders.spearman,
     "pearson": orders.pearson,
     "rmse": orders.rmse,
 }
+_ONE_WAY = ("tau-ap", "tau-gap")
+"""Methods that compare an estimate with a reference, and not two equals."""
 _RBO = {"rbo": 0, "rbo-min": 1, "rbo-max": 2}
 _BLOCK = 1 << 20  # means of resamples held at once
 
@@ -44,8 +47,8 @@ class Correlations(Result):
     Attributes
     ----------
     values : ndarray of float64, shape (orderings, orderings)
-        For `tau-ap` the row is the reference and the column the estimate; any other method is
-        symmetric. NaN: undefined.
+        For `tau-ap` and `tau-gap` the row is the reference and the column the estimate; any other
+        method is symmetric. NaN: undefined.
     systems : ndarray of int32, shape (orderings, orderings)
         Number of systems that both orderings have.
     queries : ndarray of int32, shape (orderings, orderings), or None
@@ -70,7 +73,7 @@ class Correlations(Result):
         with ordering_a as the reference.
         """
         size = len(self.orderings)
-        if self.method == "tau-ap":
+        if self.method in _ONE_WAY:
             a, b = np.nonzero(~np.eye(size, dtype=bool))
         else:
             a, b = np.triu_indices(size, 1)
@@ -102,7 +105,8 @@ def correlate(
         unchanged).
     method : str, default 'tau-b'
         ``tau-a``, ``tau-b``: Kendall's. ``tau-ap``: AP correlation, of an estimate with a reference
-        [1]_; ``tau-ap-b``: its symmetric form for ties [2]_. ``spearman`` and ``pearson``;
+        [1]_; ``tau-ap-b``: its symmetric form for ties [2]_; ``tau-gap``: AP correlation with the
+        gaps of the reference's values as weights [3]_. ``spearman`` and ``pearson``;
         ``rmse``, a distance; ``rbo``: rank-biased overlap extrapolated, ``rbo-min``, ``rbo-max``
         its bounds and ``rbo-res`` their difference. The formulas are in `irmeta.stats.orders`.
     p, ties : float, {'w', 'a', 'b'}
@@ -124,13 +128,14 @@ def correlate(
     A pair of orderings is correlated over the systems with a value in both. RBO instead takes each
     ranking with all its systems, because it is defined for rankings of different items. Values tie
     when they are equal to the last bit, as in scipy. Equal means may differ by the order of
-    summation: `irmeta.stats.orders.round_means` rounds them. Infinite values are ordered; pearson
-    and rmse are NaN for them.
+    summation: `irmeta.stats.orders.round_means` rounds them. Infinite values are ordered; tau-gap,
+    pearson and rmse are NaN for them.
 
     References
     ----------
     .. [1] Yilmaz, Aslam and Robertson (2008), Eq. 4. doi:10.1145/1390334.1390435
     .. [2] Urbano and Marrero (2017). doi:10.1145/3121050.3121106
+    .. [3] Gao and Oard (2015). doi:10.1145/2766462.2767793
 
     Examples
     --------

@@ -14,11 +14,25 @@ from scipy.special import stdtrit
 
 from irmeta.equality import TIE, tolerance
 from irmeta.kernels.pair_statistics import weighted_sums
-from irmeta.stats.orders import kendall_tau_b, round_means, spearman, tau_ap, tie_groups
+from irmeta.stats.orders import (
+    kendall_tau_b,
+    pearson,
+    rmse,
+    round_means,
+    spearman,
+    tau_ap,
+    tau_gap,
+    tie_groups,
+)
 from irmeta.stats.resampling import draw_counts
 
-CORRELATIONS = ("tau_b", "tau_ap", "tau_ap_judge", "spearman")
-"""Correlations of two leaderboards: see `order_correlations`."""
+LIMITS = {
+    **dict.fromkeys(
+        ("tau_b", "tau_ap", "tau_ap_judge", "tau_gap", "spearman", "pearson"), (-1.0, 1.0)
+    ),
+    "rmse": (0.0, np.inf),
+}
+"""Range of each correlation of two leaderboards: see `order_correlations`."""
 NORMAL = 1.959963984540054  # the quantile .975 of the standard normal distribution
 
 
@@ -59,21 +73,24 @@ def half_weights(halves: np.ndarray, queries: int) -> tuple[np.ndarray, np.ndarr
 
 
 def order_correlations(reference: np.ndarray, judge: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the `CORRELATIONS` of means by a reference and by a judge, float64 [ordering].
+    """Return the correlations of means by a reference and by a judge, float64 [ordering].
 
-    NaN where all systems tie in either.
+    NaN where all systems tie in either, except for rmse.
     """
     return {
         "tau_b": kendall_tau_b(reference, judge, True),
         "tau_ap": tau_ap(reference, judge, True),
         "tau_ap_judge": tau_ap(judge, reference, True),
+        "tau_gap": tau_gap(reference, judge, True),
         "spearman": spearman(reference, judge, True),
+        "pearson": pearson(reference, judge, True),
+        "rmse": rmse(reference, judge, True),
     }
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its bootstrap; its limits are 1.96 standard deviations away, within [-1, 1].
+    """An estimate with its bootstrap; its limits are 1.96 standard deviations away, within a range.
 
     Percentiles would be too low: a resample that draws the same queries for both sides correlates
     less.
@@ -86,13 +103,15 @@ class Interval:
     high: float
 
 
-def around_estimate(value: float, draws: np.ndarray) -> Interval:
+def around_estimate(
+    value: float, draws: np.ndarray, limits: tuple[float, float] = (-1.0, 1.0)
+) -> Interval:
     """Return the interval of a correlation from its values in resamples; NaN are left out."""
     defined = draws[~np.isnan(draws)]
     if len(defined) < 2 or np.isnan(value):
         return Interval(value, *[np.nan] * 4)
     sd = float(defined.std(ddof=1))
-    low, high = np.clip((value - NORMAL * sd, value + NORMAL * sd), -1.0, 1.0)
+    low, high = np.clip((value - NORMAL * sd, value + NORMAL * sd), *limits)
     return Interval(value, float(defined.mean()), sd, float(low), float(high))
 
 

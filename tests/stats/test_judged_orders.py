@@ -79,7 +79,11 @@ def test_correlations__of_drawn_queries_equal_twins(sides):
             "spearman": naive_orders.spearman(x, y),
             "tau_ap": naive_orders.tau_ap_a(x, y),
             "tau_ap_judge": naive_orders.tau_ap_a(y, x),
+            "tau_gap": naive_orders.tau_gap(x, y),
+            "pearson": naive_orders.pearson(x, y),
+            "rmse": naive_orders.rmse(x, y),
         }
+        assert expected.keys() == orders.LIMITS.keys()
         if len(set(x)) == 1 or len(set(y)) == 1:
             expected |= dict.fromkeys(("tau_ap", "tau_ap_judge"), math.nan)
         assert {name: found[name][draw] for name in expected} == pytest.approx(

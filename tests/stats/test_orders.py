@@ -27,6 +27,7 @@ TWINS = {
     "tau-b": naive.kendall_tau_b,
     "tau-ap": naive.tau_ap_a,
     "tau-ap-b": naive.tau_ap_b,
+    "tau-gap": naive.tau_gap,
     "spearman": naive.spearman,
     "pearson": naive.pearson,
     "rmse": naive.rmse,
@@ -268,3 +269,33 @@ def test_round_means__removes_rounding_errors_only():
     np.testing.assert_array_equal(orders.round_means(x * 1e6), np.round(x * 1e6, 5))
     for same in ([0.0, 0.0], [math.inf, 1.0], [NAN], [1e300], []):
         np.testing.assert_array_equal(orders.round_means(np.array(same)), same)
+
+
+@pytest.mark.parametrize(
+    ("reference", "estimate", "expected"),
+    [
+        ([0.9, 0.5, 0.4], [3, 2, 1], 1.0),
+        ([0.9, 0.5, 0.4], [1, 2, 3], -1.0),
+        # b below c: (0.4 - 0.1) / (0.4 + 0.1) = 0.6; c below a: 1
+        ([0.9, 0.5, 0.4], [3, 1, 2], 0.8),
+        # a below b: -1; c below both: 1
+        ([0.9, 0.5, 0.4], [2, 3, 1], 0.0),
+        # equal systems have no gap, so that their order costs nothing
+        ([0.9, 0.5, 0.5], [3, 2, 1], 1.0),
+        ([0.9, 0.5, 0.5], [3, 1, 2], 1.0),
+        # a and b tie as first, each half: (0 / 2 + 0 / 2 + 1) / (1 / 2 + 1 / 2 + 1)
+        ([0.9, 0.5, 0.4], [2, 2, 1], 0.5),
+    ],
+)
+def test_tau_gap__worked_examples(reference, estimate, expected):
+    assert correlation(reference, estimate, "tau-gap") == pytest.approx(expected, abs=1e-12)
+    assert naive.tau_gap(reference, estimate) == pytest.approx(expected, abs=1e-12)
+
+
+def test_tau_gap__exchange_of_near_systems_costs_less_than_by_tau_ap():
+    near, far = [0.9, 0.5, 0.49], [0.9, 0.5, 0.1]
+    exchanged = [3, 1, 2]
+    gaps = [correlation(values, exchanged, "tau-gap") for values in (near, far)]
+    assert gaps[0] > gaps[1]
+    ranks = [correlation(values, exchanged, "tau-ap") for values in (near, far)]
+    assert ranks[0] == ranks[1]

@@ -12,6 +12,49 @@ from itertools import permutations
 from twins.orders import kendall_tau_b
 from twins.significance import Rows, mean, t_limits, variance
 
+# Decisiveness
+
+
+def win_rate(values: Rows, a: int, b: int) -> float:
+    """The share of queries on which a has more than b; a tie is half."""
+    return mean([(row[a] > row[b]) + (row[a] == row[b]) / 2 for row in values])
+
+
+def beta_share(shape: float, x: float, steps: int = 400) -> float:
+    """The distribution function of Beta(shape, shape), by Simpson's rule, with x = sin(t) ** 2."""
+
+    def area(end: float) -> float:
+        heights = [
+            (math.sin(t) * math.cos(t)) ** (2 * shape - 1)
+            for t in (end * i / steps for i in range(steps + 1))
+        ]
+        inner = 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2])
+        return (heights[0] + inner + heights[-1]) * end / steps / 3
+
+    return area(math.asin(math.sqrt(x))) / area(math.pi / 2)
+
+
+def decisiveness(reference: Rows, judge: Rows) -> tuple[float, list[float]]:
+    """The shape from 0.5 to 50 whose distribution function fits win rates, and the biases."""
+    systems = range(len(reference[0]))
+    pairs = [(a, b) for a in systems for b in systems if a != b]
+    by_reference = {pair: win_rate(reference, *pair) for pair in pairs}
+    by_judge = {pair: win_rate(judge, *pair) for pair in pairs}
+
+    def squares(shape: float) -> float:
+        expected = {w: beta_share(shape, w) for w in {*by_reference.values()}}
+        return sum((by_judge[pair] - expected[by_reference[pair]]) ** 2 for pair in pairs)
+
+    shapes = [0.5 * 100 ** (i / 100) for i in range(101)]
+    for _ in range(4):  # ever finer around the best
+        best = min(range(len(shapes)), key=lambda i: squares(shapes[i]))
+        low, high = shapes[max(best - 1, 0)], shapes[min(best + 1, len(shapes) - 1)]
+        shapes = [low + (high - low) * i / 20 for i in range(21)]
+    shape = min(shapes, key=squares)
+    residuals = {pair: by_judge[pair] - beta_share(shape, by_reference[pair]) for pair in pairs}
+    return shape, [mean([residuals[a, b] for b in systems if b != a]) for a in systems]
+
+
 # Bias
 
 

@@ -112,6 +112,29 @@ def tau_ap(truth: list[float], estimate: list[float]) -> float:
     return tau_ap_of_order(truth, order, 0.0)
 
 
+def tau_gap(truth: list[float], estimate: list[float]) -> float:
+    """tau_AP with the gaps of the truth as weights: after Gao and Oard 2015.
+
+    For each item that another precedes: its gaps in the truth to those above it, agreed minus
+    disagreed, by all gaps. Half of the gap to an item that the estimate ties is above. The mean
+    leaves out items without a gap; of t items that tie as first, each is not first in t - 1 of t
+    ways to break the tie.
+    """
+    if len({*truth}) < 2 or len({*estimate}) < 2:
+        return math.nan
+    ratios, weights = [], []
+    for i, own in enumerate(estimate):
+        above = [j for j, other in enumerate(estimate) if other > own]
+        tied = [j for j, other in enumerate(estimate) if other == own and j != i]
+        gaps = [truth[j] - truth[i] for j in above]
+        half = [abs(truth[j] - truth[i]) / 2 for j in tied]
+        every = math.fsum(map(abs, gaps)) + math.fsum(half)
+        if every > 0:
+            ratios.append(math.fsum(gaps) / every)
+            weights.append(1.0 if above else len(tied) / (len(tied) + 1))
+    return sum(r * w for r, w in zip(ratios, weights, strict=True)) / sum(weights)
+
+
 def tau_ap_a(truth: list[float], estimate: list[float], tied: float = 0.5) -> float:
     """The mean of tau_ap over every way to break the estimate's ties: Urbano and Marrero 2017.
 
