@@ -121,7 +121,8 @@ def _function(study: Study) -> str:
         for cls in (study.options, RunOptions)
         for one, kind in typed_fields(cls)
     ]
-    lines = [*PLACES[study.inputs], "*", *keywords]
+    takes_none = study.inputs == "tracks" and not study.needs_store
+    lines = [*PLACES["optional" if takes_none else study.inputs], "*", *keywords]
     name = study.name.replace("-", "_")
     return "\n".join([f"def {name}(", *(f"    {line}," for line in lines), ") -> StudyResults:",
                       f'    """{study.title}: {study.paper or study.gives}"""\n'])  # fmt: skip

@@ -255,6 +255,8 @@ def _command(one: Study) -> typer.Typer:
         source, dask = given.pop("source", None), given.pop("dask")
         strict = given.pop("strict", None)
         reading = ReadPolicy.of(pop_options(ReadPolicy, context, given))
+        if not source and (reading.changed() or strict is not None):
+            raise UsageError("options of reading runs need a source: name a store or a collection.")
         with ExitStack() as stack:
             store = None
             if source:
@@ -280,9 +282,7 @@ def _command(one: Study) -> typer.Typer:
     taken = [*parameters(one.options), *parameters(RunOptions, ("track", "only"))]
     if one.inputs != "none":
         kind, default = (
-            (SourceArgument, inspect.Parameter.empty)
-            if one.inputs == "tracks"
-            else (OptionalSource, None)
+            (SourceArgument, inspect.Parameter.empty) if one.needs_store else (OptionalSource, None)
         )
         leading.insert(0, inspect.Parameter("source", KEYWORD, annotation=kind, default=default))
         leading.append(inspect.Parameter("strict", KEYWORD, annotation=StrictOption, default=None))

@@ -36,7 +36,7 @@ from irmeta.results.value_tables import (
 from irmeta.schema.arrow import DAMAGED
 from irmeta.summaries import Result, Summary
 from irmeta.trec.readers.frames import NOT_CHOSEN, renamed_columns
-from irmeta.trec.streams import read_stream
+from irmeta.trec.streams import read_stream, uncompressed
 from irmeta.trec.system_names import file_names
 
 MOST_DECIMALS = 11
@@ -533,7 +533,8 @@ def _in_file(path: Location) -> Generator[None]:
 def _stem(path: Location) -> str:
     if is_stream(path):
         return "stdin"
-    return path.stem
+    is_compressed = path.suffix.lower() in (".gz", ".bz2", ".xz", ".zst", ".lz4", ".z")
+    return Path(path.stem).stem if is_compressed else path.stem
 
 
 def _read_frame(path: Location, is_measure: IsMeasure, columns: Columns) -> pl.DataFrame:
@@ -542,6 +543,7 @@ def _read_frame(path: Location, is_measure: IsMeasure, columns: Columns) -> pl.D
     if path.suffix == ".parquet":
         return renamed_columns(read_parquet(path), columns, COLUMN_KEYS, str(path))
     content = read_stream(path) if is_stream(path) else path.read_bytes()
+    content = uncompressed(content, str(path))
     values = values_of_text(content, _stem(path), str(path), is_measure, columns)
     if values is None:
         return renamed_columns(_read_csv(content), columns, COLUMN_KEYS, str(path))

@@ -152,6 +152,8 @@ class Table:
         `irmeta.studies.framework.study.declared_rows`. Empty: the study yields them itself.
     section
         Beginning of the heading of the section of a study's page that shows the table last.
+    only_filled
+        Whether a study writes the table only if a track has rows of it.
     """
 
     name: str
@@ -166,6 +168,7 @@ class Table:
     paper: Mapping[str, Mapping[tuple[Any, ...], Paper]] = field(default_factory=dict)
     rows: str = ""
     section: str = ""
+    only_filled: bool = False
 
     def __post_init__(self) -> None:
         beside = {

@@ -209,6 +209,14 @@ def file_sha256(path: Path) -> str | None:
     return stored_sha256(InputFile.at(path, str(path)))
 
 
+def uncompressed(content: bytes, name: str) -> bytes:
+    """Return the decompressed bytes of a file; raise DataError if they are damaged."""
+    try:
+        return decompressed(io.BufferedReader(cast(Any, io.BytesIO(content)))).read()
+    except _DAMAGED as error:
+        raise _unreadable(name, error) from None
+
+
 def decompressed(file: io.BufferedReader[Any]) -> Any:
     """Decompress a gz, bz2, xz, zst, lz4 or Z file, known by its first bytes; else return it."""
     head = file.peek(8)

@@ -59,6 +59,10 @@ FROM_DATA = (
     "Studies read stores: irmeta.from_data(qrels, runs) makes one of qrels and runs in memory."
 )
 STORE = "store : Store, str or Path\n    A store, its folder or its URL."
+OPTIONAL_STORE = (
+    "store : Store, str, Path or None\n    A store, its folder or its URL; None: tracks in files "
+    "that the options name."
+)
 OUT = (
     "out : str or Path\n    Folder for the results: new, empty, or made by this study. Tracks with "
     "up-to-date results\n    are not analysed again."
@@ -93,7 +97,9 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         study=study.name,
         title=study.title,
         gives=study.gives,
-        places=OUT if study.inputs == "none" else f"{STORE}\n{OUT}",
+        places=OUT
+        if study.inputs == "none"
+        else f"{STORE if study.needs_store else OPTIONAL_STORE}\n{OUT}",
         options=numpydoc(study.options, RunOptions),
         tables="\n".join(table.docs() for table in study.by_table.values()),
         references=REFERENCES.format(study.paper) if study.paper else "",

@@ -30,7 +30,7 @@ def provenance(
     study: Study, store: StoreReader | None, options: Options, tracks: Sequence[str]
 ) -> dict[str, Any]:
     """Return the provenance of the results of some tracks as JSON values."""
-    specs = scored_specs(options)
+    specs = scored_specs(study, store, options)
     record: dict[str, Any] = {"irmeta": __version__}
     if store is not None and isinstance(options, TrackOptions):
         opened = [Track.of(store, track, options.policy) for track in tracks]

@@ -243,7 +243,8 @@ def plan(
         [] if study.inputs == "tracks" else [_part(study, store, root, options, None, run_options)]
     )
     if store is None:
-        return parts
+        in_files = study.call("file_tracks", options) or ()
+        return parts + [_part(study, store, root, options, name, run_options) for name in in_files]
     tracks = _asked(store, options, run_options)
     if run_options.track is not None and not run_options.only:
         tracks = sorted({*tracks, *_kept(store, root, options, tracks)})
@@ -259,8 +260,11 @@ def check_store(
     """
     options.check_run()
     if store is None:
-        if study.inputs == "tracks":
+        if study.needs_store:
             raise UsageError(f"study {study.name} needs a store.")
+        if study.file_tracks is not None and (run_options.track or run_options.only):
+            raise UsageError("`track=` and `only=` select tracks of a store; there is none.")
+        study.call("file_tracks", options)
         return
     check_named(options, store, _asked(store, options, run_options))
 
@@ -295,9 +299,10 @@ def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]
     return remaining
 
 
-def scored_specs(options: Options) -> list[Spec]:
-    """Return the measures whose revision changes the results."""
-    return parse_measures(options.scored()) if options.scored() else []
+def scored_specs(study: Study, store: StoreReader | None, options: Options) -> list[Spec]:
+    """Return the measures whose revision changes the results; files hold their values."""
+    is_scored = options.scored() and (store is not None or study.file_tracks is None)
+    return parse_measures(options.scored()) if is_scored else []
 
 
 def _part(
@@ -320,7 +325,9 @@ def _part(
         "tables": study.schema("all" if track is None else "track"),
         "track": version,
         "options": options.record(),
-        "measures": {spec.name: spec.measure.revision for spec in scored_specs(options)},
+        "measures": {
+            spec.name: spec.measure.revision for spec in scored_specs(study, store, options)
+        },
         "files": {name: _content(name, path) for name, path in options.files.items()},
     }
     key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()

@@ -221,9 +221,13 @@ def _do(
         else:
             with _unchanged(store, [part]):
                 track = None
-                if store is not None and part.track is not None:
+                if part.track is not None:
                     assert isinstance(options, TrackOptions)
-                    track = TrackView(Track.of(store, part.track), options, workers, executor)
+                    track = (
+                        study.call("file_tracks", options)[part.track]
+                        if store is None
+                        else TrackView(Track.of(store, part.track), options, workers, executor)
+                    )
                 tables = _compute(study, store, part, files, options, track, report)
         if part.track is not None and drawn["figures"]:
             of_track = PartTables(study, files, tables)
@@ -268,7 +272,8 @@ def _compute(
             track.leave_out("no measure is defined by its grades")  # `studied` knows why
         if track is not None:
             writer.add("studied_tracks", [track.studied()])
-        return writer.finish(() if track is None else tables)
+        is_expected = store is not None and track is not None
+        return writer.finish([t for t in tables if is_expected and not t.only_filled])
 
 
 def _join(

@@ -402,6 +402,10 @@ class Study:
     sections, track_section
         ``sections(tables, options)`` yields `Section`; ``track_section(tables, options, track)``
         returns the section of one track from the tables of that track.
+    file_tracks
+        ``file_tracks(options)`` returns, by name, the tracks of a run without a store, in files
+        that options name. Each has `note`, `leave_out` and `studied` of a `TrackView`, and
+        `compute` takes it as one. Tables without rows are not written.
     splits_tracks
         Whether `compute` reads blocks by `TrackView.map_blocks`: all workers then share the blocks
         of a large track.
@@ -421,8 +425,14 @@ class Study:
     notation: Mapping[str, str] = field(default_factory=dict)
     figures: Sequence[Figure] | str = ()
     track_section: Later = None
+    file_tracks: Later = None
     inputs: Literal["tracks", "none", "optional"] = "tracks"
     splits_tracks: bool = False
+
+    @property
+    def needs_store(self) -> bool:
+        """Whether the study cannot run without a store."""
+        return self.inputs == "tracks" and self.file_tracks is None
 
     @cached_property
     def by_table(self) -> dict[str, Table]:

@@ -45,6 +45,8 @@ def charts(
 
 def _charts_of(study: Study, figure: Figure, tables: Tables, options: Options) -> Iterator[Drawn]:
     source = figure.rows
+    if isinstance(source, str) and source not in tables and not study.table(source).apart:
+        return
     rows = tables[source] if isinstance(source, str) else source(tables, options)
     for name, drawn in _rows_by_figure(figure, rows):
         if drawn.height:

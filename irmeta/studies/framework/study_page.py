@@ -95,7 +95,7 @@ def write_page(
         ],
         notes=notes,
         provenance=from_what,
-        files=list(_files(study, formats, bool(latex))),
+        files=list(_files(study, tables, formats, bool(latex))),
         claims=claims,
     )
     files.write("report.html", render(page).encode())
@@ -180,7 +180,7 @@ def _items(
         show = Show(name) if isinstance(shown, str) else shown
         return [_grid(study, in_print, show, tables)]
     matches = [picture for figure, picture in pictures.items() if fnmatchcase(figure, name)]
-    declared = [figure.name for figure in study.drawn]
+    declared = [*study.by_table, *(figure.name for figure in study.drawn)]
     is_known = any(name.startswith(figure) or fnmatchcase(figure, name) for figure in declared)
     if not matches and not is_known:
         raise IrmetaError(f"section {section.heading!r}: no table or figure {name!r}")
@@ -236,7 +236,11 @@ def _summary(tables: Tables) -> dict[str, int]:
     return {
         "tracks": used.height,
         **({"left out": tracks.height - used.height} if used.height < tracks.height else {}),
-        **{name.replace("relevant", "relevant docs"): int(n) for name, n in totals.items()},
+        **{
+            name.replace("relevant", "relevant docs"): int(number)
+            for name, number in totals.items()
+            if name != "relevant" or used["deepest_rank"].sum()  # values have no docs
+        },
     }
 
 
@@ -299,8 +303,12 @@ def _written(value: Any) -> str:
     return "default" if value is None else str(value)
 
 
-def _files(study: Study, formats: Sequence[str], latex: bool) -> Iterator[tuple[str, str]]:
+def _files(
+    study: Study, tables: Tables, formats: Sequence[str], latex: bool
+) -> Iterator[tuple[str, str]]:
     for table in study.by_table.values():
+        if table.name not in tables and not table.apart:
+            continue
         if table.apart:
             yield f"{table.name}/", f"{table.caption} One file per track."
         else:

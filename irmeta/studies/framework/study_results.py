@@ -136,8 +136,10 @@ class StudyResults(Result):
             f"tracks {used.height}, systems {used['systems'].sum():,}, "
             f"queries {used['queries'].sum():,}; tracks left out: {left_out.height}"
         )
-        reasons = left_out.select("track", "left_out").iter_rows()
-        return [counts, *(f"  {track}: {reason}" for track, reason in reasons)]
+        lines = left_out.select("track", "left_out").rows()
+        if "tracks" not in self.provenance:  # files alone, of which nothing else is printed
+            lines += tracks.drop_nulls("notes").select("track", "notes").rows()
+        return [counts, *(f"  {track}: {text}" for track, text in lines)]
 
     @property
     def folder(self) -> Path:
