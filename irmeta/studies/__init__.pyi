@@ -104,7 +104,7 @@ def innovation(
     """Innovation: Türkmen, Lease and Kutlu 2023, New Metrics to Encourage Innovation and Diversity in Information Retrieval Approaches, doi:10.1007/978-3-031-28238-6_16"""
 
 def judges(
-    store: Store | StoreReader | str | Path,
+    store: Store | StoreReader | str | Path | None,
     out: str | Path,
     *,
     reference: str | None = None,
@@ -120,6 +120,8 @@ def judges(
     common: bool = False,
     same_scale: bool = False,
     raw: bool = False,
+    categories: str | None = None,
+    missing: Literal["error", "common", "zero"] = "common",
     comments: Literal["auto", "rows", "skip", "none"] = "auto",
     resamples: int = 1000,
     draws: int = 2000,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy.special import stdtrit
 
 from irmeta.equality import TIE
 from irmeta.measures.drawn_labels import is_doc_sum, permuted_means
@@ -23,6 +24,7 @@ from irmeta.stats.conclusions import (
     pair_signs,
     survival_limits,
 )
+from irmeta.stats.decisiveness import Decisiveness, decisiveness
 from irmeta.stats.judged_orders import many_query_tau, order_loss, split_taus
 from irmeta.stats.label_agreement import AgreementOptions, LabelPairs
 from irmeta.stats.mixed_judgments import least_labelled, mixtures
@@ -35,7 +37,7 @@ from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.adoption import adoption_tables
 from irmeta.studies.original.judges.ceiling import ceiling_tables
-from irmeta.studies.original.judges.judged_track import JudgedTrack, Sides, common_names
+from irmeta.studies.original.judges.judged_track import Judged, JudgedTrack, Sides, common_names
 from irmeta.studies.original.judges.study import (
     HALVED,
     INTERVAL_TEST,
@@ -45,7 +47,13 @@ from irmeta.studies.original.judges.study import (
     Test,
 )
 from irmeta.studies.original.judges.study import JudgesOptions as Options
-from irmeta.studies.original.judges.verdicts import verdicts
+from irmeta.studies.original.judges.verdicts import (
+    category_means,
+    category_text,
+    label_facts,
+    read_categories,
+    verdicts,
+)
 
 Row = dict[str, Any]
 DRAWS = 5
@@ -59,7 +67,7 @@ INTERVAL_SPLITS = 50
 """Splits whose halves give the standard deviation of a share: its own error is then 7 %."""
 FACTS = ("group", "type")
 """Facts of systems by which they are grouped."""
-_TESTED = ("displacement", "contrast", "sd", "z", "p", "flagged", "detectable", "unjudged")
+TESTED = ("displacement", "contrast", "sd", "z", "p", "flagged", "detectable", "unjudged")
 MOST_SIZES = 60
 """Largest number of sizes of mixtures; of more queries, these are evenly spaced."""
 PAIR_DRAWS = 5
@@ -123,7 +131,7 @@ def splits_of(queries: int, splits: int, seed: int) -> np.ndarray:
     return draw_query_sets(queries, queries // 2, 2, splits, np.random.default_rng(seed))
 
 
-def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
+def leaderboards(judged: Judged) -> Iterator[Row]:
     """Yield the rows of the table `leaderboards`."""
     options, systems = judged.options, judged.scores.systems
     for scores in judged.scores.measures:
@@ -148,7 +156,8 @@ def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
                 "docs": sides.docs,
                 "queries": queries,
                 "undefined": sides.undefined,
-                **_correlated(correlations, resampled, queries),
+                **correlated(correlations, resampled if queries > 1 else {}),
+                **_by_query(*sides.values),
                 "tau_many": many.value,
                 "tau_many_low": many.low,
                 "tau_many_high": many.high,
@@ -158,18 +167,65 @@ def leaderboards(judged: JudgedTrack) -> Iterator[Row]:
             }
 
 
-def _correlated(
-    found: dict[str, np.ndarray], resampled: dict[str, np.ndarray], queries: int
-) -> Row:
+def correlated(correlations: dict[str, np.ndarray], resampled: Mapping[str, np.ndarray]) -> Row:
     """Return the correlations with their intervals, and the bootstrap of tau-b."""
     row: Row = {}
-    for name in orders.CORRELATIONS:
-        draws = resampled[name] if queries > 1 else np.empty(0)
-        interval = orders.around_estimate(float(found[name][0]), draws)
+    for name, limits in orders.LIMITS.items():
+        draws = resampled.get(name, np.empty(0))
+        interval = orders.around_estimate(float(correlations[name][0]), draws, limits)
         row |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
         if name == "tau_b":
             row |= {"sd": interval.sd, "drawn": interval.drawn}
     return row
+
+
+def _by_query(reference: np.ndarray, judge: np.ndarray) -> Row:
+    """Return the mean of tau-b over queries, with its interval by Student's t."""
+    taus = kendall_tau_b(round_means(reference), round_means(judge), True)
+    taus = taus[~np.isnan(taus)]
+    mean = float(taus.mean()) if len(taus) else np.nan
+    margin = np.nan
+    if len(taus) > 1:
+        margin = float(stdtrit(len(taus) - 1, 0.975) * taus.std(ddof=1) / np.sqrt(len(taus)))
+    low, high = max(mean - margin, -1.0), min(mean + margin, 1.0)
+    return {"tau_by_query": mean, "tau_by_query_low": low, "tau_by_query_high": high}
+
+
+def win_rate_fits(judged: Judged) -> dict[tuple[str, str], Decisiveness]:
+    """Fit the win rates of each judge by each measure, by judge and measure."""
+    options = judged.options
+    return {
+        (sides.judge, scores.measure): decisiveness(
+            *sides.values,
+            draws_of(len(sides.queries), options.resamples, options.seed)[
+                : max(2, options.resamples // DRAWS)
+            ],
+            (float(sides.reference.tolerances.max()), float(sides.judged.tolerances.max())),
+        )
+        for scores in judged.scores.measures
+        for sides in scores.sides
+    }
+
+
+def decisiveness_rows(
+    judged: Judged, fits: Mapping[tuple[str, str], Decisiveness]
+) -> Iterator[Row]:
+    """Yield the rows of the table `decisiveness`."""
+    systems = judged.scores.systems
+    for scores in judged.scores.measures:
+        for sides in scores.sides:
+            fit = fits[sides.judge, scores.measure]
+            yield {
+                "judge": sides.judge,
+                "measure": scores.measure,
+                "queries": len(sides.queries),
+                "decisiveness": fit.shape,
+                "decisiveness_low": fit.low,
+                "decisiveness_high": fit.high,
+                "bias_spread": fit.spread,
+                "most_raised": systems[int(fit.biases[0].argmax())],
+                "most_lowered": systems[int(fit.biases[0].argmin())],
+            }
 
 
 def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) -> Row:
@@ -194,7 +250,7 @@ def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) 
     }
 
 
-def query_noise(judged: JudgedTrack) -> Iterator[Row]:
+def query_noise(judged: Judged) -> Iterator[Row]:
     """Yield the rows of the table `query_noise`."""
     options = judged.options
     for scores in judged.scores.measures:
@@ -211,8 +267,8 @@ def query_noise(judged: JudgedTrack) -> Iterator[Row]:
                 "measure": scores.measure,
                 "queries": queries,
                 "splits": options.splits,
-                **_spread("tau_reference", taus.people),
-                **_spread("tau_judge", taus.judge),
+                **spread("tau_reference", taus.people),
+                **spread("tau_judge", taus.judge),
                 "difference": loss.difference,
                 "error": loss.error,
                 "difference_low": loss.low,
@@ -221,7 +277,7 @@ def query_noise(judged: JudgedTrack) -> Iterator[Row]:
             }
 
 
-def _spread(name: str, values: np.ndarray) -> Row:
+def spread(name: str, values: np.ndarray) -> Row:
     """Return the mean and the quantiles .025 and .975; NaN are left out."""
     defined = values[~np.isnan(values)]
     statistics = [np.nan] * 3
@@ -230,7 +286,7 @@ def _spread(name: str, values: np.ndarray) -> Row:
     return dict(zip((name, f"{name}_low", f"{name}_high"), statistics, strict=True))
 
 
-def queries(judged: JudgedTrack) -> Iterator[Row]:
+def queries(judged: Judged) -> Iterator[Row]:
     """Yield the rows of the table `queries`."""
     for scores in judged.scores.measures:
         for sides in scores.sides:
@@ -267,17 +323,23 @@ def _queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
         }
 
 
-def top(judged: JudgedTrack) -> Iterator[Row]:
+def top(judged: Judged) -> Iterator[Row]:
     """Yield the rows of the table `top`."""
-    systems = judged.scores.systems
+    systems, options = judged.scores.systems, judged.options
     for scores in judged.scores.measures:
         for sides in scores.sides:
             every = orders.whole(len(sides.queries))
             reference, means = (orders.means_of(side, every)[0] for side in sides.values)
             order = np.lexsort((np.arange(len(means)), -means))
+            draws = draws_of(len(sides.queries), options.resamples, options.seed)
+            drawn = [orders.means_of(side, draws) for side in sides.values]
             for size in (size for size in SIZES if size <= len(systems)):
                 best, regret = orders.regret_of_best(reference, means, size)
                 chosen = np.flatnonzero(orders.shares_of_best(means, size) > 0)
+                first = np.flatnonzero(orders.shares_of_best(reference, size) > 0)
+                tau = float(kendall_tau_b(reference[None, first], means[None, first], True)[0])
+                taus = kendall_tau_b(drawn[0][:, first], drawn[1][:, first], True)
+                limits = orders.around_estimate(tau, taus if len(sides.queries) > 1 else taus[:0])
                 yield {
                     "judge": sides.judge,
                     "measure": scores.measure,
@@ -286,10 +348,13 @@ def top(judged: JudgedTrack) -> Iterator[Row]:
                     "regret": regret,
                     "common": orders.common_best(reference, means, size),
                     "chosen": ", ".join(systems[i] for i in order[: len(chosen)]),
+                    "tau_first": tau,
+                    "tau_first_low": limits.low,
+                    "tau_first_high": limits.high,
                 }
 
 
-def conclusions(judged: JudgedTrack) -> Iterator[Row]:
+def conclusions(judged: Judged) -> Iterator[Row]:
     """Yield the rows of the table `conclusions`."""
     for scores in judged.scores.measures:
         for reference, judges in scores.by_queries:
@@ -309,7 +374,7 @@ def conclusions(judged: JudgedTrack) -> Iterator[Row]:
                     }
 
 
-def _tested(judged: JudgedTrack, values: Matrix, test: Test) -> Pairs:
+def _tested(judged: Judged, values: Matrix, test: Test) -> Pairs:
     """Test all pairs of systems by one set of labels; all sets share the random numbers."""
     return pairwise(
         values,
@@ -320,14 +385,14 @@ def _tested(judged: JudgedTrack, values: Matrix, test: Test) -> Pairs:
     )
 
 
-def _counted(judged: JudgedTrack, own: Pairs, other: Pairs) -> Row:
+def _counted(judged: Judged, own: Pairs, other: Pairs) -> Row:
     signs, judge = (pair_signs(pairs.better(judged.options.alpha)) for pairs in (own, other))
     counts = count_conclusions(signs, judge, upper_values(own.difference) * own.direction)
     columns = ("kept", "reversed", "lost", "new", "new_agree", "neither", "survived", "false")
     return {name: getattr(counts, name) for name in columns}
 
 
-def _halves(judged: JudgedTrack, reference: Matrix) -> dict[str, Halves]:
+def _halves(judged: Judged, reference: Matrix) -> dict[str, Halves]:
     """Return the shares of conclusions of a half of the queries that the other keeps, by test."""
     options, queries = judged.options, len(reference.queries)
     tests = [test for test in options.run_tests if test.name in HALVED]
@@ -348,7 +413,7 @@ def _halves(judged: JudgedTrack, reference: Matrix) -> dict[str, Halves]:
     return means
 
 
-def _limits(judged: JudgedTrack, reference: Matrix, judge: Matrix) -> Halves:
+def _limits(judged: Judged, reference: Matrix, judge: Matrix) -> Halves:
     """Return the interval of the share of conclusions by t, uncorrected, that the judge keeps."""
     options, queries = judged.options, len(reference.queries)
     if INTERVAL_TEST not in options.tests or queries < 4:
@@ -358,26 +423,44 @@ def _limits(judged: JudgedTrack, reference: Matrix, judge: Matrix) -> Halves:
     return {"survived_low": low, "survived_high": high}
 
 
-def bias_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
+def bias_tables(
+    judged: JudgedTrack, fits: Mapping[tuple[str, str], Decisiveness]
+) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the tables `groups` and `systems`."""
-    rows, facts = bias_of(judged).rows, facts_of(judged)
+    rows = bias_of(judged).rows
     yield (
         "groups",
         rows.filter(pl.col("by") != "system").select(
-            "judge", "measure", "by", pl.col("name").alias("group"), "systems", *_TESTED
+            "judge", "measure", "by", pl.col("name").alias("group"), "systems", *TESTED
         ),
     )
     tested = rows.filter(by="system").select(
-        "judge", "measure", pl.col("name").alias("system"), *_TESTED
+        "judge", "measure", pl.col("name").alias("system"), *TESTED
     )
+    yield from systems_tables(judged, tested, facts_of(judged), fits)
+
+
+def systems_tables(
+    judged: Judged,
+    tested: pl.DataFrame,
+    facts: pl.DataFrame,
+    fits: Mapping[tuple[str, str], Decisiveness],
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the table `systems`, from the tests of bias, facts of systems, and win rates."""
+    spans = ("bias_win", "bias_win_low", "bias_win_high")
     for scores in judged.scores.measures:
         for sides in scores.sides:
             key = {"judge": pl.lit(sides.judge), "measure": pl.lit(scores.measure)}
+            biases = dict(zip(spans, fits[sides.judge, scores.measure].biases, strict=True))
+            of_systems = pl.DataFrame(
+                {"system": pl.Series(judged.scores.systems, dtype=pl.String), **biases}
+            )
             placed = _placed(sides.reference, sides.judged).join(facts, on="system")
+            placed = placed.join(of_systems, on="system", maintain_order="left")
             placed = placed.with_columns(**key).join(
                 tested, on=["judge", "measure", "system"], how="left", maintain_order="left"
             )
-            reals = [name for name in _TESTED if name != "flagged"]
+            reals = [name for name in TESTED if name != "flagged"]
             yield (
                 "systems",
                 placed.with_columns(
@@ -451,7 +534,7 @@ def _placed(reference: Matrix, judge: Matrix) -> pl.DataFrame:
     return frame.with_columns(places).sort("place_reference")
 
 
-def mixture_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
+def mixture_tables(judged: Judged) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the tables `mixtures` and `least_labelled`."""
     options = judged.options
     for scores in judged.scores.measures:
@@ -471,7 +554,7 @@ def mixture_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
             yield "least_labelled", least.select("judge", measure, pl.exclude("judge"))
 
 
-def corrected_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
+def corrected_tables(judged: Judged) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the rows of the table `corrected`, by measure."""
     options = judged.options
     for scores in judged.scores.measures:
@@ -504,17 +587,32 @@ def compute(track: TrackView, options: Options) -> TableRows:
         )
     yield "judges", list(judges(judged))
     yield from agreement(judged)
-    rows = {
+    fits = win_rate_fits(judged)
+    rows = rows_of_values(judged, fits)
+    for name, some in adoption_tables(judged):
+        rows.setdefault(name, []).extend(some)
+    yield from rows.items()
+    yield from ceiling_tables(judged)
+    frames = [*bias_tables(judged, fits), *mixture_tables(judged), *corrected_tables(judged)]
+    yield from frames
+    categories = read_categories(options.categories, judged.judges)
+    facts = {
+        judge: {"category": category_text(categories.get(judge)), **label_facts(judged, judge)}
+        for judge in judged.judges
+    }
+    yield "verdicts", list(verdicts(judged, facts, rows, frames))
+    yield from category_means(categories, rows["leaderboards"])
+
+
+def rows_of_values(
+    judged: Judged, fits: Mapping[tuple[str, str], Decisiveness]
+) -> dict[str, list[Row]]:
+    """Return the rows of the tables that need only values, by table."""
+    return {
         "leaderboards": list(leaderboards(judged)),
+        "decisiveness": list(decisiveness_rows(judged, fits)),
         "query_noise": list(query_noise(judged)),
         "conclusions": list(conclusions(judged)),
         "queries": list(queries(judged)),
         "top": list(top(judged)),
     }
-    for name, some in adoption_tables(judged):
-        rows.setdefault(name, []).extend(some)
-    yield from rows.items()
-    yield from ceiling_tables(judged)
-    frames = [*bias_tables(judged), *mixture_tables(judged), *corrected_tables(judged)]
-    yield from frames
-    yield "verdicts", list(verdicts(judged, rows, frames))

@@ -14,6 +14,7 @@ from irmeta.report.figures import judge_intervals
 from irmeta.report.theme import BLUE, GREY, PALE_BLUE, VERMILLION
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.original.judges.study import JudgesOptions as Options
+from irmeta.studies.original.judges.verdicts import first_measure
 
 OTHER_QUERIES = "reference on other queries"
 PARTS = {"kept": BLUE, "lost": PALE_BLUE, "new": GREY, "reversed": VERMILLION}
@@ -57,7 +58,9 @@ def _slopes(rows: pl.DataFrame, options: Options) -> Any:
 
 
 def _conclusions(tables: Tables, options: Options) -> pl.DataFrame:
-    rows = tables["conclusions"].filter(measure=options.measures[0], test=options.tests[0])
+    rows = tables["conclusions"].filter(
+        measure=first_measure(tables, options), test=options.tests[0]
+    )
     return rows.sort("survived", "judge", descending=[True, False], nulls_last=True)
 
 
@@ -77,7 +80,9 @@ def _bars(rows: pl.DataFrame, options: Options) -> Any:
 
 def _first_measure(table: str, **row: str) -> Callable[[Tables, Options], pl.DataFrame]:
     """Return a function that selects the rows of a table by the first measure, and by `row`."""
-    return lambda tables, options: tables[table].filter(measure=options.measures[0], **row)
+    return lambda tables, options: tables[table].filter(
+        measure=first_measure(tables, options), **row
+    )
 
 
 def _contrasts(tables: Tables, options: Options) -> pl.DataFrame:
@@ -230,7 +235,8 @@ FIGURES = (
            "Means away from 0 may be chance: the table of groups has tests.",
            by="track", each="judge"),
     Figure("adoption",
-           lambda tables, _: tables["adoption"].filter(labels="reference", share=1.0), _effects,
+           lambda tables, _: tables["adoption"].filter(labels="reference", share=1.0)
+           if "adoption" in tables else pl.DataFrame(), _effects,
            "Loss of tau-b because systems adopt the judge's labels, not the reference's.",
            "Each dot is a judge. Right of the line at 0 its order of the systems suffers more when "
            "all re-rank by its labels than when all re-rank by the reference's; where the interval "

@@ -12,23 +12,43 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, printable
+from irmeta.locations import location
 from irmeta.measures.names import parse_measures
 from irmeta.phrases import count, listed
 from irmeta.policies import Comments
 from irmeta.preferences.registry import is_preference
-from irmeta.results.matrix import Matrix
+from irmeta.results.matrix import Matrix, holds_values
+from irmeta.stats.tables import is_measure
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.study import JudgesOptions as Options
 from irmeta.trec.readers.files import read_qrels
 from irmeta.trec.streams import InputFile
 
 JUDGED = "Judged@10"
+
+
+class Judged:
+    """Values of the systems of a track by a reference and by judges, of labels or of tables."""
+
+    options: Options
+
+    @property
+    def reference(self) -> str:
+        """Name of the reference."""
+        return "reference"
+
+    @cached_property
+    def scores(self) -> TrackScores:
+        """Values of all systems by all sets."""
+        raise NotImplementedError
+
+
 Labels = dict[str, pl.DataFrame]
 """query, doc, grade (Float64) of each set of labels; the first is the reference."""
 
 
 @dataclass(frozen=True)
-class JudgedTrack:
+class JudgedTrack(Judged):
     """The reference and the judges of a track."""
 
     track: TrackView  # the track with the sets of files, and with those of common docs, added
@@ -113,6 +133,11 @@ def read_labels(track: TrackView, options: Options) -> Labels | None:
             raise UsageError(
                 f"track {track.name!r} has a qrels set {name!r}: give the judge in the file "
                 f"{path!r} another name."
+            )
+        if holds_values(location(path), is_measure):
+            raise UsageError(
+                f"{path} holds values by system and query, not qrels: tables of values are "
+                "compared without a store."
             )
         labels[name], notes = labels_of_file(path, options.comments)
         for note in notes:

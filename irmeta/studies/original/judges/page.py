@@ -17,6 +17,8 @@ from irmeta.studies.original.judges.verdicts import (
     MOST_APART,
     MOST_NAMED,
     MOST_UNJUDGED,
+    OTHER_QUERIES,
+    first_measure,
 )
 
 SOURCES = (
@@ -26,6 +28,8 @@ SOURCES = (
     "Judges that are language models: Faggioli et al. (2023), Perspectives on large language "
     "models for relevance judgment, doi:10.1145/3578337.3605136; Rahmani et al. (2024), LLMJudge, "
     "arXiv:2408.08896; Rahmani et al. (2025), Judging the judges, arXiv:2502.13908.",
+    "Weights of gaps: Gao and Oard (2015), doi:10.1145/2766462.2767793. Decisiveness and bias: "
+    "Gera et al. (2024), JuStRank, arXiv:2412.09569.",
     "What a high correlation hides (the best systems, circular judges, significant differences): "
     "Clarke and Dietz (2024), arXiv:2412.17156; Otero, Parapar and Barreiro (2025), "
     "doi:10.1145/3726302.3730221; systems that re-rank by the judge's labels: Balog, Metzler and "
@@ -43,15 +47,38 @@ FIGURES = (
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
     """Yield the sections over tracks."""
+    has_labels = "score_tables" not in tables
     if tables["studied_tracks"]["used"].any():
-        yield _verdicts(tables, options)
-    yield data_section(tables, options)
+        yield _verdicts(tables, options) if has_labels else _verdicts_of_values(tables, options)
+    yield data_section(tables, options) if has_labels else _score_tables(tables)
     if not tables["studied_tracks"]["used"].any():
         return
-    yield _labels(options)
+    if has_labels:
+        yield _labels(options)
+    elif tables["leaderboards"].is_empty():
+        yield Section("Sources", SOURCES)
+        return
     yield _leaderboards(tables, options)
-    if tables["ceiling"].height:
+    if has_labels and tables["ceiling"].height:
         yield _people(options)
+    yield Section(
+        "Decisiveness",
+        "The win rate of two systems is the share of queries on which the first has the greater "
+        "value; a tie is half. Decisiveness is the shape a of the distribution function of Beta(a, "
+        "a) that maps win rates by the reference to those by the judge with the least sum of "
+        "squares: above 1 the judge exaggerates differences of systems, below 1 it flattens them. "
+        "The bias of a system is its mean win rate by the judge over all other systems minus that "
+        "expected; noise of the queries spreads the biases of a judge that has none. JuStRank, "
+        "which introduced both, compares with win rates of people on other prompts; here both "
+        "sides have the same queries.",
+    )
+    if "categories" in tables:
+        yield Section(
+            "Categories",
+            "Means over the judges of each model, prompt, method and repeat, without weights; the "
+            "least and the greatest tau-b show their spread. Judges of one category share queries "
+            "and may share errors.",
+        )
     yield _noise(options)
     yield _conclusions(options)
     yield Section(
@@ -60,10 +87,11 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "systems minus that of the judge's best, both by the reference. Where systems tie at the "
         "border, all choices are averaged.",
     )
-    yield _bias(options)
-    if tables["adoption"].height:
-        yield _adoption(options)
-    yield _label_saving(options)
+    if has_labels:
+        yield _bias(options)
+        if tables["adoption"].height:
+            yield _adoption(options)
+    yield _label_saving(tables, options)
     yield Section(
         "Single queries",
         "Queries on which a judge orders systems differently. A conclusion is reversed on a query "
@@ -72,6 +100,56 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "judging again.",
     )
     yield Section("Sources", SOURCES)
+
+
+def _verdicts_of_values(tables: Tables, options: Options) -> Section:
+    """Return the section of verdicts on tables of values: of judges that share queries."""
+    measure, test = first_measure(tables, options), options.tests[0]
+    text = [
+        f"A conclusion is a significantly different pair of systems by {measure} (test {test}, "
+        f"p <= {options.alpha:g}), over the queries of both tables. Survives: the share of the "
+        f"reference's conclusions that the judge also has{_survival_text(options)} Reversed "
+        "conclusions are false, if the reference is right; unconfirmed ones are the judge's alone. "
+        "Reference, other queries: the share of the reference's conclusions on one half of the "
+        "queries that the other half keeps. Tables of values have no labels, so that the agreement "
+        "of labels and a bias to groups cannot be said.",
+    ]
+    columns = ["track", "judge", "queries", "limits", "conclusions", "survived", "survived_holm",
+               "survived_halves", "reversed", "unconfirmed", "to_label", "orders_as", "least_loss",
+               "tau_b"]  # fmt: skip
+    if tables["verdicts"]["category"].is_not_null().any():
+        columns.insert(2, "category")
+    show: list[str | Show] = [Show("verdicts", columns)]
+    apart = tables["other_queries"].unique("judge", maintain_order=True)
+    notes = [
+        f"{row['judge']}: {OTHER_QUERIES}. The reference has "
+        f"{count(row['queries_reference'], 'query')}, {row['judge']} "
+        f"{count(row['queries_judge'], 'query')}: tau-b mixes the judge with the queries, and "
+        "there is no verdict."
+        for row in apart.iter_rows(named=True)
+    ]
+    if notes:
+        show.append("other_queries")
+        text.append(
+            "Where no query is shared, both leaderboards are means over other queries. Their "
+            "intervals draw the queries of each table by themselves. Beside them is the mean tau-b "
+            "of the reference on two halves of its queries, which are fewer and have more noise: a "
+            "lower bound only of tau-b on as many other queries. There are no conclusions, no "
+            "prediction-powered means and no tau-b by query."
+        )
+    return Section("Which conclusions survive", text, show, notes=notes)
+
+
+def _score_tables(tables: Tables) -> Section:
+    """Return the section on the tables of values that were read."""
+    notes = tables["studied_tracks"]["notes"].drop_nulls().to_list()
+    return Section(
+        "Score tables",
+        "Values by system, query and measure, read as they are: irmeta did not compute them. Rows "
+        "of means (all, amean) are no queries. A query on which all systems have 0 by all measures "
+        "of a table is taken as not judged.",
+        notes=[f"{part[0].upper()}{part[1:]}." for text in notes for part in text.split("; ")],
+    )
 
 
 def _verdicts(tables: Tables, options: Options) -> Section:
@@ -187,8 +265,9 @@ def _labels(options: Options) -> Section:
 
 
 def _leaderboards(tables: Tables, options: Options) -> Section:
-    columns = ("track", "judge", "measure", "docs", "tau_b", "sd", "drawn", "tau_many", "tau_ap",
-               "tau_ap_judge", "spearman", "same_best", "common_5", "common_10", "common_20",
+    columns = ("track", "judge", "measure", "docs", "queries", "tau_b", "sd", "drawn", "tau_many",
+               "tau_by_query", "tau_ap", "tau_ap_judge", "tau_gap", "spearman", "pearson", "rmse",
+               "same_best", "common_5", "common_10", "common_20",
                "drop", "dropped", "rise", "risen")  # fmt: skip
     text = [
         "Both leaderboards are over the queries that both labelled (column queries). "
@@ -203,6 +282,11 @@ def _leaderboards(tables: Tables, options: Options) -> Section:
         "are kept. Of judges simulated with the variances of TREC 2021 deep learning, with true "
         "tau-b 1, .835 and .6 on 25 and 53 queries, its intervals cover over 90 %.",
     ]
+    text.append(
+        "Tau-GAP is tau-AP with the gaps of the reference's means as weights: to exchange systems "
+        "of nearly equal means costs little. Tau-b by query is the mean over single queries, whose "
+        "orders have more noise than those of means."
+    )
     if options.common:
         text.append(
             "Rows of common docs cut both sets to the docs that both judged, as many papers do. "
@@ -333,7 +417,7 @@ def _adoption(options: Options) -> Section:
     )  # fmt: skip
 
 
-def _label_saving(options: Options) -> Section:
+def _label_saving(tables: Tables, options: Options) -> Section:
     return Section(
         "Queries that people must still label",
         [
@@ -353,7 +437,7 @@ def _label_saving(options: Options) -> Section:
             Show("corrected", ("track", "judge", "measure", "labelled", "width_reference", "width",
                  "width_all", "equivalent", "coverage", "least_coverage"),
                  {"target": ("systems",), "method": ("ppi++",),
-                  "measure": options.measures[:1]}, name="corrected_systems",
+                  "measure": (first_measure(tables, options),)}, name="corrected_systems",
                  caption="Means of systems, corrected by PPI++: widths and coverage of 95 % "
                  "intervals."),
         ],
@@ -364,7 +448,11 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     """Return the section of one track: its figures."""
     facts = tables["studied_tracks"].row(0, named=True)
     labels = {"systems": facts["systems"], "queries with a relevant doc": facts["queries"]}
-    judges = tables["judges"]
+    judges = tables.get("judges")
+    if judges is None:
+        return Section(track, [], [f"{name}*" for name in FIGURES],
+                       facts={"systems": facts["systems"], "queries": facts["queries"],
+                              "judges": tables["verdicts"].height})  # fmt: skip
     if judges.height:
         labels["judges"] = judges.height - 1
         labels["reference"] = judges.filter("is_reference")["judge"][0]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from irmeta.errors import NothingToStudyError, UsageError, check_choice, first_few
 from irmeta.naming import split_names
 from irmeta.options import option
-from irmeta.policies import Comments, TrackOptions
+from irmeta.policies import Comments, Missing, TrackOptions
 from irmeta.studies.framework.study import Study
 from irmeta.studies.original.judges.tables import TABLES
 
@@ -49,12 +50,16 @@ class JudgesOptions(TrackOptions):
     """Options of the study of judges."""
 
     reference: str | None = option(
-        None, "Qrels set of the reference; default the track's first.", metavar="SET", names="qrels"
+        None,
+        "Qrels set of the reference; default the track's first. Without a store, a file of values "
+        "by system and query.",
+        metavar="SET|FILE",
+        names="qrels",
     )
     judges: tuple[str, ...] = option(
         (),
         "Judge: a qrels set of the store by name, or qrels in a file (repeatable). Without names, "
-        "all other sets.",
+        "all other sets. Without a store, a file of values by system and query.",
         flag="--judge",
         metavar="SET|NAME=FILE",
         names="judge",
@@ -110,6 +115,18 @@ class JudgesOptions(TrackOptions):
     )
     raw: bool = option(
         False, "Compute coefficients that need a common scale for different scales too."
+    )
+    categories: str | None = option(
+        None,
+        "CSV file with a row for each judge, for means over judges: judge, and any of model, "
+        "prompt, method, repeat.",
+        metavar="FILE",
+        file=True,
+    )
+    missing: Missing = option(
+        "common",
+        "Without a store, systems and queries without a value: an error, compare the systems and "
+        "queries that all have, or count 0.",
     )
     comments: Comments = option(
         "auto", "Meaning of lines of text that begin with #, in files of judges."
@@ -186,7 +203,9 @@ class JudgesOptions(TrackOptions):
         _check_once("least relevant grade", [name or "all sets" for name, _ in self._rels])
 
     def check_sets(self, sets: Mapping[str, Sequence[str]]) -> None:
-        """Check that a track has a judge beside the reference."""
+        """Check that a track has a judge beside the reference, and no option of values alone."""
+        if self.missing != "common":
+            raise UsageError("missing: is for values in files, without a store; omit it.")
         has_judge = any(
             len(of_track) > 1 for of_track in sets.values() if self.reference in (None, *of_track)
         )
@@ -217,7 +236,9 @@ class JudgesOptions(TrackOptions):
     @property
     def files(self) -> dict[str, str]:
         """Paths of files, by the option that names them."""
-        return super().files | {f"judge {n}": path for n, path in self.judge_files.items()}
+        files = super().files | {f"judge {n}": path for n, path in self.judge_files.items()}
+        values = {"reference": self.reference} | {f"judge {j}": j for j in self.named_judges}
+        return files | {n: path for n, path in values.items() if path and Path(path).is_file()}
 
     @property
     def _rels(self) -> list[tuple[str, float]]:
@@ -328,8 +349,9 @@ STUDY = Study(
     revision=7,
     options=JudgesOptions,
     tables=TABLES,
-    compute=f"{HOME}.compute:compute",
+    compute=f"{HOME}.score_tables:compute",
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
+    file_tracks=f"{HOME}.score_tables:file_tracks",
 )

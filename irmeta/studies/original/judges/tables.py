@@ -25,6 +25,7 @@ _SAID = "; null: nothing can be said"
 _95 = "its 95 % interval over queries"
 _QUANTILES = "the quantiles .025 and .975 over splits"
 _DEVIATIONS = "the estimate -+ 1.96 bootstrap standard deviations"
+_APART = f"{_DEVIATIONS}, whose resamples draw the queries of each side by themselves"
 _PRINTED = ("kappa_binary", "kappa", "alpha_ordinal")
 """Coefficients in LaTeX."""
 _SHOWN = (*_PRINTED, "spearman", "kappa_quadratic", "ac2", "leniency")
@@ -85,6 +86,17 @@ def _tested(of: str) -> dict[str, Column]:
     }  # fmt: skip
 
 
+def _correlated_values(show: Shown) -> dict[str, Column]:
+    return {
+        **_spanned("tau_gap", "AP correlation of the judge's order, weighted by the gaps of the "
+                   f"reference's means; {_NONE}", _DEVIATIONS, "tau-GAP", show),
+        **_spanned("spearman", f"Spearman's rho; {_NONE}", _DEVIATIONS, "rho", show),
+        **_spanned("pearson", f"Pearson's correlation of the means; {_NONE}", _DEVIATIONS, "r",
+                   show),
+        **_spanned("rmse", "root mean squared difference of the means", _DEVIATIONS, "RMSE", show),
+    }  # fmt: skip
+
+
 def _survival_limits() -> dict[str, Column]:
     return {
         "survived_low": stored("real", "lower 95 % limit of the share on as many other queries; "
@@ -120,12 +132,15 @@ TABLES = (
         "measure": Column("name", "the first measure of the study", show="none"),
         "test": Column("name", "the first test of the study", show="none"),
         "queries": QUERIES,
-        "labels": Column("count", "labels of these queries by the judge", show="page"),
+        "category": Column("text", "category of the judge; null: unknown", True, show="none"),
+        "labels": Column("count", "labels of these queries by the judge; null: values alone", True,
+                         show="page"),
         "labelled": Column("text", "share of the reference's labels of these queries that the "
-                           "judge has, by the reference's grade if it differs",
-                           show="page", label="of the reference's docs"),
+                           "judge has, by the reference's grade if it differs; null: values alone",
+                           True, show="page", label="of the reference's docs"),
         "unjudged": percent("mean share of docs without a label by the judge in the first ten "
-                            "ranks of all systems; NaN: no query", "unjudged@10", show="page"),
+                            "ranks of all systems; NaN: no query, or values alone", "unjudged@10",
+                            show="page"),
         "unjudged_reference": stored("real", "the same of the reference"),
         "limits": Column("text", "why nothing can be said, or in what agreement is an upper bound; "
                          "null: neither", True, label="limits"),
@@ -240,8 +255,9 @@ TABLES = (
         **_spanned("tau_ap_judge", "AP correlation with the roles of both swapped",
                    _DEVIATIONS, "tau-AP, swapped",
                    "page"),
-        **_spanned("spearman", f"Spearman's rho; {_NONE}",
-                   _DEVIATIONS, "rho", "page"),
+        **_correlated_values("page"),
+        **_spanned("tau_by_query", "mean of tau-b on single queries, without queries on which all "
+                   "systems tie", "95 % interval by Student's t", "tau-b by query", "page"),
         "best_reference": stored("name", "best system by the reference, the first of ties"),
         "best_judge": stored("name", "best system by the judge, the first of ties"),
         "same_best": Column("yes", "whether a system is best, or ties as best, by both",
@@ -257,6 +273,89 @@ TABLES = (
         "mean_reference": measured("mean of all systems by the reference", show="none"),
         "mean_judge": measured("mean of all systems by the judge", show="none"),
     }, caption="Leaderboards by each judge beside the reference's, with 95 % intervals."),
+    Table("decisiveness", ("track", "judge", "measure"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "queries": QUERIES,
+        **_spanned("decisiveness", "shape a of the distribution function of Beta(a, a) that maps "
+                   "win rates by the reference to those by the judge; above 1: the judge "
+                   "exaggerates differences of systems; NaN: undefined",
+                   "the estimate times exp(-+ 1.96 bootstrap standard deviations of log a)",
+                   "decisiveness"),
+        "bias_spread": _real("standard deviation over systems of the biases of win rates, which "
+                             "noise of the queries raises", "spread of bias"),
+        "most_raised": stored("name", "system with the greatest bias"),
+        "most_lowered": stored("name", "system with the least bias"),
+    }, caption="Decisiveness of judges, and the spread of their biases to systems.",
+       section="Decisiveness"),
+    Table("categories", ("track", "measure", "category", "value"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "category": Column("name", "model, prompt, method or repeat"),
+        "value": Column("name", "value of the category"),
+        "judges": Column("count", "judges of this value with a defined tau-b"),
+        "tau_b": _real("mean of their tau-b", "tau-b"),
+        "tau_least": _real("least tau-b", "least"),
+        "tau_greatest": _real("greatest tau-b", "greatest"),
+        **{name: _real(f"mean {label}", label) for name, label in (
+            ("tau_ap", "tau-AP"), ("tau_gap", "tau-GAP"), ("spearman", "rho"), ("rmse", "RMSE"),
+            ("tau_by_query", "tau-b by query"))},
+    }, caption="Means over the judges of each category.", section="Categories",
+       only_filled=True),
+    Table("score_tables", ("track", "judge"), {
+        "track": TRACK,
+        "judge": Column("name", "judge: the name of a table of values"),
+        "is_reference": Column("yes", "whether it is the reference", show="none"),
+        "file": Column("name", "name of the file"),
+        "measures": Column("text", "measures of the table", show="page"),
+        "systems": Column("count", "systems with a value"),
+        "queries": Column("count", "queries with values, which the table judged"),
+        "shared": Column("count", "of these, queries that the reference judged too",
+                         label="shared"),
+        "not_judged": Column("count", "queries on which all systems have 0 by all measures, taken "
+                             "as not judged", label="all 0"),
+        "queries_not_judged": stored("text", "names of these queries"),
+    }, caption="Tables of values by system and query.", only_filled=True, section="Score tables"),
+    Table("other_queries", ("track", "judge", "measure"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "queries_reference": Column("count", "queries of the reference", label="reference queries"),
+        "queries_judge": Column("count", "queries of the judge", label="judge's queries"),
+        "shared": Column("count", "queries of both"),
+        "systems": Column("count", "systems of both"),
+        **_spanned("tau_b", "Kendall's tau-b of the two leaderboards, of other queries each; "
+                   f"{_NONE}", _APART, "tau-b"),
+        **_spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {_NONE}",
+                   _APART, "tau-AP"),
+        **_spanned("tau_ap_judge", "AP correlation with the roles of both swapped", _APART,
+                   "tau-AP, swapped", "page"),
+        **_correlated_values("page"),
+        **_spanned("tau_halves", "mean tau-b of the reference on two halves of its queries: a "
+                   "lower bound of tau-b of the reference on as many other queries, since halves "
+                   "have fewer", _QUANTILES, "halves of the reference"),
+        "splits": stored("count", "random splits of the queries in halves"),
+    }, caption="Judges without a query of the reference: orders of other queries by another judge.",
+       only_filled=True),
+    Table("corrected_means", ("track", "judge", "measure", "system"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "measure": MEASURE,
+        "system": SYSTEM,
+        "labelled": Column("count", "queries of both"),
+        "unlabelled": Column("count", "queries of the judge alone"),
+        "mean_reference": measured("mean by the reference over the queries of both"),
+        "mean_judge": measured("mean by the judge over all its queries"),
+        "estimate": measured("prediction-powered mean (PPI++)", span=("low", "high")),
+        "low": stored("real", "lower limit of its 95 % interval"),
+        "high": stored("real", "upper limit"),
+        "weight": _real("weight of the judge, from 0 to 1", "weight"),
+        "equivalent": Column("real", "queries of the reference that give an interval of this width",
+                             format=".1f"),
+    }, caption="Prediction-powered means: values of the reference on some queries, and of the "
+               "judge on more.", folded=True, latex=False, only_filled=True,
+       section="Queries that people must still label"),
     Table("query_noise", ("track", "judge", "measure"), {
         "track": TRACK,
         "judge": JUDGE,
@@ -328,6 +427,9 @@ TABLES = (
         "rank_judge": Column("count", "rank by the judge"),
         "place_reference": stored("count", "place in the reference's order, ties by name"),
         "place_judge": stored("count", "place in the judge's order, ties by name"),
+        **_spanned("bias_win", "mean over all other systems of the win rate by the judge minus "
+                   "that expected from the reference's by the decisiveness of the judge; NaN: not "
+                   "computed", _DEVIATIONS, "bias of win rates"),
         **_tested("of the system"),
     }, caption="Systems by the reference and by each judge.", folded=True, latex=False,
        section="Bias"),
@@ -416,6 +518,8 @@ TABLES = (
         "common": Column("real", "systems that both have; ties share places", format=".3g"),
         "chosen": Column("text", "the best by the judge, ties at the border included",
                          show="none"),
+        **_spanned("tau_first", "tau-b of the leaderboards of the best by the reference alone, "
+                   f"ties at the border included; {_NONE}", _DEVIATIONS, "tau-b of these"),
     }, caption="Regret: loss in means of the reference from choosing systems by the judge.",
        section="The best systems"),
     Table("adoption", ("track", "judge", "measure", "adopted", "adopters"), {

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from irmeta.delimited import read_cells
+from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.phrases import count, listed
+from irmeta.studies.framework.study import Tables
 from irmeta.studies.original.judges.adoption import circularity
-from irmeta.studies.original.judges.judged_track import JudgedTrack, common_names
+from irmeta.studies.original.judges.judged_track import Judged, JudgedTrack, common_names
+from irmeta.studies.original.judges.study import JudgesOptions as Options
 
 Row = dict[str, Any]
 UNKNOWN = "cannot be said"
 LEAST_TAU = 0.9
 """Tau-b with the full reference that an order of systems should have."""
+OTHER_QUERIES = "0 shared queries: orders of other queries by another judge"
+"""What is said of a judge in a table of values without a query of the reference."""
+CATEGORIES = ("model", "prompt", "method", "repeat")
+"""Categories by which means over judges are computed."""
 MOST_NAMED = 3
 """Groups that are named, those of the least p first."""
 LEAST_QUERIES = 5
@@ -29,7 +38,8 @@ MOST_APART = 0.1
 
 
 def verdicts(
-    judged: JudgedTrack,
+    judged: Judged,
+    facts: Mapping[str, Row],
     made: Mapping[str, Sequence[Row]],
     frames: Sequence[tuple[str, pl.DataFrame]],
 ) -> Iterator[Row]:
@@ -37,19 +47,20 @@ def verdicts(
 
     Parameters
     ----------
+    facts
+        By judge, its queries and labels, its category, and what limits a verdict.
     made
         Rows of tables of the track, by table.
     frames
         Parts of the other tables.
     """
-    measure, test = judged.options.measures[0], judged.options.tests[0]
-    for judge in judged.judges:
-        facts = _facts(judged, judge)
+    measure, test = judged.scores.measures[0].measure, judged.options.tests[0]
+    for judge, of_judge in facts.items():
         key = {"judge": judge, "measure": measure}
-        is_known = not (facts["limits"] or "").startswith(UNKNOWN)
+        is_known = not (of_judge["limits"] or "").startswith(UNKNOWN)
         verdict = _verdict(key, test, made, frames) if is_known else NOTHING
         effect = circularity(made.get("adoption", ()) if is_known else (), judge, judged.reference)
-        yield {**key, "test": test, **facts, **verdict, **effect}
+        yield {**key, "test": test, **of_judge, **verdict, **effect}
 
 
 def _verdict(
@@ -74,7 +85,9 @@ def _verdict(
         "unconfirmed": conclusions["new"],
         "bias": bias_text(
             key["measure"], *(_frame(frames, name, key) for name in ("groups", "systems"))
-        ),
+        )
+        if any(name == "groups" for name, _ in frames)
+        else None,
         "to_label": (
             None
             if labelled.is_empty()
@@ -96,7 +109,7 @@ NOTHING: Row = {
 """The verdict on a judge of which nothing can be said."""
 
 
-def _facts(judged: JudgedTrack, judge: str) -> Row:
+def label_facts(judged: JudgedTrack, judge: str) -> Row:
     """Return what a judge is compared on: its queries and labels, and what limits a verdict."""
     sides = judged.scores.measures[0].compared[judge]
     grades = shares_by_grade(judged, judge, sides.queries)
@@ -179,6 +192,73 @@ def bias_text(measure: str, groups: pl.DataFrame, systems: pl.DataFrame) -> str:
         return "; ".join(parts)
     low, high = (systems["detectable"].drop_nans().quantile(share) for share in (0.1, 0.9))
     return f"none; a contrast of {low:.3f} to {high:.3f} would be found"
+
+
+def first_measure(tables: Tables, options: Options) -> str:
+    """Return the measure of the verdicts; files of values may lack the first of the options."""
+    rows = tables.get("verdicts")
+    return options.measures[0] if rows is None or rows.is_empty() else str(rows["measure"][0])
+
+
+def read_categories(path: str | None, judges: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the categories of judges in a CSV file, by judge; empty without a file.
+
+    Raises DataError for a column that is no category, or a judge named twice; UsageError if no
+    judge of the file is studied.
+    """
+    if path is None:
+        return {}
+    rows = read_cells(Path(path), path, trim=True)
+    fix = f"The columns are judge, and any of {', '.join(CATEGORIES)}."
+    if "judge" not in rows.columns:
+        raise DataError("no column judge", file=path, line=1, fix=fix)
+    for column in rows.columns:
+        if column not in ("judge", *CATEGORIES):
+            raise DataError("not a category of judges", file=path, line=1, value=column, fix=fix)
+    categories = dict[str, dict[str, str]]()
+    for line, row in enumerate(rows.iter_rows(named=True), 2):
+        judge = row.pop("judge")
+        if judge is None or judge in categories:
+            problem = "no name of a judge" if judge is None else "the judge has two rows"
+            raise DataError(problem, file=path, line=line, value=judge or "")
+        categories[judge] = {name: value for name, value in row.items() if value is not None}
+    if not set(categories) & set(judges):
+        hint = did_you_mean(next(iter(categories), ""), judges)
+        raise UsageError(f"categories = {path!r} has no judge of this study. {hint}")
+    return {judge: categories[judge] for judge in judges if judge in categories}
+
+
+def category_text(categories: Mapping[str, str] | None) -> str | None:
+    """Return the categories of a judge as text, such as "model gpt-4o, prompt 3"."""
+    if not categories:
+        return None
+    return ", ".join(f"{name} {value}" for name, value in categories.items())
+
+
+def category_means(
+    categories: Mapping[str, Mapping[str, str]], boards: Sequence[Row]
+) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the table `categories`: means over judges of rows of the table `leaderboards`."""
+    groups = dict[tuple[str, str, str], list[Row]]()
+    for row in boards:
+        if row["docs"] == "all" and not np.isnan(row["tau_b"]):
+            for name, value in categories.get(row["judge"], {}).items():
+                groups.setdefault((row["measure"], name, value), []).append(row)
+    means = ("tau_b", "tau_ap", "tau_gap", "spearman", "rmse", "tau_by_query")
+    rows = [
+        {
+            "measure": measure,
+            "category": name,
+            "value": value,
+            "judges": len(members),
+            **{column: float(np.mean([row[column] for row in members])) for column in means},
+            "tau_least": min(row["tau_b"] for row in members),
+            "tau_greatest": max(row["tau_b"] for row in members),
+        }
+        for (measure, name, value), members in groups.items()
+    ]
+    if rows:
+        yield "categories", rows
 
 
 def _row(rows: Sequence[Row], **key: str) -> Row:
