@@ -66,7 +66,8 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "The win rate of two systems is the share of queries on which the first has the greater "
         "value; a tie is half. Decisiveness is the shape a of the distribution function of Beta(a, "
         "a) that maps win rates by the reference to those by the judge with the least sum of "
-        "squares: above 1 the judge exaggerates differences of systems, below 1 it flattens them. "
+        "squares: above 1 the judge exaggerates differences of systems; below 1 it flattens them, "
+        "as noise of its labels does. "
         "The bias of a system is its mean win rate by the judge over all other systems minus that "
         "expected; noise of the queries spreads the biases of a judge that has none. JuStRank, "
         "which introduced both, compares with win rates of people on other prompts; here both "
@@ -114,11 +115,12 @@ def _verdicts_of_values(tables: Tables, options: Options) -> Section:
         "queries that the other half keeps. Tables of values have no labels, so that the agreement "
         "of labels and a bias to groups cannot be said.",
     ]
-    columns = ["track", "judge", "queries", "limits", "conclusions", "survived", "survived_holm",
-               "survived_halves", "reversed", "unconfirmed", "to_label", "orders_as", "least_loss",
-               "tau_b"]  # fmt: skip
+    keys = ["track"] if tables["verdicts"]["track"].n_unique() > 1 else []
     if tables["verdicts"]["category"].is_not_null().any():
-        columns.insert(2, "category")
+        keys.append("category")
+    columns = ["judge", *keys, "queries", "tau_b", "survived", "survived_holm", "survived_halves",
+               "conclusions", "reversed", "unconfirmed", "orders_as", "least_loss", "to_label",
+               "limits"]  # fmt: skip
     show: list[str | Show] = [Show("verdicts", columns)]
     apart = tables["other_queries"].unique("judge", maintain_order=True)
     notes = [
@@ -129,7 +131,9 @@ def _verdicts_of_values(tables: Tables, options: Options) -> Section:
         for row in apart.iter_rows(named=True)
     ]
     if notes:
-        show.append("other_queries")
+        first = ("queries_reference", "queries_judge", "shared", "tau_b", "tau_halves", "tau_ap",
+                 "tau_ap_judge", "tau_gap", "spearman", "pearson", "rmse", "systems")  # fmt: skip
+        show.append(Show("other_queries", ("track", "judge", "measure", *first)))
         text.append(
             "Where no query is shared, both leaderboards are means over other queries. Their "
             "intervals draw the queries of each table by themselves. Beside them is the mean tau-b "
@@ -148,7 +152,7 @@ def _score_tables(tables: Tables) -> Section:
         "Values by system, query and measure, read as they are: irmeta did not compute them. Rows "
         "of means (all, amean) are no queries. A query on which all systems have 0 by all measures "
         "of a table is taken as not judged.",
-        notes=[f"{part[0].upper()}{part[1:]}." for text in notes for part in text.split("; ")],
+        notes=[f"{part}." for text in notes for part in text.split("; ")],
     )
 
 
