@@ -371,6 +371,11 @@ class EvalPolicy(Options):
         The qrels set by name; None is the track's primary set. `evaluate`, `compare` and `matrices`
         also take several, with commas between them. ``TRACK=SET`` is that of one track; in Python
         also a dict of sets by track, None for all others.
+    overlay
+        Qrels sets that are laid over one another, such as people's and a judge's: the label of a
+        doc is that of the first set that has one. A grade below 0 is no label, unless `negative`
+        is ``nonrelevant``. The sets have one scale and one least relevant grade. Results record
+        how many labels come from each set. Empty: one set, see `qrels`.
     tie_order
         Tie order of the lists; None keeps the store's. An error where the lists were cut to a depth
         at ingest, since the docs below the cut are lost.
@@ -457,6 +462,12 @@ class EvalPolicy(Options):
         metavar="GRADE|SET=GRADE",
         parse="irmeta.policies:checked_rel",
     )
+    overlay: tuple[str, ...] = option(
+        (),
+        "Qrels sets, as A,B: a label comes from the first set that has one.",
+        metavar="SET,SET",
+        names="qrels",
+    )
 
     def __post_init__(self) -> None:
         default: Any = type(self).rel
@@ -470,13 +481,23 @@ class EvalPolicy(Options):
             texts = (f"{track}={names}" if track else names for track, names in sets.items())
             object.__setattr__(self, "qrels", tuple(texts))
         super().__post_init__()
+        if self.overlay:
+            overlaid = [name.strip() for text in self.overlay for name in text.split(",")]
+            if len(overlaid) < 2 or not all(overlaid) or len(set(overlaid)) < len(overlaid):
+                raise UsageError(
+                    f"overlay = {','.join(self.overlay)!r}: name two or more different qrels "
+                    "sets, as human,judge."
+                )
+            if self.qrels is not None:
+                raise UsageError("overlay and qrels both name qrels sets: give one of them.")
+            object.__setattr__(self, "overlay", tuple(overlaid))
 
     def record(self) -> dict[str, Any]:
         """Return the options; late ones only if they are given, so that older records stay equal.
 
-        These are `costs`, `rel`, and those that select systems and queries.
+        These are `costs`, `rel`, `overlay`, and those that select systems and queries.
         """
-        record, late = super().record(), ("costs", "rel", *SELECTING)
+        record, late = super().record(), ("costs", "rel", "overlay", *SELECTING)
         if self.qrels is not None and len(self.qrels) == 1:
             record["qrels"] = self.qrels[0]
         return {name: v for name, v in record.items() if name not in late or v}

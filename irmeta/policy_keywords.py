@@ -42,6 +42,7 @@ class EvalChoices(TypedDict, total=False):
     query: str | int | Iterable[str | int] | None
     query_file: str | None
     rel: float | Mapping[str, float] | Sequence[str] | None
+    overlay: tuple[str, ...]
 
 
 class GradedChoices(TypedDict, total=False):
@@ -58,6 +59,7 @@ class GradedChoices(TypedDict, total=False):
     system: str | Iterable[str] | None
     query: str | int | Iterable[str | int] | None
     query_file: str | None
+    overlay: tuple[str, ...]
 
 
 class PairChoices(TypedDict, total=False):
@@ -74,6 +76,7 @@ class PairChoices(TypedDict, total=False):
     query: str | int | Iterable[str | int] | None
     query_file: str | None
     rel: float | Mapping[str, float] | Sequence[str] | None
+    overlay: tuple[str, ...]
 
 
 class GradedPairChoices(TypedDict, total=False):
@@ -89,6 +92,7 @@ class GradedPairChoices(TypedDict, total=False):
     costs: str | None
     query: str | int | Iterable[str | int] | None
     query_file: str | None
+    overlay: tuple[str, ...]
 
 
 class ExplainChoices(TypedDict, total=False):
@@ -103,6 +107,7 @@ class ExplainChoices(TypedDict, total=False):
     pool_without: tuple[str, ...]
     costs: str | None
     rel: float | Mapping[str, float] | Sequence[str] | None
+    overlay: tuple[str, ...]
 
 
 class ReadChoices(TypedDict, total=False):
@@ -176,6 +181,7 @@ class DataPolicies(TypedDict, total=False):
     query: str | int | Iterable[str | int] | None
     query_file: str | None
     rel: float | Mapping[str, float] | Sequence[str] | None
+    overlay: tuple[str, ...]
     depth: int | None
     duplicates: Duplicates
     malformed: Malformed
@@ -214,6 +220,7 @@ class Policies(TypedDict, total=False):
     query: str | int | Iterable[str | int] | None
     query_file: str | None
     rel: float | Mapping[str, float] | Sequence[str] | None
+    overlay: tuple[str, ...]
 
 
 class CompareKeywords(TypedDict, total=False):

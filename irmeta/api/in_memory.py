@@ -402,7 +402,7 @@ def evaluate(
     store = read_in_order(qrels, runs, workers, reading)
     policy = replace(policy, tie_order=None)  # the lists are in this order
     opened, of_sets = store.track(None, policy), list[Scores]()
-    for name in opened.set_names:
+    for name in (None,) if policy.overlay else opened.set_names:
         of_set = opened.under(replace(policy, qrels=name))
         of_sets.append(evaluate_track(of_set, relevant_in_set(of_set, specs), workers))
     frames = [scores.frame(per_query=per_query) for scores in of_sets]

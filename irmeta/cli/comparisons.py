@@ -31,8 +31,8 @@ TESTED, COMPARED_ONCE = 1e-9, 1e-5
 COMPARED = (
     EvalPolicy,
     (
-        *("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without", "rel"),
-        *SELECTING,
+        *("qrels", "overlay", "negative", "tie_order", "pool_order", "pool_depth"),
+        *("pool_without", "rel", *SELECTING),
     ),
 )
 

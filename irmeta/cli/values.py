@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 
 EXPLAINED = (
     EvalPolicy,
-    ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without", "rel"),
+    (
+        *("qrels", "overlay", "negative", "tie_order", "pool_order", "pool_depth"),
+        *("pool_without", "rel"),
+    ),
 )
 
 OVERLAP = (

@@ -164,6 +164,7 @@ TERMS = (
         "Name of a qrels set; in functions for data in memory, the qrels themselves.",
     ),
     Term("--tie-order", "tie_order", "Order of docs with equal scores.", ("--ties",)),
+    Term("--overlay", "overlay", "Qrels sets that are laid over one another."),
     Term("--pool-order", "pool_order", "Tie order of the lists that made the pool."),
     Term(
         "--pool-depth",

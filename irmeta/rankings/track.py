@@ -11,12 +11,12 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean, first_few, shown
+from irmeta.errors import RelevanceWarning, UsageError, did_you_mean, first_few, shown, warn
 from irmeta.policies import EvalPolicy, rel_by_set, sets_of_track
 from irmeta.rankings.pool import Pool, pool_of
 from irmeta.rankings.track_facts import TrackFacts, set_names, track_facts, unknown_member
 from irmeta.rankings.view import Need, Reader, needs_of
-from irmeta.store.derived_tracks import SelectedQueries
+from irmeta.store.derived_tracks import OverlaidSets, SelectedQueries
 from irmeta.store.scan import StoredTrack, StoreReader, Tracks, each_track, read_table
 from irmeta.trec.streams import file_sha256
 from irmeta.trec.text import query_ids
@@ -32,6 +32,7 @@ class Track:
 
     def __init__(self, stored: StoredTrack, policy: EvalPolicy | None = None) -> None:
         self._complete: StoredTrack = stored
+        self._overlays = dict[tuple[object, ...], StoredTrack]()
         self.name: str = stored.name
         self._apply(policy or EvalPolicy())
         sets = stored.record["qrels"]
@@ -81,7 +82,9 @@ class Track:
     def facts_of(self, qrels: str | None) -> TrackFacts:
         """Return the facts of the track under one of its qrels sets (None: the primary one)."""
         sets = None if qrels is None else (qrels,)
-        return self.under(replace(self.policy, qrels=sets)).facts
+        if self.policy.overlay and qrels == self.qrels:
+            return self.facts
+        return self.under(replace(self.policy, qrels=sets, overlay=())).facts
 
     @property
     def pool(self) -> Pool:
@@ -101,8 +104,49 @@ class Track:
             sets = [qrels["name"] for qrels in self._complete.record["qrels"]]
             self.qrels = sets_of_track(policy.qrels, self.name, sets)
         self.stored: StoredTrack = self._complete
+        if policy.overlay:
+            self.stored = self._overlaid(policy)
+            self.qrels = self.stored.record["qrels"][-1]["name"]
         if policy.query is not None or policy.query_file is not None:
-            self.stored = SelectedQueries(self._complete, selected_queries(policy))
+            self.stored = SelectedQueries(self.stored, selected_queries(policy))
+
+    def _overlaid(self, policy: EvalPolicy) -> StoredTrack:
+        """Return the track with the overlay of qrels sets that a policy names, made once."""
+        key = policy.overlay, policy.negative, policy.rel
+        if key in self._overlays:
+            return self._overlays[key]
+        record = self._complete.record
+        sets = {qrels["name"]: qrels for qrels in record["qrels"]}
+        stated = {q["name"]: q["rel"] for q in record["config"]["qrels"] if "rel" in q}
+        by_policy = rel_by_set(policy.rel)
+        rels = dict[str, float | None]()
+        for name in policy.overlay:
+            if name not in sets:
+                hint = did_you_mean(name, sets)
+                raise UsageError(f"track {self.name!r} has no qrels set {name!r}. {hint}")
+            if sets[name]["subtopics"]:
+                raise UsageError(f"overlay: the qrels set {name} judges by subtopic.")
+            rels[name] = by_policy.get(name, by_policy.get(None, stated.get(name)))
+        if (joined := "+".join(policy.overlay)) in sets:
+            raise UsageError(f"overlay: there is a qrels set {joined!r}.")
+        if len({rel or 1 for rel in rels.values()}) > 1:
+            stated_rels = ", ".join(f"{name} {rel or 1:g}" for name, rel in rels.items())
+            raise UsageError(
+                f"overlay: the least relevant grades of the qrels sets differ ({stated_rels}): "
+                "name that of all by `rel=`, if they have one scale."
+            )
+        highest = {name: sets[name]["highest"] for name in rels}
+        if len(set(highest.values())) > 1:
+            grades = ", ".join(f"{name} {grade:g}" for name, grade in highest.items())
+            warn(
+                f"track {self.name!r}: the highest grades of the overlaid qrels sets differ "
+                f"({grades}): are they on one scale?",
+                RelevanceWarning,
+            )
+        least = 0.0 if policy.negative == "unjudged" else -float("inf")
+        rel = next((rel for rel in rels.values() if rel is not None), None)
+        self._overlays[key] = OverlaidSets(self._complete, policy.overlay, least, rel)
+        return self._overlays[key]
 
     def by_set(self) -> list[Track]:
         """Return the track under each qrels set that its policy names, as ``human,umbrela``."""
@@ -121,7 +165,8 @@ class Track:
         """Queries that the qrels sets of the policy, or those with subtopics, judge."""
         sets = {track.facts.qrels for track in self.under(self.policy.everything).by_set()}
         sets |= {qrels["name"] for qrels in self.stored.record["qrels"] if qrels["subtopics"]}
-        rows = read_table(self._complete, "qrels", pl.col("set").is_in(sets))
+        stored = self.under(self.policy.everything).stored
+        rows = read_table(stored, "qrels", pl.col("set").is_in(sets))
         return rows["query"].cast(pl.String).unique().to_list()
 
     @property
@@ -260,6 +305,8 @@ def track_provenance(track: Track, needs: Collection[Need]) -> dict[str, Any]:
         "tie_order": policy.tie_order or facts.policy["tie_order"],
         "highest_grade": facts.highest_grade,
     }
+    if policy.overlay:
+        record["overlay"] = dict(track.stored.record["overlay"])
     if policy.query_file is not None:
         record["query_file_sha256"] = file_sha256(Path(policy.query_file))
     if "pool" in needs or policy.has_smaller_pool:

@@ -173,6 +173,59 @@ class AddedSets(DerivedTrack):
         return pl.concat([own, numbered.select(own.columns)], how="vertical_relaxed")
 
 
+class OverlaidSets(DerivedTrack):
+    """A track of a store with one more qrels set, A+B: each label that of the first set with one.
+
+    Its record has `overlay`: by set, the number of labels that come from it. Other processes that
+    read the store lay the sets over one another again.
+
+    Parameters
+    ----------
+    track
+        The track, which is not changed.
+    sets
+        Names of the sets, in the order of precedence.
+    least
+        Grades below it are labels only where no set has a higher one.
+    rel
+        The least relevant grade of all sets; None: the collection states none.
+    """
+
+    def __init__(
+        self, track: StoredTrack, sets: Sequence[str], least: float, rel: float | None
+    ) -> None:
+        super().__init__(track)
+        rows, name = read_table(track, "qrels"), "+".join(sets)
+        place = (
+            pl.col("set")
+            .cast(pl.String)
+            .replace_strict(sets, range(len(sets)), default=None, return_dtype=pl.Int32)
+        )
+        labels = (
+            rows.with_columns(place=place)
+            .drop_nulls("place")
+            .sort(pl.col("grade") < least, "place", maintain_order=True)
+            .unique(["query", "doc"], keep="first", maintain_order=True)
+            .sort("query", "doc")
+        )
+        named = labels.with_columns(pl.lit(name, rows.schema["set"]).alias("set"))
+        self._qrels: pl.DataFrame = pl.concat([rows, named.select(rows.columns)])
+        grades = labels.with_columns(pl.col("grade").cast(pl.Float64))
+        sources = {source: int((labels["place"] == i).sum()) for i, source in enumerate(sets)}
+        record = _with_sets(track.record, {name: grades}, {} if rel is None else {name: rel})
+        self.record: Mapping[str, Any] = {**record, "overlay": sources}
+
+    def table(self, kind: str, where: pl.Expr | None = None) -> pl.LazyFrame:
+        """Return a table of irmeta.schema, or the rows where `where` is true."""
+        return self.read(kind, where).lazy() if kind == "qrels" else super().table(kind, where)
+
+    def read(self, kind: str, where: pl.Expr | None = None) -> pl.DataFrame:
+        """Return `table` as a collected frame, with checksums verified."""
+        if kind != "qrels":
+            return super().read(kind, where)
+        return self._qrels if where is None else self._qrels.filter(where)
+
+
 def _with_sets(
     record: Mapping[str, Any], added: Mapping[str, pl.DataFrame], rels: Mapping[str, float]
 ) -> dict[str, Any]:

@@ -116,7 +116,8 @@ class TrackView:
 
     def _under(self, policy: Mapping[str, Any]) -> Track:
         """Return the track with some fields of its policy changed."""
-        return self._track.under(replace(self.policy, **policy))
+        changed = {"overlay": (), **policy} if "qrels" in policy else policy
+        return self._track.under(replace(self.policy, **changed))
 
     def blocks(
         self, needs: Collection[Need] = (), max_rows: int | None = None, **policy: Any

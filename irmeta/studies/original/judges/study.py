@@ -174,6 +174,11 @@ class JudgesOptions(TrackOptions):
                 f"reference = {self.reference!r} and qrels = {self.qrels!r} name two sets: give "
                 "one of them."
             )
+        if self.overlay:
+            raise UsageError(
+                "overlay: this study compares qrels sets with one another: name them by "
+                "`reference` and `judges`."
+            )
         if self.reference is not None:
             object.__setattr__(self, "qrels", self.reference)
         if self.rel:  # of judges too, which are no sets of the store
