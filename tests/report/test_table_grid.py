@@ -254,6 +254,11 @@ def test_frame__rejects_rows_violating_the_declaration(rows, error: str):
         TABLE.frame(rows)
 
 
+def test_in_natural_order__of_names_that_continue_others_with_a_number():
+    frame = pl.DataFrame({"query": ["a", "a-10", "a-2", "a10", "a2"], "n": [1, 2, 3, 4, 5]})
+    assert in_natural_order(frame)["query"].to_list() == ["a", "a2", "a10", "a-2", "a-10"]
+
+
 def test_in_natural_order__sorts_queries_by_number_within_the_keys_before_them():
     frame = pl.DataFrame({"system": list("aaabbb"), "query": ["1", "10", "2"] * 2, "n": range(6)})
     shown = in_natural_order(frame)

@@ -66,7 +66,7 @@ def verdict_matrix(
     height = (15 if len(down) <= 40 else 12) * len(down)
     font = FONT if len(down) <= 40 else 9
     x_scale, y_scale = (alt.Scale(domain=of, padding=0) for of in (across, down))
-    base = alt.Chart(cells)
+    base = alt.Chart(alt.NamedData("cells"))  # a frame may have at most 5,000 rows
     x: dict[str, Any] = {"scale": x_scale, "title": None}
     blank = rows.with_columns(label=pl.when("is_heading").then(pl.lit("")).otherwise("label"))
     tracks = alt.Axis(
@@ -114,6 +114,7 @@ def verdict_matrix(
         belows.encode(alt.X("column:N", axis=counts, **x)),
     ]
     chart: Any = alt.layer(*layers).resolve_axis(x="independent", y="independent")
+    chart.datasets = {"cells": cells.to_dicts()}
     return finish(chart, height=height, title=title, subtitle=subtitle, width=width)
 
 

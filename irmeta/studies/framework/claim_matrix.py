@@ -26,6 +26,7 @@ from irmeta.studies.framework.claim_print import (
     LEVELS,
     SHADES,
     SIGNS,
+    cited,
     claims_for_print,
     is_ours,
     matrix_for_print,
@@ -173,8 +174,9 @@ class ClaimMatrix(Result):
         -------
         Chart
             With k of n at the right: the tracks on which a claim holds, of those where it holds or
-            does not; and below each track, the claims with the paper's bound that hold on it. Up to
-            16 tracks, it is as wide as a column of a paper, else as its text.
+            does not; and below each track, the claims with the paper's bound that hold on it.
+            Claims about no track have no row. Up to 16 tracks, the figure is as wide as a column
+            of a paper, else as its text.
         """
         rows = self.rows if checks else self.rows.filter(kind="paper")
         shaded = with_levels(rows.drop_nulls("track"))
@@ -187,11 +189,11 @@ class ClaimMatrix(Result):
                            pl.col("shown").fill_null("no number"), "condition"),
         )  # fmt: skip
         lines = list[dict[str, Any]]()
-        for of_study in rows.filter(pl.col("track").is_null()).partition_by(
-            "study", maintain_order=True
-        ):
+        over = rows.filter(pl.col("track").is_null(), pl.col("id").is_in(cells["row"].implode()))
+        for of_study in over.partition_by("study", maintain_order=True):
             study = of_study["study"][0]
-            lines.append({"row": f"{study}/", "label": study, "aside": "", "is_heading": True})
+            heading = {"row": f"{study}/", "label": cited(study), "aside": "", "is_heading": True}
+            lines.append(heading)
             lines += [
                 {"row": row["id"], "label": row["claim"] + IRMETA_BOUND * is_ours(row),
                  "aside": margin(row), "is_heading": False}

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from irmeta.studies.framework.claim_matrix import ClaimMatrix
 
 MOST_NAMED = 5  # tracks in a caption or a note
+MOST_FAILING = 20  # tracks by name below a claim; claim_facts.parquet has all
 MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections of the tracks
 POINTER = "The figures of each track are in its section below."
 MOST_TRACKS = 6  # with the number of each verdict; more tracks have signs alone
@@ -185,7 +186,7 @@ def claim_folds(matrix: ClaimMatrix) -> Iterator[tuple[str, ClaimFold]]:
             if not column.is_text and rows[name].count() and holding.height
         ]
         sweep = _sweep(bounds.get(claim), conditions[claim])
-        yield claim, ClaimFold(heading, f"{listed(tracks)}.", medians, sweep)
+        yield claim, ClaimFold(heading, f"{listed(tracks, MOST_FAILING)}.", medians, sweep)
 
 
 def _median(values: pl.Series, fact: str) -> str:

@@ -237,6 +237,12 @@ def test_print__matrix_of_sixty_tracks_is_several_floats_of_at_most_forty():
     assert "\ncheck &" not in tex
 
 
+def test_figure__of_more_cells_than_a_frame_may_have():
+    claims = [replace(ABOVE, name=f"c{i}") for i in range(90)]
+    spec = to_spec(matrix_from([float(i % 9) for i in range(60)], *claims).figure())
+    assert len(spec["datasets"]["cells"]) == 5400
+
+
 def test_figure__of_three_and_of_sixty_tracks():
     for numbers in ([7.0, 8.0, None], [float(i % 9) for i in range(60)]):
         matrix = matrix_from(numbers, ABOVE, INSIDE, CHECK, ONCE)
@@ -244,6 +250,8 @@ def test_figure__of_three_and_of_sixty_tracks():
         svg = json.dumps(spec)
         assert "above on trec2-web00" in svg
         assert '"claimed/check"' not in svg
+        assert '"claimed/once"' not in svg, "a claim about no track has no row"
+        assert "Nobody 2026" in svg
         assert '"claimed/check"' in json.dumps(to_spec(matrix.figure(checks=True)))
     assert matrix.margins()["trec2-web00"] == "0/1", "claims with the bound of irmeta do not count"
 
@@ -275,6 +283,7 @@ def test_page__has_shades_folds_and_margins():
     fold = folds["claimed/above"]
     rows = matrix.rows.drop_nulls("track").filter(id="claimed/above")
     holding, failing = (rows.filter(verdict=verdict).height for verdict in (HOLDS, FAILS))
+    assert fold.text.endswith(f" and {failing - 20} more.")
     assert fold.heading == f"does not hold on {failing} of {holding + failing} tracks"
     assert ("missed", "25%", "25%") in fold.facts
     assert fold.sweep is not None
