@@ -192,7 +192,7 @@ def claims(
         typer.Argument(
             metavar="DIR...",
             show_default=False,
-            help="Folders of studies, or the folder of `irmeta study all`.",
+            help="Folders of studies, or the folder of `irmeta study all`, or its claims.parquet.",
         ),
     ],
     display: ClaimDisplay,
@@ -202,10 +202,9 @@ def claims(
     """Report which claims of the papers hold on the tracks of studies that ran."""
     asked.check(display.figure, matrix)
     from irmeta.cli.batches import claims_chart, claims_result
-    from irmeta.studies.framework.claim_matrix import matrix_of
-    from irmeta.studies.framework.study_results import results_in
+    from irmeta.studies.framework.claim_matrix import open_matrix
 
-    joined = matrix_of(results_in([str(folder) for folder in folders]), matrix, mixed=asked.mixed)
+    joined = open_matrix([str(folder) for folder in folders], matrix, mixed=asked.mixed)
     if display.figure is None:
         display.write(claims_result(joined, asked))
         return

@@ -14,12 +14,13 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.equality import TIE
 from irmeta.errors import UsageError, check_choice
-from irmeta.locations import AnyLocation
+from irmeta.locations import AnyLocation, local
 from irmeta.phrases import count, listed
 from irmeta.report.charts.verdicts import bound_sweep, fact_scatter, verdict_matrix
 from irmeta.report.figure_file import offline
 from irmeta.report.latex import to_latex
 from irmeta.results.references import bibtex_of
+from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.schema.columns import TRACK, Column, Table
 from irmeta.studies.framework.claim_print import (
     IRMETA_BOUND,
@@ -33,7 +34,14 @@ from irmeta.studies.framework.claim_print import (
     papers_of,
     with_levels,
 )
-from irmeta.studies.framework.claim_tracks import FACTS, Order, facts_of_tracks, in_order
+from irmeta.studies.framework.claim_tracks import (
+    CLAIM_TRACKS,
+    FACTS,
+    Order,
+    facts_of_tracks,
+    in_order,
+    with_stated,
+)
 from irmeta.studies.framework.claims import margin, steps_after
 from irmeta.studies.framework.study import (
     CLAIMS,
@@ -345,7 +353,8 @@ def claim_matrix(
     Parameters
     ----------
     folders : str, Path or sequence of them
-        Folders of studies, or of `run_all`: all its studies that have claims.
+        Folders of studies, or of `run_all`: all its studies that have claims. Or the file
+        claims.parquet of `run_all`, with claim_tracks.parquet beside it.
     order : {'year', 'size', 'group', 'name'}, default 'year'
         Order of the tracks: by year, by systems x queries, by group and year, or by name.
     track_facts : str or Path, optional
@@ -377,7 +386,27 @@ def claim_matrix(
     """
     file = None if track_facts is None else str(track_facts)
     options = MatrixOptions.of({"order": order, "track_facts": file})
-    return matrix_of(results_in(folders), options, mixed=mixed)
+    return open_matrix(folders, options, mixed=mixed)
+
+
+def open_matrix(
+    folders: AnyLocation | Sequence[AnyLocation], options: MatrixOptions, *, mixed: bool
+) -> ClaimMatrix:
+    """Return the matrix of folders, or of the file of one: see `claim_matrix`."""
+    places = [folders] if isinstance(folders, AnyLocation) else [*folders]
+    if not any(str(place).endswith(".parquet") for place in places):
+        return matrix_of(results_in(places), options, mixed=mixed)
+    if len(places) > 1:
+        raise UsageError("a file of claims is opened alone: name one file, or folders.")
+    path = local(places[0], "a file on object storage is not read: name a local copy.")
+    record = provenance(path)
+    if record is None or not {"study claims", "bibtex"} <= record.keys():
+        raise UsageError(f"{path} is no file of claims: name claims.parquet of `irmeta study all`.")
+    tracks = read_parquet(path.parent / f"{CLAIM_TRACKS.name}.parquet")
+    if options.track_facts is not None:
+        tracks = with_stated(tracks, Path(options.track_facts))
+    record["study claims"] = options.record()
+    return _arranged(JOINED_CLAIMS.frame(read_parquet(path)), tracks, options, record)
 
 
 def matrix_of(
@@ -387,13 +416,7 @@ def matrix_of(
     claimed = with_claims(results)
     rows, differing = joined_claims(claimed, mixed=mixed), differences(claimed)
     present = rows["track"].drop_nulls().unique(maintain_order=True)
-    tracks = in_order(facts_of_tracks(results, present, options.track_facts), options.order)
-    places = {track: i for i, track in enumerate(tracks["track"])}
-    claims = {name: i for i, name in enumerate(rows["id"].unique(maintain_order=True))}
-    rows = rows.sort(
-        pl.col("id").replace_strict(claims, return_dtype=pl.Int64),
-        pl.col("track").replace_strict(places, default=-1, return_dtype=pl.Int64),
-    )
+    tracks = facts_of_tracks(results, present, options.track_facts)
     papers = {result.study.name: result.study.paper for result in claimed}
     record: dict[str, Any] = {
         "irmeta": __version__,
@@ -402,6 +425,20 @@ def matrix_of(
         "bibtex": bibtex_of(papers, __version__),
     }
     record |= {"differences": differing} if differing else {}
+    return _arranged(rows, tracks, options, record)
+
+
+def _arranged(
+    rows: pl.DataFrame, tracks: pl.DataFrame, options: MatrixOptions, record: Mapping[str, Any]
+) -> ClaimMatrix:
+    """Return a matrix with its tracks in order."""
+    tracks = in_order(tracks, options.order)
+    places = {track: i for i, track in enumerate(tracks["track"])}
+    claims = {name: i for i, name in enumerate(rows["id"].unique(maintain_order=True))}
+    rows = rows.sort(
+        pl.col("id").replace_strict(claims, return_dtype=pl.Int64),
+        pl.col("track").replace_strict(places, default=-1, return_dtype=pl.Int64),
+    )
     return ClaimMatrix(rows, tracks, options.order, record)
 
 

@@ -117,13 +117,6 @@ def facts_of_tracks(
         group=pl.Series([group_of(name) for name in facts["track"]], dtype=pl.String),
         relevant_per_query=pl.col("relevant") / pl.col("queries"),
     )
-    if file is not None:
-        stated = _read_facts(Path(file))
-        facts = facts.join(stated, on="track", how="left", suffix="_stated").with_columns(
-            pl.coalesce(f"{name}_stated", name).alias(name)
-            for name in ("year", "group")
-            if name in stated.columns
-        )
     by_study = {result.study.name: result for result in results}
     for source in SOURCES:
         tables = by_study[source.study].tables if source.study in by_study else {}
@@ -131,10 +124,12 @@ def facts_of_tracks(
             rows = tables[source.table].group_by("track").agg(source.value.alias(source.fact))
             facts = facts.join(rows, on="track", how="left")
     missing = [pl.lit(None).alias(name) for name in FACTS if name not in facts.columns]
-    return CLAIM_TRACKS.frame(facts.with_columns(missing).select(*CLAIM_TRACKS.columns))
+    facts = CLAIM_TRACKS.frame(facts.with_columns(missing).select(*CLAIM_TRACKS.columns))
+    return facts if file is None else with_stated(facts, Path(file))
 
 
-def _read_facts(path: Path) -> pl.DataFrame:
+def with_stated(facts: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Return facts of tracks with the years and groups of a file: see `facts_of_tracks`."""
     if not path.is_file():
         raise UsageError(f"{not_a('file', path)}.")
     rows = read_csv_rows(InputFile.at(path, str(path)), ("track", "year", "group"))
@@ -145,8 +140,14 @@ def _read_facts(path: Path) -> pl.DataFrame:
     if "year" in rows.columns:
         problems["not a year"] = ~pl.col("year").fill_null("2000").str.contains(r"^\d{4}$")
     refuse_rows(rows, problems, str(path))
-    years = [pl.col("year").cast(pl.Int32)] if "year" in rows.columns else []
-    return rows.drop("line").with_columns(years)
+    stated = [name for name in ("year", "group") if name in rows.columns]
+    joined = facts.join(rows.drop("line"), on="track", how="left", suffix="_stated")
+    return CLAIM_TRACKS.frame(
+        joined.with_columns(
+            pl.coalesce(pl.col(f"{name}_stated").cast(facts.schema[name]), name).alias(name)
+            for name in stated
+        ).select(*CLAIM_TRACKS.columns)
+    )
 
 
 def in_order(facts: pl.DataFrame, order: Order) -> pl.DataFrame:

@@ -349,4 +349,12 @@ def test_run_all__writes_the_claims_of_all_studies(store, tmp_path: Path, undraw
     assert (out / "latex" / "claims.tex").read_text(encoding="utf-8") == matrix.latex()
     assert "claim_matrix.tex" in {p.name for p in (out / "latex").iterdir()}
     assert irmeta.check(out).is_empty()
+    again = irmeta.studies.claim_matrix(out / "claims.parquet", order="size")
+    assert again.rows.sort("id", "track").equals(matrix.rows.sort("id", "track"))
+    assert again.latex() == matrix.latex()
+    for places, error in (([out / "claims.parquet", out], "alone"), (out / "none", "no study")):
+        with pytest.raises(UsageError, match=error):
+            irmeta.studies.claim_matrix(places)
+    with pytest.raises(UsageError, match="no file of claims"):
+        irmeta.studies.claim_matrix(out / "claimed" / "values.parquet")
     assert "does not hold on 2 of 2 tracks" in (out / "index.html").read_text(encoding="utf-8")
