@@ -58,8 +58,9 @@ def moves(*docs: int, missed: float = 0.5, measure: str = "") -> Rows:
     return bars(3, 2, 1, 1, missed=missed, measure=name) | {"length_differences": rows}
 
 
-def rrie(one: str, a: float, other: str, b: float) -> Rows:
-    return {"table_1": [{"measure": m, "rrie": v} for m, v in ((one, a), (other, b))]}
+def rrie(one: str, a: float, other: str, b: float, missed: float = 0.5) -> Rows:
+    both = ((one, a), (other, b))
+    return {"table_1": [{"measure": m, "rrie": v, "missed_counted": missed} for m, v in both]}
 
 
 def steps(*moved: float, chain: str = "AP", first: int = 1, unretrieved: str = "floor") -> Rows:
@@ -121,8 +122,14 @@ SEARCH_LENGTHS = {
                             over_tracks(*UP[1:], measure=P20)),
     **{f"map-not-asl{name}": Case(over_tracks(*MIXED, measure=m), over_tracks(*UP, measure=m))
        for name, m in (("", ALL), ("-deep", DEEP_ALL))},
-    "rrie-top": Case(rrie(TOP, 0.5, P20, 0.4), rrie(TOP, 0.4, P20, 0.4)),
-    "rrie-tail": Case(rrie(ALL, 0.3, TOP, 0.4), rrie(ALL, 0.4, TOP, 0.4)),
+    "rrie-top": Case(rrie(TOP, 0.5, P20, 0.4), rrie(TOP, 0.4, P20, 0.4),
+                     rrie(TOP, 0.5, P20, 0.4, missed=0.51)),
+    "rrie-top-deep": Case(rrie(DEEP_TOP, 0.5, P20, 0.4, missed=0.9),
+                          rrie(DEEP_TOP, 0.4, P20, 0.4)),
+    "rrie-tail": Case(rrie(ALL, 0.3, TOP, 0.4), rrie(ALL, 0.4, TOP, 0.4),
+                      rrie(ALL, 0.3, TOP, 0.4, missed=0.51)),
+    "rrie-tail-deep": Case(rrie(DEEP_ALL, 0.3, DEEP_TOP, 0.4, missed=0.9),
+                           rrie(DEEP_ALL, 0.4, DEEP_TOP, 0.4)),
     "rrie-map": Case(rrie(AP, 0.3, P20, 0.4), rrie(AP, 0.2, P20, 0.4)),
     **{f"reorders-{chain.lower()}{name}": Case(*(
         steps(moved, chain=chain, first=0, unretrieved=choice) for moved in (mean, mean - 1)))
@@ -144,7 +151,7 @@ def test_search_length__claims_by_hand():
 
 
 def test_search_length__both_readings_of_a_claim_are_in_its_row():
-    rows = best((ALL, 5.7), (DEEP_ALL, 276.2), missed=0.93)
+    rows = best((ASL.asl(), 5.7), (DEEP_ALL, 276.2), missed=0.93)
     found = verdicts(SEARCH_LENGTH, ASL, rows).filter(claim="relevant-beyond-100")
     depth = "unretrieved=depth:"
     over, on_track = found["why"].to_list()

@@ -312,8 +312,8 @@ def _with_readings(claims: Sequence[Claim], rows: Sequence[Row]) -> Iterator[Row
             name, words = beside[row["claim"]]
             check = by_key[name, row["track"]]
             if check["verdict"] != OPEN:
-                reading = f"{words}: {check['shown']}, {check['verdict']}"
-                row["why"] = "; ".join(part for part in (row["why"], reading) if part)
+                reading = ", ".join(filter(None, (check["shown"], check["verdict"])))
+                row["why"] = "; ".join(filter(None, (row["why"], f"{words}: {reading}")))
         yield row
 
 

@@ -428,10 +428,19 @@ def _missing(gathered: Gathered, measure: str, system: str) -> Row:
     return {"missed": None, "median_missed": None, "short": False}
 
 
+def _missed_counted(
+    gathered: Gathered, options: Options, measure: str, *systems: str
+) -> float | None:
+    """Return the greatest share of missed docs, of those that a search length counts."""
+    counted = {options.asl(n, how): n for n in (10, None) for how in (None, "depth")}
+    if measure not in counted:
+        return None
+    return max(gathered.missed_of_first(counted[measure], system) for system in systems)
+
+
 def headroom(gathered: Gathered, options: Options) -> Iterator[Row]:
     """Yield the rows of the table `headroom`."""
     scores = gathered.scores
-    counted = {options.asl(n, how): n for n in (10, None) for how in (None, "depth")}
     for measure in options.headroom:
         by = options.best_by or measure
         best, median = best_system(scores, by), median_system(scores, by)
@@ -443,9 +452,7 @@ def headroom(gathered: Gathered, options: Options) -> Iterator[Row]:
                 "median": scores.mean_of(measure, median),
                 "chosen_by": by,
                 **_missing(gathered, measure, best),
-                "missed_counted": gathered.missed_of_first(counted[measure], best)
-                if measure in counted
-                else None,
+                "missed_counted": _missed_counted(gathered, options, measure, best),
             }
 
 
@@ -497,6 +504,7 @@ def _table_1(gathered: Gathered, options: Options, systems: pl.DataFrame) -> Ite
             "rrie": reduction_in_error(baseline, contender, scores.directions[measure]),
             **{name: interval[name] for name in ("difference", "low", "high")},
             **_missing(gathered, measure, pair[1]),
+            "missed_counted": _missed_counted(gathered, options, measure, *pair),
         }
 
 
