@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 VARIABLE = "IRMETA_PLANTED_FAULT"
-MINUTES = 2.0
+MINUTES = 6.0
 """Time in which a kind must find a fault of its own."""
 
 Make = Callable[[Any], Any]
