@@ -327,6 +327,8 @@ class OverTracksKeywords(TypedDict, total=False):
     missing: Missing
     system_names: str | None
     nemenyi: bool
+    snapshots: bool
+    pivot: str | None
     alpha: float
     resamples: int
     rng: int | np.random.Generator

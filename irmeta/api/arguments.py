@@ -231,6 +231,20 @@ class OverTracksOptions(Resampling):
         doc="Whether pairs also have p of Nemenyi's test of mean ranks. Whether two systems differ "
         "by it depends on the other systems [3]_.",
     )
+    snapshots: bool = option(
+        False,
+        "Tracks are snapshots of one collection, in their order: also print the changes from each "
+        "to the next.",
+        doc="Whether the tracks, in their order, are snapshots of one collection: changes of means "
+        "and of the order from each to the next.",
+    )
+    pivot: str | None = option(
+        None,
+        "With --snapshots, system whose improvement by others is compared between snapshots.",
+        metavar="SYSTEM",
+        doc="With `snapshots`, the system whose improvement by others is compared between "
+        "snapshots, as effect ratio and fall of the relative improvement.",
+    )
     alpha: float = option(
         0.05,
         "Significance level; intervals have the confidence level 1 - alpha.",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
@@ -19,6 +21,8 @@ from irmeta.policy_keywords import OverTracksChoices
 from irmeta.progress import Progress, shows_progress
 from irmeta.results.matrix import Matrix
 from irmeta.schema.result_tables import (
+    CHANGES,
+    DRIFT,
     OVER_TRACKS,
     OVER_TRACKS_LEFT,
     OVER_TRACKS_ORDERS,
@@ -28,7 +32,6 @@ from irmeta.schema.result_tables import (
 from irmeta.stats.datasets import (
     LEAST_DATASETS,
     Datasets,
-    dataset_pairs,
     dataset_rows,
     difference_limits,
     effective_number,
@@ -38,6 +41,8 @@ from irmeta.stats.datasets import (
     overlap_rows,
     system_rows,
 )
+from irmeta.stats.pairs import pairwise
+from irmeta.stats.snapshots import change_rows, drift_rows
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Line, Part, Result, Rows, Summary
 from irmeta.trec.system_names import names_by_system
@@ -70,6 +75,13 @@ class OverTracks(Result):
         One row per measure and track: what the order is without it.
     overlap : DataFrame
         One row per measure and pair of tracks: tau-b and Pearson's r over systems.
+    changes : DataFrame
+        With `snapshots`, one row per measure, snapshot after the first and system: change of the
+        mean since the snapshot before, with its limits, p and numbers of queries; of a `pivot`,
+        effect_ratio with limits and delta_ri.
+    drift : DataFrame
+        With `snapshots`, one row per measure and snapshot after the first: tau-b of its order with
+        that before, and its median, 5 % quantile and p when queries are exchanged at random.
     facts : Mapping
         By measure: tracks, systems, friedman (statistic), friedman_p, effective_tracks, only_means
         (whether a track has a single value for each system).
@@ -84,6 +96,8 @@ class OverTracks(Result):
     orders: pl.DataFrame
     tracks: pl.DataFrame
     overlap: pl.DataFrame
+    changes: pl.DataFrame
+    drift: pl.DataFrame
     facts: Mapping[str, Facts]
     left_out: Mapping[str, Mapping[str, list[str]]]
     settings: Mapping[str, object]
@@ -103,7 +117,10 @@ class OverTracks(Result):
         """Return all frames by the names of their files."""
         frames = (self.systems, self.pairs, self.orders, self.tracks, self.overlap)
         files = ("over_tracks", "over_tracks_pairs", "orders", "tracks_left_out", "track_overlap")
-        return dict(zip(files, frames, strict=True))
+        tables = dict(zip(files, frames, strict=True))
+        return tables | (
+            {"changes": self.changes, "drift": self.drift} if self.drift.height else {}
+        )
 
     def provenance(self) -> dict[str, Any]:
         """Return the record of arguments, facts and left-out systems."""
@@ -121,6 +138,11 @@ class OverTracks(Result):
             yield Rows(self.systems.filter(measure=measure).drop("measure", *unused))
             for line in self._lines(measure, facts):
                 yield Line(line)
+            if self.drift.height:
+                yield Line(f"{measure}: changes from each snapshot to the next", "bold")
+                yield Rows(self.changes.filter(measure=measure).drop("measure"))
+                for row in self.drift.filter(measure=measure).iter_rows(named=True):
+                    yield Line(_drift_line(row, float(str(self.settings["alpha"]))))
 
     def _lines(self, measure: str, facts: Facts) -> Iterator[str]:
         """Return the conclusions by a measure."""
@@ -136,7 +158,7 @@ class OverTracks(Result):
             yield f"Nothing is said of tracks like these: {few}, fewer than {LEAST_DATASETS}."
         else:
             yield "low_like_these, high_like_these: tracks like these (Student's t over tracks)."
-        if facts["systems"] > 2 and facts["friedman_p"] == facts["friedman_p"]:
+        if facts["systems"] > 2 and not math.isnan(facts["friedman_p"]):
             yield (
                 f"Friedman's test of equal ranks on all tracks: chi-squared "
                 f"{facts['friedman']:.2f}, p = {facts['friedman_p']:.4f}."
@@ -219,6 +241,8 @@ def over_tracks(
        the analysis of variance. doi:10.1080/01621459.1937.10503522
     .. [3] Benavoli, A., Corani, G. and Mangili, F. (2016). Should we really use post-hoc tests
        based on mean-ranks? Journal of Machine Learning Research 17.
+    .. [4] Derrick, B. et al. (2017). Test statistics for the comparison of means for two samples
+       that include both paired and independent observations. doi:10.22237/jmasm/1493597280
 
     Examples
     --------
@@ -241,6 +265,14 @@ def over_tracks(
         by_measure.setdefault(matrix.measure, []).append(matrix)
     data = {name: Datasets.of(of, options.missing) for name, of in by_measure.items()}
     drawing: Any = (1 - options.alpha, options.resamples, options.rng)
+    in_time = options.snapshots
+    if options.pivot is not None and not in_time:
+        raise UsageError("`pivot` compares snapshots: use `snapshots`, too.")
+    if in_time and any(joint.only_means for joint in data.values()):
+        raise UsageError("changes between snapshots need values per query, and there are means.")
+    rng: Any = options.rng
+    seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
+    seeded = (1 - options.alpha, options.resamples, seed)
 
     def rows(of: Any, *arguments: Any) -> list[tuple[Any, ...]]:
         return [(measure, *row) for measure, joint in data.items() for row in of(joint, *arguments)]
@@ -251,6 +283,8 @@ def over_tracks(
         orders=OVER_TRACKS_ORDERS.frame(rows(order_rows)),
         tracks=OVER_TRACKS_LEFT.frame(rows(dataset_rows)),
         overlap=OVER_TRACKS_OVERLAP.frame(rows(overlap_rows)),
+        changes=CHANGES.frame(rows(change_rows, options.pivot, *seeded) if in_time else []),
+        drift=DRIFT.frame(rows(drift_rows, *seeded[1:]) if in_time else []),
         facts={measure: _facts(joint) for measure, joint in data.items()},
         left_out={measure: joint.left_out for measure, joint in data.items()},
         settings=options.record(),
@@ -294,7 +328,7 @@ def _renamed(matrix: Matrix, file: str, joined: Iterable[Matrix]) -> Matrix:
 
 def _pair_rows(data: Datasets, options: OverTracksOptions) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of the table of pairs."""
-    tested = dataset_pairs(data)
+    tested = pairwise(data.as_matrix(), "wilcoxon", correction="holm")
     limits = (None, None)
     if not data.only_means:
         limits = difference_limits(data, 1 - options.alpha, options.resamples, options.rng)
@@ -318,6 +352,17 @@ def _verdict(p: float, tracks: int, alpha: float) -> str:
     if 0.5 ** (tracks - 1) > alpha:  # the least p of Wilcoxon's test
         return f"cannot be shown by {count(tracks, 'track')}"
     return "no difference shown over tracks"
+
+
+def _drift_line(row: Mapping[str, Any], alpha: float) -> str:
+    """Return what is shown of the order of systems on a snapshot."""
+    if math.isnan(row["p"]):
+        return f"{row['track']}: the order cannot be compared: all systems tie on a snapshot."
+    shown = "has drifted" if row["p"] <= alpha else "shows no drift"
+    return (
+        f"{row['track']}: the order {shown} since {row['previous']}: tau-b {row['tau_b']:.3f}, "
+        f"{row['tau_exchanged']:.3f} where queries are exchanged at random (p = {row['p']:.4f})."
+    )
 
 
 def _facts(data: Datasets) -> Facts:

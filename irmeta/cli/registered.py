@@ -60,6 +60,8 @@ _NAMES = {
             "alternative",
             "missing",
             "nemenyi",
+            "snapshots",
+            "pivot",
         ),
         *("max_drop", "lost", "non_inferior"),
     ),

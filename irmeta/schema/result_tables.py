@@ -446,6 +446,42 @@ OVER_TRACKS_ORDERS = Table(
     },
     caption="Orders of systems over tracks by several rules.",
 )
+CHANGES = Table(
+    "changes",
+    ("measure", "track", "system"),
+    {
+        **_SHARED_MEASURE,
+        "track": Column("name", "snapshot"),
+        "previous": Column("name", "snapshot before it"),
+        "system": SYSTEM,
+        "change": Column("real", "mean minus that of the previous snapshot"),
+        "low": Column("real", "lower limit of the change; NaN: fewer than two queries"),
+        "high": Column("real", "upper limit"),
+        "p": Column("real", "p of no change, uncorrected; NaN: undefined"),
+        "queries_before": Column("count", "queries of the previous snapshot"),
+        "queries": Column("count", "queries of the snapshot"),
+        "shared": Column("count", "queries of both"),
+        "effect_ratio": Column("real", "improvement over the pivot, of that before", null=True),
+        "effect_ratio_low": Column("real", "lower limit", null=True),
+        "effect_ratio_high": Column("real", "upper limit", null=True),
+        "delta_ri": Column("real", "fall of the relative improvement over the pivot", null=True),
+    },
+    caption="Changes of means between snapshots.",
+)
+DRIFT = Table(
+    "drift",
+    ("measure", "track"),
+    {
+        **_SHARED_MEASURE,
+        "track": Column("name", "snapshot"),
+        "previous": Column("name", "snapshot before it"),
+        "tau_b": Column("real", "tau-b of the orders of systems"),
+        "tau_exchanged": Column("real", "median tau-b when queries are exchanged at random"),
+        "tau_exchanged_low": Column("real", "its 5 % quantile"),
+        "p": Column("real", "share of exchanges with at most this tau-b"),
+    },
+    caption="Drift of the order of systems between snapshots.",
+)
 COMMON_ALPHA = Table(
     "common",
     ("track", "sets"),

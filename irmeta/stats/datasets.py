@@ -24,7 +24,6 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.hsd import studentized_range_sf
 from irmeta.stats.means import mean_intervals, resampled_means
 from irmeta.stats.orders import kendall_tau_b, mean_ranks, rank_rows, round_means
-from irmeta.stats.pairs import Pairs, pairwise
 
 LEAST_DATASETS = 5
 """Fewest datasets of an interval for datasets like these."""
@@ -47,6 +46,8 @@ class Datasets:
         float64 [query, system] of each dataset; NaN: undefined.
     left_out
         Systems that lack a dataset, with the datasets that they lack.
+    queries
+        Names of the queries of each dataset.
     """
 
     measure: str
@@ -55,6 +56,7 @@ class Datasets:
     systems: tuple[str, ...]
     values: tuple[np.ndarray, ...]
     left_out: dict[str, list[str]]
+    queries: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def of(cls, matrices: Sequence[Matrix], missing: Missing) -> Datasets:
@@ -93,7 +95,9 @@ class Datasets:
                 "no system is on all tracks: name the tracks, or use `missing='zero'`."
             )
         values = tuple(_columns(matrix, systems) for matrix in matrices)
-        return cls(first.measure, first.direction, datasets, tuple(systems), values, left_out)
+        queries = tuple(matrix.queries for matrix in matrices)
+        joint = (first.measure, first.direction, datasets, tuple(systems), values)
+        return cls(*joint, left_out, queries)
 
     @cached_property
     def means(self) -> np.ndarray:
@@ -265,11 +269,6 @@ def friedman(data: Datasets) -> tuple[float, float]:
         return math.nan, math.nan
     statistic = datasets * between / within
     return float(statistic), float(chdtrc(systems - 1, statistic))
-
-
-def dataset_pairs(data: Datasets) -> Pairs:
-    """Return Wilcoxon's signed-rank test of every pair of systems over datasets, Holm-corrected."""
-    return pairwise(data.as_matrix(), "wilcoxon", correction="holm")
 
 
 def nemenyi(data: Datasets) -> np.ndarray:
