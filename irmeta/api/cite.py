@@ -165,6 +165,7 @@ class _Methods:
     preferences: dict[str, int] = field(default_factory=dict[str, int])
     studies: dict[str, int] = field(default_factory=dict[str, int])
     tracks: dict[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    value_files: dict[str, str] = field(default_factory=dict[str, str])
     policies: dict[str, None] = field(default_factory=dict[str, None])
     statistics: dict[str, None] = field(default_factory=dict[str, None])
     cited: dict[str, Reference] = field(default_factory=dict[str, Reference])
@@ -175,6 +176,7 @@ class _Methods:
             self.versions[record["irmeta"]] = None
         if "study" in record and "revision" in record:
             self.studies[record["study"]] = record["revision"]
+        self.value_files |= record.get("value_files", {})
         for name, facts in _mappings(record.get("measures")):
             self.measures[name] = facts.get("revision", 0)
         for name, facts in _mappings(record.get("preferences")):
@@ -196,7 +198,11 @@ class _Methods:
         statistics = [*self.statistics]
         on_date = f" on {date}" if date else ""
         version = listed([*self.versions])
-        yield f"Values were computed with irmeta {version} {self._keys([program])}{on_date}."
+        computed = "Values were" if self.tracks or not self.value_files else "Results were"
+        yield f"{computed} computed with irmeta {version} {self._keys([program])}{on_date}."
+        if self.value_files:
+            files = (f"{name} (checksum {text})" for name, text in self.value_files.items())
+            yield f"Values by system and query were read from files: {'; '.join(files)}."
         yield from self._revisions("Measures", self.measures)
         yield from self._revisions("Preferences", self.preferences)
         yield from self._revisions("Studies", self.studies)

@@ -95,8 +95,7 @@ def print_study(done: StudyResults) -> None:
 def _print_files(done: StudyResults) -> None:
     study = done.study
     files = [("report.html", "the page: open it in a browser")]
-    joined = sum(not table.apart for table in study.by_table.values())
-    files.append(("*.parquet", f"{joined} tables, each named on the page"))
+    files.append(("*.parquet", f"{len(done.tables)} tables, each named on the page"))
     apart = [table for table in study.by_table.values() if table.apart]
     files += [(f"{table.name}/", f"{table.caption} One file per track.") for table in apart]
     if (done.folder / "figures").is_dir():

@@ -323,6 +323,35 @@ def test_score_tables__refused(tmp_path: Path):
         )
 
 
+def test_score_tables__of_several_tracks(tmp_path: Path):
+    def table(name: str, *tracks: str) -> str:
+        rows = [
+            {"track": track, "system": s, "query": q, "measure": "nDCG@10", "value": v}
+            for track in tracks
+            for q, row in HUMAN.items()
+            for s, v in row.items()
+        ]
+        pl.DataFrame(rows).write_csv(tmp_path / name)
+        return str(tmp_path / name)
+
+    results = irmeta.studies.judges(
+        None,
+        tmp_path / "out",
+        reference=table("human.csv", "news", "web", "other"),
+        judges={"a": table("a.csv", "news", "web"), "b": table("b.csv", "news")},
+        **FEW,
+    )
+    boards = results.tables["leaderboards"].select("track", "judge").rows()
+    assert boards == [("news", "a"), ("news", "b"), ("web", "a")]
+    notes = dict(results.tables["studied_tracks"].select("track", "notes").rows())
+    left_out = "tracks of the reference without a judge are left out: other"
+    assert notes == {"news": left_out, "web": f"no value of the track by b; {left_out}"}
+    cited = irmeta.cite(tmp_path / "out").text
+    assert cited.startswith("Results were computed with irmeta")
+    assert "read from files: reference (checksum" in cited
+    assert "judge b (checksum" in cited
+
+
 def test_judge_of_values__is_refused_beside_a_store(tmp_path: Path):
     table = tmp_path / "judge.tot"
     table.write_text(tot(HUMAN))
@@ -343,6 +372,8 @@ def test_command__without_a_store(tmp_path: Path, run):
     done = run("study", "judges", *files, "--out", tmp_path / "out", *few)
     assert done.status == 0, done.err
     assert "gpt: 0 shared queries: orders of other queries by another judge" in done.out
+    written = len([*(tmp_path / "out").glob("*.parquet")])
+    assert f"{written} tables, each named on the page" in done.out
     refused = run("study", "judges", *files, "--out", tmp_path / "o", "--depth", "10", *few)
     assert refused.status == 2
     assert "need a source" in refused.err

@@ -21,7 +21,7 @@ from irmeta.rankings.track import Track
 from irmeta.results.tidy_files import ParquetFile, read_parquet
 from irmeta.schema.columns import Table, by_name
 from irmeta.store.scan import StoreReader
-from irmeta.studies.framework.plan import scored_specs
+from irmeta.studies.framework.plan import file_checksums, scored_specs
 from irmeta.studies.framework.recorded_files import RecordedFiles
 from irmeta.studies.framework.study import STUDIED_TRACKS, Study, Tables
 
@@ -41,6 +41,8 @@ def provenance(
             record = how_made(opened, [], options.policy)
     elif specs:
         record["measures"] = recorded_measures(specs)
+    if store is None and study.file_tracks is not None:
+        record["value_files"] = file_checksums(options)
     return record | {"study": study.name, "revision": study.revision, "options": options.record()}
 
 

@@ -328,7 +328,7 @@ def _part(
         "measures": {
             spec.name: spec.measure.revision for spec in scored_specs(study, store, options)
         },
-        "files": {name: _content(name, path) for name, path in options.files.items()},
+        "files": file_checksums(options),
     }
     key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     part = Part(track, key, version=version)
@@ -338,9 +338,12 @@ def _part(
     return Part(track, key, files.is_done(key), is_drawn, version)
 
 
-def _content(option: str, path: str) -> str:
-    """Return the checksum of a file that an option names."""
-    try:
-        return content_checksum(Path(path))
-    except OSError as error:
-        raise UsageError(f"{option} = {path!r} cannot be read: {error.strerror}.") from error
+def file_checksums(options: Options) -> dict[str, str]:
+    """Return the checksums of the files that options name, by option."""
+    checksums = dict[str, str]()
+    for name, path in options.files.items():
+        try:
+            checksums[name] = content_checksum(Path(path))
+        except OSError as error:
+            raise UsageError(f"{name} = {path!r} cannot be read: {error.strerror}.") from error
+    return checksums

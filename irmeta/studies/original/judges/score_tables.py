@@ -149,7 +149,7 @@ def file_tracks(options: Options) -> dict[str, FileTrack]:
         files[judge] = path
     read = {name: _read(path) for name, path in files.items()}
     _, *judges = files
-    tracks = dict[str, FileTrack]()
+    tracks, without_judge = dict[str, FileTrack](), list[str]()
     for track, values in read["reference"].items():
         tables = [ScoreTable.of("reference", Path(files["reference"]).name, values)]
         for judge in judges:
@@ -158,9 +158,15 @@ def file_tracks(options: Options) -> dict[str, FileTrack]:
                 (of_track,) = read[judge].values()  # one table each, and only one names its track
             if of_track is not None:
                 tables.append(ScoreTable.of(judge, Path(files[judge]).name, of_track))
-        if len(tables) > 1:
-            name = track or Path(files["reference"]).name.partition(".")[0]
-            tracks[name] = FileTrack(name, tuple(tables), [])
+        name = track or Path(files["reference"]).name.partition(".")[0]
+        lacking = [judge for judge in judges if judge not in {table.name for table in tables}]
+        if len(tables) == 1:
+            without_judge.append(name)
+            continue
+        notes = [f"no value of the track by {listed(lacking)}"] if lacking else []
+        tracks[name] = FileTrack(name, tuple(tables), notes)
+    for left in tracks.values() if without_judge else ():
+        left.note(f"tracks of the reference without a judge are left out: {listed(without_judge)}")
     if not tracks:
         raise UsageError(
             f"no judge has a track of the reference: {first_few(list(read['reference']), '')}."
