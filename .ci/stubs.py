@@ -13,7 +13,7 @@ from irmeta.api import arguments
 from irmeta.options import Options, choices_of, typed_fields, value_type
 from irmeta.policies import SELECTING, EvalPolicy, ReadPolicy
 from irmeta.studies.framework.registry import OWN, find
-from irmeta.studies.framework.study import RunOptions, Study
+from irmeta.studies.framework.study import Study
 
 PACKAGE = Path(__file__).parents[1] / "irmeta"
 HEAD = '''\
@@ -118,7 +118,7 @@ def stubs() -> str:
 def _function(study: Study) -> str:
     keywords = [
         f"{one.name}: {_type(one, kind)} = {one.default!r}".replace("'", '"')
-        for cls in (study.options, RunOptions)
+        for cls in (study.options, study.run_options)
         for one, kind in typed_fields(cls)
     ]
     takes_none = study.inputs == "tracks" and not study.needs_store

@@ -23,6 +23,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "bench_labels": ("--queries", "50"),
     "bench_one_run": ("--queries", "20", "--docs", "30", "--repeat", "1"),
     "bench_properties": ("--repeat", "1", "--length", "4"),
+    "claim_intervals": ("2",),
     "faults": ("--seed", "1", "--inputs", "40", "--kills", "2", "--flips", "3", "--others", "2"),
     "full_scale": ("--scale", "0.001", "--work", "WORK", "--study-track", "2020-news"),
     "pairs_separated": (),
@@ -45,6 +46,7 @@ SMALLER: dict[str, dict[str, str]] = {
         "10_000": "100",
         "SAMPLE = 50, 300": "SAMPLE = 50, 9",
     },
+    "claim_intervals": {"= 20, 20, 11, 4_000": "= 6, 10, 11, 20"},
     "bench_views": {"143, 30, 290": "12, 5, 100", "88_573, 30": "883, 30"},
 }
 """Sizes in the text of a script, and those that a test runs."""

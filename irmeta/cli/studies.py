@@ -29,7 +29,7 @@ from irmeta.errors import UsageError, did_you_mean
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.studies.framework.registry import find, find_all, study_modules
-from irmeta.studies.framework.study import MatrixOptions, RunOptions, Study
+from irmeta.studies.framework.study import ClaimRunOptions, MatrixOptions, Study
 
 OutOption = Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)]
 OptionalSource = Annotated[
@@ -102,11 +102,11 @@ def _refuse_options(context: typer.Context, name: str) -> None:
 
 
 @command("irmeta study all store/ --out studies/", name="all", group=study, parent="irmeta study")
-@with_options(run_options=RunOptions, matrix=MatrixOptions, reading=READING)
+@with_options(run_options=ClaimRunOptions, matrix=MatrixOptions, reading=READING)
 def run_every(
     source: SourceArgument,
     out: OutOption,
-    run_options: RunOptions,
+    run_options: ClaimRunOptions,
     matrix: MatrixOptions,
     reading: ReadPolicy,
     dask: DaskOption = None,
@@ -250,7 +250,7 @@ def _command(one: Study) -> typer.Typer:
 
         line = Given(pop_options(one.options, context, given), one.options.__dataclass_fields__)
         options = one.options.of(line)
-        asked = pop_options(RunOptions, context, given)
+        asked = pop_options(one.run_options, context, given)
         source, dask = given.pop("source", None), given.pop("dask")
         strict = given.pop("strict", None)
         reading = ReadPolicy.of(pop_options(ReadPolicy, context, given))
@@ -265,7 +265,7 @@ def _command(one: Study) -> typer.Typer:
                 store, options = found.reader, options_on(one, found.eval_policy, line)
             executor = stack.enter_context(cluster(dask, asked.get("workers")))
             with progress_line("Studying"):
-                run_options = RunOptions.of(asked | {"executor": executor})
+                run_options = one.run_options.of(asked | {"executor": executor})
                 batch = run(one, store, given["out"], options, run_options)
             for _, error in batch.failed:
                 error_line(f"irmeta: failed: {error}")
@@ -278,14 +278,14 @@ def _command(one: Study) -> typer.Typer:
         inspect.Parameter("out", KEYWORD, annotation=OutOption),
         inspect.Parameter("dask", KEYWORD, annotation=DaskOption, default=None),
     ]
-    taken = [*parameters(one.options), *parameters(RunOptions, ("track", "only"))]
+    taken = [*parameters(one.options), *parameters(one.run_options, ("track", "only"))]
     if one.inputs != "none":
         kind, default = (
             (SourceArgument, inspect.Parameter.empty) if one.needs_store else (OptionalSource, None)
         )
         leading.insert(0, inspect.Parameter("source", KEYWORD, annotation=kind, default=default))
         leading.append(inspect.Parameter("strict", KEYWORD, annotation=StrictOption, default=None))
-        taken = [*parameters(one.options), *parameters(RunOptions)]
+        taken = [*parameters(one.options), *parameters(one.run_options)]
         reading = [p for p in parameters(ReadPolicy) if p.name in READING[1]]
         taken += [p for p in reading if p.name not in one.options.__dataclass_fields__]
     # typer reads the signature; type checkers know no such attribute of functions.

@@ -33,7 +33,7 @@ class Cell(NamedTuple):
     text: str
     # worst, median and best value, from 0 to 100, drawn in place of the text
     picture: tuple[float, float, float] | None = None
-    is_paper: bool = False  # whether the text is the paper's, instead of ours
+    is_paper: bool = False  # whether the text is grey: the paper's, or of a row that counts nowhere
     title: str = ""  # tooltip
     is_best: bool = False  # whether the text is bold, as the best of its column
     marks: str = ""  # superscript behind the text
@@ -133,6 +133,31 @@ def grid(
     hints = (*maker.scales, *[BEST] * is_best)
     notes = (*notes, *[PERCENT] * maker.in_percent)
     return Grid(*texts, tuple(head), cells, notes, hints, table.folded, table.latex)
+
+
+def in_grey(cells: Grid, column: str, reasons: Mapping[str, str]) -> Grid:
+    """Return a table with the rows of some values of a column in grey, and a note of the reasons.
+
+    `reasons` are by value, such as the tracks that results over tracks leave out.
+    """
+    columns = [head.column for head in cells.head]
+    if not reasons or column not in columns:
+        return cells
+    at = columns.index(column)
+    present = dict.fromkeys(row[at].text for row in cells.rows)
+    excluded = {value: reasons[value] for value in present if value in reasons}
+    rows = tuple(
+        row
+        if row[at].text not in excluded
+        else tuple(
+            cell._replace(is_paper=True, is_best=False, title=excluded[row[at].text])
+            for cell in row
+        )
+        for row in cells.rows
+    )
+    named = "; ".join(f"{value} ({reason})" for value, reason in excluded.items())
+    notes = [f"Not counted over tracks: {named}."] if excluded else []
+    return replace(cells, rows=rows, notes=(*cells.notes, *notes))
 
 
 class _Cells:

@@ -34,6 +34,7 @@ def by_number(rows: Callable[..., Rows], good: Any, bad: Any, unknown: Rows | No
 def verdicts(study: Study, options: Options, rows: Rows) -> pl.DataFrame:
     """Return the table `claims` of one track of nine systems; absent columns have some value."""
     used = {"track": TRACK, "used": True, "systems": 9, "left_out": None, "notes": None}
+    used["not_compared"] = None
     given = {"studied_tracks": [used], **rows}
     tables = {}
     for name, table in study.by_table.items():

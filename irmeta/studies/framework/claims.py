@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError
@@ -20,18 +21,18 @@ from irmeta.options import Options
 from irmeta.phrases import count
 from irmeta.report.table_grid import format_value
 from irmeta.schema.columns import Column
+from irmeta.stats.over_tracks import FEWEST, random_effects, share_interval
 from irmeta.studies.framework.study import (
     FAILS,
     HOLDS,
     NO_INTERVAL,
     OPEN,
     STUDIED_TRACKS,
+    UNDECIDED,
     Study,
     Tables,
 )
 
-FEWEST = 5
-"""Systems below which neither the best system nor an order of systems says much."""
 FEWEST_TRACKS = 5
 """Tracks below which a correlation over tracks says little."""
 Statistic = Callable[[Tables], "float | Found"]
@@ -44,10 +45,15 @@ Over = Literal["most", "nearly all", "all", "about half", "mean", "once"] | Stat
 Number = Callable[[Tables], float]
 Row = dict[str, Any]
 UNKNOWN = (
-    *("low", "high", "se", "tracks", "holding", "undecided", "open", "share_low", "share_high"),
+    *("low", "high", "se", "tracks", "holding", "undecided", "open", "votes", "votes_holding"),
+    *("share_low", "share_high"),
     *("mean", "mean_low", "mean_high", "next_low", "next_high"),
 )
 """Columns of the table `claims` that are null unless a row says otherwise."""
+
+
+MANY_TRACKS = 3
+"""Tracks from which a share of the tracks decides; of fewer, the claim holds on all or on none."""
 
 
 class CannotBeSaid(Exception):  # noqa: N818  # a verdict, not an error
@@ -109,6 +115,12 @@ class Condition:
         bounds = {"bound_low": self.low, "bound_high": self.high}
         return {name: None if math.isinf(bound) else bound for name, bound in bounds.items()}
 
+    def decides(self, low: float, high: float) -> bool:
+        """Check whether all numbers from `low` to `high` are in the interval, or none is."""
+        ends = self(low), self(high)
+        is_apart = high <= self.low or low >= self.high
+        return all(ends) or (not any(ends) and is_apart)
+
     def text(self, written: Callable[[float], str]) -> str:
         """Return the interval in words, with bounds as `written` writes them."""
         if math.isinf(self.high):
@@ -146,25 +158,26 @@ class Claim:
         The number of a track, and the condition under which the claim holds: see `Condition.of`.
     over
         The verdict over tracks. A key of `SHARES`: the share of tracks on which the claim holds,
-        among those with a verdict, meets that condition; ``mean``: the mean number of these tracks
+        among those on which it holds or fails, meets that condition (of fewer than `MANY_TRACKS`,
+        it holds on each); ``mean``: the mean number of these tracks
         meets `holds`; a statistic: its number of all tables meets `holds`; ``once``: the claim is
         about no single track, and its statistic is computed once, from all tables.
     printed
         The paper's number; empty: none.
     format
         Format of the number: see `irmeta.schema.columns.Column`.
-    systems
-        Fewest systems of a track with a verdict.
     check
         Whether the claim is computed in another way than in the paper.
     about
-        ``systems``: on orders or pairs of systems, which a track of few systems cannot decide;
-        ``queries``: on queries or docs.
+        ``systems``: on orders or pairs of systems, which neither a track of few systems nor a
+        saturated one can decide; ``queries``: on queries or docs.
     beside
         Name of the check that is another reading of the claim, whose verdict is in the row of this
         claim too, and words for that reading; None: there is none.
     bound
         Who states the bounds of `holds`: the ``paper``, or ``irmeta`` where the paper states none.
+    of_queries
+        Whether the number is of all queries, so that parts of them give its interval.
     """
 
     name: str
@@ -176,11 +189,11 @@ class Claim:
     over: Over = "most"
     printed: str = ""
     format: str = ".3f"
-    systems: int = FEWEST
     check: bool = False
     about: Literal["systems", "queries"] = "systems"
     bound: Literal["paper", "irmeta"] = "paper"
     beside: tuple[str, str] | None = None
+    of_queries: bool = True
 
     @cached_property
     def condition(self) -> Condition:
@@ -260,11 +273,25 @@ def rho_of_tracks(tracks: pl.DataFrame, first: str, second: str) -> Found:
     return Found(rho, f"over {known.height} tracks")
 
 
+class Interval(NamedTuple):
+    """A confidence interval of a number, with its standard error and method in words."""
+
+    low: float
+    high: float
+    se: float
+    method: str
+
+
+IntervalOf = Callable[[str, str, float], Interval | None]
+"""Function of the name of a claim, a track and its number; None: there is no interval."""
+
+
 class Verdict(NamedTuple):
-    """Whether a claim holds, with its number and why."""
+    """Whether a claim holds, with its number, why, and the interval of the number."""
 
     verdict: str
     computed: Found
+    interval: Interval | None = None
 
 
 class TablesOfTrack(dict[str, pl.DataFrame]):
@@ -280,10 +307,17 @@ class TablesOfTrack(dict[str, pl.DataFrame]):
         return self.setdefault(name, rows)
 
 
-def claim_rows(study: Study, tables: Tables, options: Options) -> Iterator[Row]:
+def claim_rows(
+    study: Study,
+    tables: Tables,
+    options: Options,
+    interval_of: IntervalOf = lambda claim, track, number: None,
+    groups: Mapping[str, str] | None = None,
+) -> Iterator[Row]:
     """Yield the rows of the table `claims`: all claims over tracks, then those of each track.
 
-    `tables` have the rows of included tracks; `studied_tracks` has all tracks.
+    `tables` have the rows of included tracks; `studied_tracks` has all tracks. `groups` are by
+    track: see `ClaimRunOptions.independent_by`.
     """
     studied = tables.get(STUDIED_TRACKS.name)
     tracks = [] if studied is None else studied.rows(named=True)
@@ -296,8 +330,17 @@ def claim_rows(study: Study, tables: Tables, options: Options) -> Iterator[Row]:
         if claim.over == "once":
             over.append(_row(claim, _verdict(claim.statistic, claim.condition, tables)) | printed)
             continue
-        verdicts = {row["track"]: _on_track(claim, row, of_track[row["track"]]) for row in tracks}
-        over.append(_over_tracks(claim, [*verdicts.values()], tables) | printed)
+        verdicts = {
+            row["track"]: _decided(
+                claim, _on_track(claim, row, of_track[row["track"]]),
+                partial(interval_of, claim.name, row["track"]),
+            )
+            for row in tracks
+        }  # fmt: skip
+        votes = {} if groups is None else _votes(verdicts, groups)
+        of_tracks = _over_tracks(claim, [*verdicts.values()], tables)
+        why = _joined(of_tracks["why"], votes.pop("why", None))
+        over.append(of_tracks | votes | printed | {"why": why})
         for track, verdict in verdicts.items():
             by_track[track].append(_row(claim, verdict) | {"track": track})
     yield from _with_readings(claims, [*over, *chain.from_iterable(by_track.values())])
@@ -321,9 +364,41 @@ def _on_track(claim: Claim, studied: Row, tables: Tables) -> Verdict:
     """Return the verdict on one track."""
     if not studied["used"]:
         return _open(f"the track is left out: {studied['left_out']}")
-    if studied["systems"] < claim.systems:
-        return _open(f"{count(studied['systems'], 'system')}, fewer than {claim.systems}")
+    if claim.about == "systems" and studied["not_compared"]:
+        return _open(studied["not_compared"])
     return _verdict(claim.statistic, claim.condition, tables)
+
+
+def _decided(
+    claim: Claim, verdict: Verdict, interval_of: Callable[[float], Interval | None]
+) -> Verdict:
+    """Return the verdict with its interval; undecided where the interval crosses a bound."""
+    number = verdict.computed.number
+    interval = None if math.isnan(number) else interval_of(number)
+    if interval is None:
+        return verdict
+    is_decided = claim.condition.decides(interval.low, interval.high)
+    return Verdict(verdict.verdict if is_decided else UNDECIDED, verdict.computed, interval)
+
+
+def _votes(verdicts: Mapping[str, Verdict], groups: Mapping[str, str]) -> Row:
+    """Return the exact interval of the share of groups of tracks that hold.
+
+    A group votes as most of its tracks on which the claim holds or fails; equally many, or none,
+    are no vote.
+    """
+    ballots: dict[str, int] = {}
+    for track, decision in verdicts.items():
+        vote = {HOLDS: 1, FAILS: -1}.get(decision.verdict, 0)
+        ballots[groups[track]] = ballots.get(groups[track], 0) + vote
+    votes = [vote > 0 for vote in ballots.values() if vote]
+    if not votes:
+        return {}
+    holding = sum(votes)
+    low, high = share_interval(holding, len(votes))
+    why = f"{holding} of {count(len(votes), 'group')} ({low:.0%} to {high:.0%})"
+    return {"votes": len(votes), "votes_holding": holding, "share_low": low, "share_high": high,
+            "why": why}  # fmt: skip
 
 
 def _verdict(statistic: Statistic, holds: Condition, tables: Tables) -> Verdict:
@@ -343,39 +418,87 @@ def _open(why: str) -> Verdict:
 
 def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> Row:
     """Return the row of a claim over tracks."""
-    decided = [decision for decision in by_track if decision.verdict != OPEN]
+    decided = [decision for decision in by_track if decision.verdict in (HOLDS, FAILS)]
     holding = sum(decision.verdict == HOLDS for decision in decided)
+    undecided = sum(decision.verdict == UNDECIDED for decision in by_track)
+    pooled = _pooled(by_track)
+    cannot = len(by_track) - len(decided) - undecided
     on = f"{holding} of {count(len(decided), 'track')}"
-    if not decided:
-        why, *others = dict.fromkeys(decision.computed.why for decision in by_track) or (
-            "there is no track",
-        )
-        verdict = _open("it cannot be said on any track" if others else why)
+    held = f"holds on {on}"
+    held += f"; undecided on {undecided}" if undecided else ""
+    held += f"; cannot be said on {cannot}" if cannot else ""
+    if not (decided or (undecided and claim.over not in SHARES)):
+        verdict = _without_decided(by_track)
     elif claim.over in SHARES:
-        share = Found(holding / len(decided), f"holds on {on}")
-        verdict = _verdict(lambda _: share, SHARES[claim.over], tables)
+        verdict = _by_share(SHARES[claim.over], holding, len(decided), held)
     elif claim.over == "mean":
-        mean = math.fsum(decision.computed.number for decision in decided) / len(decided)
-        verdict = _verdict(lambda _: Found(mean, f"mean; holds on {on}"), claim.condition, tables)
+        numbers = [decision.computed.number for decision in by_track if decision.verdict != OPEN]
+        average = Found(math.fsum(numbers) / len(numbers), f"mean; {held}")
+        verdict = _verdict(lambda _: average, claim.condition, tables)
+        if pooled and not claim.condition.decides(pooled["mean_low"], pooled["mean_high"]):
+            verdict = verdict._replace(verdict=UNDECIDED)
     else:
         assert callable(claim.over)
         verdict = _verdict(claim.over, claim.condition, tables)
-    counts = {"tracks": len(decided), "holding": holding, "undecided": 0}
-    row = _row(claim, verdict) | counts | {"open": len(by_track) - len(decided)}
+    counts = {"tracks": len(decided), "holding": holding, "undecided": undecided}
+    row: Row = _row(claim, verdict) | counts | pooled
+    row["open"] = cannot
+    if pooled:
+        mean, low, high, *another = (_written(claim.format, number) for number in pooled.values())
+        mean = f"random-effects mean {mean} ({low} to {high})"
+        row["why"] = _joined(row["why"], mean, f"another track {' to '.join(another)}")
     if claim.over in SHARES:
-        row["distance"] = _distance(SHARES[claim.over], verdict.computed.number)
-        bound = claim.condition.text(partial(_written, claim.format))
+        bound, share = claim.condition.text(partial(_written, claim.format)), SHARES[claim.over]
         row["statistic"] = f"share of the tracks whose {claim.number} is {bound}"
         row["shown"] = on if decided else None
-        row["condition"] = SHARES[claim.over].text(partial(_written, "percent"))
-        row |= SHARES[claim.over].bounds
+        row["condition"] = share.text(partial(_written, "percent"))
+        row["distance"] = _distance(share, verdict.computed.number)
+        row |= share.bounds
+        if 0 < len(decided) < MANY_TRACKS:
+            row["condition"] = f"{len(decided)} of {count(len(decided), 'track')}"
+            row |= dict.fromkeys(("distance", *share.bounds))
     return row
+
+
+def _pooled(by_track: Sequence[Verdict]) -> Row:
+    """Return the random-effects mean over tracks, where enough have a standard error."""
+    drawn = [
+        (verdict.computed.number, verdict.interval.se) for verdict in by_track if verdict.interval
+    ]
+    if len(drawn) < FEWEST:
+        return {}
+    pooled = random_effects(*np.array(drawn).T)
+    columns = ("mean", "mean_low", "mean_high", "next_low", "next_high")
+    return dict(zip(columns, pooled, strict=False))
+
+
+def _without_decided(by_track: Sequence[Verdict]) -> Verdict:
+    """Return the verdict over tracks none of which holds or fails."""
+    if any(decision.verdict == UNDECIDED for decision in by_track):
+        return Verdict(UNDECIDED, Found(math.nan, "it is decided on no track"))
+    why, *others = dict.fromkeys(decision.computed.why for decision in by_track) or (
+        "there is no track",
+    )
+    return _open("it cannot be said on any track" if others else why)
+
+
+def _by_share(holds: Condition, holding: int, decided: int, why: str) -> Verdict:
+    """Return the verdict by the share of tracks on which a claim holds; few must agree."""
+    share = Found(holding / decided, why)
+    if decided >= MANY_TRACKS:
+        return Verdict(HOLDS if holds(share.number) else FAILS, share)
+    if holds.high < 1:
+        return _open(f"a share of fewer than {MANY_TRACKS} tracks says nothing")
+    return Verdict({0: FAILS, decided: HOLDS}.get(holding, UNDECIDED), share)
 
 
 def _row(claim: Claim, verdict: Verdict) -> Row:
     """Return the row of a verdict; that of no track."""
     number, why, printed = verdict.computed
     written = partial(_written, claim.format)
+    if verdict.interval is not None:
+        low, high = map(written, verdict.interval[:2])
+        why = _joined(why, f"95% interval {low} to {high}")
     return {
         "claim": claim.name,
         "track": None,
@@ -390,15 +513,28 @@ def _row(claim: Claim, verdict: Verdict) -> Row:
         "verdict": verdict.verdict,
         "why": why or None,
         "printed": printed or None,
-        "interval": NO_INTERVAL,
         "bound_by": claim.bound,
-        "distance": _distance(claim.condition, number),
         **dict.fromkeys(UNKNOWN),
+        "interval": NO_INTERVAL,
+        "distance": _distance(claim.condition, number, verdict.interval),
+        **(
+            {}
+            if verdict.interval is None
+            else dict(zip(("low", "high", "se", "interval"), verdict.interval, strict=True))
+        ),
     }
 
 
-def _distance(condition: Condition, number: float) -> float | None:
-    return None if math.isnan(number) else condition.distance(number)
+def _distance(
+    condition: Condition, number: float, interval: Interval | None = None
+) -> float | None:
+    """Return the distance of a number to the nearest bound, in standard errors above 0."""
+    unit = 1.0 if interval is None else interval.se or 1.0
+    return None if math.isnan(number) else condition.distance(number) / unit
+
+
+def _joined(*texts: str | None) -> str | None:
+    return "; ".join(filter(None, texts)) or None
 
 
 def _written(form: str, number: float) -> str:

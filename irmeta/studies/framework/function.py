@@ -79,15 +79,17 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any)
         for name in places
     ]
-    shown = signature(leading, study.options, RunOptions)
+    shown = signature(leading, study.options, study.run_options)
     taken = inspect.Signature(leading)
+    run_names = study.run_options.__dataclass_fields__
 
     def function(*positional: Any, **given: Any) -> StudyResults:
         where = {name: given.pop(name) for name in places if name in given}
         if "store" in places and len(positional) + len(where) > len(places):
             raise UsageError(f"study {study.name} takes a store and a folder. {FROM_DATA}")
         asked = taken.bind(*positional, **where).arguments
-        run_options = RunOptions.of({name: given.pop(name) for name in RUN if name in given})
+        asked_run = {name: given.pop(name) for name in run_names if name in given}
+        run_options = study.run_options.of(asked_run)
         return run_study(study, asked.get("store"), asked["out"], given, run_options)
 
     name = study.name.replace("-", "_")
@@ -100,7 +102,7 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         places=OUT
         if study.inputs == "none"
         else f"{STORE if study.needs_store else OPTIONAL_STORE}\n{OUT}",
-        options=numpydoc(study.options, RunOptions),
+        options=numpydoc(study.options, study.run_options),
         tables="\n".join(table.docs() for table in study.by_table.values()),
         references=REFERENCES.format(study.paper) if study.paper else "",
         example=example.format(name=name, study=study.name),
@@ -109,9 +111,6 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
     function.__signature__ = shown  # type: ignore[attr-defined]
     function.tables = dict(study.by_table)  # type: ignore[attr-defined]
     return function
-
-
-RUN = frozenset(RunOptions.__dataclass_fields__)
 
 
 def run_study(

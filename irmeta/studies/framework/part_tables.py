@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Self
@@ -178,15 +178,48 @@ def joined_parts(
             )
 
 
-def used_only(tables: Tables) -> dict[str, pl.DataFrame]:
-    """Return the tables with rows of included tracks only; `studied_tracks` keeps all rows."""
+def gated(tracks: pl.DataFrame, least: int) -> pl.DataFrame:
+    """Return the table `studied_tracks` with the reasons in `not_compared`.
+
+    A track is not compared if it has fewer systems than `least`, or most of its lists hold only
+    relevant docs, whose order says nothing.
+    """
+    systems, saturated = pl.col("systems"), pl.col("saturated").fill_nan(None)
+    few = pl.format("{} systems, fewer than {}", systems, pl.lit(least))
+    full = pl.format(
+        "{}% of the lists hold no doc that is not relevant",
+        (100 * saturated).round().cast(pl.Int64),
+    )
+    reason = pl.when(systems < least).then(few).when(saturated > 0.5).then(full)
+    reason = reason.str.replace("^1 systems", "1 system")
+    return tracks.with_columns(not_compared=pl.when("used").then(reason))
+
+
+def not_compared(tables: Tables) -> dict[str, str]:
+    """Return why tracks are not compared, by track; empty where no track is compared."""
+    if STUDIED_TRACKS.name not in tables:
+        return {}
+    used = tables[STUDIED_TRACKS.name].filter("used")
+    excluded = used.drop_nulls("not_compared")
+    is_some = excluded.height < used.height
+    return dict(excluded.select("track", "not_compared").iter_rows()) if is_some else {}
+
+
+def used_only(tables: Tables, of_orders: Collection[str] = ()) -> dict[str, pl.DataFrame]:
+    """Return the tables with rows of included tracks only; `studied_tracks` keeps all rows.
+
+    Tables `of_orders` have no rows of tracks that are not compared, unless there is no other track.
+    """
     name = STUDIED_TRACKS.name
     if name not in tables:
         return dict(tables)
-    used = tables[name].filter("used").select("track")
+    used, excluded = tables[name].filter("used"), list(not_compared(tables))
+    compared = used.filter(~pl.col("track").is_in(excluded))
     return {
         table: frame
         if table == name or "track" not in frame.columns
-        else frame.join(used, on="track", how="semi", maintain_order="left")
+        else frame.join(
+            compared if table in of_orders else used, on="track", how="semi", maintain_order="left"
+        )
         for table, frame in tables.items()
     }

@@ -31,7 +31,7 @@ from irmeta.studies.framework.recorded_files import (
     folder_of,
     recorded_tracks,
 )
-from irmeta.studies.framework.study import RunOptions, Study
+from irmeta.studies.framework.study import ClaimRunOptions, RunOptions, Study
 from irmeta.studies.framework.systems import FACTS, ROLES
 
 
@@ -330,6 +330,9 @@ def _part(
         },
         "files": file_checksums(options),
     }
+    if isinstance(run_options, ClaimRunOptions) and run_options.interval != "none":
+        drawn = [claim.name for claim in study.call("claims", options)]
+        made_from["drawn"] = [run_options.interval, run_options.interval_draws, drawn]
     key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     part = Part(track, key, version=version)
     files = RecordedFiles(root, part.folder)

@@ -31,7 +31,13 @@ from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles, r
 from irmeta.studies.framework.registry import ALL_STUDIES, find_all
 from irmeta.studies.framework.runner import drawing, run
 from irmeta.studies.framework.sections import matrix_table
-from irmeta.studies.framework.study import STUDIED_TRACKS, MatrixOptions, RunOptions, Study
+from irmeta.studies.framework.study import (
+    STUDIED_TRACKS,
+    ClaimRunOptions,
+    MatrixOptions,
+    RunOptions,
+    Study,
+)
 from irmeta.studies.framework.study_page import pictures_in, svg_files
 from irmeta.studies.framework.study_results import JOINED_CLAIMS, StudyResults, with_claims
 
@@ -69,7 +75,8 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         in latex/ and a figure in figures/.
     **options
         order, track_facts: see `irmeta.studies.claim_matrix`; track, only, force, figures, titles,
-        style, formats, workers, executor, progress: see each study.
+        style, formats, workers, executor, progress, compared_systems, interval, interval_draws,
+        independent_by: see each study.
 
     Returns
     -------
@@ -89,7 +96,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     ['news']
     """
     asked = {name: options.pop(name) for name in MATRIX if name in options}
-    matrix_options, run_options = MatrixOptions.of(asked), RunOptions.of(options)
+    matrix_options, run_options = MatrixOptions.of(asked), ClaimRunOptions.of(options)
     reader, root = reader_of(store), local(out)
     if reader is None:
         raise UsageError("name the store that the studies read.")

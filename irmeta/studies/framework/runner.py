@@ -14,12 +14,14 @@ from typing import Any
 import polars as pl
 
 from irmeta.clusters import appears
+from irmeta.delimited import read_cells
 from irmeta.errors import (
     DataError,
     ExecutorError,
     IrmetaError,
     NoMeasureError,
     UsageError,
+    did_you_mean,
     of_track,
 )
 from irmeta.files import only_writer
@@ -31,9 +33,11 @@ from irmeta.rankings.track import Track
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
 from irmeta.studies.framework.claims import claim_rows
+from irmeta.studies.framework.intervals import Drawing, draw_claims, intervals
 from irmeta.studies.framework.part_tables import (
     PartTables,
     TableWriter,
+    gated,
     joined_parts,
     kept_tables,
     provenance,
@@ -50,8 +54,11 @@ from irmeta.studies.framework.recorded_files import (
 )
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.study import (
+    CLAIM_DRAWS,
     CLAIMS,
     PAPER_NUMBERS,
+    STUDIED_TRACKS,
+    ClaimRunOptions,
     RunOptions,
     Study,
     declared_rows,
@@ -95,7 +102,11 @@ def _run(
         remove_leftovers(root)
         parts = plan(study, store, root, options, run_options)
         files = RecordedFiles(root, ALL)
-        files.start(study=study.name, options=options.record(), **run_options.drawn)
+        facts = run_options.drawn
+        if isinstance(run_options, ClaimRunOptions):
+            asked = ("compared_systems", "interval", "interval_draws", "independent_by")
+            facts |= {"claims": {name: getattr(run_options, name) for name in asked}}
+        files.start(study=study.name, options=options.record(), **facts)
         with drawing(run_options):
             failed = _run_parts(study, store, root, options, run_options, parts)
             if run_options.executor is not None:
@@ -156,7 +167,10 @@ def _run_parts(
         )
     # Another process cannot call the function of this one.
     report = REPORT.get() if executor is None else None
-    work = partial(_do, study.name, folder, options, run_options.drawn, report)
+    drawing = None
+    if isinstance(run_options, ClaimRunOptions) and run_options.interval != "none":
+        drawing = Drawing(run_options.interval, run_options.interval_draws)
+    work = partial(_do, study.name, folder, options, (run_options.drawn, drawing), report)
     failed: dict[str | None, str] = {}
     results = ordered_map(
         work,
@@ -200,7 +214,7 @@ def _do(
     name: str,
     root: Path,
     options: Options,
-    drawn: Mapping[str, Any],
+    recorded: tuple[Mapping[str, Any], Drawing | None],
     report: Report | None,
     sent: tuple[StoreReader | None, Part],
     workers: int | None = 1,
@@ -210,7 +224,7 @@ def _do(
 
     Arguments without workers for the track's blocks can be sent to another process.
     """
-    store, part = sent
+    (store, part), (drawn, drawing) = sent, recorded
     if part.problem is not None or (part.is_done and part.is_drawn):
         return part.problem
     study, files = find(name), RecordedFiles(root, part.folder)
@@ -228,7 +242,7 @@ def _do(
                         if store is None
                         else TrackView(Track.of(store, part.track), options, workers, executor)
                     )
-                tables = _compute(study, store, part, files, options, track, report)
+                tables = _compute(study, store, part, files, options, track, report, drawing)
         if part.track is not None and drawn["figures"]:
             of_track = PartTables(study, files, tables)
             draw_figures(study, files, of_track, options, part.track)
@@ -253,6 +267,7 @@ def _compute(
     options: Options,
     track: TrackView | None,
     report: Report | None,
+    drawing: Drawing | None,
 ) -> dict[str, pl.DataFrame]:
     """Compute, write and return the tables of one part; report the tables that no track has."""
     by = "all" if track is None else "track"
@@ -270,10 +285,20 @@ def _compute(
             if track is None:
                 raise
             track.leave_out("no measure is defined by its grades")  # `studied` knows why
-        if track is not None:
-            writer.add("studied_tracks", [track.studied()])
-        is_expected = store is not None and track is not None
-        return writer.finish([t for t in tables if is_expected and not t.only_filled])
+        if track is None:
+            return writer.finish(())
+        studied = track.studied()
+        writer.add("studied_tracks", [studied])
+        if drawing is not None and studied["used"]:
+            assert store is not None
+            assert isinstance(options, TrackOptions)
+            asked = study.call("on_parts", options, writer.joined()) or options
+            drawn = draw_claims(study, Track.of(store, track.name), asked, drawing)
+            for done, rows in enumerate(drawn, 1):
+                writer.add(CLAIM_DRAWS.name, rows)
+                if report is not None:
+                    report(f"{track.name}: {drawing.method}", done, drawing.draws)
+        return writer.finish([t for t in tables if store is not None and not t.only_filled])
 
 
 def _join(
@@ -291,21 +316,50 @@ def _join(
         joined = dict(joined_parts(study, files.root, [part.folder for part in done]))
         tables = [t for t in study.by_table.values() if t.name in joined or t.by == "all"]
         with TableWriter(study, files, facts, tables) as writer:
+            if STUDIED_TRACKS.name in joined and isinstance(run_options, ClaimRunOptions):
+                least = run_options.compared_systems
+                joined[STUDIED_TRACKS.name] = gated(joined[STUDIED_TRACKS.name], least)
             for name, frame in joined.items():
                 writer.add(name, frame)
-            used = used_only(joined)
+            used = used_only(joined, study.of_orders)
             for name, rows in declared_rows(study.tables, used, options, by="all"):
                 writer.add(name, rows)
             if study.printed:
                 writer.add(PAPER_NUMBERS, study.printed)
             if study.claims is not None:
                 made_so_far = used_only(writer.joined(tables))
-                writer.add(CLAIMS.name, claim_rows(study, made_so_far, options))
+                groups = _groups(run_options, tracks)
+                rows = claim_rows(study, made_so_far, options, intervals(joined), groups)
+                writer.add(CLAIMS.name, rows)
             written = writer.finish(tables)
         if run_options.figures:
-            draw_figures(study, files, used_only(written), options)
+            draw_figures(study, files, used_only(written, study.of_orders), options)
         write_page(study, files, written, options, tracks, facts)
     files.finish("")
+
+
+def _groups(run_options: RunOptions, tracks: Sequence[str]) -> dict[str, str] | None:
+    """Return the group of each track by the option `independent_by`; None: it is not given.
+
+    Raise DataError if the file lacks a column or a track, or names a track twice.
+    """
+    asked = getattr(run_options, "independent_by", None)
+    if asked is None:
+        return None
+    path, _, columns = asked.rpartition(":")
+    asked_columns = ["track", *(column.strip() for column in columns.split(","))]
+    rows = read_cells(Path(path), path, trim=True)
+    for name in asked_columns:
+        if name not in rows.columns:
+            hint = did_you_mean(name, rows.columns)
+            raise DataError(f"has no column {name!r}", file=path, fix=hint)
+    if (repeated := rows.filter(pl.col("track").is_duplicated())).height:
+        raise DataError(f"track {repeated['track'][0]!r} is there twice", file=path)
+    named = rows.select(asked_columns).fill_null("").rows()
+    groups = {track: " ".join(group) for track, *group in named}
+    if missing := [track for track in tracks if track not in groups]:
+        raise DataError(f"no row of track {missing[0]!r}", file=path, fix="Add its groups.")
+    return groups
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from irmeta.studies.framework.claim_print import (
 )
 from irmeta.studies.framework.claim_tracks import FACTS
 from irmeta.studies.framework.claims import steps_after
+from irmeta.studies.framework.part_tables import not_compared
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.study import (
     FAILS,
@@ -69,6 +70,17 @@ def data_section(
     notes = [f"{row['track']} is left out: {row['left_out']}." for row in left_out]
     if not used.height:
         notes.append("No track is left; each is described below.")
+    elif used["not_compared"].null_count() == 0:
+        why = listed(used["not_compared"].unique(maintain_order=True).to_list(), MOST_NAMED)
+        notes.append(
+            f"Claims on orders and pairs of systems cannot be said: {why}. Means and figures over "
+            "tracks show such tracks nevertheless, since there is no other."
+        )
+    else:
+        notes += [
+            f"Claims, means and figures on orders and pairs of systems leave out {track}: {reason}."
+            for track, reason in not_compared(tables).items()
+        ]
     return Section(heading, [text], ["studied_tracks"], notes=notes)
 
 
@@ -238,7 +250,8 @@ def _lines(
 
 def _sentence(rows: pl.DataFrame, tracks: int) -> str:
     """Return how many claims hold, e.g. "Of 9 claims, 5 hold and 4 do not hold on 3 tracks."""
-    over = rows.filter(pl.col("track").is_null(), kind="paper")
+    stated = rows.filter(pl.col("track").is_null(), kind="paper")
+    over = stated.filter(bound_by="paper")
     held, failed, undecided, open_ones = (over.filter(verdict=v).height for v in SIGNS)
     counts = [f"{held} {'holds' if held == 1 else 'hold'}"]
     counts += [f"{failed} {'does' if failed == 1 else 'do'} not hold"] if failed else []
@@ -246,7 +259,13 @@ def _sentence(rows: pl.DataFrame, tracks: int) -> str:
     counts += [f"{open_ones} cannot be said"] if open_ones else []
     text = listed(counts)
     where = f" over {count(tracks, 'track')}" if tracks else ""
-    return f"Of {count(over.height, 'claim')} of the paper, {text}{where}."
+    ours = stated.height - over.height
+    are = "is" if ours == 1 else "are"
+    more = (
+        [f"{count(ours, 'more claim')} with a bound of irmeta {are} not counted."] if ours else []
+    )
+    more += [] if rows["se"].null_count() < rows.height else ["The numbers have no interval."]
+    return " ".join([f"Of {count(over.height, 'claim')} of the paper, {text}{where}.", *more])
 
 
 def _mark(row: Row) -> Mark:

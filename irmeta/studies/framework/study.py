@@ -17,7 +17,7 @@ from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
-from irmeta.errors import IrmetaError, did_you_mean
+from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.options import Options, load, option
 from irmeta.report import parse_formats
 from irmeta.report.notation import MEASURES, Notations
@@ -43,6 +43,15 @@ STUDIED_TRACKS = Table(
             "text", "why the track is excluded; null: it is not", null=True, show="none"
         ),
         "notes": Column("text", "notes on the track", null=True, show="none"),
+        "saturated": stored(
+            "real", "share of the lists that hold no doc that is not relevant; null: unknown", True
+        ),
+        "not_compared": stored(
+            "text",
+            "why claims, means and figures over tracks leave out the orders and pairs of systems "
+            "of the track; null: they do not",
+            True,
+        ),
     },
     caption="The tracks of the store.",
 )
@@ -96,11 +105,12 @@ CLAIMS = Table(
         "holding": stored("count", "over tracks: of these, tracks on which it holds", True),
         "undecided": stored("count", "over tracks: other tracks, where it is undecided", True),
         "open": stored("count", f"over tracks: other tracks, where it {OPEN}", True),
+        "votes": stored(
+            "count", "over tracks: groups of tracks with a vote; null: no groups were named", True
+        ),
+        "votes_holding": stored("count", "over tracks: of these, groups where it holds", True),
         "share_low": stored(
-            "real",
-            "over tracks: lower bound of the exact 95 % interval of the share of independent "
-            "collections on which it holds; null: not asked for",
-            True,
+            "real", "over tracks: lower bound of the exact 95 % interval of their share", True
         ),
         "share_high": stored("real", "upper bound", True),
         "mean": stored(
@@ -118,6 +128,23 @@ CLAIMS = Table(
     by="all",
 )
 """The table that every study with claims has."""
+CLAIM_DRAWS = Table(
+    "claim_draws",
+    ("track", "claim", "draw"),
+    {
+        "track": TRACK,
+        "claim": Column("name", "short name of the claim"),
+        "draw": Column("count", "number of the draw, from 0"),
+        "method": Column("name", "half: half of the queries; jackknife: all but one group of them"),
+        "number": Column("real", "the number of the claim; NaN: none"),
+        "drawn": Column("count", "queries of the draw"),
+        "queries": Column("count", "all queries"),
+    },
+    caption="The numbers of the claims on parts of the queries, from which their intervals are.",
+    folded=True,
+    only_filled=True,
+)
+"""The table of studies with claims on tracks that were run with intervals."""
 Tables = Mapping[str, "pl.DataFrame"]
 TableRows = Iterable[tuple[str, Any]]
 """Names of tables with some of their rows: a frame, dicts, or an Arrow table of the table's schema.
@@ -195,6 +222,38 @@ class MatrixOptions(Options):
         "group the name without it.",
         metavar="FILE",
     )
+
+
+@dataclass(frozen=True)
+class ClaimRunOptions(RunOptions):
+    """Options of running a study with claims about tracks."""
+
+    compared_systems: int = option(
+        10,
+        "Fewest systems of a track whose orders and pairs of systems count in claims and over "
+        "tracks.",
+        least=2,
+    )
+    interval: Literal["none", "half", "jackknife"] = option(
+        "none",
+        "Intervals of the numbers of claims, from the study made again on parts of the queries: "
+        "halves drawn without replacement, or all but one group in turn. Each draw takes about as "
+        "long as its part of the study.",
+    )
+    interval_draws: int = option(
+        20, "Halves of the queries, or groups of them; without an interval unused.", least=10
+    )
+    independent_by: str | None = option(
+        None,
+        "Count one vote per group of tracks, with an exact interval of the share of votes: a CSV "
+        "file with a column track, and its column that names the groups, or several.",
+        metavar="FILE:COLUMN[,COLUMN]",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.independent_by is not None and ":" not in self.independent_by:
+            raise UsageError(f"independent_by = {self.independent_by!r}: write FILE:COLUMN.")
 
 
 def read_printed(package: str) -> tuple[dict[str, str], ...]:
@@ -409,6 +468,12 @@ class Study:
     splits_tracks
         Whether `compute` reads blocks by `TrackView.map_blocks`: all workers then share the blocks
         of a large track.
+    on_parts
+        ``on_parts(options, tables)`` returns the options on parts of the queries of a track, from
+        the tables of all its queries: with facts of the track that `compute` estimates.
+    of_orders
+        Tables by track about orders or pairs of systems, whose rows count over tracks only on
+        tracks with enough systems that are not saturated.
     """
 
     name: str
@@ -428,6 +493,14 @@ class Study:
     file_tracks: Later = None
     inputs: Literal["tracks", "none", "optional"] = "tracks"
     splits_tracks: bool = False
+    on_parts: Later = None
+    of_orders: Sequence[str] = ()
+
+    @property
+    def run_options(self) -> type[RunOptions]:
+        """The class of the options of running it."""
+        has_tracks = self.claims is not None and self.inputs == "tracks"
+        return ClaimRunOptions if has_tracks else RunOptions
 
     @property
     def needs_store(self) -> bool:
@@ -439,7 +512,8 @@ class Study:
         """The tables by name, with `studied_tracks` and `claims` where the study has them."""
         shared = () if self.inputs == "none" else (STUDIED_TRACKS,)
         claims = () if self.claims is None else (CLAIMS,)
-        return by_name((*shared, *self.tables, *claims))
+        drawn = (CLAIM_DRAWS,) if self.run_options is ClaimRunOptions else ()
+        return by_name((*shared, *self.tables, *claims, *drawn))
 
     def table(self, name: str) -> Table:
         """Return a table by name.
@@ -459,7 +533,7 @@ class Study:
         return [
             [t.name, t.apart, t.key, [[n, c.kind, c.null] for n, c in t.columns.items()]]
             for t in self.by_table.values()
-            if t.by == by and t is not CLAIMS  # made anew each time
+            if t.by == by and t not in (CLAIMS, CLAIM_DRAWS)  # made anew, and by options of running
         ]
 
     def notations(self, rows: pl.DataFrame) -> Notations:

@@ -22,13 +22,20 @@ from irmeta.options import Options
 from irmeta.phrases import count
 from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import split_tracks, to_latex
-from irmeta.report.table_grid import Grid, grid, in_notation
+from irmeta.report.table_grid import Grid, grid, in_grey, in_notation
 from irmeta.schema.columns import paper_column
 from irmeta.studies.framework.claim_print import cited, claims_for_print
-from irmeta.studies.framework.part_tables import used_only
+from irmeta.studies.framework.part_tables import not_compared, used_only
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
 from irmeta.studies.framework.sections import claim_table
-from irmeta.studies.framework.study import CLAIMS, STUDIED_TRACKS, Section, Show, Study, Tables
+from irmeta.studies.framework.study import (
+    CLAIMS,
+    STUDIED_TRACKS,
+    Section,
+    Show,
+    Study,
+    Tables,
+)
 
 FILES_NOTE = (
     "The figures of the tracks are not inside this page but in the folder figures/: keep that "
@@ -54,15 +61,16 @@ def write_page(
 
     The page refers to the files of the tracks' figures if these exceed 8 MiB: 76 tracks have 55 MB.
     """
-    used = used_only(tables)
+    used = used_only(tables, study.of_orders)
     by_track = [RecordedFiles(files.root, folder_of(track)) for track in tracks]
     svgs = (files.root / name for part in by_track for name, _ in svg_files(part))
     refers_to_files = sum(local(svg).stat().st_size for svg in svgs) > MOST_EMBEDDED
     pictures = pictures_in(files)
     in_print = files.facts.get("style", "paper") == "paper"
     typeset = partial(_block, study, in_print)
+    every = used_only(tables)
     sections = [
-        typeset(section, used, pictures) for section in study.call("sections", used, options)
+        typeset(section, every, pictures) for section in study.call("sections", used, options)
     ]
     formats = files.facts["formats"] if study.drawn else []
     notes = [FILES_NOTE] if refers_to_files else []
@@ -212,6 +220,8 @@ def _grid(study: Study, in_print: bool, show: Show, tables: Tables) -> Grid:
         best=show.best,
         display=display_of,
     )
+    if show.table in study.of_orders:
+        cells = in_grey(cells, "track", not_compared(tables))
     cells = in_notation(cells, study.notations(frame)) if in_print else cells
     caption = f"{cells.caption} {show.about.get('', '')}".strip()
     cells = replace(cells, caption=caption, by_track=show.by_track, about=show.about)
@@ -263,6 +273,8 @@ def _track(
         f"{row['deepest_rank']:,}."
     )
     notes = [f"Left out: {row['left_out']}."] if row["left_out"] else []
+    if row["not_compared"]:
+        notes += [f"Claims on orders and pairs of systems leave it out: {row['not_compared']}."]
     notes += [f"{row['notes'][0].upper()}{row['notes'][1:]}."] if row["notes"] else []
     section = study.call("track_section", of_track, options, track)
     if section is None:

@@ -204,7 +204,7 @@ class StudyResults(Result):
         tables = dict(self.tables)
         drawn = [
             (figure.name, figure.draw)
-            for figure in charts(self.study, used_only(tables), self.options)
+            for figure in charts(self.study, used_only(tables, self.study.of_orders), self.options)
         ]
         for track in recorded_tracks(self._root):
             of_track = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
@@ -237,9 +237,13 @@ def claims(
         table `claims` of each study, among them claim, track (null: over
         tracks, or without a track), text, where, kind (paper, or check: by another
         test, margin, measure or parameter), statistic, number (NaN: none), shown (the number as
-        text), condition, verdict (holds, does not hold, or cannot be said), why, printed (the
-        paper's number), tracks and holding (over tracks: those with a verdict, and those on which
-        it holds).
+        text), condition, verdict (holds, does not hold, undecided, or cannot be said), why, printed
+        (the paper's number), low, high, se, interval (of the number; null where the studies were
+        run without intervals), bound_by (paper or irmeta), distance (number minus bound), tracks
+        and holding (over tracks: those on which it holds or fails, and those on which it holds),
+        undecided and open (the other tracks), votes to share_high (groups of tracks that were
+        named), mean to next_high (random-effects mean over tracks, with the intervals of the mean
+        and of another track).
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -44,9 +45,14 @@ class Saturation(NamedTuple):
         return cls(int(np.count_nonzero(is_saturated)), int(np.count_nonzero(has_list)))
 
     @property
+    def share(self) -> float:
+        """Share of the lists that are saturated; NaN: there is no list."""
+        return self.saturated / self.lists if self.lists else math.nan
+
+    @property
     def is_most(self) -> bool:
         """Whether most lists are saturated, so that the ranks of relevant docs say nothing."""
-        return 2 * self.saturated > self.lists
+        return self.share > 0.5
 
     def reason(self, consequence: str) -> str:
         """Return why a track is excluded."""
@@ -76,6 +82,8 @@ class TrackView:
         The track's name.
     rel
         The least relevant grade by which `studied` counts; None: that of the options, or 1.
+    saturation
+        Numbers of lists, and of those without a doc that is not relevant; None: not counted.
     """
 
     def __init__(
@@ -89,6 +97,7 @@ class TrackView:
         self.rel: float | None = None
         self._track, self._options = track.under(options.policy), options
         self._workers, self._executor = workers, executor
+        self.saturation: Saturation | None = None
         self._reason: str | None = None
         self._notes: list[str] = []
 
@@ -257,6 +266,8 @@ class TrackView:
             "used": self._reason is None,
             "left_out": self._reason,
             "notes": "; ".join(notes) or None,
+            "saturated": self.saturation and self.saturation.share,
+            "not_compared": None,  # options of running the study say how many systems are few
         }
 
 

@@ -62,14 +62,16 @@ def _pools(named: dict[str, list[str]]) -> Iterator[Claim]:
         yield Claim(f"{level}-left-out", f"Without its {level} in the pool, a system scores less.",
                     table_5, f"mean change of scores, each {level} left out, in %",
                     _left_out(level, everything), "< -5", "most", printed, ".1f",
-                    bound="irmeta")  # fmt: skip
+                    about="queries", bound="irmeta")  # fmt: skip
     recall, utility = (_left_out("group", named[kind]) for kind in (RECALL, UTILITY))
     yield Claim("recall-loses-more", "It loses more by recall than by utility measures.", table_5,
                 "change by recall minus that by utility measures, each group left out, in % points",
-                minus(recall, utility, ".1f"), "< 0", "most", format=".1f")  # fmt: skip
+                minus(recall, utility, ".1f"), "< 0", "most", format=".1f",
+                about="queries")  # fmt: skip
     yield Claim("contributors-gain", "Contributors gain with k: the docs of others are unjudged.",
                 table_5, "judged docs of contributors minus those of others, deeper minus shallower"
-                " of Judged@k and Judged@10", _gain, "> 0", format=".1%", check=True)  # fmt: skip
+                " of Judged@k and Judged@10", _gain, "> 0", format=".1%", check=True,
+                about="queries")  # fmt: skip
 
 
 def _cutoffs(named: dict[str, list[str]], options: Options) -> Iterator[Claim]:

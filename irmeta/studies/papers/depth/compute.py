@@ -34,7 +34,7 @@ from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import kendall_tau_b, over_common, pearson, round_means, round_rows
 from irmeta.stats.paired import PairedT
 from irmeta.studies.framework.study import TableRows, declared_rows
-from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
 from irmeta.studies.papers.depth.orders import Curves, orders, score_curves
 from irmeta.studies.papers.depth.pool import (
     StudiedPool,
@@ -519,7 +519,8 @@ def compute(track: TrackView, options: DepthOptions) -> TableRows:
 
 
 def _describe(track: TrackView, pool: StudiedPool) -> None:
-    """Add notes on what the tables of a track do not say."""
+    """Count saturated lists, and add notes on what the tables of a track do not say."""
+    track.saturation = total_saturation(Saturation.of(v, pool.options.rel) for v in pool.views)
     if not pool.facts.pool_known:
         track.note("the contributing systems are unknown, so all systems count as contributors")
     if not pool.has_nonrelevant:

@@ -22,6 +22,7 @@ from irmeta.rankings.pool import NOT_POOLED
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import needs_of, replace_arrays
 from irmeta.results.scores import Scores
+from irmeta.studies.framework.study import Tables
 from irmeta.studies.framework.track_view import StudiedTrack, TrackView
 from irmeta.studies.papers.depth.study import CUTOFFS, DEEPEST, PLOTTED_DEPTHS, DepthOptions
 
@@ -34,6 +35,15 @@ DEFAULT_DEPTH = 10
 def spec_of(measure: str) -> Spec:
     """Return the parsed measure."""
     return parse_measure(measure)
+
+
+def on_parts(options: DepthOptions, tables: Tables) -> DepthOptions:
+    """Return the options on some queries of a track: its pool is as deep as on all queries."""
+    known = tables["collections"].filter(
+        pl.col("depth_source").is_in(["comprehensive", "estimated"])
+    )
+    depths = tuple(int(depth) for depth in known["depth"]) if known.height else ()
+    return replace(options, pool_depths=options.pool_depths or depths)
 
 
 @dataclass(frozen=True)

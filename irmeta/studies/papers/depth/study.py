@@ -531,4 +531,6 @@ STUDY = Study(
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
+    on_parts=f"{HOME}.pool:on_parts",
+    of_orders=("table_6", "ties_tau", "table_7", "stability", "pool_budget", "guidance"),
 )

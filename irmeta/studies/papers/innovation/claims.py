@@ -36,11 +36,12 @@ def claims(options: Options) -> Iterator[Claim]:
     yield Claim("rare-first", "With rarity, S_rare is first with fewer relevant docs.",
                 "Section 3, Figure 1", f"D at alpha = {most:g} minus D at alpha = 0",
                 minus(_first(most), _first(0.0), ".0f"), "< 0", "all", "28 against 44 (DLT20)",
-                ".0f")  # fmt: skip
+                ".0f", about="queries", of_queries=False)  # fmt: skip
     yield Claim("common-unaffected", "Rarity hardly changes the rank of S_common.",
                 "Section 3, Figure 1", "mean over D of the share of all ranks that S_common moves "
                 f"from alpha = 0 to {most:g}", partial(_moved, most=most), f"<= {FEW_RANKS}", "all",
-                format=".1%", bound="irmeta")  # fmt: skip
+                format=".1%", about="queries", bound="irmeta",
+                of_queries=False)  # fmt: skip
     yield Claim("stability-converged", f"Stability has largely converged after {FIRST} trials.",
                 "Section 4.4", f"greatest difference of stability after {FIRST} and after all "
                 "trials", partial(_converged, families=options.families()), "<= 0.01", "all",

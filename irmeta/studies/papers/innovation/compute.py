@@ -30,7 +30,7 @@ from irmeta.stats.pairs import pairwise
 from irmeta.stats.ranking_stability import Fuzziness, stability
 from irmeta.stats.resampling import spread, system_subsets, takes_every_subset
 from irmeta.studies.framework.study import TableRows, declared_rows
-from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
 from irmeta.studies.papers.innovation.rare_track import (
     RareTrack,
     example_queries,
@@ -537,6 +537,7 @@ def compute(track: TrackView, options: Options) -> TableRows:
 def _describe(track: TrackView, rare: RareTrack) -> None:
     """Add notes on what the tables of a track do not say; exclude it if nothing is comparable."""
     options, facts = rare.options, rare.facts
+    track.saturation = total_saturation(Saturation.of(view, options.rel) for view in rare.views)
     without = sum(int((view.counts(options.rel) == 0).sum()) for view in rare.views)
     if rare.docs.is_empty():
         track.leave_out("no query has a relevant doc")

@@ -561,4 +561,5 @@ STUDY = Study(
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
+    of_orders=("figure_2", "table_1", "table_2", "table_3", "swaps", "dethroned"),
 )

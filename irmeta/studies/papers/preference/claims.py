@@ -45,7 +45,7 @@ def _correlations(options: Options) -> Iterator[Claim]:
         short = measure.partition("(")[0]
         yield Claim(f"correlates-{short.lower()}", f"RPP correlates with {short}.", where,
                     f"tau-b of the orders by RPP and {short}", tau(rpp, measure), ">= 0.8", "mean",
-                    printed)  # fmt: skip
+                    printed, bound="irmeta")  # fmt: skip
     for name, text, first, second, holds, printed in (
         ("as-measures", "RPP correlates with AP about as nDCG does", (rpp, ap), (ap, ndcg),
          ">= -0.05", "0.86 against 0.89"),
@@ -55,7 +55,8 @@ def _correlations(options: Options) -> Iterator[Claim]:
          "0.61 against 0.45"),
     ):  # fmt: skip
         yield Claim(name, f"{text}.", where, "difference of two tau-b",
-                    minus(tau(*first), tau(*second)), holds, "mean", printed)  # fmt: skip
+                    minus(tau(*first), tau(*second)), holds, "mean", printed,
+                    bound="paper" if holds == "> 0" else "irmeta")  # fmt: skip
 
 
 def _tau(order: Sequence[str], a: str, b: str) -> Number:
@@ -95,17 +96,17 @@ def _agreement(options: Options) -> Iterator[Claim]:
         short = measure.partition("(")[0]
         yield Claim(f"signs-{short.lower()}", f"RPP and {short} mostly prefer the same list.",
                     where, "share of pairs and queries with equal signs", signs(measure), ">= 0.85",
-                    "mean", "close to 0.90")  # fmt: skip
+                    "mean", "close to 0.90", bound="irmeta")  # fmt: skip
     yield Claim("signs-rr", "RPP and RR often do not, since RR ties many lists.", where,
                 "share of pairs and queries with equal signs", signs(rr), "< 0.7", "mean",
-                "0.50")  # fmt: skip
+                "0.50", bound="irmeta")  # fmt: skip
     yield Claim("interleaving", "RPP agrees with offline interleaving.", where,
                 "Pearson's r of RPP and OI", cell("figure_5", "r", measure_a=rpp,
-                measure_b=uniform), ">= 0.95", "mean", "0.98")  # fmt: skip
+                measure_b=uniform), ">= 0.95", "mean", "0.98", bound="irmeta")  # fmt: skip
     yield Claim("levels-differ", "Two lists differ at nearly every recall level.",
                 "Section 2, Figure 2", "share of the reached recall levels whose ranks differ",
                 cell("unequal_levels", "share_reached"), ">= 0.9", "mean", "93%",
-                "percent")  # fmt: skip
+                "percent", bound="irmeta")  # fmt: skip
 
 
 def _interleaving(options: Options) -> Iterator[Claim]:
@@ -154,7 +155,8 @@ def _missing(options: Options) -> Iterator[Claim]:
             short = measure.partition("(")[0]
             yield Claim(f"robust-{name}-{short.lower()}", f"With {what}, RPP is as robust as "
                         f"{short}.", where, number.format("RPP", short), minus(_mean(figure, rpp),
-                        _mean(figure, measure)), f">= {GRACE}", "all")  # fmt: skip
+                        _mean(figure, measure)), f">= {GRACE}", "all",
+                        bound="irmeta")  # fmt: skip
         yield Claim(f"rr-degrades-{name}", f"With {what}, RR degrades fastest.", where,
                     number.format("RR", "AP"), minus(_mean(figure, rr), _mean(figure, ap)), "< 0",
                     "all")  # fmt: skip

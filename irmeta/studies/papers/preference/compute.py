@@ -370,6 +370,7 @@ def _is_comparable(
     track: TrackView, compared: ComparedTrack, options: Options, share_unequal: float
 ) -> bool:
     """Check that there are pairs, queries and ranks to compare; exclude the track if not."""
+    track.saturation = compared.saturation(options.rel)
     without = int((~compared.is_relevant).sum())
     if without and compared.is_relevant.any():
         queries = count(without, "judged query has", "judged queries have")
@@ -380,7 +381,7 @@ def _is_comparable(
         track.leave_out("no query has a relevant doc")
     elif len(compared.facts.systems) < 2:
         track.leave_out("one system, so none to compare it with")
-    elif (saturation := compared.saturation(options.rel)).is_most:
+    elif (saturation := track.saturation).is_most:
         differ = f"{share_unequal:.1%} of the recall levels that a list reaches"
         effect = f"preferences mean little here: the ranks of two lists differ at {differ}"
         track.leave_out(saturation.reason(effect))

@@ -453,4 +453,15 @@ STUDY = Study(
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
+    of_orders=(
+        "orders",
+        "order_agreement",
+        "table_2",
+        "figure_5",
+        "figure_6",
+        "figure_7",
+        "table_3",
+        "table_4",
+        "label_noise",
+    ),
 )

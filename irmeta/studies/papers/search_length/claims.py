@@ -178,7 +178,7 @@ def _techniques(options: Options) -> Iterator[Claim]:
         deep = f"RRIE by {deep_a} minus RRIE by {deep_b}"
         claim = Claim(f"rrie-{name}", f"{sides}, {text}.", "Section 4.3, Table 1",
                       f"RRIE by {a} minus RRIE by {b}", gain, holds, "most", printed,
-                      "percent")  # fmt: skip
+                      "percent", bound="irmeta" if name == "map" else "paper")  # fmt: skip
         if are_roles:
             yield replace(claim, statistic=no_groups)
             claim = replace(claim, name=f"{claim.name}-best", printed="", check=True,
@@ -408,10 +408,11 @@ def _weights(options: Options) -> Iterator[Claim]:
     worked = Found(lengths[-1], ", ".join(f"{length:.1f}" for length in lengths))
     yield Claim("map-averages", "MAP averages only the top of the relevant docs, about half.", a1,
                 "share of the docs that MAP averages", averaged, "0.41 to 0.73", "mean",
-                EFFECTIVE_FRACTION.value, "percent")  # fmt: skip
+                EFFECTIVE_FRACTION.value, "percent", about="queries")  # fmt: skip
     text = "MAP counts a doc at any depth as if its search length were at most 1 + 1/MAP."
     yield Claim("map-squashes", text, a1, "median over runs of (1 + 1/MAP) / ASL", squashed, "< 1",
-                "most", "3.2 for lengths of 10,000", ".2f")  # fmt: skip
+                "most", "3.2 for lengths of 10,000", ".2f", about="queries",
+                bound="irmeta")  # fmt: skip
     yield Claim("worked-lengths", "It turns search lengths of 10,000 into lengths of 3.2.", a1,
                 "equivalent length of 10,000", lambda _: worked, "3.15 to 3.25", "once",
                 "1, 1, 1, 2.1, 2.7, 2.9, 3, 3.2, 3.2", ".2f")  # fmt: skip

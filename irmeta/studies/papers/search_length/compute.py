@@ -384,7 +384,7 @@ def compute(track: TrackView, options: Options) -> TableRows:
 
 def _describe(track: TrackView, gathered: Gathered, options: Options) -> None:
     """Exclude a track without meaningful search lengths, and add notes on its values."""
-    saturation = gathered.saturation
+    track.saturation = saturation = gathered.saturation
     if not gathered.relevant.any():
         track.leave_out("no query has a relevant doc")
     elif not gathered.has_lengths:

@@ -416,5 +416,6 @@ STUDY = Study(
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
+    of_orders=("table_1", "asl_differences", "reordering", "moves", "furthest"),
     splits_tracks=True,
 )

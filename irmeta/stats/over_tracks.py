@@ -1,0 +1,138 @@
+"""Statistics of several tracks: their random-effects mean, and the share of those that agree.
+
+The numbers of tracks differ by more than the sampling of their queries, so that the mean of tracks
+is that of a model of random effects: number = mean + effect of the track + error of its queries,
+with a variance between tracks and the known standard error of each. The interval of the mean is
+that of Hartung and Knapp; the prediction interval is for the true number of another track.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv, stdtrit
+
+from irmeta.errors import UsageError, check_share
+
+FEWEST = 5
+"""Tracks from which a variance between tracks is estimated."""
+LEAST_VARIANCE = 1e-12
+"""Least variance of a number, as a share of the greatest or of the spread: none has no error."""
+
+
+class TracksMean(NamedTuple):
+    """A random-effects mean over tracks.
+
+    Attributes
+    ----------
+    mean, low, high
+        The mean, and its confidence interval.
+    next_low, next_high
+        Prediction interval of the true number of another track.
+    variance
+        Variance between tracks (Paule and Mandel).
+    """
+
+    mean: float
+    low: float
+    high: float
+    next_low: float
+    next_high: float
+    variance: float
+
+
+def random_effects(numbers: np.ndarray, errors: np.ndarray, confidence: float = 0.95) -> TracksMean:
+    """Compute the random-effects mean of the numbers of tracks, with its intervals.
+
+    Parameters
+    ----------
+    numbers : float64 [track]
+        The number of each track.
+    errors : float64 [track]
+        Their standard errors, at least 0.
+    confidence
+        Confidence level of both intervals.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than `FEWEST` tracks, or a number or standard error is not finite.
+
+    Notes
+    -----
+    The variance between tracks is the solution of ``sum(w (number - mean)^2) = tracks - 1`` with
+    ``w = 1 / (variance + errors^2)``, 0 where it is negative (Paule and Mandel 1982). The variance
+    of the mean is that of Hartung and Knapp (2001), not below ``1 / sum(w)`` (Roever et al. 2015:
+    the unmodified one is too small where standard errors differ), with Student's t of
+    ``tracks - 1``. The prediction interval adds the variance between tracks, with Student's t of
+    ``tracks - 2`` (Higgins et al. 2009).
+    """
+    numbers, errors = np.asarray(numbers, np.float64), np.asarray(errors, np.float64)
+    check_share("confidence", confidence)
+    tracks = len(numbers)
+    if tracks < FEWEST or numbers.shape != errors.shape:
+        raise UsageError(
+            f"a random-effects mean needs {FEWEST} tracks, with a standard error each."
+        )
+    if not (np.isfinite(numbers).all() and np.isfinite(errors).all() and (errors >= 0).all()):
+        raise UsageError("a random-effects mean needs finite numbers, and standard errors from 0.")
+    spread = float(numbers.var(ddof=1))
+    within = np.maximum(errors**2, LEAST_VARIANCE * max(float((errors**2).max()), spread))
+    if not within.any():  # equal numbers without errors
+        mean = float(numbers[0])
+        return TracksMean(mean, mean, mean, mean, mean, 0.0)
+    variance = paule_mandel(numbers, within)
+    weights = 1.0 / (variance + within)
+    mean = float(np.average(numbers, weights=weights))
+    excess = float(np.sum(weights * (numbers - mean) ** 2)) / (tracks - 1)
+    of_mean = max(1.0, excess) / float(weights.sum())
+    share = (1.0 + confidence) / 2.0
+    margin = float(stdtrit(tracks - 1, share)) * math.sqrt(of_mean)
+    ahead = float(stdtrit(tracks - 2, share)) * math.sqrt(of_mean + variance)
+    return TracksMean(mean, mean - margin, mean + margin, mean - ahead, mean + ahead, variance)
+
+
+def paule_mandel(numbers: np.ndarray, within: np.ndarray) -> float:
+    """Estimate the variance between tracks from numbers and their variances above 0, [track]."""
+    from scipy.optimize import brentq  # imported late: slow, and needed by claims alone
+
+    def excess(variance: float) -> float:
+        weights = 1.0 / (variance + within)
+        mean = np.average(numbers, weights=weights)
+        return float(np.sum(weights * (numbers - mean) ** 2)) - (len(numbers) - 1)
+
+    if excess(0.0) <= 0.0:
+        return 0.0
+    # With equal weights the sum is (tracks - 1) spread / variance, so that this is above the root.
+    above = 2.0 * float(numbers.var(ddof=1)) + 2.0 * float(within.max())
+    while excess(above) > 0.0:
+        above *= 2.0
+    root: Any = brentq(excess, 0.0, above, xtol=1e-14 * above)
+    return float(root)
+
+
+def share_interval(holding: int, number: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Compute the exact interval of Clopper and Pearson (1934) for a share of independent votes.
+
+    Its coverage is at least `confidence` for independent votes; tracks that share docs, queries or
+    systems are none.
+
+    Parameters
+    ----------
+    holding, number
+        Votes for, and all votes.
+
+    Raises
+    ------
+    UsageError
+        If there is no vote, or `holding` is not between 0 and `number`.
+    """
+    check_share("confidence", confidence)
+    if not 0 <= holding <= number or number < 1:
+        raise UsageError(f"holding = {holding} is no number of {number} votes.")
+    tail = (1.0 - confidence) / 2.0
+    low = betaincinv(holding, number - holding + 1, tail) if holding else 0.0
+    high = betaincinv(holding + 1, number - holding, 1.0 - tail) if holding < number else 1.0
+    return float(low), float(high)
