@@ -35,9 +35,9 @@ def test_search_length__saturated_track_cannot_be_said_and_map_averages_half(
 ):
     made = irmeta.studies.search_length(real_store, tmp_path / "asl", track=TRACKS, resamples=5)
     beyond = rows_of(made, "relevant-beyond-100")
-    misses = "NLPR03vb10, the best system by Eq. 3, misses 93% of the docs"
+    misses = "NLPR03vb10, the best system by Eq. 3, misses 93% of the relevant docs that ASL counts"
     assert beyond["robust-2003"] == ("cannot be said", f"{misses}; unretrieved=depth: 276.2, holds")
-    assert beyond["web-2012"][1].endswith("misses 72% of the docs; unretrieved=depth: 601.3, holds")
+    assert beyond["web-2012"][1].endswith("docs that ASL counts; unretrieved=depth: 601.3, holds")
     assert beyond["legaldiv"][0] == "cannot be said"
     assert "4,624 of 4,624 lists hold no doc that is not relevant" in (beyond["legaldiv"][1] or "")
     averaged = made.tables["claims"].filter(claim="map-averages").row(0, named=True)

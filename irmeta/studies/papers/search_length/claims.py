@@ -119,16 +119,17 @@ def _best_length(measure: str, options: Options) -> Callable[[Tables], float]:
         number = value(tables, "headroom", "value", measure=measure)
         if measure not in options.deep.values():
             row = tables["headroom"].row(by_predicate=pl.col("measure") == measure, named=True)
-            _check_retrieved(row["system"], row["missed_counted"])
+            _check_retrieved(row["system"], measure, row["missed_counted"])
         return number
 
     return statistic
 
 
-def _check_retrieved(system: str, missed: float) -> None:
+def _check_retrieved(system: str, measure: str, missed: float) -> None:
     """Raise CannotBeSaid if a system misses most of the docs that its search length counts."""
     if missed > MOST_MISSED:
-        raise CannotBeSaid(f"{system}, the best system by Eq. 3, misses {missed:.0%} of the docs")
+        docs = f"{missed:.0%} of the relevant docs that {measure} counts"
+        raise CannotBeSaid(f"{system}, the best system by Eq. 3, misses {docs}")
 
 
 def _correspondence(options: Options) -> Iterator[Claim]:
@@ -194,8 +195,8 @@ def _gain(measure: str, options: Options) -> Callable[[Tables], float]:
         if options.deep.get(measure, measure) != measure:
             missed = value(tables, "table_1", "missed_counted", measure=measure)
             if missed > MOST_MISSED:
-                raise CannotBeSaid(f"by {measure} one of both systems misses {missed:.0%} of the "
-                                   "docs")  # fmt: skip
+                raise CannotBeSaid(f"one of both systems misses {missed:.0%} of the relevant docs "
+                                   f"that {measure} counts")  # fmt: skip
         return gain
 
     return statistic
@@ -325,7 +326,7 @@ def _best_system(tables: Tables, measure: str, deep: str) -> str:
         raise CannotBeSaid(f"no system has a value of {measure}")
     system, missed = rows.select("system", "missed").row(0)
     if measure != deep:
-        _check_retrieved(system, missed)
+        _check_retrieved(system, measure, missed)
     return system
 
 

@@ -30,6 +30,7 @@ CLASSES: Mapping[int, tuple[tuple[float, str], ...]] = {
 SHORT = "best system misses more relevant docs than the median system"
 DAGGER = pl.when("short").then(pl.col("track") + " \u2020").otherwise("track")
 FEWEST = 3  # tracks of a distribution
+CHOICE = {"floor": "missed docs as in Eq. 3", "depth": "missed docs below rank D"}
 DAGGERS = "\u2020: the best system misses more relevant docs than the median system."
 
 
@@ -166,8 +167,8 @@ def _chain(rows: pl.DataFrame, options: Options, value: str) -> Any:
     return strip(
         rows.select(row=row, name=pl.format("{}, {}", "change", "track"), value=value),
         title=f"{'Correlation of orders' if is_tau else 'Largest move'} when the measure changes",
-        subtitle="one dot per track; below: mean plus and minus one standard deviation; docs not "
-        f"retrieved: {rows['unretrieved'][0]}",
+        subtitle="one dot per track; below: mean plus and minus one standard deviation; "
+        f"{CHOICE[rows['unretrieved'][0]]}",
         x_title=CHAIN_AXES[value],
         domain=(-1.0 if is_signed else 0.0, 1.0) if is_tau else (0.0, 100.0),
         digits=".2f" if is_tau else ".0f",
