@@ -104,7 +104,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
 
 def _reordering(tables: Tables, chains: Sequence[str], name: str, what: str) -> Iterator[Show]:
     """Yield Table 2 of some chains, with both choices for docs not retrieved side by side."""
-    tracks = name_tracks(tables["studied_tracks"].filter("used"))
+    tracks = name_tracks(tables["reordering"].unique("track", maintain_order=True)) or "no track"
     for suffix, number, over, columns in (
         ("", "Reordering of systems by", f"mean over {tracks}", ("delta_sort", "tau")),
         ("_values", "New over old values of systems with", f"mean over all systems of {tracks}",
