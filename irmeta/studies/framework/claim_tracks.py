@@ -60,17 +60,19 @@ class Source(NamedTuple):
     value: pl.Expr
 
 
+_depth = pl.col("depth").cast(pl.Int32, strict=False)  # text where queries differ
+_is_known = pl.col("depth_source") != "default"
 _has_lists = pl.col("lists_without_nonrelevant").is_not_null()
 _lists = (pl.col("queries") - pl.col("no_list")).filter(_has_lists)
-_saturated = pl.col("lists_without_nonrelevant").sum() / _lists.sum()
+_saturated = (pl.col("lists_without_nonrelevant").sum() / _lists.sum()).fill_nan(None)
 SOURCES = (
-    Source("pool_depth", "depth", "collections", pl.col("depth").first()),
+    Source("pool_depth", "depth", "collections", _depth.filter(_is_known).first()),
     Source("list_length", "overview", "systems", pl.col("rows").sum() / pl.col("lists").sum()),
     Source("saturated", "search-length", "means", _saturated),
     Source("saturated", "overview", "means", _saturated),
     Source("missed", "search-length", "headroom", pl.col("median_missed").drop_nulls().first()),
 )
-"""Tables with facts beside `studied_tracks`; of several for one fact, the first that is there."""
+"""Tables with facts beside `studied_tracks`; of several for one fact, the first with a number."""
 
 
 def year_of(track: str) -> int | None:
@@ -116,15 +118,17 @@ def facts_of_tracks(
         year=pl.Series([year_of(name) for name in facts["track"]], dtype=pl.Int32),
         group=pl.Series([group_of(name) for name in facts["track"]], dtype=pl.String),
         relevant_per_query=pl.col("relevant") / pl.col("queries"),
+        **{source.fact: pl.lit(None) for source in SOURCES if source.fact not in facts.columns},
     )
     by_study = {result.study.name: result for result in results}
     for source in SOURCES:
         tables = by_study[source.study].tables if source.study in by_study else {}
-        if source.fact not in facts.columns and source.table in tables:
-            rows = tables[source.table].group_by("track").agg(source.value.alias(source.fact))
+        if source.table in tables:
+            rows = tables[source.table].group_by("track").agg(value=source.value)
             facts = facts.join(rows, on="track", how="left")
-    missing = [pl.lit(None).alias(name) for name in FACTS if name not in facts.columns]
-    facts = CLAIM_TRACKS.frame(facts.with_columns(missing).select(*CLAIM_TRACKS.columns))
+            facts = facts.with_columns(pl.coalesce(source.fact, "value").alias(source.fact))
+            facts = facts.drop("value")
+    facts = CLAIM_TRACKS.frame(facts.select(*CLAIM_TRACKS.columns))
     return facts if file is None else with_stated(facts, Path(file))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,6 +122,9 @@ def _run(
     study: Study, store: StoreReader | None, policy: EvalPolicy, root: Path, run_options: RunOptions
 ) -> Done:
     folder = root / study.name
+    if study.run_options is RunOptions:  # without claims about tracks
+        values = {each.name: getattr(run_options, each.name) for each in fields(RunOptions)}
+        run_options = RunOptions(**values)
     if study.inputs == "none":
         store, run_options = None, replace(run_options, track=None, only=False)
     try:

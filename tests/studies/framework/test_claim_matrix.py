@@ -24,6 +24,7 @@ from irmeta.studies.framework.claim_matrix import ClaimMatrix
 from irmeta.studies.framework.claim_print import condition_in_words, with_levels
 from irmeta.studies.framework.claim_tracks import (
     CLAIM_TRACKS,
+    SOURCES,
     facts_of_tracks,
     group_of,
     in_order,
@@ -37,10 +38,10 @@ from support import tiny
 from support.tiny import TinyOptions
 from twins import claims as naive
 
-ABOVE = Claim("above", "It is above.", "Table 1", "n", cell("numbers", "n"), "> 5", systems=1)
+ABOVE = Claim("above", "It is above.", "Table 1", "n", cell("numbers", "n"), "> 5", about="queries")
 INSIDE = Claim("inside", "It is inside.", "Table 2", "n", cell("numbers", "n"), "4 to 6", "mean",
-               systems=1, bound="irmeta")  # fmt: skip
-CHECK = Claim("check", "It is small.", "-", "n", cell("numbers", "n"), "<= 5", systems=1,
+               about="queries", bound="irmeta")  # fmt: skip
+CHECK = Claim("check", "It is small.", "-", "n", cell("numbers", "n"), "<= 5", about="queries",
               check=True)  # fmt: skip
 ONCE = Claim("once", "It is one.", "Section 9", "one", lambda _: 1.0, ">= 1", "once")
 
@@ -115,6 +116,26 @@ def test_facts__years_of_names_are_those_of_the_catalogue():
     folders = {t.folder: years[c.id] for c in catalog.all_choices().values() for t in c.tasks}
     assert len(folders) > 60
     assert {folder: year_of(folder) for folder in folders} == folders
+
+
+def test_facts__are_in_tables_that_studies_declare():
+    for source in SOURCES:
+        columns = registry.find(source.study).table(source.table).columns
+        assert {*source.value.meta.root_names()} <= {*columns}, source.fact
+
+
+def test_facts__of_lists_and_pools():
+    of_lists = pl.DataFrame({
+        "track": ["a", "a", "a", "b"], "queries": [10, 10, 10, 4], "no_list": [2, 0, 0, 0],
+        "lists_without_nonrelevant": [2, 7, None, None],
+    })  # fmt: skip
+    pools = pl.DataFrame({"track": ["a", "b", "c"], "depth": ["7", "10", "mixed"],
+                          "depth_source": ["given", "default", "given"]})  # fmt: skip
+    values = {source.fact: source.value for source in SOURCES}
+    found = of_lists.group_by("track", maintain_order=True).agg(values["saturated"].alias("x"))
+    assert found["x"].to_list() == [0.5, None]
+    found = pools.group_by("track", maintain_order=True).agg(values["pool_depth"].alias("x"))
+    assert found["x"].to_list() == [7, None, None]
 
 
 def test_order__of_tracks():
@@ -331,6 +352,19 @@ def test_command__refuses_options_without_effect(results, run, options, error: s
     done = run("study", "claims", results.folder, *options)
     assert done.status == 2
     assert error in done.err
+
+
+def test_run_all__with_intervals_runs_studies_without_claims_too(
+    store, tmp_path: Path, undrawn, monkeypatch
+):
+    for name in registry.OWN.keys() - {"claimed", "tiny"}:
+        monkeypatch.delitem(registry.OWN, name)
+    registry.study_modules.cache_clear()
+    done = irmeta.studies.run_all(
+        store, tmp_path / "all", track="a", figures=False, interval="half", interval_draws=10
+    )
+    problems = {outcome.study.name: outcome.problem for outcome in done}
+    assert problems == {"claimed": "", "tiny": ""}
 
 
 def test_run_all__writes_the_claims_of_all_studies(store, tmp_path: Path, undrawn, monkeypatch):
