@@ -45,6 +45,7 @@ STATISTICS: Mapping[str, tuple[str, ...]] = {
     "segments": ("chung2013", "gail1985", "westfall1993"),
     "drawn": ("frobe2023",),
     "interval": ("student1908",),
+    "weighted t": ("student1908", "bell2002", "pustejovsky2018"),
 }
 """References of tests, corrections and other statistics, by their names in provenance."""
 RANDOM_TESTS = ("permutation", "bootstrap", "hsd-randomised", "bootstrap-max-t", "max-t")
@@ -185,6 +186,9 @@ class _Methods:
             self.tracks[name] = facts
         if isinstance(record.get("eval_policy"), Mapping):
             self.policies[_policy_text(record["eval_policy"])] = None
+        if "query_weights_sha256" in record:
+            digest = record["query_weights_sha256"]
+            self.statistics[f"Queries have weights (file with SHA-256 {digest})."] = None
         for name in ("compare", "power", "prefer", "agree", "reproduce", "drawn", "interval",
                      "over_tracks"):  # fmt: skip
             if isinstance(record.get(name), Mapping):
@@ -242,7 +246,11 @@ class _Methods:
             key = "bootstrap" if settings.get("interval") == "bootstrap" else name
             return f"{what} {self._cited(key)} ({_policy_text(chosen)})."
         tests = settings.get("tests") or [settings["test"]]
-        words = [f"{TEST_NAMES[test]} {self._cited(test)}" for test in tests]
+        weighted = "weighted " if "query_weights_sha256" in settings else ""
+        words = [
+            f"{weighted}{TEST_NAMES[test]} {self._cited(f'{weighted}t' if test == 't' else test)}"
+            for test in tests
+        ]
         named = listed([f"{'an' if text[0] in 'aeiou' else 'a'} {text}" for text in words])
         correction, levels = settings["correction"], settings["alpha"]
         if correction != "none":

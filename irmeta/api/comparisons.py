@@ -65,8 +65,9 @@ class Comparison(Result):
         rank (equal means share one), system, mean, queries (number that the mean and, for a test
         of all systems at once, the test used), no_list (of these, queries without a list of the
         system; null: values without lists); best mean first. Then rank_low, rank_high and tier
-        (see `irmeta.stats.rank_sets`), better_than, worse_than (number of systems), top (whether it
-        has a mean and is worse than none; null: no pair of it can be tested); or with a baseline
+        (see `irmeta.stats.rank_sets`; not with weights of queries), better_than, worse_than (number
+        of systems), top (whether it has a mean and is worse than none; null: no pair of it can be
+        tested); or with a baseline
         difference (the system's mean minus the baseline's; where systems lack queries, the column
         baseline_mean comes before it, and means and numbers of queries are of the queries that the
         system shares with the baseline), effect, low, high, interval
@@ -87,7 +88,8 @@ class Comparison(Result):
     matrix : Matrix
         The values that were tested.
     rank_sets : RankSets or None
-        Simultaneous rank sets of the systems, at confidence level 1 - alpha; None with a baseline.
+        Simultaneous rank sets of the systems, at confidence level 1 - alpha; None with a baseline
+        or weights of queries.
     """
 
     pairs: Pairs
@@ -107,6 +109,11 @@ class Comparison(Result):
             f"relative: mean / mean of {self.pairs.baseline} - 1 over their shared queries; "
             f"{intervals}, each for its system alone"
         )
+
+    @property
+    def means_text(self) -> str:
+        """What the means are, as a caption names them."""
+        return "Weighted means over queries" if self.pairs.weighted else "Means over queries"
 
     @property
     def own_means(self) -> pl.DataFrame:
@@ -194,7 +201,7 @@ class Comparison(Result):
         return offline(pairwise_significance(self.pairs.frame(), order, title, self.alpha, test))
 
     def show_ranks(self) -> alt.LayerChart | None:
-        """Draw the rank set of each system, best first; None with a baseline or one system."""
+        """Draw the rank set of each system, best first; None without `rank_sets` or pairs."""
         if self.rank_sets is None or not self.rank_sets.pairs:
             return None
         rows = self.rank_sets.systems.rename({"system": "name"})
@@ -290,7 +297,7 @@ class Comparisons(SummaryList[Comparison]):
             frame,
             {c.pairs.label: c.pairs.direction for c in compared},
             name="comparison",
-            caption=caption or "Means over queries.",
+            caption=caption or f"{compared[0].means_text}.",
             digits=digits,
             marks=marks,
             system_names=printed,
@@ -566,8 +573,9 @@ def comparison(
     order = np.lexsort((np.array(matrix.systems), worst_last))
     place = np.searchsorted(np.sort(worst_last), worst_last) + 1
     is_every = pairs.baseline is None
-    sets = rank_sets(seen, confidence=1 - alpha, rng=rng) if is_every else None
-    facts = _against(pairs, alpha) if sets is None else _counts(pairs, means, alpha, sets)
+    has_sets = is_every and not pairs.weighted
+    sets = rank_sets(seen, confidence=1 - alpha, rng=rng) if has_sets else None
+    facts = _counts(pairs, means, alpha, sets) if is_every else _against(pairs, alpha)
     if relative:
         base = pairs.systems.index(str(pairs.baseline))
         facts = {**relative_differences(seen.values, base, 1 - alpha).to_dict(), **facts}
@@ -604,16 +612,19 @@ def _without_list(matrix: Matrix) -> pl.Series:
 
 
 def _counts(
-    pairs: Pairs, means: np.ndarray, alpha: float, sets: RankSets
+    pairs: Pairs, means: np.ndarray, alpha: float, sets: RankSets | None
 ) -> dict[str, np.ndarray | pl.Series | list[bool | None]]:
     better = pairs.better(alpha)
     worse_than = better.sum(axis=0)
     top = (worse_than == 0) & ~np.isnan(means)
     is_open = top & (np.isnan(pairs.p_adjusted).sum(axis=1) == max(len(means) - 1, 1))
-    systems = pl.DataFrame({"system": pairs.systems}, {"system": pl.String})
-    ranks = systems.join(sets.systems, on="system", how="left", maintain_order="left")
+    ranks = dict[str, pl.Series]()
+    if sets is not None:
+        systems = pl.DataFrame({"system": pairs.systems}, {"system": pl.String})
+        joined = systems.join(sets.systems, on="system", how="left", maintain_order="left")
+        ranks = {name: joined[name] for name in ("rank_low", "rank_high", "tier")}
     return {
-        **{name: ranks[name] for name in ("rank_low", "rank_high", "tier")},
+        **ranks,
         "better_than": better.sum(axis=1).astype(np.int32),
         "worse_than": worse_than.astype(np.int32),
         "top": [None if no_test else one for one, no_test in zip(top, is_open, strict=True)],

@@ -22,6 +22,7 @@ from irmeta.results.matrix import Matrix, query_differences
 from irmeta.schema.columns import PLAIN
 from irmeta.schema.result_tables import GATE, GATE_QUERIES
 from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
+from irmeta.stats.weighted import weighted_moments
 from irmeta.summaries import Result, Summary
 
 MOST_NAMED = 10
@@ -297,13 +298,12 @@ def _row(
     """Return the row of one system."""
     pairs, system = one.pairs, one.pairs.systems[place]
     matrix = one.matrix.complete() if pairs.test in COMPLETE_TESTS else one.matrix
-    both = matrix.values[:, [place, base]]
-    both = both[~np.isnan(both).any(axis=1)]
-    mean, baseline_mean = both.mean(axis=0).tolist() if len(both) else (np.nan, np.nan)
+    both = matrix.only_systems(np.array([place, base])).complete()
+    mean, baseline_mean = both.means.tolist()
     drop = -pairs.direction * float(pairs.difference[place, base])
     p_values = [float(p[place, base]) for p in (pairs.p_uncorrected, pairs.p_adjusted)]
     queries = int(pairs.queries[place, base])
-    lower = _lower_limit(pairs.direction * (both[:, 0] - both[:, 1]), one.alpha)
+    lower = _lower_limit(both, one.alpha)
     names, known = _lost(one.matrix, place, base)
     change, faults = f"worse by {drop:.4f}" if drop > TIE else "not worse", list[str]()
     scores = f"{system} {mean:.4f}, {pairs.baseline} {baseline_mean:.4f}"
@@ -324,7 +324,7 @@ def _row(
         is_fault = len(names) > allowed_losses(rule.lost, known)
         faults += [f"{named}, more than {rule.lost}"] if is_fault else []
         change += "" if is_fault else f", {named}"
-    over = f"over {count(queries, 'query')}"
+    over = f"over {count(queries, 'weighted query' if pairs.weighted else 'query')}"
     reason = f"{pairs.subject}: {scores} {over}: {', '.join([change, *faults])}"
     if rule.non_inferior and not faults:
         reason += f", {rule.text(one.alpha)}: {lower:.4f}"
@@ -356,12 +356,20 @@ def _inferior(lower: float, rule: Rule, queries: int) -> list[str]:
     return [f"not shown non-inferior: lower limit {lower:.4f}, not above -{rule.max_drop:g}"]
 
 
-def _lower_limit(gains: np.ndarray, alpha: float) -> float:
-    """Return the one-sided lower limit of a mean gain by Student's t; NaN for fewer than 2."""
+def _lower_limit(both: Matrix, alpha: float) -> float:
+    """Return the one-sided lower limit of a system's mean gain over the baseline by Student's t.
+
+    `both` has the values of the two; NaN for fewer than two queries.
+    """
+    gains = both.oriented[:, 0] - both.oriented[:, 1]
     if len(gains) < 2:
         return float("nan")
-    error = gains.std(ddof=1) / np.sqrt(len(gains))
-    return float(gains.mean() - stdtrit(len(gains) - 1, 1 - alpha) * error)
+    if both.weights is not None:
+        (mean,), _, (error,), (freedom,), _ = weighted_moments(gains[:, None], both.weights)
+    else:
+        error, freedom = gains.std(ddof=1) / np.sqrt(len(gains)), len(gains) - 1
+        mean = gains.mean()
+    return float(mean - stdtrit(freedom, 1 - alpha) * error)
 
 
 def _lost(matrix: Matrix, place: int, base: int) -> tuple[list[str], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 import polars as pl
@@ -32,6 +32,10 @@ from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.readers.forms import TABLES, Kind, recognize
 from irmeta.trec.source import BrokenTrack, TrackSource, track_of_files
 from irmeta.trec.streams import InputFile
+
+if TYPE_CHECKING:
+    from irmeta.results.query_weights import QueryWeights
+    from irmeta.results.segments import Segments
 
 
 @shows_progress("Reading")
@@ -307,6 +311,8 @@ class EvaluateChoices(Policies, total=False):
 
     memory: int | None
     progress: Progress
+    segments: Segments | pl.DataFrame | str | Path | None
+    query_weights: QueryWeights | pl.DataFrame | str | Path | None
 
 
 @shows_progress("Evaluating")
@@ -341,7 +347,8 @@ def evaluate(
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
         duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, drop_docs,
         chunks, columns, queries, negative, pool_order, pool_depth, pool_without, system, query,
-        query_file; rel as in `from_data`; memory, for a collection, as in `read`.
+        query_file; rel as in `from_data`; memory, for a collection, as in `read`; segments and
+        query_weights as in `Store.evaluate`.
 
     Returns
     -------
@@ -379,6 +386,7 @@ def evaluate(
         raise UsageError("`interval` is of means: omit `per_query`.")
     given: Any = dict(choices)
     rel = given.pop("rel", None)
+    of_means = (given.pop("segments", None), given.pop("query_weights", None))
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
     memory = given.pop("memory", None)
     limit = {} if memory is None else {"memory": memory}
@@ -389,6 +397,7 @@ def evaluate(
             raise UsageError(f"{qrels} holds its runs: pass only measures.")
         wanted: Any = "default" if runs is None and measures is None else runs or measures
         asked = {"track": track, "per_query": per_query, "interval": interval, "rng": rng}
+        asked |= dict(zip(("segments", "query_weights"), of_means, strict=True))
         given |= {} if rel is None else {"rel": rel}
         source = _store_of(qrels, track, workers, reading | limit)
         return source.evaluate(wanted, workers=workers, **asked, **given)
@@ -405,7 +414,16 @@ def evaluate(
     for name in (None,) if policy.overlay else opened.set_names:
         of_set = opened.under(replace(policy, qrels=name))
         of_sets.append(evaluate_track(of_set, relevant_in_set(of_set, specs), workers))
+    labels = list[str | None]()
+    if any(of_queries is not None for of_queries in of_means):
+        from irmeta.results.query_weights import parts_by_query
+
+        by_query = {"per_query": per_query, "selected": policy.selects_queries}
+        of_sets, labels = parts_by_query(of_sets, *of_means, **by_query)
     frames = [scores.frame(per_query=per_query) for scores in of_sets]
+    for frame, segment in zip(frames, labels, strict=False):
+        column = pl.Series("segment", [segment], pl.String).new_from_index(0, frame.height)
+        frame.insert_column(0, column)
     if interval is not None:
         from irmeta.stats.means import with_intervals  # only intervals need scipy
 

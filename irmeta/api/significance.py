@@ -35,6 +35,7 @@ from irmeta.report.figure_file import add_mark, images_of, offline
 from irmeta.report.figures import achieved_significance
 from irmeta.report.theme import to_spec, without_titles
 from irmeta.results.matrix import Matrix, qrels_of
+from irmeta.results.query_weights import QueryWeights
 from irmeta.results.segments import Segments
 from irmeta.results.tidy_files import has_written, provenance, write_out
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
@@ -90,6 +91,7 @@ def compare(
     measures: str | Iterable[str] | None = None,
     *,
     segments: Segments | pl.DataFrame | str | Path | None = None,
+    query_weights: QueryWeights | pl.DataFrame | str | Path | None = None,
     track: Tracks = None,
     workers: int | None = None,
     progress: Progress = None,
@@ -112,6 +114,11 @@ def compare(
         of a comparison counts the pairs of its segment alone, so that chance finds more in more
         segments. `Comparisons.by_segment` corrects over all segments (max-t by sign flips), and
         tests whether a difference depends on the segment [2]_ and whether it is reversed [3]_.
+    query_weights : DataFrame, str or Path, optional
+        Weights of the queries, such as how often users ask them: a frame or CSV file with the
+        columns query, weight (above 0; only their ratios count) and, where tracks share names of
+        queries, track. Means are weighted, and so are the tests ``t`` and ``permutation``, the only
+        ones with a weighted form: see `irmeta.stats.pairwise`. There is no `by_segment` then.
     track, workers, progress, **choices
         See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
 
@@ -128,7 +135,11 @@ def compare(
         If no measure is named and there are several, or a name, baseline or level is unknown;
         for a matrix with a measure or track beside it; for `less_is_better` of a known measure; for
         `robust` of values without a store, of several qrels sets, or with a baseline; for
-        `relative` without one.
+        `relative` without one; for `query_weights` with another test than ``t`` and
+        ``permutation``, with `robust` or with `relative`.
+    DataError
+        If `segments` or `query_weights` cannot be read, a query of the values has no weight, or one
+        with a weight has no values (unless queries are selected).
 
     References
     ----------
@@ -150,6 +161,9 @@ def compare(
     """
     if options.robust and options.baseline is not None:
         raise UsageError("`robust` tests all pairs of systems: omit `baseline` or `robust`.")
+    if query_weights is not None and (options.robust or options.relative):
+        unweighted = "robust" if options.robust else "relative"
+        raise UsageError(f"`{unweighted}` has no form for weights of queries: omit one of them.")
     if options.robust and segments is not None:
         raise UsageError("`robust` checks conclusions over all queries: omit `segments`.")
     if options.relative and options.baseline is None:
@@ -171,6 +185,14 @@ def compare(
         "alternative": options.alternative,
     }
     sets, settings = qrels_of(values), _settings(options)
+    if query_weights is not None:
+        weights = QueryWeights.of(query_weights)
+        if isinstance(source, OpenedStore):
+            selected = source.policy_with(policies).selects_queries
+        else:
+            selected = any(policies.get(name) is not None for name in ("query", "query_file"))
+        values = weights.weigh(values, selected=selected)
+        settings |= {"query_weights_sha256": weights.sha256}
     chosen = None if segments is None else Segments.of(segments)
     parts = [((m, None), name) for m, name in zip(values, sets, strict=True)]
     if chosen is not None:
@@ -193,7 +215,7 @@ def compare(
             else against_baselines(m, options.baseline, **testing)
         )
     )
-    if chosen is not None:
+    if chosen is not None and query_weights is None:
         compared.by_segment = _by_segment(compared, chosen, options)
     if isinstance(source, OpenedStore):
         compared.unjudged = partial(_unjudged_shares, source, track, workers, policies)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from irmeta.api.significance import Power
     from irmeta.api.stability import StoreStability
     from irmeta.measures.explain import Explanation
+    from irmeta.results.query_weights import QueryWeights
     from irmeta.results.segments import Segments
     from irmeta.stats.leaderboards import Leaderboard
 
@@ -180,6 +181,7 @@ class Store(OpenedStore):
         *,
         track: Tracks = None,
         segments: Segments | pl.DataFrame | str | Path | None = None,
+        query_weights: QueryWeights | pl.DataFrame | str | Path | None = None,
         per_query: bool = False,
         interval: MeanInterval | None = None,
         rng: int | np.random.Generator = 0,
@@ -199,6 +201,8 @@ class Store(OpenedStore):
         segments : DataFrame, str or Path, optional
             Segments of the queries, see `irmeta.prefer`: means of each follow those of all queries,
             in a column segment (null: all queries).
+        query_weights : DataFrame, str or Path, optional
+            Weights of the queries in means and intervals ``t``: see `irmeta.compare`.
         per_query : bool, default False
             Whether rows are values of queries instead of means.
         interval : {'t', 'bootstrap'}, optional
@@ -246,15 +250,13 @@ class Store(OpenedStore):
         specs, policy = parse_call(measures, self.merged(choices))
         if interval is not None and per_query:
             raise UsageError("`interval` is of means: omit `per_query`.")
-        if segments is not None and per_query:
-            raise UsageError("`segments` is for means: omit `per_query`.")
         all_scores = evaluate_tracks(self.reader, track, specs, policy, workers, executor)
         labels = list[str | None]()
-        if segments is not None:
-            from irmeta.results.segments import Segments
+        if segments is not None or query_weights is not None:
+            from irmeta.results.query_weights import parts_by_query
 
-            parts = [part for of in Segments.of(segments).parts_of(all_scores) for part in of]
-            all_scores, labels = [scores for scores, _ in parts], [segment for _, segment in parts]
+            by_query: Any = {"per_query": per_query, "selected": policy.selects_queries}
+            all_scores, labels = parts_by_query(all_scores, segments, query_weights, **by_query)
         frames = [s.per_query() if per_query else s.means() for s in all_scores]
         for frame, segment in zip(frames, labels, strict=False):
             column = pl.Series("segment", [segment], pl.String).new_from_index(0, frame.height)
@@ -347,6 +349,7 @@ class Store(OpenedStore):
         measures: str | Iterable[str] | None = None,
         *,
         segments: Segments | pl.DataFrame | str | Path | None = None,
+        query_weights: QueryWeights | pl.DataFrame | str | Path | None = None,
         track: Tracks = None,
         workers: int | None = None,
         progress: Progress = None,
@@ -366,6 +369,7 @@ class Store(OpenedStore):
             self,
             measures=measures,
             segments=segments,
+            query_weights=query_weights,
             track=track,
             workers=workers,
             progress=progress,

@@ -76,6 +76,15 @@ SegmentOption = Annotated[
         show_default=False,
     ),
 ]
+QueryWeightsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="CSV or TSV of queries and their weights (columns query, weight): weighted means, and "
+        "their tests t and permutation.",
+        show_default=False,
+    ),
+]
 StrictOption = Annotated[
     bool | None,
     typer.Option(

@@ -19,6 +19,7 @@ from irmeta.cli.app import (
     FormatsOption,
     JudgedAtLeastOption,
     PathArgument,
+    QueryWeightsOption,
     SegmentOption,
     StrictOption,
     TitlesOption,
@@ -272,6 +273,7 @@ def compare(
         typer.Option("-m", "--measures", help="Measures to compare, e.g. AP (repeatable)."),
     ] = None,
     segment: SegmentOption = None,
+    query_weights: QueryWeightsOption = None,
     track: TracksOption = None,
     table: Annotated[
         Literal["systems", "pairs"],
@@ -302,6 +304,7 @@ def compare(
     from irmeta.api.matrices import consistent_read, made_from, unjudged_of
     from irmeta.cli.comparison_tables import print_comparisons
     from irmeta.cli.score_tables import print_unjudged
+    from irmeta.results.query_weights import QueryWeights
 
     at_least = judged_share(judged_at_least, unjudged)
     max_drop = None if gating.max_drop is None else parsed_drops(gating.max_drop)
@@ -323,6 +326,10 @@ def compare(
         )
     if asked.robust and segment is not None:
         raise UsageError("--robust checks conclusions over all queries: omit --segment.")
+    weights = None if query_weights is None else QueryWeights.of(query_weights)
+    if weights is not None and (asked.robust or asked.relative):
+        unweighted = "--robust" if asked.robust else "--relative"
+        raise UsageError(f"{unweighted} has no form for weights of queries: omit --query-weights.")
     if asked.robust and (asked.baseline or max_drop is not None):
         conflicting = "--baseline" if asked.baseline else "--max-drop"
         problem = f"{conflicting} compares with one system, and --robust tests all pairs"
@@ -355,6 +362,7 @@ def compare(
                     source,
                     measures,
                     segments=segment,
+                    query_weights=weights,
                     track=tracks,
                     workers=None if isinstance(source, Location | list) else workers,
                     **testing,

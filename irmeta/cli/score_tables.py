@@ -140,7 +140,8 @@ def print_scores(
     """
     if display.form == "table" and not LEVEL.verbose:
         frame = without_zero_counts(frame)
-    subject = "Values of each query" if "query" in frame.columns else "Means over queries"
+    means = "Weighted means" if "query_weights_sha256" in made else "Means"
+    subject = "Values of each query" if "query" in frame.columns else f"{means} over queries"
     tracks = list(made["tracks"])
     subject += f" of {tracks[0]}" if len(tracks) == 1 else ""
 

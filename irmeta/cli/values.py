@@ -14,6 +14,7 @@ from irmeta.cli.app import (
     DaskOption,
     JudgedAtLeastOption,
     MeasuresOption,
+    QueryWeightsOption,
     SegmentOption,
     StrictOption,
     TitlesOption,
@@ -110,6 +111,7 @@ def evaluate(
         ),
     ] = "asked",
     segment: SegmentOption = None,
+    query_weights: QueryWeightsOption = None,
     track: TracksOption = None,
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
@@ -152,6 +154,7 @@ def evaluate(
     from irmeta.measures.pools import unjudged_measures
     from irmeta.rankings.load import evaluation_of
     from irmeta.rankings.view import needs_of
+    from irmeta.results.query_weights import QueryWeights
     from irmeta.results.scores import checked_summaries, concat_scores, show_asked
     from irmeta.results.scores import wide as spread
     from irmeta.results.segments import Segments
@@ -173,8 +176,12 @@ def evaluate(
             "--interval prints a row for each mean: omit --per-query, --wide, --draw and --format "
             "trec_eval."
         )
-    if segment is not None and (per_query or draw or display.format == "trec_eval"):
-        raise UsageError("--segment prints means: omit --per-query, --draw and --format trec_eval.")
+    for flag, file in {"--segment": segment, "--query-weights": query_weights}.items():
+        if file is not None and (per_query or draw or display.format == "trec_eval"):
+            raise UsageError(
+                f"{flag} prints means: omit --per-query, --draw and --format trec_eval."
+            )
+    weights = None if query_weights is None else QueryWeights.of(query_weights)
     asked_interval: dict[str, Any] = {} if interval is None else {"interval": interval}
     if interval == "bootstrap":
         asked_interval["rng"] = drawing.pop("rng", 0)
@@ -214,21 +221,24 @@ def evaluate(
                 frame = concat_scores(scored, [s.query_summary(statistics) for s in scored])
             elif draw is None:
                 by_segment = None if segment is None else Segments.of(segment)
+                sent["query_weights"] = weights
                 frame = store.evaluate(
                     asked, segments=by_segment, per_query=per_query, **asked_interval, **sent
                 )
                 if by_segment is not None:
                     provenance |= {"segments_sha256": by_segment.sha256}
+                if weights is not None:
+                    provenance |= {"query_weights_sha256": weights.sha256}
             else:
                 frame = store.pools.drawn(asked, source=draw, **drawing, **reading_choices)
                 provenance |= {"drawn": {"source": draw, "draws": 200, "rng": 0, **drawing}}
             notes = run_notes(store, tracks, choices)
             is_trec_eval = display.format == "trec_eval"
-            summary = store.means(asked, **sent) if per_query and is_trec_eval else frame
+            summary = store.evaluate(asked, **sent) if per_query and is_trec_eval else frame
             unjudged_docs = store.pools.unjudged(**reading_choices) if unjudged else []
             if sort is not None:
                 by = display.sort if display.sort is not None and sort in directions else None
-                means = None if by is None else store.means(by, **sent)
+                means = None if by is None else store.evaluate(by, **sent)
                 if means is not None:  # the measure may have another name by another qrels set
                     means = means.with_columns(measure=pl.lit(sort))
                 frame = sort_scores(frame, sort, directions, means)

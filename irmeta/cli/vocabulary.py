@@ -56,6 +56,11 @@ TERMS = (
         "File of queries and their segments, for results of each segment beside those of all "
         "queries.",
     ),
+    Term(
+        "--query-weights",
+        "query_weights",
+        "File of queries and their weights, for weighted means and their tests.",
+    ),
     Term("--query-file", "query_file", "File of queries, a line for each."),
     Term("--baseline", "baseline", "System that other systems are compared with.", ("--against",)),
     Term(

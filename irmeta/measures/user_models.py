@@ -292,14 +292,14 @@ def _measure(
     model: Callable[[Params], int],
     numbers: Callable[[Params, Any], Sequence[float]],
     reads_on: Callable[[Place, Params, Any], float],
-    parameters: tuple[Parameter, ...] = (),
     *,
     of_docs: bool = False,
     **further: Any,
 ) -> Measure:
     """Return the measure of a model whose C(i) is `formula`; see `UserModel`.
 
-    `of_docs`: the cutoff is required, and a number of docs of the model.
+    `of_docs`: the cutoff is required, and a number of docs of the model. `further` are fields of
+    `Measure`, of which `parameters` come before those that all models share.
     """
     user = UserModel(
         name=name, number=model, numbers=numbers, reads_on=reads_on, cuts_list=not of_docs
@@ -315,7 +315,7 @@ def _measure(
         compute=compute,
         trace=user.trace,
         source=source,
-        parameters=(*parameters, *_SHARED),
+        parameters=(*further.pop("parameters", ()), *_SHARED),
         cutoff="required" if of_docs else "optional",
         family="utility",
         bounds=(-math.inf, math.inf),
@@ -347,7 +347,7 @@ MEASURES = (
         lambda params: kernels.INST,
         lambda params, k: (params["T"],),
         lambda place, params, k: _inst(place, params["T"]),
-        (_T,),
+        parameters=(_T,),
     ),
     _measure(
         "INSQ",
@@ -357,7 +357,7 @@ MEASURES = (
         lambda params: kernels.INSQ,
         lambda params, k: (params["T"],),
         lambda place, params, k: _insq(place, params["T"]),
-        (_T,),
+        parameters=(_T,),
     ),
     _measure(
         "SDCG",
@@ -379,7 +379,7 @@ MEASURES = (
         lambda p: kernels.DYNAMIC_BPM if p["limits"] == "moving" else kernels.STATIC_BPM,
         lambda p, k: (k, p["T"], p["hb"], p["hc"], p["gain_med"]),
         _player,
-        _PLAYER,
+        parameters=_PLAYER,
         of_docs=True,
         check=_check_player,
     ),
@@ -413,7 +413,7 @@ MEASURES = (
         lambda params: kernels.NERR10,
         lambda params, k: (params["p"],),
         lambda place, params, k: params["p"] * (1 - place.gain),
-        (_P,),
+        parameters=(_P,),
     ),
     _measure(
         "NERR11",
@@ -423,7 +423,7 @@ MEASURES = (
         lambda params: kernels.NERR11,
         lambda params, k: (params["T"],),
         lambda place, params, k: _insq(place, params["T"]) * (1 - place.gain),
-        (_T,),
+        parameters=(_T,),
     ),
     _measure(
         "CWL",
@@ -435,7 +435,7 @@ MEASURES = (
         lambda params: _KERNELS[params["model"]],
         lambda params, k: (params["p"] if params["model"] == "RBP" else params["K"],),
         _known,
-        _KNOWN,
+        parameters=_KNOWN,
         check=_check_known,
     ),
 )

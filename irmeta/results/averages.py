@@ -103,10 +103,20 @@ def average(
     if how == "difficulty":
         if difficulty is None:
             raise UsageError("average = 'difficulty' needs the difficulty of each query.")
-        weights = np.where(counted, difficulty[:, None], 0.0)
-        total = sum_over_queries(np.where(counted, values, 0.0) * weights, counted)
-        return _divide(total, sum_over_queries(weights, counted))
+        return weighted_mean(values, counted, difficulty)
     return _BY_NAME[how](values, counted)
+
+
+def weighted_mean(values: np.ndarray, counted: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Compute the weighted mean of the counted values of each system: float64 [..., system].
+
+    `weights` are float64 [query]; NaN where those of the counted queries are all 0.
+    """
+    of_values = np.where(counted, weights[:, None], 0.0)
+    products = np.where(counted, values, 0.0) * of_values
+    total = sum_over_queries(products, counted)
+    sum_of_weights = sum_over_queries(of_values, counted)
+    return _divide(total, sum_of_weights)
 
 
 def _divide(total: np.ndarray, number: np.ndarray) -> np.ndarray:

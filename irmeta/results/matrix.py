@@ -20,7 +20,7 @@ from irmeta.locations import Location, NamedFile, is_stream, not_a
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
 from irmeta.policies import Columns, Missing, columns_by_key
-from irmeta.results.averages import mean_over_queries
+from irmeta.results.averages import mean_over_queries, weighted_mean
 from irmeta.results.tidy_files import read_parquet
 from irmeta.results.value_tables import (
     COLUMN_KEYS,
@@ -112,6 +112,9 @@ class Matrix(Result):
         Unit of the last printed digit of each system's values that were read as rounded decimals,
         0 for floats; empty: all are floats. Values within one unit are equal: see
         `irmeta.equality`.
+    weights : ndarray of float64, shape (queries,), optional
+        Weights of the queries, above 0, in `means`, `irmeta.compare` and `irmeta.stats.pairwise`;
+        None: each query counts once, as in all other statistics.
 
     Examples
     --------
@@ -129,6 +132,7 @@ class Matrix(Result):
     qrels: str = ""
     no_list: np.ndarray | None = None
     units: tuple[float, ...] = ()
+    weights: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -145,6 +149,11 @@ class Matrix(Result):
             )
         if self.units and len(self.units) != len(self.systems):
             raise UsageError(f"units = {self.units!r} are not one for each system.")
+        if self.weights is not None and (
+            self.weights.shape != (len(self.queries),)
+            or not (np.isfinite(self.weights) & (self.weights > 0)).all()
+        ):
+            raise UsageError("weights must be numbers above 0, one for each query.")
         for what, labels in (("query", self.queries), ("system", self.systems)):
             if len(set(labels)) != len(labels):
                 again = next(n for n in labels if labels.count(n) > 1)
@@ -190,7 +199,9 @@ class Matrix(Result):
 
     @property
     def means(self) -> np.ndarray:
-        """Means of the defined values: float64 [system], NaN without any."""
+        """Means of the defined values, weighted by `weights`: float64 [system], NaN without any."""
+        if self.weights is not None:
+            return weighted_mean(self.values, ~np.isnan(self.values), self.weights)
         return mean_over_queries(self.values)
 
     @property
@@ -263,8 +274,12 @@ class Matrix(Result):
         """
         places = _places(queries, self.queries, "query")
         chosen = tuple(self.queries[i] for i in places)
-        no_list = None if self.no_list is None else self.no_list[places]
-        return replace(self, values=self.values[places], queries=chosen, no_list=no_list)
+        no_list, weights = (
+            None if of_query is None else of_query[places]
+            for of_query in (self.no_list, self.weights)
+        )
+        values = self.values[places]
+        return replace(self, values=values, queries=chosen, no_list=no_list, weights=weights)
 
     def only_systems(self, systems: Chosen) -> Matrix:
         """Select systems by name or index, in the order given.

@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.parallel import check_not_forked
 from irmeta.phrases import count
-from irmeta.results.averages import average
+from irmeta.results.averages import average, weighted_mean
 from irmeta.results.matrix import Matrix
 from irmeta.summaries import Result, Summary
 
@@ -59,6 +59,8 @@ class Scores(Result):
         Map from measure to its names as the user wrote them, where these are others.
     qrels
         Name of the qrels set.
+    weights
+        float64 [query]: weights of the queries in means, above 0; None: each query counts once.
     """
 
     track: str
@@ -74,6 +76,7 @@ class Scores(Result):
     difficulty: np.ndarray | None = None
     asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     qrels: str = ""
+    weights: np.ndarray | None = None
 
     @classmethod
     def concat(cls, blocks: Sequence[Scores]) -> Scores:
@@ -127,6 +130,7 @@ class Scores(Result):
             no_list=self.no_list[places],
             lists_without_nonrelevant=flags,
             difficulty=None if self.difficulty is None else self.difficulty[places],
+            weights=None if self.weights is None else self.weights[places],
         )
 
     def matrix(self, measure: str) -> Matrix:
@@ -144,7 +148,8 @@ class Scores(Result):
         values = np.where(self.included[index], self.values[index], np.nan)
         direction = -1 if self.directions.get(measure, 1) < 0 else 1
         labels = self.queries, tuple(self.systems), measure, self.track
-        return Matrix(values, *labels, direction, self.qrels, self.no_list)
+        of_queries = (self.no_list, (), self.weights)
+        return Matrix(values, *labels, direction, self.qrels, *of_queries)
 
     def per_query(self) -> pl.DataFrame:
         """Return one row per included cell: track, system, query, measure, value.
@@ -305,9 +310,12 @@ class Scores(Result):
     def mean_values(self) -> np.ndarray:
         """Compute the mean of each measure over the included queries: float64 [measure, system].
 
-        Undefined values are excluded. The mean is arithmetic unless `averages` has another kind.
+        Undefined values are excluded. The mean is arithmetic unless `averages` has another kind, or
+        queries have `weights`.
         """
         counted = self.included & ~np.isnan(self.values)
+        if self.weights is not None:
+            return weighted_mean(self.values, counted, self.weights)
         plain = [i for i, m in enumerate(self.measures) if m not in self.averages]
         out = np.empty((len(self.measures), len(self.systems)))
         out[plain] = average("arithmetic", self.values[plain], counted[plain])

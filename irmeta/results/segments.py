@@ -90,24 +90,8 @@ class Segments:
         """
         if isinstance(source, Segments):
             return source
-        if isinstance(source, pl.DataFrame):
-            for column in source.columns:
-                if column not in COLUMNS:
-                    hint = did_you_mean(column, COLUMNS)
-                    raise DataError(
-                        "is not a known column", file="segments", value=column, fix=hint
-                    )
-            text = source.with_columns(pl.all().cast(pl.String)).with_row_index("line", 1)
-            digest = hashlib.sha256(to_csv(source).encode()).hexdigest()
-            return cls("segments", _checked(text, "segments"), digest)
-        # callers without a type checker may pass anything
-        if not isinstance(source, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise UsageError(f"segments = {source!r} is neither a file nor a polars DataFrame.")
-        path, name = Path(source), str(source)
-        if not path.is_file():
-            raise UsageError(f"{not_a('file', path)}.")
-        frame = read_csv_rows(InputFile.at(path, name), COLUMNS)
-        return cls(name, _checked(frame, name), file_sha256(path) or "")
+        name, rows, digest = read_by_query(source, COLUMNS, "segments")
+        return cls(name, _checked(rows, name), digest)
 
     def of_track(self, track: str) -> dict[str, set[str]]:
         """Return the queries of each segment of a track, segments sorted by name."""
@@ -175,15 +159,59 @@ class Segments:
             )
 
 
-def _checked(frame: pl.DataFrame, source: str) -> pl.DataFrame:
-    """Return the rows with a column track; `frame` has the rows' numbers in the column line."""
-    for column in KEY:
+def read_by_query(
+    source: pl.DataFrame | str | Path, columns: Sequence[str], keyword: str
+) -> tuple[str, pl.DataFrame, str]:
+    """Read a table of queries: its name, its rows as text, and its SHA-256.
+
+    Parameters
+    ----------
+    source
+        A CSV or TSV file, compressed or not, or a frame, which is called `keyword`.
+    columns
+        track (optional: null, any track), and the columns that the table must have.
+    keyword
+        Name of the argument.
+
+    Returns
+    -------
+    str, DataFrame, str
+        The name; line and the columns; the hexadecimal SHA-256 of the file, or of the frame as CSV.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a column is unknown or missing.
+    UsageError
+        If `source` is neither a file nor a frame.
+    """
+    if isinstance(source, pl.DataFrame):
+        for column in source.columns:
+            if column not in columns:
+                hint = did_you_mean(column, columns)
+                raise DataError("is not a known column", file=keyword, value=column, fix=hint)
+        name, digest = keyword, hashlib.sha256(to_csv(source).encode()).hexdigest()
+        frame = source.with_columns(pl.all().cast(pl.String)).with_row_index("line", 1)
+    # callers without a type checker may pass anything
+    elif not isinstance(source, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"{keyword} = {source!r} is neither a file nor a polars DataFrame.")
+    else:
+        path, name = Path(source), str(source)
+        if not path.is_file():
+            raise UsageError(f"{not_a('file', path)}.")
+        frame, digest = read_csv_rows(InputFile.at(path, name), columns), file_sha256(path) or ""
+    needed = [column for column in columns if column != "track"]
+    for column in needed:
         if column not in frame.columns:
-            fix = "It needs the columns query and segment, and may have the column track."
-            raise DataError(f"has no column {column!r}", file=source, fix=fix)
+            fix = f"It needs the columns {' and '.join(needed)}, and may have the column track."
+            raise DataError(f"has no column {column!r}", file=name, fix=fix)
     if "track" not in frame.columns:
         frame = frame.with_columns(track=pl.lit(None, pl.String))
-    frame = frame.select("line", *COLUMNS)
+    return name, frame.select("line", *columns), digest
+
+
+def _checked(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+    """Return the rows of segments without their lines, or raise `DataError` for a wrong row."""
     wrong = {
         "a query or segment is missing": pl.any_horizontal(pl.col(KEY).is_null()),
         "the query is in the segment already": ~pl.struct(COLUMNS).is_first_distinct(),

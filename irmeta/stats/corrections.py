@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 import numpy as np
@@ -98,3 +99,15 @@ def _short(p: np.ndarray) -> np.ndarray:
     digits = 14 - np.floor(np.log10(np.maximum(p, 1e-200)))
     scale = 10.0**digits
     return np.where(p > 1e-200, np.round(p * scale) / scale, p)
+
+
+def joint_tests(systems: tuple[str, ...], baselines: Sequence[str], *, sided: bool) -> np.ndarray:
+    """Return the mask of the tests of several baselines; two-sided, two baselines have one test."""
+    places = [systems.index(name) for name in baselines]
+    mask = np.zeros((len(systems),) * 2, bool)
+    mask[:, places] = True
+    for number, place in enumerate(places):
+        mask[place, place] = False
+        if not sided:
+            mask[places[:number], place] = False
+    return mask

@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from irmeta.errors import check_choice, check_share, check_whole
+from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.policies import MeanInterval
 from irmeta.results.scores import Scores
 from irmeta.stats.resampling import draw_counts
+from irmeta.stats.weighted import weighted_moments
 
 _CHUNK = 1 << 22  # cells of drawn counts held at once
 
@@ -107,14 +108,24 @@ def with_intervals(
     method: MeanInterval,
     rng: int | np.random.Generator = 0,
 ) -> pl.DataFrame:
-    """Add the columns low and high after the means of `scores`; NaN unless a mean is arithmetic."""
+    """Add the columns low and high after the means of `scores`; NaN unless a mean is arithmetic.
+
+    Raises UsageError for the bootstrap of weighted means.
+    """
+    if scores.weights is not None and method != "t":
+        raise UsageError("weighted means have intervals 't' alone: omit 'bootstrap'.")
     measures, systems = len(scores.measures), len(scores.systems)
     limits = np.full((2, measures, systems), np.nan)
     counted = scores.included & ~np.isnan(scores.values)
     for place, measure in enumerate(scores.measures):
         if measure not in scores.averages:
             values = np.where(counted[place], scores.values[place], np.nan)
-            limits[:, place] = mean_intervals(values, method, rng=rng)
+            if scores.weights is None:
+                limits[:, place] = mean_intervals(values, method, rng=rng)
+                continue
+            mean, _, error, freedom, _ = weighted_moments(values, scores.weights)
+            margin = stdtrit(freedom, 0.975) * error
+            limits[:, place] = mean - margin, mean + margin
     intervals = pl.DataFrame(
         {
             "system": np.repeat(np.array(scores.systems, object), measures),

@@ -381,6 +381,8 @@ class PairedT:
 
     def __init__(self, matrix: Matrix) -> None:
         check_finite(matrix)
+        if matrix.weights is not None:
+            raise UsageError("queries have weights, which only `pairwise` counts.")
         self.direction: int = matrix.direction
         self.differences: Differences = paired_differences(matrix.values)
         self._better = dict[float, np.ndarray]()

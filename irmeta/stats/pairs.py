@@ -15,7 +15,7 @@ from irmeta.phrases import count
 from irmeta.policies import Alternative
 from irmeta.results.matrix import Matrix
 from irmeta.stats.baselines import cross, max_t_test, one_sided_limits, one_sided_p, side_of
-from irmeta.stats.corrections import SIMULTANEOUS, adjusted, interval_confidence
+from irmeta.stats.corrections import SIMULTANEOUS, adjusted, interval_confidence, joint_tests
 from irmeta.stats.paired import (
     Differences,
     check_alpha,
@@ -26,6 +26,7 @@ from irmeta.stats.paired import (
     wilcoxon_test,
 )
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
+from irmeta.stats.weighted import WEIGHTED_TESTS, weighted_differences
 from irmeta.summaries import Result, Rows, Summary
 
 PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap")
@@ -115,6 +116,8 @@ class Pairs(Result):
     segment, by_segment
         The segment of the queries (None: all queries), and whether it is one of several tests, of
         all queries and of segments.
+    weighted
+        Whether the queries have weights: `difference` is of weighted means.
     tolerance
         Largest difference of two values that the test counts as 0: see `irmeta.equality`. The
         greatest of all systems, where these have their own.
@@ -146,6 +149,7 @@ class Pairs(Result):
     family: int = 0
     segment: str | None = None
     by_segment: bool = False
+    weighted: bool = False
 
     def _summary(self) -> Summary:
         facts = [count(int(self.upper.sum()), "pair"), self.test_text]
@@ -167,13 +171,13 @@ class Pairs(Result):
     def test_text(self) -> str:
         """The test and the correction."""
         side = "" if self.shown is None else f" one-sided ({self.alternative})"
-        name = f"{self.test}{side}"
+        name = f"{'weighted ' if self.weighted else ''}{self.test}{side}"
         return name if self.correction == "none" else f"{name}, {self.correction}"
 
     @property
     def test_name(self) -> str:
         """The test in words: ``paired t-test``, ``one-sided sign test (greater)``."""
-        name = TEST_NAMES[self.test]
+        name = f"{'weighted ' if self.weighted else ''}{TEST_NAMES[self.test]}"
         return name if self.shown is None else f"one-sided {name} ({self.alternative})"
 
     @property
@@ -181,7 +185,8 @@ class Pairs(Result):
         """What `effect` is, in words."""
         if self.test in POOLED_TESTS:
             return "Cohen's d of the two systems (difference / pooled standard deviation)"
-        return "Cohen's d of the paired differences (mean / standard deviation)"
+        moments = "weighted mean / weighted" if self.weighted else "mean /"
+        return f"Cohen's d of the paired differences ({moments} standard deviation)"
 
     @property
     def shown(self) -> Literal["better", "worse"] | None:
@@ -329,7 +334,9 @@ def pairwise(
     Parameters
     ----------
     matrix : Matrix
-        Values of one measure; NaN: undefined.
+        Values of one measure; NaN: undefined. With `weights`, means are weighted, and so are the
+        tests ``t`` (see `irmeta.stats.weighted`) and ``permutation`` (signs of weight times
+        difference), the only ones with a weighted form.
     test : str, default 't'
         Tests of two systems at a time, on the queries where both have a value:
 
@@ -382,8 +389,8 @@ def pairwise(
         For an unknown test, correction or baseline, a test of all systems with a correction,
         max-t or a one-sided alternative without a baseline, a one-sided alternative of a test that
         has none, the bootstrap with bonferroni for a pair of
-        fewer than 100 queries, a confidence outside (0, 1), fewer than one resample, or an infinite
-        value.
+        fewer than 100 queries, a confidence outside (0, 1), fewer than one resample, an infinite
+        value, or weights with a test that has no weighted form.
 
     References
     ----------
@@ -405,7 +412,7 @@ def pairwise(
     _check_baseline(matrix, test, baseline)
     side = side_of(alternative, test, baseline)
     values = (matrix.complete() if test in COMPLETE_TESTS else matrix).values
-    units = matrix.printed
+    units, weights = matrix.printed, matrix.weights
     tested = _tested_pairs(matrix.systems, baseline)
     level = confidence
     if correction in SIMULTANEOUS:
@@ -416,8 +423,14 @@ def pairwise(
     if test == "bootstrap":
         joint = level > confidence
         result = *bootstrap(values, resamples, rng, level, units, joint=joint), None
-    is_pooled = test in POOLED_TESTS
-    differences = unpaired_differences(values) if is_pooled else paired_differences(values)
+    if weights is not None:
+        differences = weighted_differences(values, weights)
+        weights = weights / weights.mean()
+        if test == "permutation":  # of the signs of weight times difference
+            values, units = values * weights[:, None], units * np.sqrt(np.mean(weights**2))
+    else:
+        is_pooled = test in POOLED_TESTS
+        differences = unpaired_differences(values) if is_pooled else paired_differences(values)
     place = matrix.systems.index(baseline) if baseline is not None else 0
     if test in BASELINE_TESTS:
         result = _against(place, values, differences, confidence, resamples, rng, units, side)
@@ -465,6 +478,7 @@ def pairwise(
         baseline=baseline,
         alternative=alternative,
         family=family,
+        weighted=weights is not None,
         tolerance=max(tolerance(np.nanmax(np.abs(values), initial=0.0)), *matrix.units, 0.0),
     )
 
@@ -525,7 +539,7 @@ def against_baselines(
         _check_baseline(matrix, test, baseline)
     places = [matrix.systems.index(name) for name in baselines]
     is_sided = alternative != "two-sided"
-    tested = _joint_tests(matrix.systems, baselines, sided=is_sided)
+    tested = joint_tests(matrix.systems, baselines, sided=is_sided)
     level = interval_confidence(confidence, correction, _defined_tests(matrix.values, tested))
     results = [
         pairwise(matrix, test, baseline=name, confidence=level, **choices) for name in baselines
@@ -557,6 +571,10 @@ def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamp
     adjusted(np.empty(0), correction)
     if test in COMPLETE_TESTS and correction != "none":
         raise UsageError(f"{test} already controls the family-wise error: use correction 'none'.")
+    if matrix.weights is not None and test not in WEIGHTED_TESTS:
+        raise UsageError(
+            f"{test} has no form for weights of queries: use {' or '.join(WEIGHTED_TESTS)}."
+        )
     check_share("confidence", confidence)
     check_whole("resamples", resamples)
     check_finite(matrix)
@@ -590,18 +608,6 @@ def _tested_pairs(systems: tuple[str, ...], baseline: str | None) -> np.ndarray:
         return np.triu(np.ones((len(systems),) * 2, bool), 1)
     mask = np.zeros((len(systems),) * 2, bool)
     mask[:, systems.index(baseline)] = [system != baseline for system in systems]
-    return mask
-
-
-def _joint_tests(systems: tuple[str, ...], baselines: Sequence[str], *, sided: bool) -> np.ndarray:
-    """Return the mask of the tests of several baselines; two-sided, two baselines have one test."""
-    places = [systems.index(name) for name in baselines]
-    mask = np.zeros((len(systems),) * 2, bool)
-    mask[:, places] = True
-    for number, place in enumerate(places):
-        mask[place, place] = False
-        if not sided:
-            mask[places[:number], place] = False
     return mask
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-from irmeta.errors import check_choice, check_share
+from irmeta.errors import UsageError, check_choice, check_share
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.stats.hsd import range_margin
@@ -147,7 +147,7 @@ def rank_sets(
     ------
     UsageError
         For an unknown choice, a confidence level that is not between 0 and 1, fewer than one
-        resample, or ``fixed`` standard errors of fewer than 25 queries.
+        resample, ``fixed`` standard errors of fewer than 25 queries, or weights of queries.
 
     Notes
     -----
@@ -174,6 +174,8 @@ def rank_sets(
     """
     check_choice("sets", sets, get_args(Sets))
     check_share("confidence", confidence)
+    if matrix.weights is not None:
+        raise UsageError("there are no rank sets of means with weights of queries.")
     score = matrix.means * matrix.direction
     order = np.lexsort((np.array(matrix.systems), rank_rows(score[None])[0], np.isnan(score)))
     known = order[: int((~np.isnan(score)).sum())]
