@@ -6,6 +6,7 @@ import io
 import sys
 import time
 
+import polars as pl
 import pytest
 
 import irmeta
@@ -108,3 +109,33 @@ def test_functions__take_progress_and_refuse_another_value():
     assert seen == [("tests", 1, 2), ("tests", 2, 2)]
     with pytest.raises(irmeta.UsageError, match="progress = 3 is neither true, false nor a"):
         irmeta.compare(MATRIX, progress=3)  # pyright: ignore[reportArgumentType]
+
+
+def test_functions__that_take_long_count_what_they_do(made_store: irmeta.Store):
+    seen = list[tuple[str, int, int]]()
+
+    def note(what: str, done: int, total: int) -> None:
+        seen.append((what, done, total))
+
+    judges = {"same": next(made_store.views("news")), "again": next(made_store.views("news"))}
+    irmeta.permuted_means(judges["same"], judges, "P@5", draws=3, progress=note)
+    assert seen == [("judges", 1, 2), ("judges", 2, 2)]
+    seen.clear()
+    irmeta.permuted_means(judges["same"], {"same": judges["same"]}, "P@5", draws=3, progress=note)
+    assert seen[-1] == ("queries", 25, 25)
+    seen.clear()
+    space = irmeta.measure_properties("P@2", "truncated", length=8, progress=note)
+    assert space.height
+    assert all(0 < done <= total for _, done, total in seen)
+    published = pl.DataFrame(
+        {"track": ["news", "web"], "system": ["aldBM25", "heronQE"], "measure": ["map"] * 2,
+         "value": ["0.2844", "0.3"]}
+    )  # fmt: skip
+    seen.clear()
+    irmeta.verify(made_store, published, track=["news", "web"], progress=note)
+    assert seen == [("tracks", 1, 2), ("tracks", 2, 2)]
+    seen.clear()
+    made_store.plot.curve("P", [1, 5], track="news", progress=note)
+    made_store.plot.compare("AP", track="news", test="sign", progress=note)
+    with pytest.raises(irmeta.UsageError, match="progress = 3 is neither"):
+        made_store.plot.rarity("news", progress=3)  # pyright: ignore[reportArgumentType]

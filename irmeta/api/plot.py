@@ -20,6 +20,7 @@ from irmeta.policy_keywords import (
     GradedPairChoices,
     PairChoices,
 )
+from irmeta.progress import Progress, shows_progress
 from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.figure_file import Width, sized
 from irmeta.report.figures import rarity_histogram
@@ -48,6 +49,7 @@ class StorePlots:
     def __init__(self, store: OpenedStore) -> None:
         self._store = store
 
+    @shows_progress("Drawing")
     def curve(
         self,
         measures: str | Iterable[str],
@@ -56,6 +58,7 @@ class StorePlots:
         track: str | None = None,
         width: Width | None = None,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[EvalChoices],
     ) -> alt.ConcatChart | alt.LayerChart:
         """Draw the mean of each system by cutoff, one pane per measure.
@@ -68,12 +71,15 @@ class StorePlots:
             Name of the track.
         width : {'column', 'text'}, optional
             Width of the chart.
+        progress : bool or callable, optional
+            See `irmeta.read`.
 
         Returns
         -------
         Chart
-            Of more than 8 systems, those of the least, the quartiles and the greatest value at the
-            last cutoff are named.
+            Of a track with up to 12 systems, each has one colour and mark, whichever are drawn. Of
+            more than 12 drawn systems, there are the median, the quartiles, and in colour those
+            that are furthest from the median.
 
         Raises
         ------
@@ -101,9 +107,11 @@ class StorePlots:
             title=f"{name}: means by cutoff",
             subtitle=count(frame["system"].n_unique(), "system"),
             x_title="cutoff k",
+            names=self._store.track(name, policy).all_systems.systems,
         )
         return sized(chart, width)
 
+    @shows_progress("Drawing")
     def search_lengths(
         self,
         system: str | None = None,
@@ -114,6 +122,7 @@ class StorePlots:
         rel: float = 1,
         unretrieved: str = "irrel",
         width: Width | None = None,
+        progress: Progress = None,
         **choices: Unpack[GradedPairChoices],
     ) -> alt.LayerChart:
         """Draw the search lengths of relevant docs in a system, or their differences in two.
@@ -124,7 +133,7 @@ class StorePlots:
             Name of the system, default the best by ASL.
         baseline : str, optional
             A second system, whose search lengths are subtracted.
-        track, width
+        track, width, progress
             See `curve`.
         buckets : {'linear', 'log'}, default 'linear'
             See `SearchLengths.histogram` and `SearchLengths.differences`.
@@ -150,6 +159,7 @@ class StorePlots:
             return sized(found.show(system, buckets), width)
         return sized(found.show_differences(system, baseline, buckets), width)
 
+    @shows_progress("Drawing")
     def rarity(
         self,
         track: str | None = None,
@@ -159,13 +169,14 @@ class StorePlots:
         counted: Counted = "systems",
         width: Width | None = None,
         workers: int | None = None,
+        progress: Progress = None,
         **choices: Unpack[GradedChoices],
     ) -> alt.LayerChart:
         """Draw how many systems, or groups, retrieve each relevant doc.
 
         Parameters
         ----------
-        track, width
+        track, width, progress
             See `curve`.
         rarity_depth, rel, counted, workers, **choices
             See `Store.per_doc.rarity`.
@@ -194,12 +205,14 @@ class StorePlots:
         counts = docs.group_by("retrieved_by").agg(docs=pl.len()).sort("retrieved_by")
         return sized(rarity_histogram(counts, counted), width)
 
+    @shows_progress("Drawing")
     def compare(
         self,
         measure: str | None = None,
         *,
         track: str | None = None,
         width: Width | None = None,
+        progress: Progress = None,
         **options: Any,
     ) -> alt.LayerChart:
         """Draw the pairs of systems that differ significantly, ordered by their means.
@@ -208,7 +221,7 @@ class StorePlots:
         ----------
         measure, **options
             See `irmeta.compare`.
-        track, width
+        track, width, progress
             See `curve`.
 
         Returns
@@ -228,6 +241,7 @@ class StorePlots:
         (comparison,) = compare(self._store, measure, track=name, **options)
         return sized(comparison.show(), width)
 
+    @shows_progress("Drawing")
     def differences(
         self,
         system: str,
@@ -236,6 +250,7 @@ class StorePlots:
         *,
         track: str | None = None,
         width: Width | None = None,
+        progress: Progress = None,
         **choices: Unpack[PairChoices],
     ) -> alt.LayerChart:
         """Draw the difference of two systems on each query, a bar for each.
@@ -244,7 +259,7 @@ class StorePlots:
         ----------
         system, baseline, measure, **choices
             See `Store.pairs.differences`.
-        track, width
+        track, width, progress
             See `curve`.
 
         Returns

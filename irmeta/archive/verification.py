@@ -32,6 +32,7 @@ from irmeta.measures.sums import GAINS, OF_QUERY
 from irmeta.parallel import ordered_map
 from irmeta.phrases import count
 from irmeta.policies import Averaged, EvalPolicy, TieOrder, columns_by_key
+from irmeta.progress import reported
 from irmeta.rankings.track import Track
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.scores import Scores
@@ -261,9 +262,9 @@ class TrackVerifier:
             alternatives = list(family)
             if alternatives[0] in of_measures[:1]:
                 self._compute_ahead(rows, of_measures, policy)
+            trying = reported(alternatives, len(alternatives), "readings")
             tried = [
-                (reading.reason, self._accepted(rows, every, reading, policy))
-                for reading in alternatives
+                (reading.reason, self._accepted(rows, every, reading, policy)) for reading in trying
             ]
             tried.sort(key=lambda one: one[1].height, reverse=True)
             for reason, explained in tried:
@@ -508,7 +509,8 @@ def verify_tracks(
         )
         for name in tracks
     ]
-    verified = list(ordered_map(_verify, jobs, workers=workers))
+    done = ordered_map(_verify, jobs, workers=workers)
+    verified = list(reported(done, len(jobs), "tracks"))
     values = pl.concat([verification.values for verification in verified])
     if values.is_empty():
         raise UsageError(_nothing(rows, systems))

@@ -20,6 +20,7 @@ from irmeta.measures.names import Spec, parse_measure, parse_measures
 from irmeta.measures.rbp import powers
 from irmeta.measures.sums import GAINS, discounts, gains, highest_grade
 from irmeta.policies import EvalPolicy
+from irmeta.progress import Progress, reported, shows_progress
 from irmeta.rankings.derive.relabel import relabelled
 from irmeta.rankings.derive.sample import Source, draw_grades, random_number, seed_of, unjudged_in
 from irmeta.rankings.judged import JudgedRanks
@@ -168,6 +169,7 @@ FIXED = -1
 _BOTH = ["query", "doc"]
 
 
+@shows_progress("Permuting labels")
 def permuted_means(
     reference: Views,
     judges: Mapping[str, Views],
@@ -176,6 +178,7 @@ def permuted_means(
     within: Within = "query",
     draws: int = 2_000,
     rng: int | np.random.Generator = 0,
+    progress: Progress = None,
 ) -> list[PermutedMeans]:
     """Average measures by the labels of judges, and by permutations of them.
 
@@ -201,6 +204,8 @@ def permuted_means(
         Permutations of the labels of each judge.
     rng : int or Generator, default 0
         Random seed.
+    progress : bool or callable, optional
+        See `irmeta.read`.
 
     Returns
     -------
@@ -222,7 +227,7 @@ def permuted_means(
     check_choice("within", within, get_args(Within))
     check_whole("draws", draws)
     reference_blocks, seed, permuted = _blocks(reference), seed_of(rng), list[PermutedMeans]()
-    for judge, views in judges.items():
+    for judge, views in reported(judges.items(), len(judges), "judges"):
         blocks = _blocks(views)
         facts = blocks[0].facts
         if list(blocks[0].systems) != list(reference_blocks[0].systems):
@@ -339,7 +344,8 @@ class PermutedLabels:
         each = self._each(draws, rng)
         if len(all_labels):
             each = iter(np.split(all_labels, self.offsets[1:-1]))
-        for q, (ranks, labels) in enumerate(zip(self._ranks(), each, strict=True)):
+        by_query = zip(self._ranks(), each, strict=True)
+        for q, (ranks, labels) in enumerate(reported(by_query, len(common), "queries")):
             for out, form in zip(sums, forms, strict=True):
                 if form is not None and common[q]:
                     out += form.values(ranks, labels, self.by_query).T
@@ -378,7 +384,7 @@ class PermutedLabels:
         queries = np.cumsum([0, *(len(view.queries) for view in self.views)])
         for v, view in enumerate(self.views):
             is_common = common[queries[v] : queries[v + 1]]
-            for d in range(whole.shape[1]):
+            for d in reported(range(whole.shape[1]), whole.shape[1], "draws"):
                 grades = self.levels[whole[rows[v] : rows[v + 1], d]]
                 values = evaluate_block(relabelled(view, grades), specs, EvalPolicy()).values
                 sums[:, d] += np.nan_to_num(values[:, is_common]).sum(axis=1)

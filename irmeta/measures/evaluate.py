@@ -435,7 +435,7 @@ def score_rankings(space: RankingSpace, specs: Sequence[Spec]) -> np.ndarray:
     """Compute measures for all rankings: float64 [measures, rankings]."""
     check_alone(specs)
     policy, values = EvalPolicy(), np.empty((len(specs), space.count))
-    for numbers in space.chunks():
+    for numbers in reported(space.chunks(), space.chunk_count, "parts of all rankings"):
         # AvgSL and TSL count the docs that any system retrieves.
         view = space.view(np.concatenate([numbers, space.longest]))
         values[:, numbers] = evaluate_block(view, specs, policy).values[:, 0, : len(numbers)]

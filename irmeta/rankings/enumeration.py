@@ -51,9 +51,18 @@ class RankingSpace(NumberedRankings):
 
     def chunks(self) -> Iterator[np.ndarray]:
         """Yield the numbers of all rankings, in consecutive parts of bounded size."""
-        size = max(1, CELLS // len(self._grades))
+        size = self._chunk_size
         for first in range(0, self.count, size):
             yield np.arange(first, min(first + size, self.count))
+
+    @property
+    def chunk_count(self) -> int:
+        """Number of the parts that `chunks` yields."""
+        return -(-self.count // self._chunk_size)
+
+    @property
+    def _chunk_size(self) -> int:
+        return max(1, CELLS // len(self._grades))
 
     @property
     def longest(self) -> np.ndarray:

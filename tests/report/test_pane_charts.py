@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
+import irmeta
 from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.heat import banded_maps, surfaces
 from irmeta.report.charts.histogram import scatter_panes
@@ -348,3 +350,37 @@ def test_curve_panes__headings_are_in_line():
     (xa, ya), (xb, yb), (xc, yc), (xd, yd) = (boxes[f"({p}) heading {p}"] for p in tops)
     assert (ya, yc) == pytest.approx((yb, yd), abs=0.5)
     assert (xa, xb) == pytest.approx((xc, xd), abs=0.5)
+
+
+def test_plot_curve__gives_a_system_one_colour_and_mark_whichever_are_drawn():
+    run = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 2.0}}
+    store = irmeta.from_data({"q1": {"d1": 1}, "q2": {"d2": 1}}, dict.fromkeys("abcd", run))
+
+    def styles(systems: list[str]) -> dict[str, tuple[str, str]]:
+        spec = store.plot.curve("P", [1, 2, 3], system=systems).to_dict()
+        scales = [
+            encoding[channel]["scale"]
+            for channel in ("color", "shape")
+            for encoding in encodings(spec)
+            if channel in encoding and encoding[channel].get("field") == "name"
+        ]
+        colours, shapes = (
+            dict(zip(scale["domain"], scale["range"], strict=True))
+            for scale in (scales[0], scales[-1])
+        )
+        return {name: (colours[name], shapes[name]) for name in systems}
+
+    every = styles(["a", "b", "c", "d"])
+    assert len(set(every.values())) == 4
+    assert styles(["b", "d"]) == {name: every[name] for name in "bd"}
+
+
+def encodings(spec: Any) -> Iterator[dict[str, Any]]:
+    """Yield all encodings of a chart."""
+    if isinstance(spec, dict):
+        if isinstance(spec.get("encoding"), dict):
+            yield spec["encoding"]
+        spec = list(spec.values())
+    if isinstance(spec, list):
+        for part in spec:
+            yield from encodings(part)

@@ -122,6 +122,7 @@ def _scores(rows: pl.DataFrame, options: Options) -> Any:
         x_title=CUTOFF,
         rules=[(depth, f"d = {depth}")],
         same_y=True,
+        names=rows["system"].unique().sort().to_list(),
     )
 
 

@@ -11,6 +11,7 @@ from irmeta.measures.evaluate import dependence, score_rankings
 from irmeta.measures.names import Spec, parse_measures, registry
 from irmeta.naming import split_names, texts_of
 from irmeta.parallel import check_not_forked
+from irmeta.progress import Progress, shows_progress
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import properties_for
 from irmeta.studies.papers.properties.compute import (
@@ -35,6 +36,7 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 }
 
 
+@shows_progress("Checking properties")
 def measure_properties(
     measures: str | Sequence[str] | None = None,
     kinds: str | Sequence[str] = ("truncated", "diverse"),
@@ -42,6 +44,7 @@ def measure_properties(
     subtopic_count: int = 2,
     length: int = 6,
     relevant: int | None = None,
+    progress: Progress = None,
 ) -> pl.DataFrame:
     """Check which properties measures keep on all short rankings.
 
@@ -67,6 +70,8 @@ def measure_properties(
         and 88,573 of up to 10.
     relevant : int, optional
         Relevant docs per subtopic; default as many as the longest rankings have.
+    progress : bool or callable, optional
+        See `irmeta.read`.
 
     Returns
     -------
