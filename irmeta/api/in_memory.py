@@ -21,7 +21,7 @@ from irmeta.measures.names import parse_call
 from irmeta.policies import MeanInterval, ReadPolicy
 from irmeta.policy_keywords import DataChoices, Policies, ReadChoices
 from irmeta.progress import Progress, shows_progress
-from irmeta.results.scores import Scores, concat_scores
+from irmeta.results.scores import Scores, check_summary, concat_scores
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store, store_folder
 from irmeta.store.memory import read_into_memory
@@ -311,6 +311,7 @@ class EvaluateChoices(Policies, total=False):
 
     memory: int | None
     progress: Progress
+    summary: str | Iterable[str] | None
     segments: Segments | pl.DataFrame | str | Path | None
     query_weights: QueryWeights | pl.DataFrame | str | Path | None
 
@@ -347,8 +348,8 @@ def evaluate(
         Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
         duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, drop_docs,
         chunks, columns, queries, negative, pool_order, pool_depth, pool_without, system, query,
-        query_file; rel as in `from_data`; memory, for a collection, as in `read`; segments and
-        query_weights as in `Store.evaluate`.
+        query_file; rel as in `from_data`; memory, for a collection, as in `read`; segments,
+        query_weights and summary as in `Store.evaluate`.
 
     Returns
     -------
@@ -387,6 +388,8 @@ def evaluate(
     given: Any = dict(choices)
     rel = given.pop("rel", None)
     of_means = (given.pop("segments", None), given.pop("query_weights", None))
+    if (summary := given.pop("summary", None)) is not None:
+        check_summary(summary, per_query=per_query)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
     memory = given.pop("memory", None)
     limit = {} if memory is None else {"memory": memory}
@@ -398,6 +401,7 @@ def evaluate(
         wanted: Any = "default" if runs is None and measures is None else runs or measures
         asked = {"track": track, "per_query": per_query, "interval": interval, "rng": rng}
         asked |= dict(zip(("segments", "query_weights"), of_means, strict=True))
+        asked |= {"summary": summary}
         given |= {} if rel is None else {"rel": rel}
         source = _store_of(qrels, track, workers, reading | limit)
         return source.evaluate(wanted, workers=workers, **asked, **given)
@@ -420,6 +424,9 @@ def evaluate(
 
         by_query = {"per_query": per_query, "selected": policy.selects_queries}
         of_sets, labels = parts_by_query(of_sets, *of_means, **by_query)
+    if summary is not None:
+        frames = [scores.query_summary(summary).drop("track") for scores in of_sets]
+        return concat_scores(of_sets, frames)
     frames = [scores.frame(per_query=per_query) for scores in of_sets]
     for frame, segment in zip(frames, labels, strict=False):
         column = pl.Series("segment", [segment], pl.String).new_from_index(0, frame.height)

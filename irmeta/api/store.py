@@ -28,7 +28,7 @@ from irmeta.progress import Progress, shows_progress
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.view import Need, check_needs
-from irmeta.results.scores import Scores, concat_scores
+from irmeta.results.scores import Scores, check_summary, concat_scores
 from irmeta.store.scan import Tracks
 
 if TYPE_CHECKING:
@@ -183,6 +183,7 @@ class Store(OpenedStore):
         segments: Segments | pl.DataFrame | str | Path | None = None,
         query_weights: QueryWeights | pl.DataFrame | str | Path | None = None,
         per_query: bool = False,
+        summary: str | Iterable[str] | None = None,
         interval: MeanInterval | None = None,
         rng: int | np.random.Generator = 0,
         workers: int | None = None,
@@ -205,6 +206,9 @@ class Store(OpenedStore):
             Weights of the queries in means and intervals ``t``: see `irmeta.compare`.
         per_query : bool, default False
             Whether rows are values of queries instead of means.
+        summary : str or iterable of str, optional
+            With `per_query`, the ``best``, ``median`` or ``worst`` value of all systems on each
+            query in place of the values of systems: see `Scores.query_summary`.
         interval : {'t', 'bootstrap'}, optional
             Add the 95 % confidence interval of each mean, as columns low and high: see
             `irmeta.stats.mean_intervals`. Overlap of two intervals says nothing about the
@@ -224,8 +228,9 @@ class Store(OpenedStore):
         DataFrame
             track, system, measure, value, queries (number in the mean), no_list (of them, queries
             without a list of the system), lists_without_nonrelevant (null: not a search length).
-            With `per_query`: track, system, query, measure, value. Sorted so; NaN: undefined. Of
-            several qrels sets (``qrels="human,judge"``), a column qrels follows track.
+            With `per_query`: track, system, query, measure, value; with `summary`: track, query,
+            measure, systems (number with a defined value), and its columns. Sorted so; NaN:
+            undefined. Of several qrels sets (``qrels="human,judge"``), qrels follows track.
 
         Warns
         -----
@@ -238,7 +243,8 @@ class Store(OpenedStore):
         MeasureError
             If a measure is unknown.
         UsageError
-            If a track, system, query or qrels set is unknown.
+            If a track, system, query, qrels set or statistic is unknown; for `summary` without
+            `per_query`.
 
         Examples
         --------
@@ -246,10 +252,15 @@ class Store(OpenedStore):
         (0.2844052544141275, 25)
         >>> store.evaluate("AP", track="news", per_query=True).height
         500
+        >>> best = store.evaluate("AP", track="news", per_query=True, summary="best,worst")
+        >>> best.columns
+        ['track', 'query', 'measure', 'systems', 'best', 'worst']
         """
         specs, policy = parse_call(measures, self.merged(choices))
         if interval is not None and per_query:
             raise UsageError("`interval` is of means: omit `per_query`.")
+        if summary is not None:
+            check_summary(summary, per_query=per_query)
         all_scores = evaluate_tracks(self.reader, track, specs, policy, workers, executor)
         labels = list[str | None]()
         if segments is not None or query_weights is not None:
@@ -257,6 +268,9 @@ class Store(OpenedStore):
 
             by_query: Any = {"per_query": per_query, "selected": policy.selects_queries}
             all_scores, labels = parts_by_query(all_scores, segments, query_weights, **by_query)
+        if summary is not None:
+            frames = [scores.query_summary(summary) for scores in all_scores]
+            return concat_scores(all_scores, frames)
         frames = [s.per_query() if per_query else s.means() for s in all_scores]
         for frame, segment in zip(frames, labels, strict=False):
             column = pl.Series("segment", [segment], pl.String).new_from_index(0, frame.height)

@@ -136,7 +136,8 @@ def report_policies(
     fields_of_policy = [field.name for field in fields(EvalPolicy)]
     accepted = fields_of_policy if choices is None else choices.accepted
     recorded = {name: value for name, value in policy.changed().items() if name in accepted}
-    line = {name: value for name, value in (choices or {}).items() if name in fields_of_policy}
+    line = {name: value for name, value in (choices or {}).items() if name in accepted}
+    line = {name: value for name, value in line.items() if name in fields_of_policy}
     here = EvalPolicy(**line)
     differing = {n: getattr(here, n) for n in line if getattr(here, n) != getattr(policy, n)}
     if not (recorded or differing):

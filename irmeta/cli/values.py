@@ -149,13 +149,13 @@ def evaluate(
         wide_with_counts,
     )
     from irmeta.cli.tables import Result
-    from irmeta.measures.evaluate import evaluate_tracks, measures_of_call
+    from irmeta.measures.evaluate import measures_of_call
     from irmeta.measures.names import parse_call, parse_measures
     from irmeta.measures.pools import unjudged_measures
     from irmeta.rankings.load import evaluation_of
     from irmeta.rankings.view import needs_of
     from irmeta.results.query_weights import QueryWeights
-    from irmeta.results.scores import checked_summaries, concat_scores, show_asked
+    from irmeta.results.scores import checked_summaries, show_asked
     from irmeta.results.scores import wide as spread
     from irmeta.results.segments import Segments
 
@@ -216,9 +216,7 @@ def evaluate(
             }
             sent: Any = {**reading_choices, "executor": executor}
             if statistics is not None:
-                of_call = parse_call(asked, store.merged(choices))
-                scored = list(evaluate_tracks(store.reader, tracks, *of_call, workers, executor))
-                frame = concat_scores(scored, [s.query_summary(statistics) for s in scored])
+                frame = store.evaluate(asked, per_query=True, summary=statistics, **sent)
             elif draw is None:
                 by_segment = None if segment is None else Segments.of(segment)
                 sent["query_weights"] = weights
@@ -350,13 +348,15 @@ def explain(
     if not measures and baseline is None:
         raise UsageError("name a measure by -m, or another system by --baseline.")
     name, force = one_measure(measures or ["AP"]), display.force
+    systems = [system] if baseline is None else [system, baseline]
+    noted = Given({**choices, "system": systems}, choices.accepted)  # notes are on these alone
     if is_preference(name):
         parse_preference(name)
         if baseline is None:
             raise UsageError(f"{name} compares two systems: name the other by --baseline.")
         if figure is not None:
             check_figure_file(figure, force=force)
-        with open_source(source, reading, track, choices=choices, strict=strict) as store:
+        with open_source(source, reading, track, choices=noted, strict=strict) as store:
             explained = store.pairs.explain(
                 name, system=system, baseline=baseline, query=query, track=track, **choices
             )
@@ -369,7 +369,7 @@ def explain(
     parse_measure(name)
     if figure is not None:
         raise UsageError(f"{name} is a measure: --figure draws a preference, such as RPP.")
-    with open_source(source, reading, track, choices=choices, strict=strict) as store:
+    with open_source(source, reading, track, choices=noted, strict=strict) as store:
         if baseline is not None:
             pair: dict[str, Any] = {"system": system, "baseline": baseline, "query": query}
             lists = store.pairs.lists(**pair, measure=name, track=track, **choices)

@@ -34,6 +34,12 @@ def checked_summaries(statistics: str | Iterable[str]) -> list[str]:
     return asked
 
 
+def check_summary(statistics: str | Iterable[str], *, per_query: bool) -> None:
+    """Raise `UsageError` for unknown statistics of all systems, or any without `per_query`."""
+    if checked_summaries(statistics) and not per_query:
+        raise UsageError("`summary` is of all systems on each query: use `per_query`.")
+
+
 @dataclass(frozen=True, repr=False)
 class Scores(Result):
     """Values of one track.

@@ -149,6 +149,16 @@ def test_explain_command__shows_ranks_ties_and_sum(run, made_store: irmeta.Store
     assert "with 1" in done.out, "a tied doc"
 
 
+def test_explain_command__notes_are_of_the_systems_that_are_shown(
+    run, made_store: irmeta.Store
+) -> None:
+    line = ("explain", made_store.path, "-m", "AP", "--query", "901", "--track", "news")
+    assert "have no list" not in run(*line, "--system", "aldDFR").err
+    of_pair = run(*line, "--system", "aldDFR", "--baseline", "cedarFuse")
+    assert "1 of 2 systems" in of_pair.err
+    assert "different here" not in of_pair.err
+
+
 @pytest.mark.exhaustive
 def test_evaluate_command__closed_pipe_is_not_an_error(made_store: irmeta.Store) -> None:
     script = "import sys; sys.argv = ['irmeta', 'evaluate', sys.argv[1], '--per-query']; "

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import irmeta
 from irmeta.errors import UsageError
@@ -37,6 +39,24 @@ def test_query_summary__columns_as_asked(made_store: irmeta.Store):
     for wrong in ("mean", "best,best"):
         with pytest.raises(UsageError, match="summary"):
             made_store.scores("AP", track="news").query_summary(wrong)
+
+
+def test_evaluate__summary_of_each_query(made_store: irmeta.Store):
+    asked: Any = {"per_query": True, "summary": "best,worst"}
+    rows = made_store.evaluate("AP,ASL", track="news", **asked)
+    expected = made_store.scores("AP,ASL", track="news").query_summary(["best", "worst"])
+    assert_frame_equal(rows, expected)
+    assert made_store.evaluate("AP", **asked)["track"].n_unique() == 3
+    data = {"q": {"d": 1}}, {"a": {"q": {"d": 1.0}}, "b": {"q": {"e": 1.0}}}
+    assert irmeta.evaluate(*data, "RR", **asked).rows() == [("q", "RR", 2, 1.0, 0.0)]
+    assert_frame_equal(irmeta.evaluate(made_store, "AP,ASL", track="news", **asked), expected)
+    for wrong, message in (
+        ({"summary": "best"}, "`summary` is of all systems on each query: use `per_query`"),
+        ({"summary": "bst", "per_query": True}, "Did you mean 'best'"),
+    ):
+        for source in ((made_store,), data):
+            with pytest.raises(UsageError, match=message):
+                irmeta.evaluate(*source, "AP", **wrong)
 
 
 def test_evaluate_command__summary_of_each_query(made_store: irmeta.Store, run):
