@@ -13,7 +13,7 @@ import polars as pl
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import READ_ALONE, read_given, read_in_order, refuse_names, whole
 from irmeta.api.store import Measures, Store
-from irmeta.errors import DataError, UsageError
+from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, location
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.evaluate import relevant_in_set
@@ -27,11 +27,9 @@ from irmeta.store.layout import is_store, store_folder
 from irmeta.store.memory import read_into_memory
 from irmeta.store.ranked_track import Evaluation
 from irmeta.store.scan import Tracks
-from irmeta.trec.archives import archive_kind
 from irmeta.trec.collection import chosen, read_collection
-from irmeta.trec.readers.forms import TABLES, Kind, recognize
-from irmeta.trec.source import BrokenTrack, TrackSource, track_of_files
-from irmeta.trec.streams import InputFile
+from irmeta.trec.readers.files import refuse_without_tables
+from irmeta.trec.source import track_of_files
 
 if TYPE_CHECKING:
     from irmeta.results.query_weights import QueryWeights
@@ -192,7 +190,7 @@ def read_tracks(
         sources = read_collection(source, policy)
     asked = chosen(sources, tracks, str(source))
     if policy.columns:
-        _refuse_without_tables(asked)
+        refuse_without_tables(asked)
     held, outcomes = read_into_memory(
         str(source),
         asked,
@@ -202,22 +200,6 @@ def read_tracks(
         evaluation=evaluation,
     )
     return Store(held), outcomes
-
-
-def _refuse_without_tables(sources: Sequence[TrackSource | BrokenTrack]) -> None:
-    """Raise an error if the user names columns of files of which none has named columns."""
-    files: list[tuple[InputFile, Kind]] = []
-    for source in sources:
-        if isinstance(source, TrackSource):
-            files.extend((source.input_file(qrels.file), "qrels") for qrels in source.qrels)
-            files.extend((source.input_file(run), "run") for run in source.runs)
-    for opened, kind in files:
-        try:
-            if archive_kind(opened) or recognize(opened, kind) in TABLES:
-                return
-        except DataError:  # which reading raises again
-            return
-    raise UsageError("no file has named columns: omit `columns=`.")
 
 
 @shows_progress("Reading")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -239,6 +240,19 @@ def bundle(
     note(f"{packed.height:,} files, {packed['bytes'].sum():,} bytes in {out}")
 
 
+def _refuse_tables_of_judges(files: Mapping[str, str]) -> None:
+    """Reject --columns beside a judge in a table, which is read by irmeta's names of columns."""
+    from irmeta.trec.readers.files import may_have_named_columns
+    from irmeta.trec.streams import InputFile
+
+    for name, path in files.items():
+        if may_have_named_columns(InputFile.at(Path(path), path), "qrels"):
+            raise UsageError(
+                f"--columns is of runs and qrels, and has no effect on the judge {name}: call the "
+                f"columns of {path} query, doc and grade, or make it a qrels set of the collection."
+            )
+
+
 def _command(one: Study) -> typer.Typer:
     """Build the command of a study."""
 
@@ -256,6 +270,8 @@ def _command(one: Study) -> typer.Typer:
         reading = ReadPolicy.of(pop_options(ReadPolicy, context, given))
         if not source and (reading.changed() or strict is not None):
             raise UsageError("options of reading runs need a source: name a store or a collection.")
+        if reading.columns:
+            _refuse_tables_of_judges(getattr(options, "judge_files", {}))
         with ExitStack() as stack:
             store = None
             if source:

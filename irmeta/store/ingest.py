@@ -40,6 +40,7 @@ from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
 from irmeta.store.small_tables import write_qrels, write_samples, write_subtopics, write_systems
 from irmeta.trec.collection import chosen, read_collection
+from irmeta.trec.readers.files import refuse_without_tables
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
 
@@ -149,12 +150,15 @@ def ingest_collection(
     """Bring a store up to date with the tracks of a collection; see `irmeta.ingest` for options.
 
     A failed track does not stop the others; its outcome has the error. Raises `UsageError` if two
-    tracks differ only in case, or the folder is not a store with this policy.
+    tracks differ only in case, the folder is not a store with this policy, or no file has columns
+    that the policy names.
     """
     check_open_files()
     root = local(layout.root)
     collection = read_collection(folder, policy)
     sources = chosen(collection, tracks, str(folder))
+    if policy.columns:
+        refuse_without_tables(sources)
     check_case([*layout.tracks(), *(source.name for source in sources)])
     layout.create(policy)
     threads = getattr(executor, "_max_workers", None) or thread_count(workers)

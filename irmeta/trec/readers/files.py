@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError
+from irmeta.errors import DataError, UsageError
 from irmeta.parallel import check_not_forked
 from irmeta.policies import Comments
+from irmeta.trec.archives import archive_kind
 from irmeta.trec.qrels import (
     QrelsFormat,
     QrelsText,
@@ -38,10 +39,11 @@ from irmeta.trec.readers.file_tables import (
     table_of_parquet,
     table_of_tabs,
 )
-from irmeta.trec.readers.forms import FORMS, Form, recognize
+from irmeta.trec.readers.forms import FORMS, TABLES, Form, Kind, recognize
 from irmeta.trec.readers.frames import as_frame, qrels_of_frame, runs_of_frame
 from irmeta.trec.room import Room, half_of_memory
 from irmeta.trec.runs import reading_notes
+from irmeta.trec.source import BrokenTrack, TrackSource
 from irmeta.trec.streams import InputFile
 from irmeta.trec.text import first_fields
 
@@ -322,3 +324,22 @@ def _located_in_json(content: bytes) -> Generator[None]:
             start = max(0, place_of_key(text, str(ids["query"])))
             error.line = line_of_key(text, str(ids["doc"]), after=start)
         raise
+
+
+def refuse_without_tables(sources: Iterable[TrackSource | BrokenTrack]) -> None:
+    """Raise `UsageError` if the user names columns of files of which none has named columns."""
+    files = list[tuple[InputFile, Kind]]()
+    for source in sources:
+        if isinstance(source, TrackSource):
+            files.extend((source.input_file(qrels.file), "qrels") for qrels in source.qrels)
+            files.extend((source.input_file(run), "run") for run in source.runs)
+    if not any(may_have_named_columns(*file) for file in files):
+        raise UsageError("no file has named columns: omit `columns=`.")
+
+
+def may_have_named_columns(file: InputFile, kind: Kind) -> bool:
+    """Check whether a file is a table with names of columns, an archive, or cannot be read."""
+    try:
+        return archive_kind(file) is not None or recognize(file, kind) in TABLES
+    except DataError:  # which reading raises again
+        return True

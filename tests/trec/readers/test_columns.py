@@ -175,6 +175,18 @@ def test_columns__of_published_values(tmp_path: Path, run):
     assert "--columns system=COLUMN" in run(*line).err
 
 
-def test_columns__without_effect_on_a_collection_are_refused(collections: Path):
+def test_columns__without_effect_on_a_collection_are_refused(collections: Path, tmp_path: Path):
     with pytest.raises(irmeta.UsageError, match="no file has named columns: omit `columns=`"):
         irmeta.read(collections, track="news", columns="doc=sku")
+    with pytest.raises(irmeta.UsageError, match="no file has named columns: omit `columns=`"):
+        irmeta.ingest(collections, tmp_path / "store", track="news", columns="doc=sku")
+    assert not (tmp_path / "store").exists()
+
+
+def test_columns__are_refused_beside_a_judge_in_a_table(tmp_path: Path, run):
+    qrels, lists = (write(f, tmp_path / f"{n}.csv") for n, f in (("q", QRELS), ("r", RUN)))
+    line = ("study", "judges", qrels, lists, "--out", tmp_path / "out", "--judge", f"ann={qrels}")
+    done = run(*line, "--columns", COLUMNS)
+    assert done.status == 2
+    assert "--columns is of runs and qrels, and has no effect on the judge ann" in done.err
+    assert not (tmp_path / "out").exists()
