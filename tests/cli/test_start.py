@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from irmeta.cli import main
 from irmeta.cli.entry import MODULES, load_commands
 from support.commands import all_commands
 
@@ -70,3 +72,14 @@ def test_load_commands__finds_every_command_in_its_module():
     declared = {command.name for command in load_commands().registered_commands}
     assert {*declared, "study"} == MODULES.keys()
     assert [name for name in all_commands() if not name.startswith("study ")] == [*MODULES]
+
+
+def test_start__lets_polars_return_freed_memory(monkeypatch: pytest.MonkeyPatch):
+    for before, after in (("", "dirty_decay_ms:0,muzzy_decay_ms:0"), ("mine", "mine")):
+        monkeypatch.setenv("_RJEM_MALLOC_CONF", before)
+        if not before:
+            monkeypatch.delenv("_RJEM_MALLOC_CONF")
+        monkeypatch.setattr("sys.argv", ["irmeta", "--version"])
+        with pytest.raises(SystemExit):
+            main()
+        assert os.environ["_RJEM_MALLOC_CONF"] == after
