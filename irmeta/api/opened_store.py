@@ -208,6 +208,16 @@ class OpenedStore(Summarized):
         """
         return lazy(self.reader, "subtopics", track)
 
+    def queries(self, track: Tracks = None) -> pl.LazyFrame:
+        """Return the facts of ``queries.csv``: track, query, column, value; columns are segments.
+
+        Examples
+        --------
+        >>> store.queries("news").collect().height  # it has no such file
+        0
+        """
+        return lazy(self.reader, "queries", track)
+
     def samples(self, track: Tracks = None) -> pl.LazyFrame:
         """Return how judged docs were sampled, for qrels of the formats prels and sample-eval.
 

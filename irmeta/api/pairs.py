@@ -14,7 +14,7 @@ import polars as pl
 from irmeta.api.arguments import PreferOptions, operation
 from irmeta.api.differences import differences
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.results_or_data import results_or_data
+from irmeta.api.results_or_data import results_or_data, segments_of
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.locations import AnyLocation
 from irmeta.measures.evaluate import evaluate, relevant_in_set
@@ -586,10 +586,10 @@ def prefer(
     {options}
     segments : DataFrame, str or Path, optional
         Segments of the queries, such as groups of users, to compare the systems on: a frame with
-        the columns query, segment and optionally track, or a CSV or TSV file of them. A query may
-        be in several segments. Segments with fewer than two queries with a relevant doc are left
-        out, with a warning; queries in no segment, and queries that no track judges, are named in
-        one.
+        the columns query, segment and optionally track, a CSV or TSV file of them, or, of a store,
+        the name of a column of the tracks' ``queries.csv``. A query may be in several segments.
+        Segments with fewer than two queries with a relevant doc are left out, with a warning;
+        queries in no segment, and queries that no track judges, are named in one.
 
     Returns
     -------
@@ -643,7 +643,7 @@ def prefer(
     )
     policy, baseline = opened.policy_with(policies), options.baseline
     tracks, known = list(opened.each(track, policy)), set[str]()
-    chosen = None if segments is None else Segments.of(segments)
+    chosen = None if segments is None else segments_of(segments, opened, track)
     if chosen is not None:
         chosen.check_queries({track.name: track.judged_queries for track in tracks})
     boards: list[Leaderboard] = []

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import polars as pl
+
 from irmeta.api.matrices import with_columns
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import (
@@ -25,9 +27,12 @@ from irmeta.locations import AnyLocation, NamedFile, location
 from irmeta.policies import ReadPolicy, columns_by_key
 from irmeta.policy_keywords import DataChoices, EvalChoices
 from irmeta.results.matrix import Matrix, holds_values
+from irmeta.results.segments import Segments
 from irmeta.stats.tables import has_measures, is_measure
 from irmeta.store.ingest import Outcome
+from irmeta.store.layout import is_store, store_folder
 from irmeta.store.memory import MemoryStore, read_data
+from irmeta.store.scan import Tracks
 from irmeta.trec.readers.given import given_qrels, given_runs, name_of, name_text
 from irmeta.trec.source import is_dataset
 from irmeta.trec.system_names import track_name
@@ -69,6 +74,17 @@ def whole(
         said = first_few(skipped, "store.systems() says why.", "; ")
         warn(f"{runs} skipped: {said}", SkippedRunWarning, stacklevel=3)
     return store
+
+
+def segments_of(
+    segments: Segments | pl.DataFrame | str | Path, source: object, track: Tracks
+) -> Segments:
+    """Read segments of the queries of a source; of a store, a text may name a column of queries."""
+    if isinstance(source, AnyLocation) and is_store(store_folder(source)):
+        source = OpenedStore(source)
+    if isinstance(source, OpenedStore):
+        return Segments.within(segments, source.reader, track)
+    return Segments.of(segments)
 
 
 Names = str | Iterable[str]

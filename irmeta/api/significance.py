@@ -23,7 +23,7 @@ from irmeta.api.comparisons import (
 from irmeta.api.gates import UNJUDGED_AT, Unjudged
 from irmeta.api.matrices import Results, matrices
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.results_or_data import results_or_data
+from irmeta.api.results_or_data import results_or_data, segments_of
 from irmeta.errors import MeasureError, UsageError
 from irmeta.files import check_ours, plain_file_names, remove_temporaries, write_bytes
 from irmeta.measures.names import parse_measure
@@ -193,10 +193,10 @@ def compare(
             selected = any(policies.get(name) is not None for name in ("query", "query_file"))
         values = weights.weigh(values, selected=selected)
         settings |= {"query_weights_sha256": weights.sha256}
-    chosen = None if segments is None else Segments.of(segments)
+    chosen = None if segments is None else segments_of(segments, source, track)
     parts = [((m, None), name) for m, name in zip(values, sets, strict=True)]
     if chosen is not None:
-        settings |= {"segments_sha256": chosen.sha256}
+        settings |= chosen.record
         by_segment = chosen.parts_of(values)
         parts = [(part, s) for of, s in zip(by_segment, sets, strict=True) for part in of]
     compared = Comparisons(

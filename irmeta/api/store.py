@@ -266,6 +266,10 @@ class Store(OpenedStore):
         if segments is not None or query_weights is not None:
             from irmeta.results.query_weights import parts_by_query
 
+            if segments is not None:
+                from irmeta.results.segments import Segments
+
+                segments = Segments.within(segments, self.reader, track)
             by_query: Any = {"per_query": per_query, "selected": policy.selects_queries}
             all_scores, labels = parts_by_query(all_scores, segments, query_weights, **by_query)
         if summary is not None:

@@ -46,6 +46,11 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
         facts.select("system", *known).write_csv(folder / name / "systems.csv")
         keys = "".join(f', {column} = "{column}"' for column in known)
         lines.append(f'systems = {{ file = "{name}/systems.csv", name = "system"{keys} }}')
+    of_queries = read_table(stored, "queries")
+    if of_queries.height:
+        wide = of_queries.pivot("column", index="query", values="value")
+        wide.write_csv(folder / name / "queries.csv")
+        lines.append(f'queries = "{name}/queries.csv"')
     if (depth := record["config"].get("pool_depth")) is not None:
         lines.append(f"pool_depth = {depth}")
     if depths := record.get("pool_depths"):

@@ -68,11 +68,11 @@ CsvSafeOption = Annotated[
     ),
 ]
 SegmentOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        metavar="FILE",
-        help="CSV or TSV of queries and their segments (columns query, segment): compare the "
-        "systems by segment too.",
+        metavar="COLUMN|FILE",
+        help="Column of the tracks' queries.csv, or CSV or TSV of queries and their segments "
+        "(columns query, segment): results by segment too.",
         show_default=False,
     ),
 ]

@@ -148,6 +148,8 @@ def print_info(store: Store, display: Display, notes: Sequence[str]) -> None:
     frame = store.info()
     tables = {"tracks": frame, "systems": store.systems() if frame.height else pl.DataFrame()}
     tables["qrels"] = store.qrels_sets() if frame.height else pl.DataFrame()
+    queries = store.queries().collect() if frame.height else pl.DataFrame()
+    tables |= {"queries": queries} if queries.height else {}
     policy = store.policy_with({})
     is_table = display.form == "table"
     provenance = {} if is_table else how_made(list(store.each(None, policy)), [], policy)
@@ -167,6 +169,10 @@ def _show_info(store: Store, digits: int) -> None:
     print_table(console, frame.drop("notes"))
     console.print("\n[bold]Judgments[/bold]")
     print_table(console, store.qrels_sets())
+    queries = store.queries().collect()
+    if queries.height:
+        console.print("\n[bold]Columns of queries[/bold] (--segment)")
+        print_table(console, _columns_of_queries(queries))
     systems = store.systems()
     missed = pl.col("missing_queries") + pl.col("unjudged_queries")
     noticed = systems.filter(
@@ -190,6 +196,23 @@ def _show_info(store: Store, digits: int) -> None:
         for track, reason in skipped.select("track", "skip_reason").iter_rows():
             print_text(console, f"{track}: {reason}")
     _print_failures(console, store)
+
+
+MOST_VALUES = 5
+"""Number of values of a column of queries that are printed."""
+
+
+def _columns_of_queries(queries: pl.DataFrame) -> pl.DataFrame:
+    """Return for each column of `queries.csv` how many queries and values it has, and which."""
+    keys = ["track", "column"]
+    counts = queries.with_columns(pl.col(keys).cast(pl.String)).group_by(*keys, "value").len()
+    counts = counts.sort(*keys, "len", "value", descending=[False, False, True, False])
+    values = pl.format("{} ({})", "value", "len").head(MOST_VALUES).str.join(", ")
+    more = pl.when(pl.len() > MOST_VALUES).then(pl.lit(", ...")).otherwise(pl.lit(""))
+    by_column = counts.group_by(keys, maintain_order=True)
+    return by_column.agg(
+        queries=pl.col("len").sum(), segments=pl.len(), largest=pl.concat_str(values, more.first())
+    )
 
 
 def _joined_notes(notes: pl.DataFrame) -> pl.DataFrame:

@@ -71,11 +71,11 @@ def prefer(
 
     asked = measures or "RPP"
     parse_preferences(asked)  # reject unknown names before reading anything
-    segments = None if segment is None else Segments.of(segment)
     opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
     with opened as store:
         with consistent_read(store, track or None) as tracks:
             provenance = store.pairs.provenance(asked, track=tracks, **choices)
+            segments = None if segment is None else Segments.within(segment, store.reader, tracks)
             for name in tracks or ():
                 record = store.reader.track(name).record
                 systems, queries = len(record["systems"]), record["queries_in_runs"]
@@ -95,7 +95,7 @@ def prefer(
             if "qrels_by_subtopic" in facts:
                 set_name = facts["qrels_by_subtopic"]
                 note(f"irmeta: {name}: subtopics of the qrels set {set_name!r}")
-        of_segments = {} if segments is None else {"segments_sha256": segments.sha256}
+        of_segments = {} if segments is None else segments.record
         print_boards(boards, provenance | {"prefer": options.record() | of_segments}, display)
 
 

@@ -218,13 +218,15 @@ def evaluate(
             if statistics is not None:
                 frame = store.evaluate(asked, per_query=True, summary=statistics, **sent)
             elif draw is None:
-                by_segment = None if segment is None else Segments.of(segment)
+                by_segment = None
+                if segment is not None:
+                    by_segment = Segments.within(segment, store.reader, tracks)
                 sent["query_weights"] = weights
                 frame = store.evaluate(
                     asked, segments=by_segment, per_query=per_query, **asked_interval, **sent
                 )
                 if by_segment is not None:
-                    provenance |= {"segments_sha256": by_segment.sha256}
+                    provenance |= by_segment.record
                 if weights is not None:
                     provenance |= {"query_weights_sha256": weights.sha256}
             else:
@@ -445,7 +447,7 @@ def measures(
     from irmeta.measures.names import PRESETS
 
     sizes = {"subtopic_count": subtopic_count, "length": length}
-    chosen_sizes = {option: size for option, size in sizes.items() if size is not None}
+    chosen_sizes: Any = {option: size for option, size in sizes.items() if size is not None}
     if kinds is not None:
         from irmeta.studies.papers.properties.measure_properties import measure_properties
 

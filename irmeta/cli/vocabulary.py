@@ -53,8 +53,8 @@ TERMS = (
     Term(
         "--segment",
         "segments",
-        "File of queries and their segments, for results of each segment beside those of all "
-        "queries.",
+        "Column of the tracks' queries.csv, or file of queries and their segments, for results of "
+        "each segment beside those of all queries.",
     ),
     Term(
         "--query-weights",

@@ -22,6 +22,7 @@ from irmeta.errors import (
     warn,
 )
 from irmeta.locations import not_a
+from irmeta.store.scan import StoreReader, Tracks, each_track, read_table
 from irmeta.trec.streams import InputFile, file_sha256
 from irmeta.trec.text import read_csv_rows, refuse_rows
 
@@ -63,12 +64,15 @@ class Segments:
     rows
         track (null: any track), query, segment: no null in the last two, no row twice.
     sha256
-        Hexadecimal SHA-256 of the file as stored, or of the frame as CSV.
+        Hexadecimal SHA-256 of the file as stored, or of the frame or the column as CSV.
+    column
+        The column of the tracks' `queries.csv` that they are; None: of a file or frame.
     """
 
     source: str
     rows: pl.DataFrame
     sha256: str
+    column: str | None = None
 
     @classmethod
     def of(cls, source: Segments | pl.DataFrame | str | Path) -> Segments:
@@ -92,6 +96,39 @@ class Segments:
             return source
         name, rows, digest = read_by_query(source, COLUMNS, "segments")
         return cls(name, _checked(rows, name), digest)
+
+    @classmethod
+    def within(
+        cls, source: Segments | pl.DataFrame | str | Path, store: StoreReader, tracks: Tracks
+    ) -> Segments:
+        """Read segments, of which a text may also name a column of the tracks' ``queries.csv``.
+
+        A file of that name goes first.
+
+        Raises
+        ------
+        DataError, UsageError
+            As `of`, or if a text is neither a file nor a column.
+        """
+        if not isinstance(source, str | Path) or Path(source).is_file():
+            return cls.of(source)
+        name = str(source)
+        every = pl.concat([read_table(track, "queries") for track in each_track(store, tracks)])
+        every = every.with_columns(pl.all().cast(pl.String))
+        rows = every.filter(pl.col("column") == name).select("track", "query", segment="value")
+        if rows.is_empty():
+            columns = every["column"].unique().sort().to_list()
+            hint = did_you_mean(name, columns) if columns else (
+                "The tracks have no queries.csv.")  # fmt: skip
+            raise UsageError(f"{name} is neither a file nor a column of queries.csv. {hint}")
+        digest = hashlib.sha256(to_csv(rows).encode()).hexdigest()
+        return cls(f"column {name} of queries.csv", rows, digest, name)
+
+    @property
+    def record(self) -> dict[str, str]:
+        """What provenance records: the SHA-256, and the name of a column."""
+        named = {} if self.column is None else {"segments_column": self.column}
+        return {"segments_sha256": self.sha256, **named}
 
     def of_track(self, track: str) -> dict[str, set[str]]:
         """Return the queries of each segment of a track, segments sorted by name."""

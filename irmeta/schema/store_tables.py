@@ -94,6 +94,16 @@ TABLES = (
     ),
     SYSTEMS,
     Table(
+        "queries",
+        ("query", "column"),
+        {
+            "track": TRACK,
+            "query": QUERY,
+            "column": Column("name", "column of the track's queries.csv"),
+            "value": Column("text", "value of the query; a query without one has no row"),
+        },
+    ),
+    Table(
         "samples",
         ("set", "query", "doc"),
         {

@@ -1,4 +1,4 @@
-"""Files of facts about systems, subtopics and pool depths."""
+"""Files of facts about systems, queries, subtopics and pool depths."""
 
 from __future__ import annotations
 
@@ -75,6 +75,43 @@ def _facts(given: FactsSource, row: dict[str, str | None], line: int) -> Facts:
         type=row[given.type] or None if given.type else None,
         pooled=pooled,
     )
+
+
+QUERY_FACTS = pl.Schema(dict.fromkeys(("query", "column", "value"), pl.String))
+
+
+def read_query_facts(source: TrackSource, file: str, judged: pl.Series) -> pl.DataFrame:
+    """Read a CSV of facts about queries: query, column, value; sorted by the first two.
+
+    Empty cells are left out, and so are queries that are not `judged`, but one must be judged.
+    """
+    try:
+        frame = read_csv_rows(source.input_file(file), None)
+        columns = [column for column in frame.columns if column not in ("line", "query")]
+        if "query" not in frame.columns or not columns or "" in columns:
+            fix = "It needs a column query, and others with names; a file of another kind needs "
+            raise DataError(
+                "is no table of queries", file=file, fix=f"{fix}another name, or none in a track."
+            )
+        refuse_rows(
+            frame,
+            {
+                "the query is missing": pl.col("query").is_null(),
+                "the query has a row already": ~pl.col("query").is_first_distinct(),
+            },
+            file,
+        )
+        rows = frame.filter(pl.col("query").is_in(judged.cast(pl.String).implode()))
+        if rows.is_empty():
+            fix = "Are these the queries of another track?"
+            raise DataError("none of its queries is judged", file=file, fix=fix)
+    except DataError as error:
+        if not source.may_quote(file):
+            error.conceal()
+            error.fix = None
+        raise
+    facts = rows.unpivot(columns, index="query", variable_name="column").drop_nulls("value")
+    return facts.sort("query", "column")
 
 
 _KEY = ("query", "subtopic")

@@ -38,7 +38,7 @@ from irmeta.store.memory_limit import START, Limits
 from irmeta.store.read_track import Count, read_track
 from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
-from irmeta.store.small_tables import write_qrels, write_samples, write_subtopics, write_systems
+from irmeta.store.small_tables import write_described, write_qrels, write_samples, write_systems
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.readers.files import refuse_without_tables
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
@@ -248,7 +248,7 @@ def _build(
     names, groups = read.groups()
     write_qrels(stage / "qrels", source.name, read.pool)
     write_samples(stage / "samples", source.name, read.pool)
-    write_subtopics(stage / "subtopics", read)
+    write_described(stage, read)
     noticed = write_docs_and_runs(stage, names, groups, read.workers)
     write_systems(stage / "systems", read, noticed)
     files = file_checksums({kind: stage / kind for kind in KINDS})

@@ -4,7 +4,8 @@ manifest.json         written once: format, irmeta version, ReadPolicy
 tracks/T.json         a track's record, written last: readers see only tracks that have one;
                       while the track's files are replaced, a record that says so
 runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/
-subtopics/T/, samples/T/ for tracks that describe subtopics, or judge a sample of the pool
+queries/T/, subtopics/T/, samples/T/ for tracks that describe queries or subtopics, or judge a
+                      sample of the pool
 .failed.json          tracks that the last ingest could not read, and the reasons
 .cache.json           sizes and times of source files, to skip unchanged input
 .staging/             tracks being written
@@ -102,7 +103,7 @@ def problems(
 
 FOLDERS = ("runs", "qrels", "docs", "systems")
 """Kinds of tables that every track has."""
-OPTIONAL = ("subtopics", "samples")
+OPTIONAL = ("queries", "subtopics", "samples")
 """Kinds of tables that only some tracks have."""
 KINDS = (*FOLDERS, *OPTIONAL)
 IS_REPLACED = "is_being_replaced"

@@ -18,7 +18,14 @@ from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import NAMES
 from irmeta.progress import REPORT
 from irmeta.store.assemble import TrackLists, TrackRows
-from irmeta.store.facts import Facts, read_facts, read_pool_depths, read_subtopics
+from irmeta.store.facts import (
+    QUERY_FACTS,
+    Facts,
+    read_facts,
+    read_pool_depths,
+    read_query_facts,
+    read_subtopics,
+)
 from irmeta.store.long_table import Groups, Names, Noticed
 from irmeta.store.memory_limit import Extent, Limits
 from irmeta.store.read_run import AnyRun, InMemory, Run, SkippedRun, read_run
@@ -41,7 +48,8 @@ class Beside:
     """Content of the files of a track other than its runs; `left_out` tells of unreadable sets.
 
     `inputs` has the SHA-256 of each file, None if unreadable; `described` set, query, subtopic,
-    weight and type of subtopics files; `pool_depths` those of a file, by query.
+    weight and type of subtopics files; `pool_depths` those of a file, by query; `queries` query,
+    column and value of the file of facts about queries.
     """
 
     source: TrackSource
@@ -49,6 +57,7 @@ class Beside:
     facts: dict[str, Facts]
     described: pl.DataFrame
     pool_depths: dict[str, int]
+    queries: pl.DataFrame
     left_out: str | None
     inputs: dict[str, str | None]
 
@@ -162,14 +171,18 @@ def read_beside(
     facts, described = read_facts(source), read_subtopics(source, sets)
     queries = pl.concat([parsed.frame["query"] for _, parsed in sets]).unique()
     depths = read_pool_depths(source, queries.to_list())
+    facts_of_queries = QUERY_FACTS.to_frame()
+    if source.queries is not None:
+        facts_of_queries = read_query_facts(source, source.queries, queries)
     others = [source.facts.file if source.facts else None, source.pool_depth_by_query]
+    others.append(source.queries)
     for file in (*others, *(given.subtopics_file for given in source.qrels)):
         if file is not None:
             inputs[file] = file_sha256(source.root / file)
     for given in unreadable or ():
         inputs.setdefault(given.file, stored_sha256(source.input_file(given.file)))
     left_out = _left_out(source, sets, unreadable) if unreadable else None
-    return Beside(source, sets, facts, described, depths, left_out, inputs)
+    return Beside(source, sets, facts, described, depths, facts_of_queries, left_out, inputs)
 
 
 def name_runs(

@@ -41,8 +41,9 @@ class Inputs:
         self.rehash: bool = rehash
         facts = [source.facts.file] if source.facts else []
         qrels = [file for one in source.qrels for file in one.paths]
-        depths = [source.pool_depth_by_query] if source.pool_depth_by_query else []
-        self.files: list[str] = sorted({*source.runs, *qrels, *facts, *depths})
+        others = (source.pool_depth_by_query, source.queries)
+        beside = [file for file in others if file is not None]
+        self.files: list[str] = sorted({*source.runs, *qrels, *facts, *beside})
         # Read before any file, so that a file changed later is read again next time.
         self.stamps: dict[str, tuple[int, int] | None] = {
             file: self._stamp(file) for file in self.files
@@ -101,14 +102,15 @@ def read_cache(layout: Layout) -> dict[str, Seen]:
 
 def config_record(source: TrackSource) -> dict[str, Any]:
     """Return a track's settings in the collection as JSON values without absolute paths."""
-    pool = {name: getattr(source, name) for name in ("pool_depth", "pool_depth_by_query")}
+    optional = ("pool_depth", "pool_depth_by_query", "queries")
+    stated = {name: getattr(source, name) for name in optional}
     return {
         "format": FORMAT,
         "runs": list(source.runs),
         "qrels": [_qrels_config(one) for one in source.qrels],
         "facts": asdict(source.facts) if source.facts else None,
         "policy": source.policy.record(),
-        **{name: value for name, value in pool.items() if value is not None},
+        **{name: value for name, value in stated.items() if value is not None},
     }
 
 

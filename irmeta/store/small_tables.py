@@ -1,4 +1,4 @@
-"""The small tables of a track: qrels, samples, subtopics and systems."""
+"""The small tables of a track: qrels, samples, queries, subtopics and systems."""
 
 from __future__ import annotations
 
@@ -68,18 +68,19 @@ def samples_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]
         yield {"track": constant(track, frame.height), **columns}
 
 
-def write_subtopics(folder: Path, read: ReadTrack) -> None:
-    """Write the subtopics table if a file describes any subtopics."""
-    if read.described.height:
-        with part_writer("subtopics", folder) as writer:
-            writer.write(subtopics_columns(read))
+def write_described(stage: Path, read: ReadTrack) -> None:
+    """Write the tables of described queries and subtopics, each if a file describes any."""
+    for kind, frame in {"queries": read.queries, "subtopics": read.described}.items():
+        if frame.height:
+            with part_writer(kind, stage / kind) as writer:
+                writer.write(described_columns(kind, read.source.name, frame))
 
 
-def subtopics_columns(read: ReadTrack) -> dict[str, pa.Array]:
-    """Return all columns of the subtopics table."""
-    frame, schema = read.described, TABLES["subtopics"].arrow(dictionary=True)
+def described_columns(kind: str, track: str, frame: pl.DataFrame) -> dict[str, pa.Array]:
+    """Return all columns of the table of described queries or subtopics."""
+    schema = TABLES[kind].arrow(dictionary=True)
     columns = {name: _as(frame[name], schema.field(name).type) for name in frame.columns}
-    return {"track": constant(read.source.name, frame.height), **columns}
+    return {"track": constant(track, frame.height), **columns}
 
 
 def write_systems(folder: Path, read: ReadTrack, noticed: Noticed) -> None:
@@ -132,11 +133,13 @@ def table_frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataF
 
 def small_frames(read: ReadTrack, noticed: Noticed) -> dict[str, pl.DataFrame]:
     """Return the tables as frames; for the arguments see `systems_columns`."""
+    track, queries, subtopics = read.source.name, read.queries, read.described
     return {
-        "qrels": table_frame("qrels", qrels_columns(read.source.name, read.pool)),
+        "qrels": table_frame("qrels", qrels_columns(track, read.pool)),
         "systems": table_frame("systems", [systems_columns(read, noticed)]),
-        "samples": table_frame("samples", samples_columns(read.source.name, read.pool)),
-        "subtopics": table_frame("subtopics", [subtopics_columns(read)]),
+        "samples": table_frame("samples", samples_columns(track, read.pool)),
+        "queries": table_frame("queries", [described_columns("queries", track, queries)]),
+        "subtopics": table_frame("subtopics", [described_columns("subtopics", track, subtopics)]),
     }
 
 

@@ -176,7 +176,8 @@ def track_of_folder(root: Path, name: str, prefix: str, policy: ReadPolicy) -> A
         if printable(name) != name:
             raise DataError("a folder's name is not UTF-8", file=name, fix="Rename it.")
         qrels = (QrelsSource("qrels", qrels_of_folder(root, name, prefix)),)
-        return TrackSource(name, root, runs_of_folder(root, prefix), qrels, policy=policy)
+        runs, queries = runs_of_folder(root, prefix), queries_of_folder(root, prefix)
+        return TrackSource(name, root, runs, qrels, policy=policy, queries=queries)
     except DataError as error:
         if error.file is not None:
             error.file = printable((root / error.file).as_posix())
@@ -201,6 +202,15 @@ def runs_of_folder(root: Path, prefix: str) -> tuple[str, ...]:
     if not runs:
         raise DataError("is empty", file=f"{prefix}runs", fix="Put one file per run there.")
     return runs
+
+
+QUERIES = "queries.csv"
+"""Name of the file of facts about a track's queries, beside its `runs/`."""
+
+
+def queries_of_folder(root: Path, prefix: str) -> str | None:
+    """Return the file of facts about queries in a track's folder, if there is one."""
+    return f"{prefix}{QUERIES}" if (root / prefix / QUERIES).is_file() else None
 
 
 def qrels_of_folder(root: Path, track: str, prefix: str) -> str:
@@ -274,6 +284,7 @@ class _TrackTable(Options):
         None, "Rank to which the lists of contributing systems were judged.", least=1
     )
     pool_depth_by_query: str | None = option(None, "File of such ranks: lines `query depth`.")
+    queries: str | None = option(None, "CSV of facts about queries: query, and other columns.")
 
 
 def read_collection(folder: AnyLocation, policy: ReadPolicy | None = None) -> list[AnyTrack]:
@@ -413,6 +424,11 @@ class _Config:
         table = self._parse(key, given, _TrackTable, _POLICY_KEYS)
         if table.pool_depth_by_query is not None:
             self._check_file(f"{key}.pool_depth_by_query", table.pool_depth_by_query)
+        queries, folder = table.queries, self._folder_of(name)
+        if queries is not None:
+            self._check_file(f"{key}.queries", queries)
+        elif folder is not None:
+            queries = queries_of_folder(self.root, folder)
         given = cast(Mapping[str, Any], given)
         policies = {k: given[k] for k in _POLICY_KEYS if k in given}
         if isinstance(dropped := policies.get("drop_docs"), str):
@@ -435,6 +451,7 @@ class _Config:
             policy=policy,
             pool_depth=table.pool_depth,
             pool_depth_by_query=table.pool_depth_by_query,
+            queries=queries,
             outside=tuple(sorted(self.outside)),
         )
 

@@ -137,6 +137,8 @@ class TrackSource:
         The depth to which contributing lists were judged, if the collection states it.
     pool_depth_by_query
         A file of such depths by query, which override `pool_depth`.
+    queries
+        A CSV of facts about queries: query, and any other columns.
     outside
         Files and folders of the collection outside of `root`.
     given
@@ -157,6 +159,7 @@ class TrackSource:
     policy: ReadPolicy = field(default_factory=ReadPolicy)
     pool_depth: int | None = None
     pool_depth_by_query: str | None = None
+    queries: str | None = None
     outside: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, bytes] = field(default_factory=dict)

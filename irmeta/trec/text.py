@@ -357,7 +357,7 @@ def lines(
             yield number, parts
 
 
-def read_csv_rows(file: InputFile, columns: Sequence[str]) -> pl.DataFrame:
+def read_csv_rows(file: InputFile, columns: Sequence[str] | None) -> pl.DataFrame:
     """Read all cells of a file as text, and the line number at which each row ends.
 
     The file is tab-separated if its first line has a tab, else comma-separated. White space around
@@ -368,7 +368,7 @@ def read_csv_rows(file: InputFile, columns: Sequence[str]) -> pl.DataFrame:
     file
         The file, compressed or not.
     columns
-        The columns that it may have.
+        The columns that it may have; None: any.
 
     Returns
     -------
@@ -389,7 +389,7 @@ def read_csv_rows(file: InputFile, columns: Sequence[str]) -> pl.DataFrame:
     rows = [(line, row) for line, row in rows if any(row)]
     header = [str(cell) for cell in rows[0][1]] if rows else []
     for i, column in enumerate(header):
-        if column not in columns:
+        if columns is not None and column not in columns:
             hint = did_you_mean(column, columns)
             raise DataError("is not a known column", file=name, value=column, fix=hint)
         if column in header[:i]:

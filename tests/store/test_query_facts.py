@@ -1,0 +1,131 @@
+"""The file queries.csv beside a track's runs: read, stored, shown, and used as segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import irmeta
+
+FACTS = "query,class,length\nq1,easy,2\nq2,hard,\nq3,easy,3\nq4,hard,2\nq9,easy,2\n"
+ROWS = [
+    ("t", "q1", "class", "easy"), ("t", "q1", "length", "2"), ("t", "q2", "class", "hard"),
+    ("t", "q3", "class", "easy"), ("t", "q3", "length", "3"), ("t", "q4", "class", "hard"),
+    ("t", "q4", "length", "2"),
+]  # fmt: skip
+NOTED = pytest.mark.filterwarnings("ignore::irmeta.errors.SegmentWarning")
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    """A track of 4 queries and 2 systems, of which one is better on easy queries."""
+    folder = tmp_path / "collection" / "t"
+    (folder / "runs").mkdir(parents=True)
+    names = ("q1", "q2", "q3", "q4")
+    (folder / "qrels").write_text("".join(f"{q} 0 d1 1\n" for q in names))
+    for system, first in (("a", ("q1", "q3", "q4")), ("b", ("q2",))):
+        lines = [
+            f"{q} Q0 {doc} {rank} {3 - rank} {system}\n"
+            for q in names
+            for rank, doc in enumerate(("d1", "d2") if q in first else ("d2", "d1"), 1)
+        ]
+        (folder / "runs" / system).write_text("".join(lines))
+    (folder / "queries.csv").write_text(FACTS)
+    return folder.parent
+
+
+def test_queries__are_read_into_memory_and_stores(collection: Path, tmp_path: Path):
+    held = irmeta.read(collection)
+    stored = irmeta.ingest(collection, tmp_path / "store")
+    for store in (held, stored):
+        assert store.queries().collect().rows() == ROWS
+    assert stored.queries("t").collect()["value"].dtype == pl.String
+    stored.to_trec(tmp_path / "again")
+    assert irmeta.read(tmp_path / "again").queries().collect().rows() == ROWS
+
+
+def test_queries__of_a_collection_file_and_changes(collection: Path, tmp_path: Path):
+    (collection / "t" / "queries.csv").rename(collection / "facts.csv")
+    config = collection / "collection.toml"
+    config.write_text('[tracks.t]\nqueries = "facts.csv"\n')
+    store = irmeta.ingest(collection, tmp_path / "store")
+    assert store.queries().collect().rows() == ROWS
+    (collection / "facts.csv").write_text(FACTS.replace("easy,3", "hard,3"))
+    again = irmeta.ingest(collection, tmp_path / "store")
+    assert again.queries().collect().rows()[3] == ("t", "q3", "class", "hard")
+    config.unlink()
+    without = irmeta.ingest(collection, tmp_path / "store")
+    assert without.queries().collect().is_empty()
+    assert not [*(tmp_path / "store" / "queries").glob("*/*.parquet")]
+    config.write_text('[tracks.t]\nqueries = "nosuch.csv"\n')
+    with pytest.raises(irmeta.IrmetaError, match=r"tracks.t.queries = 'nosuch.csv' is not a file"):
+        irmeta.read(collection)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,text\nq1,x\n", "is no table of queries"),
+        ("query\nq1\n", "is no table of queries"),
+        ("query,class\nq1,x\nq1,y\n", "line 3: the query has a row already"),
+        ("query,class\n,x\nq1,x\n", "line 2: the query is missing"),
+        ("query,class\nq7,x\n", "none of its queries is judged"),
+        ("query,class\nq1,x,y\n", "3 fields where the first line has 2"),
+        ("query,class,class\nq1,x,y\n", "two columns have the same name"),
+    ],
+)
+def test_queries__wrong_files_are_errors(collection: Path, text: str, message: str):
+    (collection / "t" / "queries.csv").write_text(text)
+    with pytest.raises(irmeta.IrmetaError, match=message):
+        irmeta.read(collection)
+
+
+@NOTED
+def test_segments__may_be_a_column(collection: Path, tmp_path: Path):
+    store = irmeta.ingest(collection, tmp_path / "store")
+    means = store.evaluate("RR", segments="class")
+    values = {(row[1], row[2]): row[4] for row in means.rows()}
+    assert values[("easy", "a")] == 1.0
+    assert values[("hard", "b")] == 0.75
+    frame = pl.DataFrame({"query": ["q1", "q2", "q3", "q4"], "segment": ["easy", "hard"] * 2})
+    assert_frame_equal(store.evaluate("RR", segments=frame), means)
+    compared = irmeta.compare(tmp_path / "store", "RR", segments="class", baseline="a")
+    assert [one.pairs.segment for one in compared] == [None, "easy", "hard"]
+    assert compared[0].settings["segments_column"] == "class"
+    assert [gate["segment"] for gate in compared.gate(0.1).rows.to_dicts()] == [
+        None,
+        "easy",
+        "hard",
+    ]
+    boards = store.prefer("RPP", segments="class")
+    assert [board.segment for board in boards] == [None, "easy", "hard"]
+    with pytest.raises(irmeta.UsageError, match=r"clas is neither a file .*Did you mean 'class'"):
+        store.evaluate("RR", segments="clas")
+    (collection / "t" / "queries.csv").unlink()
+    with pytest.raises(irmeta.UsageError, match=r"The tracks have no queries\.csv"):
+        irmeta.read(collection).evaluate("RR", segments="class")
+
+
+@NOTED
+def test_commands__take_and_show_columns(run: Callable[..., Any], collection: Path, tmp_path: Path):
+    assert run("ingest", collection, "--out", tmp_path / "store").status == 0
+    shown = run("info", tmp_path / "store").out
+    assert "Columns of queries" in shown
+    assert "easy (2), hard (2)" in shown
+    assert '"column":"length"' in run("info", collection, "--format", "json").out
+    for line in (
+        ("evaluate", "-m", "RR"),
+        ("compare", "-m", "RR", "--baseline", "a"),
+        ("prefer", "-m", "RPP"),
+    ):
+        done = run(*line, tmp_path / "store", "--segment", "class", "--format", "csv")
+        assert done.status == 0, done.err
+        assert ",easy," in done.out
+    done = run("evaluate", collection, "-m", "RR", "--segment", "clas")
+    assert done.status == 2
+    assert "Did you mean 'class'" in done.err
