@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 import irmeta
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference import orders, study
 from irmeta.studies.papers.preference.compute import TwoLists
-from irmeta.studies.papers.preference.orders import ComparedTrack, significant_pairs
+from irmeta.studies.papers.preference.orders import (
+    ComparedTrack,
+    significant_pairs,
+    table_2_mean,
+)
+from irmeta.studies.papers.preference.page import _orders
 from irmeta.studies.papers.preference.study import PreferenceOptions
 
 
@@ -58,3 +64,27 @@ def test_deltas__a_list_that_alone_misses_a_doc_loses_the_level():
     is_missing = np.array([[False, False], [False, True], [True, True]])
     lists = TwoLists("1", ("a", "b"), ranks, is_missing)
     assert lists.deltas()["RPP"].tolist() == [0, 1, 0]
+
+
+def test_sections__captions_of_table_2_name_the_tracks_of_each_part():
+    """Table 2b said that the mean over all tracks was of the one track with subtopics."""
+    options = PreferenceOptions()
+    rows = [
+        {"track": track, "part": part, "order": "mc4", "measure_a": a, "measure_b": b, "tau_b": tau}
+        for track, part, tau in (
+            ("news", "single", 0.9), ("web", "single", 0.7), ("web", "subtopic", 0.5),
+            ("passage", "single", float("nan")),
+        )
+        for a, b in [options.correlated[part][:2]]
+    ]  # fmt: skip
+    table_2 = pl.DataFrame(rows)
+    tables = {
+        "table_2": table_2,
+        "table_2_mean": table_2_mean({"table_2": table_2}, options),
+        "order_agreement": pl.DataFrame({"limit_zeros": [0]}),
+        "table_1": pl.DataFrame({"track": ["web"], "subtopic_qrels": ["diversity"]}),
+    }
+    captions = [show.caption for show in _orders(tables, options).show]
+    assert captions[0].endswith("mean over the 2 tracks news and web (Table 2a).")
+    assert captions[1].endswith("on web (Table 2b).")
+    assert captions[2].endswith("mean over the 2 tracks news and web; by subtopic on web.")
