@@ -10,7 +10,7 @@ import inspect
 import textwrap
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache, reduce
 from importlib import import_module
 from numbers import Integral, Real
@@ -45,6 +45,7 @@ def option(
     flag: str | None = None,
     metavar: str | None = None,
     file: bool = False,
+    joins: bool = False,
     names: Named | None = None,
     doc: str | None = None,
     shown: bool | str = True,
@@ -74,6 +75,8 @@ def option(
         Placeholder of the value in `--help`.
     file
         Whether the value is the path of a file whose content changes the results.
+    joins
+        Whether the value changes results over tracks alone, so that those of tracks stay valid.
     names
         What the value names in a store, checked before a study over tracks starts: a ``system``,
         ``systems`` by name, group or type, a ``side`` of a comparison, a ``query``, a ``qrels``
@@ -99,6 +102,7 @@ def option(
         "flag": flag,
         "metavar": metavar,
         "file": file,
+        "joins": joins,
         "names": names,
         "doc": doc,
         "shown": shown,
@@ -179,6 +183,11 @@ class Options:
         """Return the options in a record; unknown names are ignored."""
         known = {one.metadata["recorded"] or one.name: one.name for one in fields(cls)}
         return cls(**{known[name]: value for name, value in record.items() if name in known})
+
+    def of_tracks(self) -> Self:
+        """Return the options that results of single tracks depend on, the others at defaults."""
+        joining = {f.name: f.default for f in fields(self) if f.metadata["joins"]}
+        return replace(self, **joining) if joining else self
 
     def changed(self) -> dict[str, Any]:
         """Return the values that are not the default, by option."""

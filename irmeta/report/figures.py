@@ -178,7 +178,9 @@ def _widening(bars: pl.DataFrame) -> str:
     return "; wider buckets further out" if widths > 1 else ""
 
 
-def rarity_histogram(frame: pl.DataFrame, counted: str = "systems") -> alt.LayerChart:
+def rarity_histogram(
+    frame: pl.DataFrame, counted: str = "systems", track: str = ""
+) -> alt.LayerChart:
     """Draw the distribution of the number of systems, or what `counted` names, with a doc.
 
     `frame` has the columns retrieved_by (from 0) and docs; missing rows have no docs. Above 40
@@ -198,7 +200,7 @@ def rarity_histogram(frame: pl.DataFrame, counted: str = "systems") -> alt.Layer
     )
     buckets = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
     kind = pl.when(pl.col("high") == 0).then(pl.lit("missed")).otherwise(pl.lit("plain"))
-    total = int(counts["docs"].sum())
+    total, asked = int(counts["docs"].sum()), f"many {counted} retrieve a relevant doc"
     lost, unique = (int(counts.filter(number == n)["docs"].sum()) for n in (0, 1))
     return histogram(
         bars.select(
@@ -206,7 +208,7 @@ def rarity_histogram(frame: pl.DataFrame, counted: str = "systems") -> alt.Layer
             pl.col("docs").alias("count"),
             kind.alias("kind"),
         ),
-        title=f"How many {counted} retrieve a relevant doc",
+        title=f"{track}: how {asked}" if track else f"How {asked}",
         subtitle=(
             f"{total:,} relevant docs; {lost:,} ({share(lost, total)}) retrieved by none,"
             f" {unique:,} ({share(unique, total)}) by one alone"

@@ -18,9 +18,9 @@ from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.depth.figures import FIGURES
-from irmeta.studies.papers.depth.study import CUTOFFS, TABLES, DepthOptions
+from irmeta.studies.papers.depth.study import CUTOFFS, TABLES, VOLATILITY_TRACKS, DepthOptions
 
-DECLARED = by_name(TABLES)
+DECLARED = by_name((*TABLES, VOLATILITY_TRACKS))
 STUDY = Study("depth", "", "", "", 1, DepthOptions, TABLES, None, None, figures=FIGURES)
 RUNS = [f"run{n:02}" for n in range(45)]
 AP, NDCG = "AP(norm=min)", "nDCG"
@@ -64,6 +64,12 @@ def made_tables(**more: pl.DataFrame) -> Tables:
             for d in (7, 20) for a, b in DepthOptions().matrices
             for i in range(1, 10) for j in range(1, 10)
         ],
+        "volatility_tracks": [
+            {"group": group, "measure_a": m, "measure_b": m, "k_a": i, "k_b": j, "tracks": n,
+             "value": 1 - abs(i - j) / 9}
+            for m in (AP, "ERR", NDCG) for n, group in ((3, "all tracks"), (2, "web"), (1, "news"))
+            for i in range(1, 10) for j in range(1, 10)
+        ],
         "leave_out": [
             pooled | {"level": level, "left_out": run, "system": run, "measure": f"{m}@{k}",
                       "judgments": judgments, "k": k, "rank": n + 1,
@@ -99,9 +105,9 @@ def texts(one: Drawn) -> list[str]:
 def test_figures__all_are_drawn_with_caption_reading_and_source_of_the_depth():
     found = drawn(made_tables(), None) | drawn(made_tables())
     assert list(found) == [
-        "figure_1", "judged_ranks", "figure_4_tracks", "score_curves_ap_norm_min",
-        "score_curves_ndcg", "figure_4", "figure_5", "figure_6", "figure_7", "figure_beyond",
-        "leave_out_ranks", "budget",
+        "figure_1", "judged_ranks", "figure_4_tracks", "figure_5_tracks", "figure_6_tracks",
+        "score_curves_ap_norm_min", "score_curves_ndcg", "figure_4", "figure_5", "figure_6",
+        "figure_7", "figure_beyond", "leave_out_ranks", "budget",
     ]  # fmt: skip
     for name, one in found.items():
         one.draw().to_dict()  # validates the schema
@@ -110,8 +116,21 @@ def test_figures__all_are_drawn_with_caption_reading_and_source_of_the_depth():
         assert width == "520" or name == "figure_beyond", "a single map is narrower"
         assert one.caption.endswith(".")
         assert one.reading
-        if name not in ("figure_1", "judged_ranks", "figure_4_tracks", "budget"):
+        if name not in ("figure_1", "judged_ranks", "budget") and not name.endswith("_tracks"):
             assert "pool of depth 7 (given)" in one.caption, name
+
+
+def test_figure_5_tracks__groups_side_by_side_or_all_tracks():
+    figure = drawn(made_tables(), None)["figure_5_tracks"]
+    axes = [text for text in texts(figure) if text.startswith("cutoff of") and "," in text]
+    assert axes == [
+        f"cutoff of {measure}, {group}"
+        for group in ("news (1)", "web (2)")
+        for measure in (AP, NDCG)
+    ]
+    every = made_tables()["volatility_tracks"].filter(group="all tracks")
+    alone = drawn(made_tables(volatility_tracks=every), None)["figure_5_tracks"]
+    assert f"cutoff of {AP}, all tracks (3)" in texts(alone)
 
 
 def test_judged_ranks__every_rank_to_50_and_the_source_of_the_depth():

@@ -192,9 +192,9 @@ def test_docs_by_holders__names_what_is_counted():
     found = drawn(made_tables(), counted="groups", rarity_depth=20)["docs_by_holders"]
     assert found.caption.startswith("Relevant docs by the number of groups that retrieve them")
     assert "within rank 20" in found.caption
-    assert "How many groups retrieve a relevant doc" in shown(found)
+    assert "t: how many groups retrieve a relevant doc" in shown(found)
     others = drawn(made_tables(), counted="others")["docs_by_holders"]
-    assert "How many systems retrieve a relevant doc" in shown(others)
+    assert "t: how many systems retrieve a relevant doc" in shown(others)
 
 
 def test_figure_1__a_line_per_alpha_and_the_first_rank(figures: Mapping[str, Drawn]):

@@ -134,6 +134,19 @@ def facts_of_tracks(
 
 def with_stated(facts: pl.DataFrame, path: Path) -> pl.DataFrame:
     """Return facts of tracks with the years and groups of a file: see `facts_of_tracks`."""
+    rows = read_facts(path)
+    stated = [name for name in ("year", "group") if name in rows.columns]
+    joined = facts.join(rows, on="track", how="left", suffix="_stated")
+    return CLAIM_TRACKS.frame(
+        joined.with_columns(
+            pl.coalesce(pl.col(f"{name}_stated").cast(facts.schema[name]), name).alias(name)
+            for name in stated
+        ).select(*CLAIM_TRACKS.columns)
+    )
+
+
+def read_facts(path: Path) -> pl.DataFrame:
+    """Read the years, the groups, or both of tracks, as text; null: none."""
     if not path.is_file():
         raise UsageError(f"{not_a('file', path)}.")
     rows = read_csv_rows(InputFile.at(path, str(path)), ("track", "year", "group"))
@@ -144,14 +157,7 @@ def with_stated(facts: pl.DataFrame, path: Path) -> pl.DataFrame:
     if "year" in rows.columns:
         problems["not a year"] = ~pl.col("year").fill_null("2000").str.contains(r"^\d{4}$")
     refuse_rows(rows, problems, str(path))
-    stated = [name for name in ("year", "group") if name in rows.columns]
-    joined = facts.join(rows.drop("line"), on="track", how="left", suffix="_stated")
-    return CLAIM_TRACKS.frame(
-        joined.with_columns(
-            pl.coalesce(pl.col(f"{name}_stated").cast(facts.schema[name]), name).alias(name)
-            for name in stated
-        ).select(*CLAIM_TRACKS.columns)
-    )
+    return rows.drop("line")
 
 
 def in_order(facts: pl.DataFrame, order: Order) -> pl.DataFrame:

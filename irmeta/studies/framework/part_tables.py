@@ -18,11 +18,11 @@ from irmeta.options import Options
 from irmeta.parallel import check_stopped
 from irmeta.policies import TrackOptions
 from irmeta.rankings.track import Track
-from irmeta.results.tidy_files import ParquetFile, read_parquet
+from irmeta.results.tidy_files import ParquetFile, read_parquet, scan_files
 from irmeta.schema.columns import Table, by_name
 from irmeta.store.scan import StoreReader
 from irmeta.studies.framework.plan import file_checksums, scored_specs
-from irmeta.studies.framework.recorded_files import RecordedFiles
+from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
 from irmeta.studies.framework.study import STUDIED_TRACKS, Study, Tables
 
 
@@ -145,6 +145,27 @@ class PartTables(dict[str, pl.DataFrame]):
         is_written = file in self._files.recorded()
         frame = read_parquet(self._files.root / file) if is_written else table.empty()
         return self.setdefault(name, frame)
+
+
+class JoinedTables(dict[str, pl.DataFrame]):
+    """Joined tables of included tracks by name; `scan` reads a table that is `apart`."""
+
+    def __init__(self, study: Study, root: Location, tables: Tables) -> None:
+        super().__init__(used_only(tables, study.of_orders))
+        self._study, self._root = study, root
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """Return the rows of included tracks of a table that is apart."""
+        table = self._study.table(name)
+        excluded = not_compared(self) if name in self._study.of_orders else {}
+        tracks = self[STUDIED_TRACKS.name].filter("used")["track"]
+        parts = [RecordedFiles(self._root, folder_of(t)) for t in tracks if t not in excluded]
+        paths = [
+            self._root / file
+            for files in parts
+            if (file := files.table_file(table)) in files.recorded()
+        ]
+        return scan_files(paths) if paths else table.empty().lazy()
 
 
 def kept_tables(study: Study, files: RecordedFiles) -> dict[str, pl.DataFrame]:

@@ -290,11 +290,17 @@ def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]
         track for track in recorded_tracks(root) if track in in_store and track not in asked
     ]
     recorded, now = RecordedFiles(root, ALL).facts.get("options"), options.record()
-    if remaining and recorded is not None and recorded != now:
-        changed = ", ".join(name for name in now if recorded.get(name) != now[name])
+    recorded = now if recorded is None else recorded
+    alone = [f for f in fields(options) if not f.metadata["joins"]]
+    changed = [
+        name
+        for name in (f.metadata["recorded"] or f.name for f in alone)
+        if recorded.get(name) != now[name]
+    ]
+    if remaining and changed:
         raise UsageError(
             f"{root} holds results of {len(remaining)} other tracks, made with other options "
-            f"({changed}): name a new folder, or use `only=True` to remove them."
+            f"({', '.join(changed)}): name a new folder, or use `only=True` to remove them."
         )
     return remaining
 
@@ -319,6 +325,8 @@ def _part(
             version = store.track(track).fingerprint()
         except IrmetaError as error:
             return Part(track, problem=str(of_track(track, error)))
+    if track is not None:
+        options = options.of_tracks()
     made_from = {
         "irmeta": __version__,
         "study": [study.name, study.revision],

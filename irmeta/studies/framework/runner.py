@@ -35,6 +35,7 @@ from irmeta.studies import drawing_processes
 from irmeta.studies.framework.claims import claim_rows
 from irmeta.studies.framework.intervals import Drawing, draw_claims, intervals
 from irmeta.studies.framework.part_tables import (
+    JoinedTables,
     PartTables,
     TableWriter,
     gated,
@@ -321,7 +322,7 @@ def _join(
                 joined[STUDIED_TRACKS.name] = gated(joined[STUDIED_TRACKS.name], least)
             for name, frame in joined.items():
                 writer.add(name, frame)
-            used = used_only(joined, study.of_orders)
+            used = JoinedTables(study, files.root, joined)
             for name, rows in declared_rows(study.tables, used, options, by="all"):
                 writer.add(name, rows)
             if study.printed:

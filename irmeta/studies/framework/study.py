@@ -12,13 +12,14 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.options import Options, load, option
+from irmeta.policies import TrackOptions
 from irmeta.report import parse_formats
 from irmeta.report.notation import MEASURES, Notations
 from irmeta.schema.columns import TRACK, Column, Table, by_name, stored
@@ -59,6 +60,10 @@ STUDIED_TRACKS = Table(
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be said"
 UNDECIDED = "undecided"
 NO_INTERVAL = "no interval"
+EVERY = "all tracks"
+"""The group of all tracks, beside those of `--track-groups`."""
+GROUP = Column("name", f"group of tracks of --track-groups, or {EVERY}")
+GROUPS = "irmeta.studies.framework.track_groups:groups_of"
 CLAIMS = Table(
     "claims",
     ("claim", "track"),
@@ -256,6 +261,29 @@ class ClaimRunOptions(RunOptions):
             raise UsageError(f"independent_by = {self.independent_by!r}: write FILE:COLUMN.")
 
 
+@dataclass(frozen=True)
+class GroupedOptions(TrackOptions):
+    """Options of studies with tables over groups of tracks."""
+
+    track_groups: str | None = option(
+        None,
+        "Groups of tracks in tables and figures over tracks, such as newswire and web: a CSV or "
+        "TSV file with the columns track and group, as for --track-facts.",
+        metavar="FILE",
+        file=True,
+        joins=True,
+    )
+
+    def check_sets(self, sets: Mapping[str, Sequence[str]]) -> None:
+        """Check that the file has a group for each track."""
+        super().check_sets(sets)
+        load(GROUPS)(self.track_groups, sets)
+
+    def used(self) -> dict[str, Any]:
+        """Return what empty options stand for."""
+        return super().used() | {"track_groups": EVERY}
+
+
 def read_printed(package: str) -> tuple[dict[str, str], ...]:
     """Return the rows of ``paper_numbers.csv`` in a study's package.
 
@@ -298,6 +326,22 @@ def printed_numbers(
         by="all",
         folded=True,
     )
+
+
+def table_over_tracks(
+    table: Table, keys: Sequence[str], values: Sequence[str], *, caption: str, rows: str
+) -> Table:
+    """Declare the table NAME_tracks: means over tracks of some columns of a table by track."""
+    columns = {"group": GROUP, **{key: table.columns[key] for key in keys}}
+    for value in values:
+        column = table.columns[value]
+        meaning = f"mean over tracks of: {column.meaning}"
+        columns[value] = replace(column, meaning=meaning, joined=("\u00b1", f"{value}_sd"))
+        columns[f"{value}_sd"] = stored("real", "sample standard deviation; NaN: one track")
+        columns[f"{value}_tracks"] = stored("count", "tracks with a value")
+    columns["tracks"] = Column("count", "tracks with such a row")
+    name = f"{table.name}_tracks"
+    return Table(name, ("group", *keys), columns, caption=caption, by="all", rows=rows)
 
 
 def declared_rows(

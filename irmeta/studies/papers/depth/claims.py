@@ -284,7 +284,7 @@ def _theta(measure: str) -> Callable[[Tables], Found]:
         if rows.is_empty() or rows["theta"].is_nan().any():
             raise CannotBeSaid("all systems tie, or no order has a correlation")
         if rows["theta"].null_count():
-            return Found(LAST, f"not reached up to k = {LAST}")
+            return Found(LAST, "not reached at the deepest cutoffs")
         theta, tied = rows.sort("theta").select("theta", "tied").row(-1)
         return Found(theta, f"at most {count(tied, 'pair')} of systems tie above theta")
 
@@ -295,7 +295,7 @@ def _theta_minus(measure: str, other: str) -> Statistic:
     def statistic(tables: Tables) -> Found:
         thetas = [_theta(name)(tables) for name in (measure, other)]
         if all(theta.number == LAST for theta in thetas):
-            raise CannotBeSaid(f"neither theta is reached up to k = {LAST}")
+            raise CannotBeSaid("neither theta is reached at the deepest cutoffs")
         texts = (theta.why if theta.number == LAST else f"{theta.number:.0f}" for theta in thetas)
         return Found(thetas[0].number - thetas[1].number, " against ".join(texts))
 

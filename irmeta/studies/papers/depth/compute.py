@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,8 @@ from irmeta.stats.correlation import correlate, in_common, volatility
 from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import kendall_tau_b, over_common, pearson, round_means, round_rows
 from irmeta.stats.paired import PairedT
-from irmeta.studies.framework.study import TableRows, declared_rows
+from irmeta.studies.framework.study import TableRows, Tables, declared_rows
+from irmeta.studies.framework.track_groups import over_tracks
 from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
 from irmeta.studies.papers.depth.orders import Curves, orders, score_curves
 from irmeta.studies.papers.depth.pool import (
@@ -48,6 +49,7 @@ from irmeta.studies.papers.depth.study import (
     LEAST_COVERAGE,
     LEAST_TAU,
     MOST_RANKS_MOVED,
+    OVER_TRACKS,
     REUSABLE_DROP,
     REUSABLE_TAU,
     TABLES,
@@ -491,6 +493,31 @@ def ties_tau(means: Mapping[str, np.ndarray]) -> Iterator[dict[str, Any]]:
             both = np.stack([means[base], means[order]])
             tau = float(correlate(both, "tau-b").values[0, 1])
             yield {"order_a": base, "order_b": order, "tau_b": tau}
+
+
+def _over_tracks(tables: Tables, options: DepthOptions, name: str) -> list[Row] | None:
+    """Return the rows of a table over tracks; without given depths, each track has its own.
+
+    Results that compare with the depth of the pool, or leave out contributors, are those of tracks
+    where these are known.
+    """
+    tracks, frame = tables["collections"], tables[name]
+    if name != "table_9":
+        tracks = tracks.filter(pl.col("depth_source") != "default")
+    if name == "table_5":
+        tracks = tracks.filter(pl.col("depth_bound") != "at least")
+        frame = frame.filter(judgments="pool")
+    frame = frame.join(tracks, on="track", how="semi", maintain_order="left")
+    if name == "table_5" and not options.leave_out_ks:  # k = d
+        frame = frame.with_columns(pl.col("measure").str.replace(r"@\d+$", ""))
+    if not options.pool_depths:
+        frame = frame.with_columns(depth=pl.lit(None, pl.Int32))
+    return over_tracks(OVER_TRACKS[name], tables, options, frame=frame)
+
+
+table_5_tracks, table_7_tracks, table_9_tracks = (
+    partial(_over_tracks, name=name) for name in OVER_TRACKS
+)
 
 
 def compute(track: TrackView, options: DepthOptions) -> TableRows:

@@ -15,13 +15,14 @@ from irmeta.report.charts.heat import BANDS, banded_maps
 from irmeta.report.charts.row_charts import dumbbell
 from irmeta.report.theme import axis_title
 from irmeta.schema.columns import Display
-from irmeta.studies.framework.study import Figure, Tables
+from irmeta.studies.framework.study import EVERY, Figure, Tables
 from irmeta.studies.papers.depth.study import LEAST_TAU, PLOTTED_DEPTHS, cut
 from irmeta.studies.papers.depth.study import DepthOptions as Options
 
 MOST_NAMED = 5  # tracks in a caption
 MOST_CONDENSED = 4  # tracks with two lines in each pane of Figure 4
 MOST_RANKS = 50  # ranks of judged docs that are all drawn; deeper, those of Figure 1
+MOST_GROUPS = 6  # groups of tracks side by side
 MOST_RUNS = 40  # left-out runs in one figure
 LISTS = {"full": "full lists", "condensed": "condensed lists"}
 CUTOFF = "cutoff k"
@@ -156,8 +157,8 @@ def _indicators(rows: pl.DataFrame, name: pl.Expr) -> pl.DataFrame:
 
 
 def _of_every_track(tables: Tables, options: Options) -> pl.DataFrame:
-    """Return the rows of one pool of each track."""
-    rows = _by_cutoff(tables, options)
+    """Return the rows of one pool of each track whose depth is known, as the reference is at d."""
+    rows = _by_cutoff(tables, options).filter(pl.col("depth_source").ne_missing("default"))
     parts = rows.partition_by("track", maintain_order=True)
     first = (_first(part, "depth", options.pool_depths) for part in parts)
     return pl.concat([rows.clear(), *first])
@@ -238,6 +239,36 @@ def _volatility(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
+def _matrices_of_groups(tables: Tables, options: Options, figure: str) -> pl.DataFrame:
+    """Return the mean matrices of two measures, of the largest groups of tracks or of all."""
+    measures = [a for (a, b), number in options.matrices.items() if number == figure and a == b]
+    rows = tables["volatility_tracks"].filter(pl.col("measure_a").is_in(measures[:2]))
+    groups = rows.filter(pl.col("group") != EVERY)
+    sizes = groups.group_by("group").agg(pl.max("tracks")).sort("tracks", "group", descending=True)
+    largest = groups.filter(pl.col("group").is_in(sizes["group"].head(MOST_GROUPS).to_list()))
+    return (largest if groups.height else rows).sort("group", maintain_order=True)
+
+
+def _volatility_of_groups(rows: pl.DataFrame, options: Options) -> Any:
+    panes = rows.group_by("measure_a", "group", maintain_order=True).agg(pl.max("tracks"))
+    values = rows["value"].drop_nulls().drop_nans()
+    return banded_maps(
+        rows.select(
+            pl.format("{} {}", "measure_a", "group").alias("pane"), x="k_a", y="k_b", value="value"
+        ),
+        {
+            f"{measure} {group}": (
+                f"cutoff of {measure}, {group} ({tracks})",
+                f"cutoff of {measure}",
+            )
+            for measure, group, tracks in panes.iter_rows()
+        },
+        title="Orders of systems by two cutoffs, mean over tracks",
+        subtitle=f"mean {options.method} of the orders by the means at two cutoffs",
+        bands=BANDS if any(value < SIMILAR for value in values) else FINE_BANDS,
+    )
+
+
 # Leaving out, and the budget
 
 
@@ -314,6 +345,12 @@ MAPS = (
     "Each cell compares the orders of systems by the two measures at two cutoffs: dark where they "
     "agree, hatched where the correlation is undefined. The dashed lines are the depth of the pool."
 )
+GROUP_MAPS = (
+    "Each cell is the mean over tracks of the correlation of the orders of systems by a measure at "
+    "two cutoffs; each track has one vote. Groups of tracks (--track-groups) side by side show "
+    "whether the cutoff matters more in one kind of collection, as in the paper in ClueWeb; of "
+    f"more than {MOST_GROUPS} groups, the largest are shown."
+)
 MOVED = (
     "Each line is a run: the filled dot is its rank by the pool of all contributors, the ring its "
     "rank when its own docs are left out of the pool. Long lines are runs that these judgments "
@@ -340,6 +377,13 @@ FIGURES = (
                f"{name}: correlation of the orders of systems by two cutoffs; {POOL}.", MAPS,
                by="track")
         for figure, name in {**{n: f"Figure {n}" for n in "567"}, "beyond": BEYOND}.items()
+    ),
+    *(
+        Figure(f"figure_{figure}_tracks", partial(_matrices_of_groups, figure=figure),
+               _volatility_of_groups, f"Figure {figure} over tracks, their number in brackets: "
+               "mean correlation of the orders of systems by two cutoffs, each track with its own "
+               "pool.", GROUP_MAPS)
+        for figure in "56"
     ),
     Figure("leave_out_ranks", _left_out, _ranks,
            "Ranks of runs by {measure} before and after they are left out of the pool (Table 5); "

@@ -13,9 +13,11 @@ from irmeta.measures.curve import CELLS, SharedValues, curves_of, paired_curves,
 from irmeta.results.averages import Curve
 from irmeta.stats.correlation import volatility
 from irmeta.stats.orders import round_rows
-from irmeta.studies.framework.study import TableRows
+from irmeta.studies.framework.part_tables import JoinedTables
+from irmeta.studies.framework.study import TableRows, Tables
+from irmeta.studies.framework.track_groups import over_tracks
 from irmeta.studies.papers.depth.pool import StudiedPool
-from irmeta.studies.papers.depth.study import SQUARE, cut
+from irmeta.studies.papers.depth.study import SQUARE, VOLATILITY_TRACKS, DepthOptions, cut
 
 POINTS = 60
 HIGH = 0.9
@@ -137,3 +139,12 @@ def across_cutoffs(values: np.ndarray) -> Row:
         "deeper": float(deeper.mean()) if len(deeper) else np.nan,
         "asymmetry": float(np.abs(deeper).mean()) if len(deeper) else np.nan,
     }
+
+
+def volatility_tracks(tables: Tables, options: DepthOptions) -> list[Row] | None:
+    """Return the rows of the table `volatility_tracks`, of the first depth of each track."""
+    if not isinstance(tables, JoinedTables):  # without the files of tracks
+        return None
+    rows = tables.scan("volatility").filter(pl.col("measure_a") == pl.col("measure_b"))
+    first = pl.col("depth") == (options.pool_depths or (pl.col("depth").min().over("track"),))[0]
+    return over_tracks(VOLATILITY_TRACKS, tables, options, frame=rows.filter(first).collect())

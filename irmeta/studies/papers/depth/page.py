@@ -22,6 +22,7 @@ from irmeta.studies.framework.sections import (
     show_printed,
 )
 from irmeta.studies.framework.study import Section, Show, Tables, read_notes, values_of
+from irmeta.studies.framework.track_groups import show_over_tracks
 from irmeta.studies.papers.depth.study import (
     HARDLY_JUDGED,
     LEAST_COVERAGE,
@@ -339,6 +340,14 @@ def _reusability(tables: Tables, options: Options) -> Section:
         )
     shown = [
         *_left_out(tables, options),
+        *_over_tracks(
+            tables,
+            options,
+            "table_5",
+            ("level", "measure"),
+            "group",
+            (*_CHANGES,),
+        ),
         replace(_show("table_5", tables), page_only=True),
         _printed("Table 5"),
         _show("reusability", tables),
@@ -387,6 +396,15 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
         for lists, name, printed in (
             ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
     )  # fmt: skip
+    over_tracks = [
+        _over_tracks(
+            tables, options, "table_7", ("group", "k"), "measure", (*_RATIOS,),
+            {"lists": (lists,), "k": cutoffs}, f"{name}_tracks",
+            text.format(lists, f"{printed}, tracks of known depth"),
+        )
+        for lists, name, printed in (
+            ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
+    ]  # fmt: skip
     lengths = [
         _show("condensed_lengths", tables), _printed_row("Section 4 (condensed lists)")
     ]  # fmt: skip
@@ -410,8 +428,10 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
             example,
             "figure_4_tracks",
             full,
+            *over_tracks[0],
             _printed("Table 7"),
             condensed,
+            *over_tracks[1],
             _printed("Table 8"),
             *lengths,
         ],
@@ -431,6 +451,9 @@ def _residuals(tables: Tables, options: Options) -> Section:
         "systems and queries.",
         [
             _show("table_9", tables, columns, rows, "measure", item="Table 9"),
+            *_over_tracks(
+                tables, options, "table_9", ("group", "k"), "measure", ("score", "residual"), rows
+            ),
             _printed("Table 9"),
         ],
         notes=[
@@ -465,6 +488,8 @@ def _orders(tables: Tables, options: Options) -> Section:
                 latex="stability_pairs",
                 caption="Orders of systems by two measures at cutoffs from 1 to 50 (Figure 7).",
             ),
+            "figure_5_tracks",
+            "figure_6_tracks",
             _printed("Section 4 (weights)"),
         ],
         notes=_absent(tables, "stability"),
@@ -554,6 +579,23 @@ def _show(
         collections = {track: collection_of(*size) for track, *size in facts.iter_rows()}
         printed = printed_beside(item, collections)
     return Show(name, columns, rows or {}, pivot, latex, caption, about=about, printed=printed)
+
+
+def _over_tracks(
+    tables: Tables,
+    options: Options,
+    table: str,
+    index: Sequence[str],
+    pivot: str,
+    values: Sequence[str],
+    rows: Mapping[str, Sequence[Any]] | None = None,
+    name: str = "",
+    caption: str = "",
+) -> list[Show]:
+    """Return a table over tracks, with the depth of the pool if it is that of all tracks."""
+    columns = (*index, *(("depth",) if options.pool_depths else ()), pivot, *values)
+    show = Show(f"{table}_tracks", columns, rows or {}, pivot, name, caption)
+    return show_over_tracks(tables, show)
 
 
 def _depths(tables: Tables) -> dict[str, str]:

@@ -7,13 +7,14 @@ from functools import cache
 from typing import Any, Literal
 
 from irmeta.options import option
-from irmeta.policies import TieOrder, TrackOptions
+from irmeta.policies import TieOrder
 from irmeta.schema.columns import (
     MEASURE,
     SYSTEM,
     TRACK,
     Column,
     Table,
+    by_name,
     measured,
     percent,
     stored,
@@ -27,9 +28,11 @@ from irmeta.schema.result_tables import (
     VOLATILITY,
 )
 from irmeta.studies.framework.study import (
+    GroupedOptions,
     Study,
     printed_numbers,
     read_printed,
+    table_over_tracks,
 )
 
 SOURCE = (
@@ -71,7 +74,7 @@ REUSABLE_TAU, UNUSABLE_TAU = 0.9, 0.8
 
 
 @dataclass(frozen=True)
-class DepthOptions(TrackOptions):
+class DepthOptions(GroupedOptions):
     """Options of the study of pooling and evaluation depth."""
 
     system: tuple[str, ...] | None = option(
@@ -516,6 +519,39 @@ TABLES = (
 )  # fmt: skip
 
 
+_RATIOS = ("discrimination", "coverage", "inversion")
+COMMON = {
+    "measure": Column("name", "canonical name of the measure; without a cutoff where that is d"),
+    "depth": Column("count", "depth of the pool of all tracks (--pool-depths); null: that of each "
+                    "track", True, label="d", absent="of the track"),
+}  # fmt: skip
+"""Columns of tables over tracks that have other values than those of tracks."""
+OVER_TRACKS = {
+    table: table_over_tracks(replace(by_name(TABLES)[table],
+                                     columns={**by_name(TABLES)[table].columns, **COMMON}), keys,
+                             values, caption=caption,
+                             rows=f"{HOME}.compute:{table}_tracks")
+    for table, keys, values, caption in (
+        ("table_5", ("level", "measure", "depth"), ("delta_percent", "delta_rank"),
+         "Scores and ranks after leaving out runs or groups, mean over tracks whose depth and "
+         "contributors are known (Table 5)."),
+        ("table_7", ("measure", "lists", "k", "depth"), _RATIOS,
+         "Discrimination, coverage and inversion by the cutoff, mean over tracks of known depth "
+         "(Tables 7 and 8)."),
+        ("table_9", ("measure", "k", "depth"), ("score", "residual"),
+         "Scores and residuals, mean over tracks (Table 9)."),
+    )
+}  # fmt: skip
+"""The tables over tracks, by the table of tracks that they average."""
+VOLATILITY_TRACKS = replace(
+    table_over_tracks(VOLATILITY, ("measure_a", "measure_b", "k_a", "k_b"), ("value",),
+                      caption="Correlation of the orders of systems by one measure at two cutoffs, "
+                      "mean over tracks (Figures 5 and 6).",
+                      rows=f"{HOME}.orders:volatility_tracks"),
+    latex=False,
+)  # fmt: skip
+
+
 STUDY = Study(
     name="depth",
     title="Pooling and evaluation depth",
@@ -523,7 +559,7 @@ STUDY = Study(
     gives="Effects of the depth of the pool and of the cutoff on scores and orders of systems.",
     revision=6,
     options=DepthOptions,
-    tables=TABLES,
+    tables=(*TABLES, *OVER_TRACKS.values(), VOLATILITY_TRACKS),
     printed=NUMBERS,
     notation=NOTATION,
     compute=f"{HOME}.compute:compute",
@@ -532,5 +568,7 @@ STUDY = Study(
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
     on_parts=f"{HOME}.pool:on_parts",
-    of_orders=("table_6", "ties_tau", "table_7", "stability", "pool_budget", "guidance"),
+    of_orders=(
+        *("table_6", "ties_tau", "table_7", "volatility", "stability", "pool_budget", "guidance"),
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from irmeta.stats.pairs import pairwise
 from irmeta.stats.ranking_stability import Fuzziness, stability
 from irmeta.stats.resampling import spread, system_subsets, takes_every_subset
 from irmeta.studies.framework.study import TableRows, declared_rows
+from irmeta.studies.framework.track_groups import over_tracks
 from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
 from irmeta.studies.papers.innovation.rare_track import (
     RareTrack,
@@ -47,6 +49,7 @@ from irmeta.studies.papers.innovation.study import (
     GRID,
     MARKED,
     MEASURES,
+    OVER_TRACKS,
     PAPER_FEWER_SYSTEMS,
     PAPER_SEPARATED,
     PAPER_STABILITY,
@@ -514,6 +517,11 @@ def _judged_docs(views: Sequence[JudgedRanks], rel: int) -> pl.DataFrame:
             pl.DataFrame({"query": query, "doc": view.docs.gather(rows), "is_relevant": relevant})
         )
     return pl.concat(blocks)
+
+
+table_1_tracks, table_2_tracks, table_3_tracks = (
+    partial(over_tracks, table) for table in OVER_TRACKS.values()
+)
 
 
 def compute(track: TrackView, options: Options) -> TableRows:

@@ -395,7 +395,7 @@ FEWER_LINES = (
 FIGURES = (
     Figure("docs_by_holders", "docs_by_holders",
            lambda rows, o: rarity_histogram(
-               rows.select("retrieved_by", "docs"), _COUNTED[o.counted_docs]
+               rows.select("retrieved_by", "docs"), _COUNTED[o.counted_docs], rows["track"][0]
            ),
            lambda _, o: f"Relevant docs by the number of {_COUNTED[o.counted_docs]} that retrieve "
            f"them within rank {o.held_to}.", HELD, by="track"),

@@ -19,6 +19,7 @@ from irmeta.studies.framework.sections import (
     tracks_without,
 )
 from irmeta.studies.framework.study import Section, Show, Tables, read_notes
+from irmeta.studies.framework.track_groups import show_over_tracks
 from irmeta.studies.papers.innovation.study import FUZZINESS, MARKED, TABLES
 from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
@@ -310,6 +311,16 @@ def _power(tables: Tables, options: Options) -> Section:
                 best="column",
                 caption=f"Significantly different pairs (Table 1){of}.",
             ),
+            *show_over_tracks(
+                tables,
+                Show(
+                    "table_1_tracks",
+                    ("measure", "alpha", "group", "level", "percent"),
+                    {"test": ("t-unpaired",)},
+                    ("group", "level"),
+                    best="column",
+                ),
+            ),
             Show(
                 "table_1",
                 every,
@@ -338,6 +349,16 @@ def _stability(tables: Tables, options: Options) -> Section:
         ],
         [
             Show("table_2", papers, of_paper, "track", best="column"),
+            *show_over_tracks(
+                tables,
+                Show(
+                    "table_2_tracks",
+                    ("measure", "alpha", "group", "stability"),
+                    of_paper,
+                    "group",
+                    best="column",
+                ),
+            ),
             Show(
                 "table_2",
                 every,
@@ -361,6 +382,14 @@ def _fewer_systems(tables: Tables, options: Options) -> Section:
         [
             "fewer_systems",
             Show("table_3", papers, pivot="systems"),
+            *show_over_tracks(
+                tables,
+                Show(
+                    "table_3_tracks",
+                    ("group", "measure", "alpha", "systems", "tau_b"),
+                    pivot="systems",
+                ),
+            ),
             Show(
                 "table_3",
                 columns,

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from irmeta.options import option
-from irmeta.policies import Counted, Rarity, TrackOptions
+from irmeta.policies import Counted, Rarity
 from irmeta.schema.columns import (
     DOC,
     GRADE,
@@ -20,13 +20,16 @@ from irmeta.schema.columns import (
     TRACK,
     Column,
     Table,
+    by_name,
     percent,
     stored,
 )
 from irmeta.studies.framework.study import (
+    GroupedOptions,
     Study,
     printed_numbers,
     read_printed,
+    table_over_tracks,
     values_of,
 )
 
@@ -129,7 +132,7 @@ Settings = tuple[tuple[str, object], ...]
 
 
 @dataclass(frozen=True)
-class InnovationOptions(TrackOptions):
+class InnovationOptions(GroupedOptions):
     """Options of the study of innovation."""
 
     system: tuple[str, ...] | None = option(
@@ -545,6 +548,21 @@ TABLES = (
 )  # fmt: skip
 
 
+OVER_TRACKS = {
+    table: table_over_tracks(by_name(TABLES)[table], keys, values, caption=caption,
+                             rows=f"{HOME}.compute:{table}_tracks")
+    for table, keys, values, caption in (
+        ("table_1", ("measure", "alpha", "test", "level"), ("percent",),
+         "Significantly different pairs in % of all, mean over tracks (Table 1)."),
+        ("table_2", ("measure", "alpha", "ties"), ("stability",),
+         "Stability of measures, mean over tracks (Table 2)."),
+        ("table_3", ("measure", "alpha", "systems"), ("tau_b",),
+         "Orders of fewer systems, mean over tracks (Table 3)."),
+    )
+}  # fmt: skip
+"""The tables over tracks, by the table of tracks that they average."""
+
+
 STUDY = Study(
     name="innovation",
     title="Innovation",
@@ -553,7 +571,7 @@ STUDY = Study(
     "significantly different pairs, stability, and who retrieves what no other does.",
     revision=4,
     options=InnovationOptions,
-    tables=TABLES,
+    tables=(*TABLES, *OVER_TRACKS.values()),
     printed=NUMBERS,
     notation=NOTATION,
     compute=f"{HOME}.compute:compute",
