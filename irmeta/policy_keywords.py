@@ -234,6 +234,7 @@ class CompareKeywords(TypedDict, total=False):
     alpha: float
     missing: Missing
     baseline: str | Iterable[str] | None
+    replicates: str | None
     alternative: Alternative
     resamples: int
     rng: int | np.random.Generator

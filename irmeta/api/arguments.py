@@ -170,6 +170,16 @@ class CompareOptions(Resampling):
         "where a correction counts the pairs with all baselines: see "
         "`irmeta.stats.against_baselines`.",
     )
+    replicates: str | None = option(
+        None,
+        "CSV or TSV of runs and their methods (columns system, method): runs of one method, as of "
+        "several seeds or query variants, are averaged on each query before the tests.",
+        metavar="FILE",
+        doc="File of runs and their methods, with the columns system and method: runs of one "
+        "method, such as seeds, folds or query variants, are averaged on each query before the "
+        "tests, since replicates are no independent queries. Attribute `replicates` of the result "
+        "has their spread.",
+    )
     alternative: Alternative = option(
         "two-sided",
         "With a baseline, test only whether systems have greater, or less, values than it.",

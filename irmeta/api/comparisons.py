@@ -47,9 +47,14 @@ if TYPE_CHECKING:
 
     from irmeta.api.robust import Robust
     from irmeta.stats.interactions import SegmentTables
+    from irmeta.stats.replicates import ReplicateTables
 
 
-MORE_TABLES = (*("conclusions", "conditions", "best"), *("interactions", "segment_tests"))
+MORE_TABLES = (
+    *("conclusions", "conditions", "best"),
+    *("interactions", "segment_tests"),
+    *("methods", "components"),
+)
 """Tables of robust comparisons, and of those by segment: see `Comparisons`."""
 
 
@@ -236,15 +241,19 @@ class Comparisons(SummaryList[Comparison]):
         What `compare` found with ``segments=``: the frames `interactions` (for each pair, whether
         its difference depends on the segment, and whether it is reversed) and `segment_tests`
         (each pair in each segment, corrected over all segments and pairs).
+    replicates : ReplicateTables or None
+        What `compare` found with ``replicates=``: the frames `methods` (spread of the runs of each
+        method) and `components` (variance of methods, replicates and queries).
     """
 
     robust: Robust | None = None
     by_segment: SegmentTables | None = None
+    replicates: ReplicateTables | None = None
     unjudged: Callable[[], Unjudged] | None = None
 
     def more_tables(self) -> dict[str, pl.DataFrame]:
-        """Return the frames of `robust` and `by_segment` by name; empty without both."""
-        tables = (self.robust, self.by_segment)
+        """Return the frames of `robust`, `by_segment` and `replicates` by name; or none."""
+        tables = (self.robust, self.by_segment, self.replicates)
         return {n: frame for of in tables if of is not None for n, frame in of._asdict().items()}
 
     def table(

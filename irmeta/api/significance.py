@@ -41,9 +41,11 @@ from irmeta.results.tidy_files import has_written, provenance, write_out
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.interactions import SegmentTables, segment_tables
 from irmeta.stats.pairs import against_baselines, default_correction, pairwise
+from irmeta.stats.replicates import averaged, replicate_tables
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Result, Summary
 from irmeta.trec.readers.frames import as_frame
+from irmeta.trec.system_names import names_by_system
 
 if TYPE_CHECKING:
     import altair as alt
@@ -193,6 +195,14 @@ def compare(
             selected = any(policies.get(name) is not None for name in ("query", "query_file"))
         values = weights.weigh(values, selected=selected)
         settings |= {"query_weights_sha256": weights.sha256}
+    of_replicates = None
+    if options.replicates is not None:
+        if options.robust:
+            raise UsageError("`robust` scores runs again, not methods: omit `replicates`.")
+        every = {system for matrix in values for system in matrix.systems}
+        methods = names_by_system(options.replicates, every, "method")
+        of_replicates = replicate_tables(values, methods)
+        values = [averaged(matrix, methods) for matrix in values]
     chosen = None if segments is None else segments_of(segments, source, track)
     parts = [((m, None), name) for m, name in zip(values, sets, strict=True)]
     if chosen is not None:
@@ -215,6 +225,7 @@ def compare(
             else against_baselines(m, options.baseline, **testing)
         )
     )
+    compared.replicates = of_replicates
     if chosen is not None and query_weights is None:
         compared.by_segment = _by_segment(compared, chosen, options)
     if isinstance(source, OpenedStore):
@@ -268,7 +279,7 @@ def _unjudged_shares(
 def _settings(options: CompareOptions) -> dict[str, Any]:
     """Return the options that provenance names beside the test, its level and its baseline."""
     named_elsewhere = ("test", "correction", "alpha", "baseline")
-    if_changed = {"alternative", "robust", "relative"} - options.changed().keys()
+    if_changed = {"alternative", "robust", "relative", "replicates"} - options.changed().keys()
     record = options.record()
     return {n: v for n, v in record.items() if n not in named_elsewhere and n not in if_changed}
 

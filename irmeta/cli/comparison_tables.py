@@ -29,6 +29,8 @@ _HEADINGS = {
     "conditions": "Conclusions that each condition keeps",
     "best": "Systems that no other beats safely",
     "interactions": "Pairs whose difference depends on the segment, or is reversed",
+    "methods": "Spread of the replicates of each method",
+    "components": "Variance of methods, replicates and queries",
     "segment_tests": "Pairs in each segment, corrected over all segments and pairs",
 }
 

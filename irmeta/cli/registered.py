@@ -58,6 +58,7 @@ _NAMES = {
             "confidence",
             "baseline",
             "alternative",
+            "replicates",
             "missing",
             "nemenyi",
             "snapshots",

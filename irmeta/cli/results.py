@@ -334,6 +334,8 @@ def compare(
         conflicting = "--baseline" if asked.baseline else "--max-drop"
         problem = f"{conflicting} compares with one system, and --robust tests all pairs"
         raise UsageError(f"{problem}: use one of them.")
+    if differences_file is not None and asked.replicates is not None:
+        raise UsageError("--differences has runs, and --replicates compares methods: omit one.")
     if differences_file is not None and len(asked.baseline or ()) > 1:
         raise UsageError("--differences has one baseline: name one by --baseline.")
     opened = open_results(

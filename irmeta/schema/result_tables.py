@@ -371,6 +371,39 @@ SEGMENT_TESTS = Table(
     },
     caption="Pairs of systems in each segment of the queries.",
 )
+METHODS = Table(
+    "methods",
+    ("track", "measure", "method"),
+    {
+        "track": TRACK,
+        "measure": MEASURE,
+        "method": Column("name", "method; a run that is in no method"),
+        "replicates": Column("count", "runs of the method"),
+        "mean": Column("real", "mean of the means of its runs"),
+        "sd": Column("real", "standard deviation of the means of its runs; NaN: one run"),
+        "query_variance": Column(
+            "real", "variance over its runs on a query, mean over queries; NaN: one run"
+        ),
+        "best": Column("name", "best run, which the number of runs favours"),
+        "best_mean": Column("real", "its mean"),
+        "median": Column("real", "median of the means of its runs"),
+        "worst": Column("name", "worst run"),
+        "worst_mean": Column("real", "its mean"),
+    },
+    caption="Spread of the replicates of each method.",
+)
+COMPONENTS = Table(
+    "components",
+    ("track", "measure", "component"),
+    {
+        "track": TRACK,
+        "measure": MEASURE,
+        "component": Column("name", "method, replicate, query, method x query, or rest"),
+        "variance": Column("real", "variance; negative: too small to estimate; NaN: undefined"),
+        "share": Column("real", "share of the sum of the positive variances"),
+    },
+    caption="Variance components of methods, replicates and queries.",
+)
 _SHARED_MEASURE = {"measure": MEASURE}
 OVER_TRACKS = Table(
     "over_tracks",

@@ -50,6 +50,7 @@ _NAMES = {
     "irmeta.stats.reproducibility": (
         "delta_relative_improvement", "effect_ratio", "tau_union",
     ),
+    "irmeta.stats.replicates": ("facet_study",),
     "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample", "system_subsets"),
     "irmeta.stats.verdict_agreement": ("Agreement", "agreement", "agreements", "unanimity"),
 }  # fmt: skip
@@ -61,7 +62,8 @@ __all__ = [
     "adjusted", "against_baselines", "agreement", "agreements", "asp", "bootstrap_correlation",
     "borda", "cluster_order", "corrected_differences", "corrected_means", "correction_gain",
     "correlate", "count_violations", "coverage", "d_study", "delta_relative_improvement",
-    "detectable_difference", "effect_ratio", "g_study", "greedy_cover", "half_orders",
+    "detectable_difference", "effect_ratio", "facet_study", "g_study", "greedy_cover",
+    "half_orders",
     "indistinguishable_groups", "interaction_test", "intransitive_triples", "jaccard", "judge_bias",
     "least_labelled", "leave_out_effects", "max_t_test", "mc4", "mean_intervals",
     "measure_agreement", "mixtures", "pairwise", "power", "preference_order",
@@ -114,6 +116,7 @@ if TYPE_CHECKING:
     from irmeta.stats.properties import Property, PropertyCounts, count_violations, properties_for
     from irmeta.stats.rank_confidence import RankSets, rank_sets
     from irmeta.stats.ranking_stability import Stability, half_orders, stability, swap_rates
+    from irmeta.stats.replicates import facet_study
     from irmeta.stats.reproducibility import (
         delta_relative_improvement,
         effect_ratio,

@@ -141,9 +141,9 @@ def printed_names(
 
 
 def names_by_system(
-    source: Mapping[str, str] | str | Path | None, systems: Iterable[str]
+    source: Mapping[str, str] | str | Path | None, systems: Iterable[str], column: str = "name"
 ) -> dict[str, str]:
-    """Return other names of systems.
+    """Return other names of systems, or what else `column` holds of them.
 
     Parameters
     ----------
@@ -165,16 +165,16 @@ def names_by_system(
     if isinstance(source, Mapping):
         named |= source
     else:
-        place, columns = Path(source), ("system", "name")
+        place, columns = Path(source), ("system", column)
         if not place.is_file():
             raise UsageError(f"{not_a('file', place)}.")
         frame = read_csv_rows(InputFile.at(place, str(source)), columns)
         if missing := [column for column in columns if column not in frame.columns]:
-            problem, fix = f"no column {missing[0]}", "Name the columns system and name."
+            problem, fix = f"no column {missing[0]}", f"Name the columns system and {column}."
             raise DataError(problem, file=str(source), fix=fix)
         rows = frame.select("line", *columns)
         is_repeated = pl.col("system").is_duplicated()
-        problems = {"a row without a name": pl.any_horizontal(pl.col(*columns).is_null())}
+        problems = {f"a row without a {column}": pl.any_horizontal(pl.col(*columns).is_null())}
         refuse_rows(rows, {**problems, "a system with two rows": is_repeated}, str(source))
         named |= rows.select(columns).rows()
     for system in named:

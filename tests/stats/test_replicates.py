@@ -1,0 +1,126 @@
+"""Replicates of methods: averages, spread, variance components, and the table of compare."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.errors import UsageError
+from irmeta.stats.replicates import FACETS, averaged, facet_study
+
+TRUTH = (0.04, 0.01, 0.09, 0.02, 0.005)
+"""Variances of methods, replicates, queries, their interaction, and the rest."""
+
+
+def drawn(replicates: tuple[int, ...], queries: int, seed: int) -> tuple[irmeta.Matrix, dict]:
+    """Return values of runs with the variances `TRUTH`, and the method of each run."""
+    rng = np.random.default_rng(seed)
+    method, replicate, query, crossed, rest = (math.sqrt(of) for of in TRUTH)
+    of_query = rng.normal(0, query, (queries, 1))
+    columns, methods = [], {}
+    for m, runs in enumerate(replicates):
+        of_method = rng.normal(0, method) + rng.normal(0, crossed, queries)
+        for r in range(runs):
+            run = of_method + rng.normal(0, replicate) + rng.normal(0, rest, queries)
+            columns.append(run[:, None] + of_query)
+            methods[f"m{m}.{r}"] = f"m{m}"
+    names = tuple(map(str, range(queries)))
+    return irmeta.Matrix(np.hstack(columns), names, tuple(methods), "AP"), methods
+
+
+@pytest.mark.parametrize("replicates", [(3,) * 6, (2, 2, 3, 5, 2, 4)])
+def test_facet_study__is_unbiased_with_equal_and_other_numbers_of_replicates(replicates):
+    found = [facet_study(*drawn(replicates, 30, seed)).components for seed in range(400)]
+    error = 4 * np.std(found, axis=0) / math.sqrt(len(found))
+    assert (np.abs(np.mean(found, axis=0) - TRUTH) < error).all()
+
+
+def test_facet_study__of_equal_numbers_equals_the_textbook():
+    matrix, methods = drawn((3, 3), 4, 0)
+    x = matrix.values.T.reshape(2, 3, 4)  # method, replicate, query
+    mean = x.mean()
+    squares = {
+        "s": 12 * ((x.mean(axis=(1, 2)) - mean) ** 2).sum(),
+        "r": 4 * ((x.mean(axis=2) - x.mean(axis=(1, 2))[:, None]) ** 2).sum() / 4,
+        "q": 6 * ((x.mean(axis=(0, 1)) - mean) ** 2).sum() / 3,
+    }
+    cells = x.mean(axis=1)
+    crossed = cells - cells.mean(axis=1)[:, None] - cells.mean(axis=0) + mean
+    squares["sq"] = 3 * (crossed**2).sum() / 3
+    rest = x - x.mean(axis=2, keepdims=True) - cells[:, None] + cells.mean(axis=1)[:, None, None]
+    squares["e"] = (rest**2).sum() / 12
+    expected = (
+        (squares["s"] - squares["r"] - squares["sq"] + squares["e"]) / 12,
+        (squares["r"] - squares["e"]) / 4,
+        (squares["q"] - squares["sq"]) / 6,
+        (squares["sq"] - squares["e"]) / 3,
+        squares["e"],
+    )
+    assert facet_study(matrix, methods).components == pytest.approx(expected)
+
+
+def test_d_study__is_the_squared_correlation_with_the_true_means():
+    study = facet_study(*drawn((2, 2), 5, 0))
+    study = type(study)("AP", "", 2, 4, 5, TRUTH)
+    expected = study.d_study([2], [25])["e_rho2"].item()
+    rng = np.random.default_rng(0)
+    method, replicate, _, crossed, rest = TRUTH
+    truth = rng.normal(0, math.sqrt(method), 200_000)
+    error = replicate / 2 + crossed / 25 + rest / 50
+    seen = truth + rng.normal(0, math.sqrt(error), len(truth))
+    assert np.corrcoef(truth, seen)[0, 1] ** 2 == pytest.approx(expected, abs=0.005)
+
+
+def test_facet_study__is_undefined_for_one_method():
+    matrix, methods = drawn((3,), 4, 0)
+    assert all(map(math.isnan, facet_study(matrix, methods).components))
+    assert facet_study(matrix, methods).frame()["component"].to_list() == list(FACETS)
+
+
+def test_averaged__are_means_of_runs_by_query():
+    values = np.array([[0.2, 0.4, 0.9], [np.nan, 0.5, 0.1]])
+    matrix = irmeta.Matrix(values, ("q1", "q2"), ("a1", "a2", "b"), "AP")
+    means = averaged(matrix, {"a1": "a", "a2": "a"})
+    assert means.systems == ("a", "b")
+    np.testing.assert_allclose(means.values, [[0.3, 0.9], [np.nan, 0.1]])
+    with pytest.raises(UsageError, match="'b' is a method and a run that is in no method"):
+        averaged(matrix, {"a1": "b"})
+
+
+def test_compare__tests_averages_of_methods(tmp_path: Path):
+    matrix, methods = drawn((2, 3), 20, 1)
+    rows = "".join(f"{run},{method}\n" for run, method in methods.items())
+    (tmp_path / "methods.csv").write_text(f"system,method\n{rows}")
+    (compared,) = results = irmeta.compare(matrix, replicates=str(tmp_path / "methods.csv"))
+    (expected,) = irmeta.compare(averaged(matrix, methods))
+    assert compared.systems.equals(expected.systems)
+    assert results.replicates is not None
+    table = results.replicates.methods
+    assert table["replicates"].to_list() == [2, 3]
+    means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
+    assert table["best_mean"].to_list() == [
+        max(means[run] for run in means if methods[run] == method) for method in table["method"]
+    ]
+    assert table["sd"][0] == pytest.approx(np.std([means["m0.0"], means["m0.1"]], ddof=1))
+
+
+def test_command__prints_replicates_and_names_a_run_that_is_none(
+    made_store: irmeta.Store, run, tmp_path: Path
+):
+    systems = irmeta.matrices(made_store, "AP", track="news")[0].systems[:4]
+    file = tmp_path / "methods.csv"
+    pl.DataFrame({"system": systems, "method": ["x", "x", "y", "y"]}).write_csv(file)
+    arguments = (made_store.path, "-m", "AP", "--track", "news", "--replicates", file)
+    chosen = [option for system in systems for option in ("--system", system)]
+    ran = run("compare", *arguments, *chosen, "--format", "table")
+    assert ran.status == 0, ran.err
+    assert "Spread of the replicates of each method" in ran.out
+    file.write_text("system,method\nnone,x\n")
+    ran = run("compare", *arguments)
+    assert ran.status == 2
+    assert "no system 'none'" in ran.err
