@@ -270,7 +270,7 @@ class _Methods:
         sentence = f"{pairs} by {named}."
         if settings.get("relative"):
             sentence += f" Relative differences have Fieller's intervals {self._cited('relative')}."
-        if settings.get("segments_sha256"):
+        if settings.get("segments_sha256") and not weighted:  # these tests have no weighted form
             sentence += f" Classes of queries were compared, too {self._cited('segments')}."
         if settings.get("rank_sets") or name == "prefer":
             sentence += f" Ranks have simultaneous confidence sets {self._cited('rank_sets')}."

@@ -142,6 +142,7 @@ def test_query_weights__a_row_of_a_track_goes_first(made_store: irmeta.Store, ne
     assert mean["value"].item() == pytest.approx(value["value"].item(), abs=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::irmeta.errors.SegmentWarning")
 @pytest.mark.parametrize("arguments", [("evaluate",), ("compare", "--baseline", "aldBM25")])
 def test_query_weights_option__is_recorded_and_cited(
     run: Callable[..., Any],
@@ -151,14 +152,18 @@ def test_query_weights_option__is_recorded_and_cited(
     arguments: tuple[str, ...],
 ):
     out = tmp_path / ("means.parquet" if arguments == ("evaluate",) else "out")
+    segments = tmp_path / "segments.csv"
+    segments.write_text("query,segment\n901,a\n902,a\n903,b\n904,b\n")
     command, *options = arguments
     source = (made_store.path, "--track", "news", "-m", "AP", "--query-weights", news_weights)
-    done = run(command, *source, *options, "--out", out)
+    done = run(command, *source, *options, "--segment", segments, "--out", out)
     assert done.status == 0, done.err
     made = provenance(out if out.is_file() else out / "systems.parquet") or {}
     digest = (made.get("compare") or made)["query_weights_sha256"]
     text = irmeta.cite(out).text
     assert f"Queries have weights (file with SHA-256 {digest})" in text
+    assert "Classes of queries were compared" not in text
+    assert not (tmp_path / "out" / "interactions.parquet").exists()
     assert ("by a weighted paired t-test [student1908, bell2002" in text) == (command == "compare")
 
 
