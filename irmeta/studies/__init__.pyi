@@ -123,6 +123,7 @@ def judges(
     judges: str | Iterable[str] = (),
     human: str | Iterable[str] = (),
     epsilon: float | None = None,
+    families: str | None = None,
     rels: str | Iterable[str] = (),
     qrels: str | None = None,
     rel: str | Iterable[str] = (),

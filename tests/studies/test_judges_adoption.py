@@ -86,6 +86,7 @@ def test_adoption__equals_the_twin(results: StudyResults, judge: str):
     (people,) = rows.filter(adopted="human", adopters=5).to_dicts()
     assert people["effect"] == pytest.approx(taus["human"] - taus[judge])
     (verdict,) = results.tables["verdicts"].filter(judge=judge).to_dicts()
+    assert people["tau_before"] == pytest.approx(verdict["tau_b"])
     assert verdict["circular_effect"] == pytest.approx(people["effect"])
 
 

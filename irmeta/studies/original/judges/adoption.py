@@ -168,6 +168,7 @@ def _rows(judged: JudgedTrack, sides: Sides, by_set: Mapping[str, Adoption]) -> 
     options, systems = judged.options, len(judged.scores.systems)
     some = {max(1, round(share * systems)) for share in options.shares} | {1}
     queries, of_judge = len(sides.queries), by_set[sides.judge]
+    before = Adoption(of_judge.before, of_judge.before).taus(orders.whole(queries))
     weights = orders.drawn_queries(queries, options.resamples, np.random.SeedSequence(options.seed))
     for adopted, adoption in by_set.items():
         of_pair = adopted in (sides.judge, judged.reference)
@@ -196,6 +197,7 @@ def _rows(judged: JudgedTrack, sides: Sides, by_set: Mapping[str, Adoption]) -> 
                 "adopters": adopters,
                 "share": adopters / systems,
                 "queries": queries,
+                "tau_before": float(before[0]),
                 **_limits("tau", tau),
                 "gain_judge": gains[1] * sides.direction,
                 "gain_reference": gains[0] * sides.direction,

@@ -37,6 +37,7 @@ from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.adoption import adoption_tables
 from irmeta.studies.original.judges.ceiling import ceiling_tables
+from irmeta.studies.original.judges.families import family_tables
 from irmeta.studies.original.judges.judged_track import Judged, JudgedTrack, Sides, common_names
 from irmeta.studies.original.judges.study import (
     HALVED,
@@ -585,6 +586,7 @@ def compute(track: TrackView, options: Options) -> TableRows:
         track.leave_out(
             f"no query that a judge labelled has a value of {options.measures[0]} for every system"
         )
+    yield from family_tables(judged)  # first, since the file may be wrong
     yield "judges", list(judges(judged))
     yield from agreement(judged)
     fits = win_rate_fits(judged)

@@ -90,6 +90,8 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     )
     if has_labels:
         yield _bias(options)
+        if tables["families"].height:
+            yield _families(options)
         if tables["adoption"].height:
             yield _adoption(options)
     yield _label_saving(tables, options)
@@ -389,6 +391,22 @@ def _bias(options: Options) -> Section:
     )
 
 
+def _families(options: Options) -> Section:
+    return Section(
+        "Families",
+        "Systems of one family of models may please a judge of that family. As under Bias, "
+        "displacement is the mean by the judge minus that by its labels permuted among docs of "
+        f"the same reference grade ({count(options.draws, 'draw')}), here over the pairs of query "
+        "and doc that all judges labelled, and as a mean over teams, whose systems are alike. A "
+        "family is favoured if p is at most "
+        f"{options.alpha:g}, corrected for all judges and families, and the interval over "
+        "teams (Welch's t) is above 0: the first is the chance of labels, the second of teams. "
+        "Families of fewer than three teams, and those with fewer outside, are described alone. A "
+        "family with more unjudged docs has fewer labels that could err. Which docs a family "
+        "retrieves differs in more than its models: a favoured family shows no cause.",
+    )
+
+
 def _adoption(options: Options) -> Section:
     return Section(
         "Adoption",
@@ -412,8 +430,8 @@ def _adoption(options: Options) -> Section:
             "in the table of all rows, games a judge too if both err alike.",
         ],
         [
-            Show("adoption", ("track", "judge", "adopted", "tau", "gain_judge", "gain_reference",
-                 "confirmed", "sd_reference", "sd_judge", "effect"),
+            Show("adoption", ("track", "judge", "adopted", "tau_before", "tau", "gain_judge",
+                 "gain_reference", "confirmed", "sd_reference", "sd_judge", "effect"),
                  {"labels": ("judge", "reference"), "share": (1.0,)}, name="adoption_by_all",
                  caption="Orders of systems that all re-rank their lists by the labels of the "
                  "judge, or of the reference."),

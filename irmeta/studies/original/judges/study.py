@@ -77,6 +77,13 @@ class JudgesOptions(TrackOptions):
         "people, 0.1 for crowds.",
         share=True,
     )
+    families: str | None = option(
+        None,
+        "CSV of the family of models of each system: system, family, and team unless the "
+        "collection names groups. Judges are tested for favouring families.",
+        metavar="FILE",
+        file=True,
+    )
     rels: tuple[str, ...] = option(
         (),
         "Least relevant grade, of all sets or of one (repeatable); default as the collection "

@@ -534,6 +534,7 @@ TABLES = (
                            "all"),
         "share": percent("their share of all systems", "of systems"),
         "queries": stored("count", "queries that both labelled"),
+        "tau_before": _real("tau-b of the judge's order with the reference's before", "before"),
         **_spanned("tau", f"mean tau-b of the judge's order with the reference's; {_NONE}",
                    f"{_DEVIATIONS}, over queries and choices of systems", "tau-b"),
         "gain_judge": measured("mean gain of an adopter, by the judge"),
@@ -633,4 +634,35 @@ TABLES = (
                                         "winning rate, by query"),
     }, caption="The alternative annotator test: may a judge replace one of several people?",
        section="Judges beside people"),
+    Table("families", ("track", "judge", "family"), {
+        "track": TRACK,
+        "judge": JUDGE,
+        "family": Column("name", "family of models, from the file of --families"),
+        "measure": stored("name", "the first measure"),
+        "teams": Column("count", "teams with a system of the family, which are the units"),
+        "systems": Column("count", "systems of the family"),
+        "pairs": percent("share of the reference's labels whose pairs of query and doc all judges "
+                         "labelled, which alone are used", "pairs", show="page"),
+        "displacement": _real("mean over teams of the mean by the judge minus that by its permuted "
+                              "labels; positive: too high", show="page"),
+        **_spanned("contrast", "displacement minus that of the teams of all other families",
+                   "95 % interval over teams by Welch's t; NaN: fewer than 3 teams in the "
+                   "family or outside it",
+                   "contrast"),
+        "rank_displacement": _real("the same of ranks, in places upwards", "places", show="page"),
+        "rank_contrast": _real("places minus those of the teams of all other families",
+                               "contrast in places", show="page"),
+        "sd": stored("real", "standard deviation of the contrast under permuted labels"),
+        "z": Column("real", "contrast / sd", format=".1f", show="page"),
+        "p": Column("real", "p by permuted labels, corrected for all judges and families; NaN: "
+                    "not tested", format=".4f"),
+        "verdict": Column("text", "favoured or disfavoured: p is at most the significance level, "
+                          "and the interval over teams is above or below 0; else not shown; null: "
+                          "not tested", True),
+        "unjudged": percent("mean over teams of the share of the first ten ranks without a label "
+                            "by the judge", "unjudged@10"),
+        "unjudged_common": percent("the same by the pairs that all judges labelled",
+                                   "unjudged@10, pairs of all", show="page"),
+    }, caption="Families of systems whose means the errors of a judge displace, with teams as "
+               "units.", section="Families"),
 )  # fmt: skip

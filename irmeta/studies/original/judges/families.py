@@ -1,0 +1,111 @@
+"""The table `families`: families of systems that a judge favours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from irmeta.delimited import read_cells
+from irmeta.errors import DataError, UsageError, did_you_mean, first_few
+from irmeta.measures.drawn_labels import is_doc_sum, permuted_means
+from irmeta.measures.names import parse_measures
+from irmeta.preferences.registry import is_preference
+from irmeta.stats.families import Families, family_bias
+from irmeta.studies.original.judges.judged_track import JudgedTrack
+
+_BOTH = ["query", "doc"]
+COLUMNS = ("system", "family", "team")
+
+
+def read_families(
+    file: str, systems: tuple[str, ...], groups: Mapping[str, str | None]
+) -> Families:
+    """Read the family of each system from CSV: system, family, and team unless `groups` has it.
+
+    Systems of other tracks, and those without a family, are left out.
+    """
+    frame = read_cells(Path(file), file, trim=True)
+    for column in COLUMNS[:2]:
+        if column not in frame.columns:
+            hint = did_you_mean(column, frame.columns)
+            raise DataError("no such column", file=file, value=column, fix=hint)
+    families, teams = dict[str, str](), dict[str, str]()
+    for line, row in enumerate(frame.iter_rows(named=True), 2):
+        system, family = row["system"], row["family"]
+        if system not in systems or family is None:
+            continue
+        if system in families:
+            raise DataError("system named twice", file=file, line=line, value=system)
+        team = row.get("team") or groups.get(system)
+        if team is None:
+            raise DataError(
+                "no team of this system", file=file, line=line, value=system,
+                fix="Add a column team: systems of one team are not independent.",
+            )  # fmt: skip
+        families[system], teams[system] = family, team
+    if not families:
+        known = first_few(list(systems), "`irmeta info` lists the systems")
+        raise UsageError(f"families: {file} has no system of this track: {known}.")
+    return Families.of(systems, families, teams)
+
+
+def family_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the table `families`, by the first measure, on the pairs that all judges labelled."""
+    options, measure, track = judged.options, judged.options.measures[0], judged.track
+    if options.families is None:
+        return
+    if is_preference(measure) or not is_doc_sum(parse_measures(measure)[0]):
+        raise UsageError(f"families: {measure} is no sum over docs: let nDCG or AP be the first.")
+    facts = track.facts
+    groups = dict(zip(facts.systems, facts.groups or [None] * len(facts.systems), strict=True))
+    families = read_families(options.families, tuple(facts.systems), groups)
+    pairs = reduce(
+        lambda left, right: left.join(right, on=_BOTH, how="semi", maintain_order="left"),
+        (rows.select(_BOTH) for rows in judged.labels.values()),
+    )
+    if pairs.is_empty():
+        track.note("no pair of query and doc is labelled by all judges, so families are left out")
+        return
+    shared = {f"{name} (pairs of all judges)": name for name in judged.labels}
+    sets = {
+        name: judged.labels[whose].join(pairs, on=_BOTH, how="semi", maintain_order="left")
+        for name, whose in shared.items()
+    }
+    rels = {name: judged.rels[whose] for name, whose in shared.items()}
+    view = track.with_sets(sets, {**judged.rels, **rels})
+    reference, *judges = ((name, list(view.blocks(qrels=name))) for name in sets)
+    permuted = permuted_means(
+        reference[1],
+        {shared[name]: blocks for name, blocks in judges},
+        [measure],
+        within=options.within,
+        draws=options.draws,
+        rng=options.seed,
+    )
+    holes = list[tuple[str, str, float]]()
+    for judge in judged.judges:
+        shares = np.nan_to_num(judged.scores.judged_shares[judge].values).mean(axis=0)
+        by_unit = families.units @ (1.0 - shares)
+        for f, family in enumerate(families.labels):
+            holes.append((judge, family, float(by_unit[families.family == f].mean())))
+    by_family = pl.DataFrame(holes, ["judge", "family", "unjudged"], orient="row")
+    share = pairs.height / judged.labels[judged.reference].height
+    is_low, is_high = pl.col("contrast_low") > 0, pl.col("contrast_high") < 0
+    verdict = (
+        pl.when(pl.col("p").is_nan())
+        .then(None)
+        .when((pl.col("p") <= options.alpha) & (is_low | is_high))
+        .then(pl.when(is_low).then(pl.lit("favoured")).otherwise(pl.lit("disfavoured")))
+        .otherwise(pl.lit("not shown"))
+    )
+    yield (
+        "families",
+        family_bias(permuted, families)
+        .rename({"unjudged": "unjudged_common"})
+        .join(by_family, on=["judge", "family"], how="left", maintain_order="left")
+        .with_columns(measure=pl.lit(measure), pairs=pl.lit(share), verdict=verdict),
+    )
