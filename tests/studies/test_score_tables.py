@@ -348,8 +348,8 @@ def test_score_tables__of_several_tracks(tmp_path: Path):
     assert notes == {"news": left_out, "web": f"no value of the track by b; {left_out}"}
     cited = irmeta.cite(tmp_path / "out").text
     assert cited.startswith("Results were computed with irmeta")
-    assert "read from files: reference (checksum" in cited
-    assert "judge b (checksum" in cited
+    assert "read from files: judge a (checksum" in cited
+    assert "reference (checksum" in cited
 
 
 def test_judge_of_values__is_refused_beside_a_store(tmp_path: Path):

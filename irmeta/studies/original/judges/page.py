@@ -79,6 +79,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
             "Means over the judges of each model, prompt, method and repeat, without weights; the "
             "least and the greatest tau-b show their spread. Judges of one category share queries "
             "and may share errors.",
+            ["categories"],
         )
     yield _noise(options)
     yield _conclusions(options)
@@ -154,6 +155,7 @@ def _score_tables(tables: Tables) -> Section:
         "Values by system, query and measure, read as they are: irmeta did not compute them. Rows "
         "of means (all, amean) are no queries. A query on which all systems have 0 by all measures "
         "of a table is taken as not judged.",
+        ["score_tables"],
         notes=[f"{part}." for text in notes for part in text.split("; ")],
     )
 
@@ -462,6 +464,7 @@ def _label_saving(tables: Tables, options: Options) -> Section:
                   "measure": (first_measure(tables, options),)}, name="corrected_systems",
                  caption="Means of systems, corrected by PPI++: widths and coverage of 95 % "
                  "intervals."),
+            *(["corrected_means"] if "corrected_means" in tables else []),
         ],
     )  # fmt: skip
 

@@ -126,6 +126,8 @@ class FileTrack:
             "used": True,
             "left_out": None,
             "notes": "; ".join(self.notes) or None,
+            "saturated": None,
+            "not_compared": None,
         }
 
 

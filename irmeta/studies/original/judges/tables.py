@@ -301,8 +301,7 @@ TABLES = (
         **{name: _real(f"mean {label}", label) for name, label in (
             ("tau_ap", "tau-AP"), ("tau_gap", "tau-GAP"), ("spearman", "rho"), ("rmse", "RMSE"),
             ("tau_by_query", "tau-b by query"))},
-    }, caption="Means over the judges of each category.", section="Categories",
-       only_filled=True),
+    }, caption="Means over the judges of each category.", only_filled=True),
     Table("score_tables", ("track", "judge"), {
         "track": TRACK,
         "judge": Column("name", "judge: the name of a table of values"),
@@ -316,7 +315,7 @@ TABLES = (
         "not_judged": Column("count", "queries on which all systems have 0 by all measures, taken "
                              "as not judged", label="all 0"),
         "queries_not_judged": stored("text", "names of these queries"),
-    }, caption="Tables of values by system and query.", only_filled=True, section="Score tables"),
+    }, caption="Tables of values by system and query.", only_filled=True),
     Table("other_queries", ("track", "judge", "measure"), {
         "track": TRACK,
         "judge": JUDGE,
@@ -354,8 +353,7 @@ TABLES = (
         "equivalent": Column("real", "queries of the reference that give an interval of this width",
                              format=".1f"),
     }, caption="Prediction-powered means: values of the reference on some queries, and of the "
-               "judge on more.", folded=True, latex=False, only_filled=True,
-       section="Queries that people must still label"),
+               "judge on more.", folded=True, latex=False, only_filled=True),
     Table("query_noise", ("track", "judge", "measure"), {
         "track": TRACK,
         "judge": JUDGE,
