@@ -295,7 +295,7 @@ def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]
     changed = [
         name
         for name in (f.metadata["recorded"] or f.name for f in alone)
-        if recorded.get(name) != now[name]
+        if recorded.get(name) != now.get(name)  # a record names only options with effect
     ]
     if remaining and changed:
         raise UsageError(
