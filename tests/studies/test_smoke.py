@@ -13,13 +13,16 @@ from irmeta.options import load
 from irmeta.studies.framework.registry import find
 from support.written import WRITTEN
 
+OF_OPTIONS = {"judges": ("ceiling", "rankers", "annotators", "families")}
+"""Tables without rows unless an option names people or families."""
+
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_study__writes_tables_with_rows_and_a_page(written: Path, name: str):
     results = irmeta.studies.open(written / name)
     assert len(results.tables) > 3
     empty = [table for table in results.tables if results.tables[table].is_empty()]
-    assert empty == []
+    assert set(empty) <= set(OF_OPTIONS.get(name, ()))
     page = (written / name / "report.html").read_text(encoding="utf-8")
     headings = re.findall(r"<h2[^>]*>(.+?)</h2>", page)
     assert len(headings) == len(set(headings)) >= 2
@@ -29,12 +32,13 @@ def test_study__writes_tables_with_rows_and_a_page(written: Path, name: str):
 @pytest.mark.parametrize("name", WRITTEN)
 def test_study__tables_name_existing_sections_and_functions(written: Path, name: str):
     study = find({"reanalysis": "overview"}.get(name, name.replace("_", "-")))
+    tables = irmeta.studies.open(written / name).tables
     page = (written / name / "report.html").read_text(encoding="utf-8")
     headings = re.findall(r"<h2[^>]*>(.+?)</h2>", page)
     for table in study.tables:
         if table.rows:
             assert callable(load(table.rows))
-        if table.section:
+        if table.section and table.name in tables and tables[table.name].height:
             (heading,) = (one for one in headings if one.startswith(table.section))
             section = page.partition(f"{heading}</h2>")[2].partition("<h2")[0]
             assert escape(table.caption) in section, table.name
