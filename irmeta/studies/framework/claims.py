@@ -21,7 +21,7 @@ from irmeta.options import Options
 from irmeta.phrases import count
 from irmeta.report.table_grid import format_value
 from irmeta.schema.columns import Column
-from irmeta.stats.over_tracks import FEWEST, random_effects, share_interval
+from irmeta.stats.random_effects import FEWEST, random_effects, share_interval
 from irmeta.studies.framework.study import (
     FAILS,
     HOLDS,

@@ -17,7 +17,7 @@ from scipy.stats import t
 
 import irmeta
 from irmeta.errors import DataError, UsageError
-from irmeta.stats.over_tracks import random_effects, share_interval
+from irmeta.stats.random_effects import random_effects, share_interval
 from irmeta.studies.framework import registry
 from irmeta.studies.framework.claims import Claim, Condition, Interval, cell, claim_rows
 from irmeta.studies.framework.intervals import Drawing, interval_of, intervals, query_sets

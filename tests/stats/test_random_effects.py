@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.meta_analysis import combine_effects
 
 from irmeta.errors import UsageError
-from irmeta.stats.over_tracks import FEWEST, random_effects, share_interval
+from irmeta.stats.random_effects import FEWEST, random_effects, share_interval
 from twins import claims as naive
 
 TREATED = np.array(
