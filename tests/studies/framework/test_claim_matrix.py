@@ -311,6 +311,7 @@ def test_page__has_shades_folds_and_margins():
     assert fold.sweep.path.startswith("M0.0 4.7H22.2V9.5H44.4"), "above 0: 52 of 59; above 1: 45"
     page = render(Page("Studies", "All.", {}, [], claims=table))
     assert '<td class="yes s2">' in page
+    assert page.count("<summary>where it cannot be said</summary>") == 2
     assert page.count('class="sweep"') == 2
     assert "Numbers and conditions of all verdicts" not in page
 
