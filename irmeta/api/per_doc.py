@@ -12,7 +12,7 @@ import polars as pl
 
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError, check_choice, check_positive, check_whole, did_you_mean, warn
-from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.evaluate import evaluate_block, included
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
 from irmeta.phrases import count
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 
 BUCKETS = get_args(Buckets)
+SPLITS = ("grade", "query")
+MOST_SHARES = 100  # search lengths of `SearchLengths.shares`
 BROWSED_SYSTEMS = 200  # the best of a track, in the interactive chart
 
 
@@ -218,6 +220,43 @@ class SearchLengths(Result):
         """Draw `histogram`."""
         frame = self.histogram(system, buckets)
         return offline(length_histogram(frame, f"{self.track}: {self._named(system)}"))
+
+    def shares(self, system: str | None = None, by: str | None = None) -> pl.DataFrame:
+        """Compute the share of the relevant docs that a reader meets within each search length.
+
+        Parameters
+        ----------
+        system : str, optional
+            Name of the system.
+        by : {'grade', 'query'}, optional
+            Split the docs by their grade or query; each share is then of these docs.
+
+        Returns
+        -------
+        DataFrame
+            system, grade or query (with `by`), docs, search_length, share: up to 100 search lengths
+            of equal ratios. The last share of a system is below 1 by the docs not retrieved.
+
+        Examples
+        --------
+        >>> lengths = irmeta.SearchLengths(store, "news")
+        >>> lengths.shares("aldBM25").filter(search_length=10)["share"].round(3)[0]
+        0.256
+        """
+        if by is not None:
+            check_choice("by", by, SPLITS)
+        name = self._named(system)
+        longest = int(self._lengths.max(initial=1, where=self._ranks != self._missing))
+        grid = np.unique(np.geomspace(1, longest, MOST_SHARES).round()).astype(np.int32)
+        docs, frames = self._of(name), list[pl.DataFrame]()
+        for part in docs.sort(by, maintain_order=True).partition_by(by) if by else [docs]:
+            within = part.drop_nulls("rank")["search_length"].to_numpy()
+            share = np.searchsorted(within, grid, side="right") / part.height
+            facts = {"system": [name], **({by: part[by].head(1)} if by else {})}
+            facts = pl.DataFrame(facts | {"docs": [part.height]})
+            shares = pl.DataFrame({"search_length": grid, "share": share})
+            frames.append(facts.join(shares, how="cross"))
+        return pl.concat(frames)
 
     def docs(
         self, system: str | None = None, low: int | None = None, high: int | None = None
@@ -423,8 +462,10 @@ class StorePerDoc:
         Returns
         -------
         DataFrame
-            track, system, query, doc, grade, rank (null: not retrieved), search_length; sorted by
-            track, query, system, doc.
+            track, system, query, doc, grade, rank (null: not retrieved), search_length, weight;
+            sorted by track, query, system, doc. A weight is 1 / relevant docs of the query, or 0
+            where the policy leaves the query out of means: the weighted mean of the search lengths
+            of a system is its ASL.
 
         References
         ----------
@@ -432,15 +473,23 @@ class StorePerDoc:
 
         Examples
         --------
-        >>> store.per_doc.search_lengths("news").select("doc", "rank", "search_length").row(2)
+        >>> lengths = store.per_doc.search_lengths("news", system="aldBM25", query=[901, 918])
+        >>> lengths.select("doc", "rank", "search_length").row(2)
         ('NW19990114-0039', 21, 9.0)
+        >>> weighted = lengths["search_length"] * lengths["weight"]
+        >>> round(weighted.sum() / lengths["weight"].sum(), 3)
+        99.533
+        >>> means = store.means("ASL", track="news", system="aldBM25", query=[901, 918])
+        >>> round(means["value"][0], 3)
+        99.533
         """
         policy = self._store.policy_with(choices)
         check_choice("unretrieved", unretrieved, UNRETRIEVED)
         rel = check_positive("rel", rel)
 
         def rows(view: JudgedRanks) -> pl.DataFrame:
-            return as_frame(search_length_table(view, rel, lengths_by_doc(view, rel, unretrieved)))
+            lengths = lengths_by_doc(view, rel, unretrieved)
+            return as_frame(search_length_table(view, rel, lengths, included(view, rel, policy)))
 
         return _joined(rows, self._store.each(track, policy), workers)
 

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import polars as pl
 
 from irmeta.api.differences import differences, differences_chart
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.per_doc import SearchLengths, StorePerDoc
+from irmeta.api.per_doc import SPLITS, SearchLengths, StorePerDoc
 from irmeta.api.significance import compare
+from irmeta.errors import UsageError, check_choice
 from irmeta.measures.curve import curve_table
 from irmeta.phrases import count
 from irmeta.policies import Buckets, Counted
 from irmeta.policy_keywords import (
     EvalChoices,
     GradedChoices,
-    GradedPairChoices,
     PairChoices,
 )
 from irmeta.progress import Progress, shows_progress
 from irmeta.report.charts.curves import Pane, curve_panes
+from irmeta.report.charts.histogram import length_panes
 from irmeta.report.figure_file import Width, sized
 from irmeta.report.figures import rarity_histogram
-from irmeta.store.scan import only_track
+from irmeta.store.scan import Tracks, only_track, tracks_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -33,8 +34,50 @@ if TYPE_CHECKING:
 CUTOFFS = range(1, 101)
 
 
+def _length_histograms(
+    every: Iterable[SearchLengths], system: str | None, buckets: Buckets
+) -> alt.ConcatChart | alt.LayerChart:
+    """Draw the search lengths in a system, or in the best, a small histogram per track."""
+    which, frames = system, list[pl.DataFrame]()
+    for lengths in every:
+        frames.append(lengths.histogram(system, buckets))
+        which = system or f"best system by ASL(unretrieved={lengths.unretrieved})"
+    return length_panes(
+        pl.concat(frames).rename({"track": "pane"}),
+        {frame["track"][0]: f"{frame['track'][0]}: {frame['system'][0]}" for frame in frames},
+        title=f"Search lengths of relevant docs, {count(len(frames), 'track')}",
+        subtitle=f"share of the docs by search length; {which}",
+    )
+
+
+def _length_curves(
+    every: Iterable[SearchLengths], systems: Sequence[str | None], by: str | None
+) -> alt.ConcatChart | alt.LayerChart:
+    """Draw the share of docs within each search length: a curve per system, grade or query."""
+    part, frames, tracks = "", list[pl.DataFrame](), list[str]()
+    for lengths in every:
+        tracks.append(lengths.track)
+        for system in systems:
+            shares = lengths.shares(system, by)
+            pane = f"{lengths.track}: {shares['system'][0]}" if by else lengths.track
+            name = pl.format(f"{by} {{}}", by) if by else pl.col("system")
+            shares = shares.select(pane=pl.lit(pane), name=name, x="search_length", y="share")
+            frames.append(shares.with_columns(dashed=pl.lit(False)))
+            which = system or f"the best system by ASL(unretrieved={lengths.unretrieved})"
+            part = f" of each {by} in {which}" if by else ""
+    frame = pl.concat(frames)
+    return curve_panes(
+        frame,
+        [Pane(name, name, "%") for name in frame["pane"].unique(maintain_order=True)],
+        title=f"Search lengths of relevant docs, {count(len(tracks), 'track')}",
+        subtitle=f"share of the docs{part} within a search length",
+        x_title="search length (non-relevant docs above, plus 1)",
+        same_y=True,
+    )
+
+
 class StorePlots:
-    r"""Figures of one track of a store, as Altair charts.
+    r"""Figures of a store, as Altair charts.
 
     A chart's method `save` writes .svg, .pdf or .png. All methods take `width`, ``column`` or
     ``text`` of a paper with two columns; in LaTeX, ``\includegraphics[width=\columnwidth]`` or
@@ -114,26 +157,33 @@ class StorePlots:
     @shows_progress("Drawing")
     def search_lengths(
         self,
-        system: str | None = None,
+        system: str | Iterable[str] | None = None,
         *,
         baseline: str | None = None,
-        track: str | None = None,
+        track: Tracks = None,
+        by: Literal["grade", "query"] | None = None,
         buckets: Buckets = "linear",
-        rel: float = 1,
         unretrieved: str = "irrel",
         width: Width | None = None,
         progress: Progress = None,
-        **choices: Unpack[GradedPairChoices],
-    ) -> alt.LayerChart:
-        """Draw the search lengths of relevant docs in a system, or their differences in two.
+        **choices: Unpack[PairChoices],
+    ) -> alt.ConcatChart | alt.LayerChart:
+        """Draw the search lengths of relevant docs, on one track or side by side on several.
+
+        One system has a histogram, as Figure 5 of the paper. Several systems, or the parts of the
+        docs of one, have a curve each: the share of the docs within each search length.
 
         Parameters
         ----------
-        system : str, optional
-            Name of the system, default the best by ASL.
+        system : str or iterable of str, optional
+            Name of the system, default the best of each track by ASL; or names of several.
         baseline : str, optional
-            A second system, whose search lengths are subtracted.
-        track, width, progress
+            A second system, whose search lengths are subtracted, on one track.
+        track : str or iterable of str, optional
+            Names of tracks, default all.
+        by : {'grade', 'query'}, optional
+            Draw a curve of the docs of each grade, or of each query, in one system.
+        width, progress
             See `curve`.
         buckets : {'linear', 'log'}, default 'linear'
             See `SearchLengths.histogram` and `SearchLengths.differences`.
@@ -142,22 +192,50 @@ class StorePlots:
 
         Returns
         -------
-        LayerChart
+        Chart
+            Of more than 12 systems, grades or queries, the median and the quartiles are drawn, and
+            the two curves furthest from the median are named.
 
         Raises
         ------
         UsageError
-            If a name or an option is unknown, or no doc of the track is relevant.
+            If a name or an option is unknown or has no effect, or no doc of a track is relevant.
 
         Examples
         --------
         >>> store.plot.search_lengths("aldBM25", track="news", width="column").save("lengths.pdf")
+        >>> store.plot.search_lengths(buckets="log", unretrieved="depth").save("all_tracks.svg")
+        >>> store.plot.search_lengths(["aldBM25", "aldDFR"], track="news").save("systems.svg")
+        >>> store.plot.search_lengths(by="grade", track="web").save("grades.svg")
         """
-        name = only_track(self._store.reader, track).name
-        found = SearchLengths(self._store, name, rel=rel, unretrieved=unretrieved, **choices)
+        tracks = tracks_of(self._store.reader, track)
+        systems = [system] if system is None or isinstance(system, str) else list(system)
+        is_histogram = len(systems) == 1 and by is None
+        if by is not None:
+            check_choice("by", by, SPLITS)
+            if len(systems) != 1:
+                raise UsageError(f"by={by!r} splits the docs of one system: name one in `system=`.")
+        if not systems:
+            raise UsageError("no system was given: omit `system` for the best of each track.")
+        if not is_histogram and buckets != "linear":
+            raise UsageError(f"buckets={buckets!r} has no effect on curves: omit it.")
+        if baseline is not None and not (is_histogram and len(tracks) == 1):
+            raise UsageError(
+                "`baseline=` compares two systems on one track: name one of "
+                f"{', '.join(tracks)} in `track=`, and one system without `by=`."
+            )
+        read = (
+            SearchLengths(self._store, name, unretrieved=unretrieved, **cast("Any", choices))
+            for name in tracks
+        )
+        if not is_histogram:
+            return sized(_length_curves(read, systems, by), width)
+        if len(tracks) > 1:
+            return sized(_length_histograms(read, systems[0], buckets), width)
+        (lengths,) = read
         if baseline is None:
-            return sized(found.show(system, buckets), width)
-        return sized(found.show_differences(system, baseline, buckets), width)
+            return sized(lengths.show(systems[0], buckets), width)
+        return sized(lengths.show_differences(systems[0], baseline, buckets), width)
 
     @shows_progress("Drawing")
     def rarity(

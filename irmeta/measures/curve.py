@@ -227,7 +227,7 @@ def add_curve(
     views = SeenViews(view)
     seen, averaged = (
         views.of(deepest, [deepest.cutoff]),
-        included(views.judged_for(spec), spec, policy),
+        included(views.judged_for(spec), spec.rel, policy),
     )
     events = spec.measure.events and spec.measure.events(seen, spec.settings)
     if events is None:
@@ -465,5 +465,5 @@ def _values(
     deepest = replace(spec, cutoff=ks[-1])
     seen = views.of(deepest, [deepest.cutoff])
     values = spec.compute(seen, list(ks))[..., systems]
-    averaged = included(views.judged_for(spec), spec, policy)[:, systems]
+    averaged = included(views.judged_for(spec), spec.rel, policy)[:, systems]
     return values, averaged & ~np.isnan(values)

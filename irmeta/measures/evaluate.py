@@ -335,7 +335,7 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
         queries=view.queries,
         systems=view.systems,
         values=values,
-        included=np.stack([included(views.judged_for(spec), spec, policy) for spec in specs]),
+        included=np.stack([included(views.judged_for(spec), spec.rel, policy) for spec in specs]),
         no_list=view.lengths == 0,
         lists_without_nonrelevant={
             s.name: _lists_without_nonrelevant(views.of(s, [s.cutoff]), s)
@@ -412,15 +412,15 @@ def _by_call(specs: Sequence[Spec]) -> list[list[int]]:
     return list(calls.values())
 
 
-def included(view: JudgedRanks, spec: Spec, policy: EvalPolicy) -> np.ndarray:
-    """Return which values of a measure a policy averages: bool [query, system].
+def included(view: JudgedRanks, rel: float, policy: EvalPolicy) -> np.ndarray:
+    """Return which values of a measure with this `rel` a policy averages: bool [query, system].
 
     `view` is the block under the qrels set that the measure reads.
     """
     if policy.queries == "retrieved":
         is_asked = view.lengths > 0
     elif policy.queries == "relevant":
-        is_asked = view.counts(spec.rel)[:, None] > 0
+        is_asked = view.counts(rel)[:, None] > 0
     else:
         is_asked = np.ones((1, 1), bool)
     in_qrels = True if view.in_qrels is None else view.in_qrels[:, None]

@@ -317,12 +317,15 @@ def fit_width(spec: dict[str, Any], width: int) -> dict[str, Any]:
     title = spec["config"]["title"] | {"limit": width - 4}
     fitted = spec | {"config": spec["config"] | {"title": title}}
     if "concat" in spec:
-        by = (WIDTH - width) // spec["columns"]
+        columns, less = spec["columns"], WIDTH - width
+        by = [less // columns] * columns
+        if columns > 2:
+            by[-1] = less - sum(by[:-1])
         fitted["concat"] = [
             pane
-            | {"width": pane["width"] - by}
-            | ({"height": pane["height"] - by} if pane["height"] == pane["width"] else {})
-            for pane in spec["concat"]
+            | {"width": pane["width"] - by[place % columns]}
+            | ({"height": pane["height"] - by[0]} if pane["height"] == pane["width"] else {})
+            for place, pane in enumerate(spec["concat"])
         ]
     else:
         fitted["width"] = width

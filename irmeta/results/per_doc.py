@@ -89,10 +89,13 @@ def contributions_frame(facts: TrackFacts, blocks: Sequence[Contributions]) -> p
     )
 
 
-def search_length_table(view: JudgedRanks, rel: float, lengths: np.ndarray) -> pa.Table:
+def search_length_table(
+    view: JudgedRanks, rel: float, lengths: np.ndarray, averaged: np.ndarray
+) -> pa.Table:
     """Return one row per query, system and relevant doc, sorted in this order: see irmeta.schema.
 
-    `lengths` is float64 [doc, system], for the docs of `JudgedRanks.relevant_rows`.
+    `lengths` is float64 [doc, system], for the docs of `JudgedRanks.relevant_rows`; `averaged` are
+    the values of ASL that a mean has, bool [query, system].
     """
     rows = view.relevant_rows(rel)
     systems, query = len(view.systems), view.query_of(rows)
@@ -120,6 +123,7 @@ def search_length_table(view: JudgedRanks, rel: float, lengths: np.ndarray) -> p
         "grade": column(view.grades[rows][index]),
         "rank": column(rank.astype(np.int32), rank != view.missing),
         "search_length": column(by_list(lengths)),
+        "weight": column(by_list((averaged / np.maximum(np.diff(bounds), 1)[:, None])[query])),
     }
     schema = with_grades(SEARCH_LENGTHS.arrow(dictionary=True), columns["grade"].type)
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)

@@ -118,6 +118,11 @@ SEARCH_LENGTHS = Table(
         "grade": GRADE,
         "rank": Column("count", "rank of the doc; null: not retrieved", null=True),
         "search_length": Column("real", "non-relevant docs above the doc, plus 1", unit="docs"),
+        "weight": Column(
+            "real",
+            "1 / relevant docs of the query; 0: means leave the query out. With these weights, the "
+            "mean of search_length is the ASL of the system",
+        ),
     },
     caption="Search length of each relevant doc, by system and query.",
     apart=True,

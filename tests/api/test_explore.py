@@ -18,6 +18,7 @@ from irmeta.api import per_doc
 from irmeta.api.per_doc import SearchLengths
 from irmeta.errors import UsageError
 from irmeta.report import figures
+from irmeta.report.theme import to_spec
 from support.making import ALIKE, Track, down
 
 HAND = Track(
@@ -44,7 +45,7 @@ def found(request: pytest.FixtureRequest, made_store: irmeta.Store) -> SearchLen
 
 @pytest.fixture(scope="module")
 def plain(found: SearchLengths, made_store: irmeta.Store) -> pl.DataFrame:
-    return made_store.per_doc.search_lengths(found.track).drop("track")
+    return made_store.per_doc.search_lengths(found.track).drop("track", "weight")
 
 
 def between(low: int | None, high: int | None) -> pl.Expr:
@@ -199,9 +200,82 @@ def test_search_lengths__options_equal_store(made_store: irmeta.Store, choices: 
     assert found.histogram()["docs"].sum() == own.height
     assert_frame_equal(
         pl.concat([found.docs(low=0), found.docs()]),
-        own.drop("track", "system"),
+        own.drop("track", "system", "weight"),
         check_row_order=False,
     )
+
+
+@pytest.mark.parametrize("by", [None, "grade", "query"])
+def test_shares__of_the_docs_retrieved_within_a_search_length(made_store: irmeta.Store, by: Any):
+    found = SearchLengths(made_store, "web", unretrieved="depth")
+    shares = found.shares("ibisMan", by)
+    docs = made_store.per_doc.search_lengths("web", system="ibisMan")
+    assert shares["search_length"].min() == 1
+    assert shares.select("search_length", *([by] if by else [])).is_unique().all()
+    for row in shares.iter_rows(named=True):
+        every = docs.filter(pl.col(by) == row[by]) if by else docs
+        within = every.drop_nulls("rank").filter(pl.col("search_length") <= row["search_length"])
+        assert (row["docs"], row["share"]) == (every.height, within.height / every.height)
+    if by is None:
+        missed = found.systems.filter(system="ibisMan")["not_retrieved"][0]
+        assert shares["share"][-1] == pytest.approx(1 - missed)
+
+
+def plotted(chart: Any) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the headings of the panes of a chart, and the rows of its data."""
+    spec = to_spec(chart)
+    rows = [row for name, rows in spec["datasets"].items() if name[:4] == "rows" for row in rows]
+    return [pane["title"]["text"] for pane in spec["concat"]], rows
+
+
+@pytest.mark.parametrize("buckets", ["linear", "log"])
+def test_plot__search_lengths_of_the_best_system_on_every_track(
+    made_store: irmeta.Store, buckets: Any
+):
+    chart = made_store.plot.search_lengths(buckets=buckets, unretrieved="depth")
+    headings, rows = plotted(chart)
+    for letter, track, heading in zip("abc", made_store.tracks, headings, strict=True):
+        lengths = SearchLengths(made_store, track, unretrieved="depth")
+        assert heading == f"({letter}) {track}: {lengths.best}"
+        expected = lengths.histogram(buckets=buckets)
+        drawn = [(row["low"], row["docs"]) for row in rows if row["pane"] == track]
+        assert drawn == expected.select("low", "docs").rows()
+        share = sum(row["share"] for row in rows if row["pane"] == track)
+        assert share == pytest.approx(1)
+
+
+def test_plot__search_lengths_of_systems_grades_and_queries_as_curves(made_store: irmeta.Store):
+    plot = made_store.plot.search_lengths
+    systems = ["aldBM25", "aldDFR"]
+    headings, rows = plotted(plot(systems, track="news"))
+    assert headings == ["news"]
+    assert {row["name"] for row in rows} == {*systems}
+    best = SearchLengths(made_store, "web").best
+    headings, rows = plotted(plot(by="grade", track="web"))
+    assert headings == [f"web: {best}"]
+    assert {row["name"] for row in rows} == {f"grade {grade}" for grade in range(1, 5)}
+    headings, rows = plotted(plot(by="query", track=["news", "web"]))
+    assert len(headings) == 2
+    assert any("median" in row for row in rows), "more than twelve queries"
+
+
+@pytest.mark.parametrize(
+    ("system", "options", "message"),
+    [
+        (["aldBM25", "aldDFR"], {"by": "grade"}, "splits the docs of one system"),
+        (["aldBM25", "aldDFR"], {"buckets": "log"}, "has no effect on curves"),
+        (None, {"by": "grad"}, "Did you mean 'grade'"),
+        ("aldBM25", {"baseline": "aldDFR", "by": "query"}, "two systems on one track"),
+        ("aldBM25", {"baseline": "aldDFR", "track": None}, "two systems on one track"),
+        ([], {}, "no system was given"),
+        (["aldBM25", "aldDF"], {}, "Did you mean 'aldDFR'"),
+    ],
+)
+def test_plot__options_of_search_lengths_without_effect_are_refused(
+    made_store: irmeta.Store, system: Any, options: dict[str, Any], message: str
+):
+    with pytest.raises(UsageError, match=message):
+        made_store.plot.search_lengths(system, **{"track": "news"} | options)
 
 
 def test_search_lengths__policy_equals_store_means(made_store: irmeta.Store):

@@ -32,7 +32,8 @@ def twin_lengths(
             places = {doc: rank for rank, doc in enumerate(ranking, 1)}
             for doc in sorted(found, key=str.encode):
                 place = places.get(doc)
-                yield track.name, system, query, doc, qrels[doc], place, found[doc]
+                weight = 1 / len(found)
+                yield track.name, system, query, doc, qrels[doc], place, found[doc], weight
 
 
 def twin_rarity(
@@ -110,13 +111,15 @@ def test_search_lengths_and_rarity__rows_of_missing_lists_and_docs(tmp_path):
     )
     store = track.ingest(tmp_path)
     assert store.per_doc.search_lengths().rows() == [
-        ("t", "no", "q", "a", 1, None, 5.0),
-        ("t", "no", "q", "b", 1, None, 5.0),
-        ("t", "no", "q", "c", 3, None, 5.0),
-        ("t", "s", "q", "a", 1, 2, 2.0),
-        ("t", "s", "q", "b", 1, None, 2.0),
-        ("t", "s", "q", "c", 3, 3, 2.0),
+        ("t", "no", "q", "a", 1, None, 5.0, 1 / 3),
+        ("t", "no", "q", "b", 1, None, 5.0, 1 / 3),
+        ("t", "no", "q", "c", 3, None, 5.0, 1 / 3),
+        ("t", "s", "q", "a", 1, 2, 2.0, 1 / 3),
+        ("t", "s", "q", "b", 1, None, 2.0, 1 / 3),
+        ("t", "s", "q", "c", 3, 3, 2.0, 1 / 3),
     ]
+    averaged = store.per_doc.search_lengths(queries="retrieved")
+    assert averaged["weight"].to_list() == [0.0] * 3 + [1 / 3] * 3
     assert store.per_doc.rarity(rarity_depth=2).rows() == [
         ("t", "q", "a", 1, 1, 2, 0.5),
         ("t", "q", "b", 1, 0, 2, 1.0),
@@ -144,6 +147,18 @@ def test_search_lengths__mean_equals_asl(made_store):
     asl = made_store.evaluate("ASL(unretrieved=floor)", track="web", per_query=True)
     found = {(s, q): value for _, s, q, _, value in asl.iter_rows()}
     assert found == pytest.approx(means, rel=1e-12)
+
+
+@pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
+@pytest.mark.parametrize("unretrieved", UNRETRIEVED)
+def test_search_lengths__weighted_mean_is_asl(made_store, unretrieved, queries):
+    choices = {"queries": queries, "tie_order": "trec_eval"}
+    lengths = made_store.per_doc.search_lengths(unretrieved=unretrieved, **choices)
+    total = (pl.col("search_length") * pl.col("weight")).sum()
+    means = lengths.group_by("track", "system").agg(total / pl.col("weight").sum())
+    asl = made_store.means(f"ASL(unretrieved={unretrieved})", **choices)
+    expected = {(track, system): value for track, system, _, value, *_ in asl.iter_rows()}
+    assert {row[:2]: row[2] for row in means.iter_rows()} == pytest.approx(expected, rel=1e-12)
 
 
 def test_search_lengths_and_rarity__empty_above_the_highest_grade(made_store):

@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.graph import arcs, graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle, surfaces
-from irmeta.report.charts.histogram import Class, histogram, scatter_panes
+from irmeta.report.charts.histogram import Class, histogram, length_panes, scatter_panes
 from irmeta.report.charts.row_charts import dumbbell, ranked, strip
 from irmeta.report.figures import (
     achieved_significance,
@@ -172,6 +172,10 @@ CHARTS: dict[str, Callable[[], Any]] = {
     ),
     "histogram of one bucket": lambda: histogram(counts(7), **WORDS),
     "search lengths": lambda: length_histogram(lengths(), HOSTILE),
+    "search lengths of 5 tracks": lambda: length_panes(
+        pl.concat(lengths().with_columns(pane=pl.lit(name)) for name in names(5)),
+        {name: f"{name}: {LONG}" for name in names(5)}, title="T", subtitle="S",
+    ),
     "differences": lambda: length_differences(
         differences(), LONG, (HOSTILE, "b"), ("best", "median")
     ),

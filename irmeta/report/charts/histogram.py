@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from irmeta.report.charts.panes import Datasets, arrange, axis_room, heading, legend, pane_width
+from irmeta.report.charts.panes import (
+    GAP,
+    Datasets,
+    arrange,
+    axis_room,
+    heading,
+    legend,
+    pane_width,
+)
 from irmeta.report.theme import (
     BLUE,
     INK,
@@ -260,3 +269,76 @@ def _cloud(
     )
     chart.width, chart.height = width, HEIGHT
     return chart
+
+
+LABELS = 4  # largest number of labels of an axis of small panes
+KEPT, MISSED = "retrieved", "not retrieved"
+
+
+def length_panes(
+    frame: pl.DataFrame, headings: Mapping[str, str], *, title: str, subtitle: str
+) -> alt.ConcatChart | alt.LayerChart:
+    """Draw a small histogram of search lengths per pane, as shares of the docs of the pane.
+
+    `frame` has the columns pane, low, high (null: docs not retrieved) and docs, with a row a
+    bucket; `headings` gives the heading of each pane. Panes with the same buckets share an axis.
+    """
+    import altair as alt
+
+    frame = frame.filter(pl.col("docs").sum().over("pane") > 0)
+    if frame.is_empty():
+        return nothing(f"{title}: nothing to count.")
+    place = pl.int_range(pl.len()).over("pane")
+    share = pl.col("docs") / pl.col("docs").sum().over("pane")
+    bars = frame.sort("pane", pl.col("low").is_null(), "low").with_columns(share=share, start=place)
+    kind = pl.when(pl.col("low").is_null()).then(pl.lit(MISSED)).otherwise(pl.lit(KEPT))
+    bars = bars.with_columns(kind=kind)
+    lows = {pane: bars.filter(pane=pane)["low"].drop_nulls().to_list() for pane in headings}
+    longest = max(lows.values(), key=len)
+    is_common = all(low == longest[: len(low)] for low in lows.values())
+    columns = 2 if len(headings) <= 4 else 3
+    top = 1.08 * max(bars["share"].to_list())
+    y = alt.Y(
+        "share:Q",
+        title=None,
+        scale=alt.Scale(domain=[0, top], nice=False),
+        axis=alt.Axis(format="%", tickCount=4, **axis_room(ROOM)),
+    )
+    colour = alt.Color(
+        "kind:N",
+        scale=alt.Scale(domain=[KEPT, MISSED], range=[BLUE, VERMILLION]),
+        legend=legend([KEPT, MISSED], symbolType="square"),
+    )
+    width = pane_width(columns, ROOM)
+    spare = pane_width(1, columns * ROOM + (columns - 1) * GAP) - columns * width
+    data, charts = Datasets(), []
+    for pane, text in headings.items():
+        starts = longest if is_common else lows[pane]
+        at = pl.when(kind=MISSED).then(len(starts) + 0.6).otherwise("start")
+        rows = (
+            bars.filter(pane=pane).with_columns(start=at).with_columns(stop=pl.col("start") + 0.9)
+        )
+        texts = {
+            f"{place}": f"{low // 1000}k" if low % 1000 == 0 else f"{low:,}"
+            for place, low in enumerate(starts)
+        }
+        step = -(-len(starts) // LABELS)
+        axis = alt.Axis(
+            values=[place + 0.45 for place in range(0, len(starts), step)],
+            labelExpr=f"{json.dumps(texts)}[floor(datum.value)]",
+            labelFontSize=10,
+            labelOverlap=True,
+            ticks=False,
+        )
+        scale = alt.Scale(domain=[-0.1, len(starts) + 1.6], nice=False)
+        x = alt.X("start:Q", title=None, scale=scale, axis=axis)
+        missed = rows.filter(kind=MISSED)["share"].sum()
+        marks = (
+            data.chart(rows).mark_rect().encode(x, y, alt.X2("stop:Q"), colour, y2=alt.Y2Datum(0))
+        )
+        chart = alt.layer(described(marks, "kind", "share", ".1%"))
+        is_last = len(charts) % columns == columns - 1
+        chart.width, chart.height = width + spare * is_last, HEIGHT if columns == 2 else 80
+        chart.title = heading(text, [f"{missed:.0%} of {rows['docs'].sum():,} not retrieved"], ROOM)
+        charts.append(chart)
+    return arrange(charts, columns, data, title=title, subtitle=subtitle)

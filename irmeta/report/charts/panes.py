@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import cycle, pairwise
+from itertools import pairwise, zip_longest
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ class Datasets:
 def arrange(
     panes: Sequence[alt.LayerChart], columns: int, data: Datasets, *, title: str, subtitle: str
 ) -> alt.ConcatChart:
-    """Arrange panes in rows, with common legends; the headings of several begin with (a), (b), ...
+    """Arrange panes in rows, with common legends; headings of 2 to 26 begin with (a), (b), ...
 
     The panes need the width of `pane_width` and y axes of `axis_room`.
     """
@@ -60,9 +60,10 @@ def arrange(
     # without such a label would be out of line.
     line = alt.Chart(alt.sequence(1)).mark_rule(opacity=0, aria=False)
     space_above = line.encode(alt.XValue(0), alt.YValue(-ABOVE), alt.Y2Value(0))
-    for letter, pane in zip(cycle(ascii_lowercase), panes, strict=False):
+    letters = ascii_lowercase if 1 < len(panes) <= len(ascii_lowercase) else ""
+    for letter, pane in zip_longest(letters[: len(panes)], panes):
         pane.layer = [*pane.layer, space_above]
-        if len(panes) > 1 and pane.title is not alt.Undefined:
+        if letter and pane.title is not alt.Undefined:
             pane.title.text = f"({letter}) {pane.title.text}".strip()
     chart = alt.concat(*panes, columns=columns, spacing=GAP)
     shared = alt.ScaleResolveMap(color="shared", shape="shared", strokeDash="shared")

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.evaluate import evaluate_block, included
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import lengths_by_doc
 from irmeta.rankings.judged import JudgedRanks
@@ -85,7 +85,8 @@ def _of_block(
             )
         },
     )
-    return block, search_length_table(view, view.facts.rel, lengths), rarity
+    averaged = included(view, view.facts.rel, options.policy)
+    return block, search_length_table(view, view.facts.rel, lengths, averaged), rarity
 
 
 def _queries(scores: Scores, judgments: Mapping[str, tuple[int, int]]) -> Iterator[dict[str, Any]]:
