@@ -74,6 +74,17 @@ def test_human__sets_are_joined_in_order_and_replace_their_parts(results: StudyR
     assert labels < sum(len(docs) for part in parts for docs in part.values())
 
 
+def test_ceiling__of_people_alone_has_no_pairs_of_judges(tmp_path: Path):
+    sets = {name: labels for name, labels in SETS.items() if name != "judge"}
+    results = irmeta.studies.judges(
+        irmeta.from_data(sets, RUNS), tmp_path, measures="nDCG@10", human=HUMAN, rel=2, **FEW
+    )
+    assert results.tables["ceiling"]["is_person"].all()
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "of the leaderboards of two people is from" in page
+    assert "of a judge and a person, " not in page
+
+
 def test_ceiling__equals_the_twin(results: StudyResults):
     sets = {
         "nist": SETS["nist"],

@@ -227,8 +227,8 @@ def summary(tables: Tables, options: Options) -> Iterator[str]:
             for word in ("higher", "not distinguishable", "lower")
             if (words == word).any()
         ]
-        pairs = f"; of {count(len(words), 'pair')} of a judge and a person, {listed(counts)}"
-        beside = pairs if counts else ""
+        pairs = f"; of {count(len(words), 'pair')} of a judge and a person, "
+        beside = pairs + listed(counts) if counts else ""
         yield f"People: tau-b of the leaderboards of two people is {told}{beside}."
     effects = tables["verdicts"].with_columns(name=name).filter(pl.col("circular").is_not_null())
     if effects.height:
