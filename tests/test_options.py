@@ -202,8 +202,8 @@ def test_keywords__unknown_policy_names_the_nearest(made_store: irmeta.Store):
         made_store.means("AP", querie="judged")
     with pytest.raises(UsageError, match=r"^Store\.evaluate has no option 'trak'.*'track'\?"):
         made_store.evaluate("AP", trak="news")
-    with pytest.raises(UsageError, match=r"^compare has no option 'weights'\. Known: .*correct"):
-        irmeta.compare(made_store, "AP", weights=1)
+    with pytest.raises(UsageError, match=r"^compare has no option 'xyz'\. Known: .*correct"):
+        irmeta.compare(made_store, "AP", xyz=1)
 
 
 def test_takes__option_with_one_value_given_twice_is_refused(command: typer.Typer):

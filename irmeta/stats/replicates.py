@@ -97,12 +97,6 @@ class FacetStudy(Result):
             One row for each pair of them: replicates, queries, e_rho2, the expected squared
             correlation of the means with those over all replicates and queries: s / (s + r / n_r +
             sq / n_q + e / (n_r n_q)) for the components s, r, sq and e. Negative ones count as 0.
-
-        Examples
-        --------
-        >>> study = FacetStudy("AP", "", 3, 6, 50, (0.01, 0.001, 0.02, 0.004, 0.002))
-        >>> study.d_study([1, 5], [50])["e_rho2"].round(3).to_list()
-        [0.895, 0.972]
         """
         method, replicate, _, interaction, residual = (max(of, 0.0) for of in self.components)
         rows = []
@@ -131,10 +125,24 @@ def facet_study(matrix: Matrix, methods: Mapping[str, str]) -> FacetStudy:
     methods : mapping of str to str
         Method of each run; runs without one, and methods with a single run, do not count.
 
+    Returns
+    -------
+    FacetStudy
+        Variance components, also as a frame, and `d_study`.
+
     References
     ----------
     .. [1] Searle, S. R., Casella, G. and McCulloch, C. E. (1992). Variance components, Chapter 5.
        doi:10.1002/9780470316856
+
+    Examples
+    --------
+    >>> methods = {"a1": "a", "a2": "a", "b1": "b", "b2": "b"}
+    >>> values = [[0.5, 0.6, 0.2, 0.3], [0.7, 0.7, 0.4, 0.6], [0.9, 0.8, 0.5, 0.5]]
+    >>> matrix = irmeta.Matrix(values, ("q1", "q2", "q3"), tuple(methods), "AP")
+    >>> study = irmeta.stats.facet_study(matrix, methods)
+    >>> study.d_study([1, 5], [3, 50])["e_rho2"].round(3).to_list()
+    [0.936, 0.976, 0.984, 0.995]
     """
     named = [methods.get(system, "") for system in matrix.systems]
     every = [method for method in dict.fromkeys(named) if method and named.count(method) > 1]

@@ -207,7 +207,15 @@ ELSEWHERE = {
         "provenance",
         "pairs.provenance",
     ),
-    *("to_trec", "parts", "pairs.lists", "plot.compare", "plot.curve", "plot.search_lengths"),
+    *(
+        "queries",
+        "to_trec",
+        "parts",
+        "pairs.lists",
+        "plot.compare",
+        "plot.curve",
+        "plot.search_lengths",
+    ),
 }
 """Members that name their input, or are tested elsewhere."""
 NAMESPACES = ("pairs", "per_doc", "plot", "pools", "stability")

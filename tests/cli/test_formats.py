@@ -41,6 +41,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "cite": ("RESULTS",),
     "diff": ("FILE", "FILE"),
     "verify": (STORE, "--track", "web", "--published", "PUBLISHED"),
+    "over-tracks": (STORE, "-m", "AP", "--missing", "zero"),
     "study": (),
 }
 """A command line of each command that prints a table, apart from `fetch`."""
