@@ -85,6 +85,8 @@ ADVISED_ELSEWHERE = {
     ("irmeta.results.matrix.Matrix.with_missing", "missing"),  # to who compares
     ("irmeta.store.run_notes._KINDS", "queries"),  # to who evaluates the runs
     ("irmeta.api.opened_store.OpenedStore.run_notes", "negative"),
+    ("irmeta.cli.studies._refuse_tables_of_judges", "--columns"),  # where --columns was given
+    ("irmeta.trec.readers.frames.renamed_columns", "columns"),  # likewise
 }
 
 

@@ -116,7 +116,7 @@ def with_columns(results: Any, columns: Mapping[str, str] | Sequence[str]) -> An
         return [file._replace(columns=texts) for file in opened(several)]
     if isinstance(results, pl.DataFrame):
         return renamed_columns(results, columns_by_key(texts), COLUMN_KEYS, "the table")
-    raise UsageError("`columns=` is for tables: files, or a polars frame.")
+    raise UsageError("the choice of columns is for tables: files, or a polars frame.")
 
 
 def _of_values(

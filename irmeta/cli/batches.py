@@ -171,7 +171,7 @@ def _show_info(store: Store, digits: int) -> None:
     print_table(console, store.qrels_sets())
     queries = store.queries().collect()
     if queries.height:
-        console.print("\n[bold]Columns of queries[/bold] (--segment)")
+        console.print("\n[bold]Columns of queries[/bold]")
         print_table(console, _columns_of_queries(queries))
     systems = store.systems()
     missed = pl.col("missing_queries") + pl.col("unjudged_queries")

@@ -133,7 +133,7 @@ class Track:
             stated_rels = ", ".join(f"{name} {rel or 1:g}" for name, rel in rels.items())
             raise UsageError(
                 f"overlay: the least relevant grades of the qrels sets differ ({stated_rels}): "
-                "name that of all by `rel=`, if they have one scale."
+                "state the grade of all (rel), if they have one scale."
             )
         highest = {name: sets[name]["highest"] for name in rels}
         if len(set(highest.values())) > 1:

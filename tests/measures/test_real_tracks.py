@@ -190,7 +190,7 @@ def test_search_lengths__robust_2003_equals_naive_implementation(
     found = {"irrel": {}, "depth": {}}
     for choice, cells in found.items():
         frame = real_store.per_doc.search_lengths("robust-2003", unretrieved=choice)
-        for _, system, query, doc, grade, rank, length in frame.iter_rows():
+        for _, system, query, doc, grade, rank, length, *_ in frame.iter_rows():
             assert robust.qrels[query][doc] == grade
             cells.setdefault((system, query), {})[doc] = (rank, length)
     deepest = robust.deepest

@@ -46,10 +46,11 @@ def test_dataset_of__needs_equal_facts(facts: tuple[int, int, float], name: str 
 def test_paper__has_all_cells_of_tables_2_to_4():
     assert len(study.TABLE_2) == 30
     assert len(orders.PERCENT["table_3"]) == len(orders.PERCENT["table_4"]) == 16 * 6 + 6 * 4
-    assert study.TABLE_2["single", "mc4", "AP", "RPP"].value == "0.86"
-    assert study.TABLE_2["subtopic", "mc4", "ERR_IA@20", "StRecall@20"].value == "0.66"
+    printed = {(*key[:2], *sorted(key[2:])): value for key, value in study.TABLE_2.items()}
+    assert printed["single", "mc4", "AP", "RPP"].value == "0.86"
+    assert printed["subtopic", "mc4", "ERR_IA@20", "StRecall@20"].value == "0.66"
     assert orders.PERCENT["table_4"]["robust", "nDCG"] == "49.34"
-    assert all(a < b for _, _, a, b in study.TABLE_2)
+    assert len(printed) == 30
 
 
 def test_kept__ten_sizes_up_to_all_queries():

@@ -204,12 +204,16 @@ class Claim:
 def value(tables: Tables, table: str, column: str, /, **row: object) -> float:
     """Return the number in the only row of a table with some values.
 
+    Of pools of several depths, it is that of the deepest.
+
     Raises
     ------
     CannotBeSaid
         If there is no such row, or its number is null or NaN.
     """
     rows = tables[table].filter(**row)
+    if rows.height > 1 and "depth" in rows.columns:
+        rows = rows.filter(pl.col("depth") == pl.col("depth").max())
     number = rows[column].item() if rows.height else None
     if number is None or math.isnan(number):
         named = ", ".join(map(str, row.values()))

@@ -62,7 +62,7 @@ UNDECIDED = "undecided"
 NO_INTERVAL = "no interval"
 EVERY = "all tracks"
 """The group of all tracks, beside those of `--track-groups`."""
-GROUP = Column("name", f"group of tracks of --track-groups, or {EVERY}")
+GROUP = Column("name", f"group of tracks, or {EVERY}")
 GROUPS = "irmeta.studies.framework.track_groups:groups_of"
 CLAIMS = Table(
     "claims",
@@ -268,7 +268,7 @@ class GroupedOptions(TrackOptions):
     track_groups: str | None = option(
         None,
         "Groups of tracks in tables and figures over tracks, such as newswire and web: a CSV or "
-        "TSV file with the columns track and group, as for --track-facts.",
+        "TSV file with the columns track and group.",
         metavar="FILE",
         file=True,
         joins=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -515,9 +515,10 @@ def _over_tracks(tables: Tables, options: DepthOptions, name: str) -> list[Row] 
     return over_tracks(OVER_TRACKS[name], tables, options, frame=frame)
 
 
-table_5_tracks, table_7_tracks, table_9_tracks = (
-    partial(_over_tracks, name=name) for name in OVER_TRACKS
-)
+OverTracks = Callable[[Tables, DepthOptions], "list[Row] | None"]
+table_5_tracks: OverTracks = partial(_over_tracks, name="table_5")
+table_7_tracks: OverTracks = partial(_over_tracks, name="table_7")
+table_9_tracks: OverTracks = partial(_over_tracks, name="table_9")
 
 
 def compute(track: TrackView, options: DepthOptions) -> TableRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -30,7 +30,7 @@ from irmeta.stats.orders import kendall_tau_b, round_means, tau_ap_b
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.ranking_stability import Fuzziness, stability
 from irmeta.stats.resampling import spread, system_subsets, takes_every_subset
-from irmeta.studies.framework.study import TableRows, declared_rows
+from irmeta.studies.framework.study import TableRows, Tables, declared_rows
 from irmeta.studies.framework.track_groups import over_tracks
 from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
 from irmeta.studies.papers.innovation.rare_track import (
@@ -519,9 +519,10 @@ def _judged_docs(views: Sequence[JudgedRanks], rel: int) -> pl.DataFrame:
     return pl.concat(blocks)
 
 
-table_1_tracks, table_2_tracks, table_3_tracks = (
-    partial(over_tracks, table) for table in OVER_TRACKS.values()
-)
+OverTracks = Callable[[Tables, Options], "list[dict[str, Any]] | None"]
+table_1_tracks: OverTracks = partial(over_tracks, OVER_TRACKS["table_1"])
+table_2_tracks: OverTracks = partial(over_tracks, OVER_TRACKS["table_2"])
+table_3_tracks: OverTracks = partial(over_tracks, OVER_TRACKS["table_3"])
 
 
 def compute(track: TrackView, options: Options) -> TableRows:
