@@ -26,6 +26,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "claim_intervals": ("2",),
     "faults": ("--seed", "1", "--inputs", "40", "--kills", "2", "--flips", "3", "--others", "2"),
     "full_scale": ("--scale", "0.001", "--work", "WORK", "--study-track", "2020-news"),
+    "levels": ("20",),
     "pairs_separated": (),
     "recommender": ("WORK", "--users", "20", "--systems", "3", "--depth", "10"),
 }

@@ -229,7 +229,7 @@ def over_tracks(
     -----
     A test over tracks takes each track's mean as one observation, so it says something of tracks
     like these, if they are a sample of such tracks. From five tracks on, Student's t interval with
-    n - 1 degrees of freedom is given; a percentile bootstrap over six tracks covers 85 % instead of
+    n - 1 degrees of freedom is given; a percentile bootstrap over six tracks covers 86 % instead of
     95 %. Wilcoxon's test of fewer than six tracks cannot reach p = .05. The limits `low` and
     `high` are about these tracks alone.
 

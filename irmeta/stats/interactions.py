@@ -57,8 +57,8 @@ def interaction_test(
     M the mean of the m weighted by w. The classes of the queries are permuted. Since the statistic
     is studentised, the level holds for many queries also where classes differ in size and variance
     [1]_; with the difference of means itself, 80 and 20 queries of standard deviations .1 and .3
-    reject a true hypothesis in 26 % of cases instead of 5 %. A class of 5 beside 45
-    queries rejects 7.5 %.
+    reject a true hypothesis in 24 % of cases instead of 5 %. A class of 5 beside 45
+    queries still rejects 6.8 % (benchmarks/levels.py).
 
     Parameters
     ----------
