@@ -28,10 +28,8 @@ _HEADINGS = {
     "conclusions": "Conclusions, and the conditions that undo or reverse them",
     "conditions": "Conclusions that each condition keeps",
     "best": "Systems that no other beats safely",
-    "interactions": "Pairs whose difference depends on the segment, or is reversed",
     "methods": "Spread of the replicates of each method",
     "components": "Variance of methods, replicates and queries",
-    "segment_tests": "Pairs in each segment, corrected over all segments and pairs",
 }
 
 
@@ -60,9 +58,12 @@ def print_comparisons(
             print_parts(parts, digits)
         if not is_pairs and any(one.pairs.baseline is None for one in comparisons):
             print_text(open_console(), "p-values of each pair: --table pairs")
-        for name, frame in tables.items():
-            print_text(open_console(), f"{_HEADINGS[name]}:", "bold")
-            print_table_of(frame, digits=digits)
+        if comparisons.by_segment is not None:
+            _print_interactions(comparisons.by_segment.interactions, digits)
+        for name, heading in _HEADINGS.items():
+            if name in tables:
+                print_text(open_console(), f"{heading}:", "bold")
+                print_table_of(tables[name], digits=digits)
 
     display.write(
         Result(
@@ -95,6 +96,25 @@ def print_comparisons(
             f"{is_safe.sum():,} of {count(len(is_safe), 'conclusion')} safe; "
             "what undoes the others: --format json or table, or a folder of --out"
         )
+
+
+def _print_interactions(rows: pl.DataFrame, digits: int) -> None:
+    """Print how many pairs depend on the segment, and those that do."""
+    verdict = pl.col("verdict")
+    is_reversed = verdict.str.starts_with("reversal")
+    shown = rows.filter(is_reversed | verdict.str.starts_with("depends"))
+    untested = rows.filter(verdict.str.starts_with("cannot")).height
+    parts = [
+        f"{shown.height:,} of {count(rows.height, 'pair')} shown to depend on the segment",
+        f"{shown.filter(is_reversed).height:,} of them reversed",
+        *([f"{untested:,} cannot be tested"] if untested else []),
+    ]
+    text = (
+        f"{', '.join(parts)} (corrected over pairs as above; all: --format json, or --out FOLDER/)."
+    )
+    print_text(open_console(), text, "bold")
+    if shown.height:
+        print_table_of(shown, digits=digits)
 
 
 def print_boards(boards: Sequence[Leaderboard], made: Mapping[str, Any], display: Display) -> None:

@@ -169,7 +169,7 @@ def test_compare_command__prints_and_writes_what_depends_on_the_segment(
     by_class = ("--segment", tmp_path / "classes.csv", "--format", "table")
     ran = run("compare", *arguments, *by_class, "--out", f"{out}/")
     assert ran.status == 0
-    assert "Pairs whose difference depends on the segment" in ran.out
+    assert "0 of 19 pairs shown to depend on the segment, 0 of them reversed" in ran.out
     assert pl.read_parquet(out / "interactions.parquet").height == 19
     assert run("compare", *arguments, "--out", f"{out}/").status == 0
     assert not (out / "interactions.parquet").exists()
