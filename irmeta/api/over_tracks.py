@@ -53,6 +53,8 @@ MEANS_COLUMNS = {"track", "system", "measure", "value"}
 QUERIES = {"query", "query_id", "qid", "topic"}
 FILES = (str, Path, Location, NamedFile)
 DIFFER = "differ over tracks"
+CHI_SQUARED = 10
+"""Fewest tracks of which chi-squared approximates Friedman's statistic well (Demsar 2006)."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,8 +143,14 @@ class OverTracks(Result):
             if self.drift.height:
                 yield Line(f"{measure}: changes from each snapshot to the next", "bold")
                 yield Rows(self.changes.filter(measure=measure).drop("measure"))
+                yield Line(f"p of each system alone, uncorrected; low, high: {self._level} limits.")
                 for row in self.drift.filter(measure=measure).iter_rows(named=True):
                     yield Line(_drift_line(row, float(str(self.settings["alpha"]))))
+
+    @property
+    def _level(self) -> str:
+        """Confidence level of the limits, as text."""
+        return f"{100 * (1 - float(str(self.settings['alpha']))):g} %"
 
     def _lines(self, measure: str, facts: Facts) -> Iterator[str]:
         """Return the conclusions by a measure."""
@@ -152,17 +160,28 @@ class OverTracks(Result):
                 "are no queries to draw; the win rate is that of means."
             )
         else:
-            yield "low, high: macro mean on these tracks, whose queries are resampled."
+            yield (
+                f"low, high: {self._level} limits of the macro mean on these tracks, whose queries "
+                "are resampled; each for its system alone."
+            )
         if facts["tracks"] < LEAST_DATASETS:
             few = count(facts["tracks"], "track")
             yield f"Nothing is said of tracks like these: {few}, fewer than {LEAST_DATASETS}."
         else:
-            yield "low_like_these, high_like_these: tracks like these (Student's t over tracks)."
+            yield (
+                f"low_like_these, high_like_these: {self._level} limits for tracks like these "
+                "(Student's t over tracks)."
+            )
         if facts["systems"] > 2 and not math.isnan(facts["friedman_p"]):
             yield (
                 f"Friedman's test of equal ranks on all tracks: chi-squared "
-                f"{facts['friedman']:.2f}, p = {facts['friedman_p']:.4f}."
+                f"{facts['friedman']:.2f}, p = {facts['friedman_p']:.4f}"
+                f"{', approximate for so few tracks' * (facts['tracks'] < CHI_SQUARED)}."
             )
+        if left_out := self.left_out[measure]:
+            treated = "count 0 there" if self.settings["missing"] == "zero" else "are left out"
+            lacking = [f"{system} ({', '.join(lacks)})" for system, lacks in left_out.items()]
+            yield f"Systems that lack a track {treated}: {listed(lacking, 10)}."
         pairs = self.pairs.filter(measure=measure)
         shown = pairs.filter(verdict=DIFFER).height
         if not pairs.height:
@@ -173,18 +192,19 @@ class OverTracks(Result):
         )
         if facts["tracks"] > 2:
             yield self._decisive(measure, facts)
-        if left_out := self.left_out[measure]:
-            treated = "count 0 there" if self.settings["missing"] == "zero" else "are left out"
-            lacking = [f"{system} ({', '.join(lacks)})" for system, lacks in left_out.items()]
-            yield f"Systems that lack a track {treated}: {listed(lacking, 10)}."
 
     def _decisive(self, measure: str, facts: Facts) -> str:
         """Return on which track the order depends most, and how alike the tracks are."""
         tracks = self.tracks.filter(measure=measure)
         decisive = tracks.sort("tau_without", nulls_last=True).row(0, named=True)
-        return (
+        text = (
             f"The order depends most on {decisive['track']}: tau-b {decisive['tau_without']:.3f} "
-            f"without it, best {decisive['best_without']}. The tracks vary as "
+            f"without it, best {decisive['best_without']}."
+        )
+        if facts["systems"] < 3:  # two systems always correlate by 1 or -1
+            return text
+        return (
+            f"{text} By the means of these {facts['systems']} systems, the tracks vary as "
             f"{facts['effective_tracks']:.1f} uncorrelated ones."
         )
 
@@ -259,7 +279,9 @@ def over_tracks(
     else:
         joined = matrices(source, measures, track=track, workers=workers, **choices)
     if options.system_names is not None:
-        joined = [_renamed(matrix, options.system_names, joined) for matrix in joined]
+        on_tracks = {system for matrix in joined for system in matrix.systems}
+        display = names_by_system(options.system_names, on_tracks)
+        joined = [_renamed(matrix, display, options.system_names) for matrix in joined]
     by_measure: dict[str, list[Matrix]] = {}
     for matrix in joined:
         by_measure.setdefault(matrix.measure, []).append(matrix)
@@ -315,11 +337,9 @@ def _table(results: Any) -> pl.DataFrame | None:
     return None
 
 
-def _renamed(matrix: Matrix, file: str, joined: Iterable[Matrix]) -> Matrix:
-    """Return a matrix with the names of a file; `joined` know all systems that it may name."""
-    every = {system for of in joined for system in of.systems}
-    named = names_by_system(file, every)
-    systems = tuple(named.get(system, system) for system in matrix.systems)
+def _renamed(matrix: Matrix, names: Mapping[str, str], file: str) -> Matrix:
+    """Return a matrix whose systems have the names of a file."""
+    systems = tuple(names.get(system, system) for system in matrix.systems)
     if len(set(systems)) < len(systems):
         again = next(name for name in systems if systems.count(name) > 1)
         raise DataError(f"two systems of track {matrix.track} have the name {again!r}", file=file)
@@ -333,6 +353,7 @@ def _pair_rows(data: Datasets, options: OverTracksOptions) -> Iterator[tuple[Any
     if not data.only_means:
         limits = difference_limits(data, 1 - options.alpha, options.resamples, options.rng)
     by_ranks = nemenyi(data) if options.nemenyi else None
+    pairs = int(tested.upper.sum())
     for i, j in zip(*(of.tolist() for of in tested.upper.nonzero()), strict=True):
         difference = float(data.macro[i] - data.macro[j])
         low, high = (float("nan") if of is None else float(of[i, j]) for of in limits)
@@ -341,15 +362,15 @@ def _pair_rows(data: Datasets, options: OverTracksOptions) -> Iterator[tuple[Any
             *(data.systems[i], data.systems[j], difference, low, high, p, p_adjusted),
             None if by_ranks is None else float(by_ranks[i, j]),
             len(data.tracks),
-            _verdict(p_adjusted, len(data.tracks), options.alpha),
+            _verdict(p_adjusted, len(data.tracks), pairs, options.alpha),
         )
 
 
-def _verdict(p: float, tracks: int, alpha: float) -> str:
-    """Return what the test over tracks shows of a pair."""
+def _verdict(p: float, tracks: int, pairs: int, alpha: float) -> str:
+    """Return what the test over tracks shows of one of several pairs."""
     if p <= alpha:
         return DIFFER
-    if 0.5 ** (tracks - 1) > alpha:  # the least p of Wilcoxon's test
+    if pairs * 0.5 ** (tracks - 1) > alpha:  # the least p of Wilcoxon's test, as Holm corrects it
         return f"cannot be shown by {count(tracks, 'track')}"
     return "no difference shown over tracks"
 
@@ -357,11 +378,15 @@ def _verdict(p: float, tracks: int, alpha: float) -> str:
 def _drift_line(row: Mapping[str, Any], alpha: float) -> str:
     """Return what is shown of the order of systems on a snapshot."""
     if math.isnan(row["p"]):
-        return f"{row['track']}: the order cannot be compared: all systems tie on a snapshot."
+        return (
+            f"{row['track']}: the order cannot be compared: on a snapshot all systems tie, or no "
+            "query has a value of each."
+        )
     shown = "has drifted" if row["p"] <= alpha else "shows no drift"
     return (
         f"{row['track']}: the order {shown} since {row['previous']}: tau-b {row['tau_b']:.3f}, "
-        f"{row['tau_exchanged']:.3f} where queries are exchanged at random (p = {row['p']:.4f})."
+        f"{row['tau_exchanged']:.3f} (median) where queries are exchanged at random (p = "
+        f"{row['p']:.4f}, uncorrected; queries on which all systems have a value)."
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from irmeta.equality import TIE
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.stats.datasets import Datasets
 from irmeta.stats.means import resampled_means
@@ -46,7 +47,8 @@ def change_of_mean(before: dict[str, float], after: dict[str, float]) -> Change:
     Returns
     -------
     Change
-        error, freedom and p are NaN for fewer than two queries, and p where nothing varies.
+        error, freedom and p are NaN for fewer than two queries. Where nothing varies, or all
+        queries are shared and change alike, p is 1 without a change, else NaN.
 
     References
     ----------
@@ -64,18 +66,20 @@ def change_of_mean(before: dict[str, float], after: dict[str, float]) -> Change:
     is_spread = number > 1 and bool((np.ptp(pairs, axis=1) > 0).all())
     r = float(np.corrcoef(pairs)[0, 1]) if is_spread else 0.0
     covariance = r * float(x.std(ddof=1) * y.std(ddof=1)) * number / (len(x) * len(y))
-    variance = max(sum(squares) - 2 * covariance, 0.0)
-    error = math.sqrt(variance)
+    variance = sum(squares) - 2 * covariance
+    # A variance of rounding errors is none: values that all change alike correlate by 1 or almost.
+    error = math.sqrt(variance) if variance > TIE * sum(squares) else 0.0
+    p = 1.0 if abs(change) <= TIE else math.nan
     if sum(squares) == 0:
-        return Change(change, 0.0, math.nan, 1.0 if change == 0 else math.nan)
+        return Change(change, 0.0, math.nan, p)
     welch = sum(squares) ** 2 / sum(
         square**2 / (len(of) - 1) for square, of in zip(squares, (x, y), strict=True)
     )
     alone = len(x) + len(y) - 2 * number
     freedom = number - 1 + (welch - number + 1) * alone / (alone + 2 * number)
-    if error == 0:
-        return Change(change, 0.0, freedom, math.nan)
-    return Change(change, error, freedom, float(2 * stdtr(freedom, -abs(change / error))))
+    if error > 0:
+        p = float(2 * stdtr(freedom, -abs(change / error)))
+    return Change(change, error, freedom, p)
 
 
 def change_rows(
@@ -142,17 +146,20 @@ def drift_rows(data: Datasets, resamples: int, rng: int) -> Iterator[Row]:
     Under the hypothesis that both snapshots are samples of the same queries, queries may change
     places between them: p is the share of random exchanges, sizes kept and the sample among them,
     with at most this tau. Only queries without NaN count; a query that both have is exchanged with
-    itself.
+    itself. NaN where a snapshot has no such query, or ties all systems.
     """
     for place in range(1, len(data.tracks)):
         pair = [
             dict(zip(data.queries[of], data.values[of], strict=True)) for of in (place - 1, place)
         ]
         pair = [{q: row for q, row in of.items() if not np.isnan(row).any()} for of in pair]
+        if not all(pair):
+            yield data.tracks[place], data.tracks[place - 1], *(math.nan,) * 4
+            continue
         tau = _tau(*(np.array([*of.values()]).mean(axis=0)[None] for of in pair))[0]
         drawn = _tau(*_exchanged(*pair, resamples, np.random.default_rng([rng, place])))
         drawn = drawn[~np.isnan(drawn)]
-        p = (1 + int((drawn <= tau + 1e-12).sum())) / (1 + len(drawn))
+        p = (1 + int((drawn <= tau + TIE).sum())) / (1 + len(drawn))
         low, middle = np.quantile(drawn, [0.05, 0.5]) if len(drawn) else (math.nan, math.nan)
         p = math.nan if math.isnan(tau) else p
         yield data.tracks[place], data.tracks[place - 1], float(tau), float(middle), float(low), p
@@ -175,12 +182,13 @@ def _exchanged(
     systems = len(next(iter(before.values())))
     pool = np.array([*alone[0], *alone[1]]).reshape(-1, systems)
     order = generator.permuted(np.tile(np.arange(len(pool)), (resamples, 1)), axis=1)
-    first, second = order[:, : len(alone[0])], order[:, len(alone[0]) :]
+    is_first = np.zeros(order.shape)
+    np.put_along_axis(is_first, order[:, : len(alone[0])], 1.0, axis=1)
     x, y = (
         np.array([of[query] for query in shared]).reshape(-1, systems) for of in (before, after)
     )
     swap = generator.integers(0, 2, (resamples, len(shared))).astype(np.float64)
-    sums = [pool[places].sum(axis=1) for places in (first, second)]
+    sums = [is_first @ pool, (1 - is_first) @ pool]
     sums[0] += (1 - swap) @ x + swap @ y
     sums[1] += swap @ x + (1 - swap) @ y
     return sums[0] / len(before), sums[1] / len(after)

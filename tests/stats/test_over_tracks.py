@@ -167,6 +167,22 @@ def test_friedman__is_undefined_where_all_tie_or_two_systems_are_compared():
     )
 
 
+def test_verdict__is_of_what_holm_can_show_of_so_many_pairs():
+    # The least p over six tracks is 1 / 32: of one pair it is below .05, of fifteen never.
+    several = irmeta.over_tracks(made(6, 5, 6, 1))
+    assert set(several.pairs["verdict"]) == {"cannot be shown by 6 tracks"}
+    single = irmeta.over_tracks([m.only_systems(["a", "b"]) for m in made(6, 5, 6, 1)])
+    assert single.pairs["verdict"].item() != "cannot be shown by 6 tracks"
+    assert "uncorrelated" in str(several)
+    assert "uncorrelated" not in str(single)  # r of two systems is 1 or -1
+
+
+def test_left_out__are_named_where_one_system_remains():
+    first, second = made(2, 5, 2, 4)
+    compared = irmeta.over_tracks([first.only_systems(["a"]), second], missing="common")
+    assert "Systems that lack a track are left out: b (t0)." in str(compared)
+
+
 def test_missing__is_an_error_left_out_or_0(leaderboard):
     fewer = leaderboard.filter(~((pl.col("dataset") == "d03") & (pl.col("model") == "C4.5")))
     with pytest.raises(UsageError, match=r"1 system lack.*C4.5 \(1 of 14\).*missing='common'"):

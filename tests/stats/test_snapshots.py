@@ -73,6 +73,23 @@ def test_change_of_mean__is_undefined_for_one_query_and_without_spread():
     assert math.isnan(change_of_mean({"q1": 0.5, "q2": 0.5}, {"q3": 0.6, "q4": 0.6}).p)
 
 
+def test_change_of_mean__of_shared_queries_that_change_alike_has_no_error():
+    before = named(np.random.default_rng(0).random(20))
+    same = change_of_mean(before, dict(before))
+    assert (same.error, same.p) == (0.0, 1.0)
+    moved = change_of_mean(before, {query: value + 0.1 for query, value in before.items()})
+    assert moved.error == 0.0
+    assert math.isnan(moved.p)
+
+
+def test_drift__is_undefined_where_no_query_has_a_value_of_each_system():
+    first, second = snapshots(0.0)
+    second.values[::2, 0] = second.values[1::2, 1] = np.nan
+    compared = irmeta.over_tracks([first, second], snapshots=True, resamples=50)
+    assert compared.drift.select("tau_b", "p").row(0) == pytest.approx((np.nan,) * 2, nan_ok=True)
+    assert "the order cannot be compared" in str(compared)
+
+
 def test_drift__is_seen_where_the_order_turns_and_not_where_it_stays():
     turned = irmeta.over_tracks(snapshots(1.0), snapshots=True, resamples=300)
     assert turned.drift["p"].item() < 0.05
