@@ -45,6 +45,7 @@ from irmeta.stats.replicates import averaged, replicate_tables
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Result, Summary
 from irmeta.trec.readers.frames import as_frame
+from irmeta.trec.streams import file_sha256
 from irmeta.trec.system_names import names_by_system
 
 if TYPE_CHECKING:
@@ -195,13 +196,14 @@ def compare(
             selected = any(policies.get(name) is not None for name in ("query", "query_file"))
         values = weights.weigh(values, selected=selected)
         settings |= {"query_weights_sha256": weights.sha256}
-    of_replicates = None
+    of_replicates, methods = None, dict[str, str]()
     if options.replicates is not None:
         if options.robust:
             raise UsageError("`robust` scores runs again, not methods: omit `replicates`.")
         every = {system for matrix in values for system in matrix.systems}
         methods = names_by_system(options.replicates, every, "method")
-        of_replicates = replicate_tables(values, methods)
+        settings |= {"replicates_sha256": file_sha256(Path(options.replicates))}
+        of_replicates = replicate_tables(values, methods, sets)
         values = [averaged(matrix, methods) for matrix in values]
     chosen = None if segments is None else segments_of(segments, source, track)
     parts = [((m, None), name) for m, name in zip(values, sets, strict=True)]
@@ -229,7 +231,7 @@ def compare(
     if chosen is not None and query_weights is None:
         compared.by_segment = _by_segment(compared, chosen, options)
     if isinstance(source, OpenedStore):
-        compared.unjudged = partial(_unjudged_shares, source, track, workers, policies)
+        compared.unjudged = partial(_unjudged_shares, source, track, workers, policies, methods)
     if options.robust:
         if any(sets):
             raise UsageError(
@@ -267,19 +269,27 @@ def _by_segment(
 
 
 def _unjudged_shares(
-    store: Any, track: Tracks, workers: int | None, choices: dict[str, Any]
+    store: Any,
+    track: Tracks,
+    workers: int | None,
+    choices: dict[str, Any],
+    methods: Mapping[str, str],
 ) -> Unjudged:
-    """Return the mean share of unjudged docs among the first 10 of each system."""
+    """Return the mean share of unjudged docs among the first 10 of each system or method."""
     means = store.means(f"Judged@{UNJUDGED_AT}", track=track, workers=workers, **choices)
     qrels = "qrels" if "qrels" in means.columns else pl.lit("").alias("qrels")
-    rows = means.select("track", qrels, "system", (1 - pl.col("value")).round(12)).iter_rows()
+    of_runs = means.select(
+        "track", qrels, pl.col("system").replace(methods), share=1 - pl.col("value")
+    )
+    shares = of_runs.group_by("track", "qrels", "system").agg(pl.col("share").mean().round(12))
+    rows = shares.iter_rows()
     return {(of_track, of_set, system): share for of_track, of_set, system, share in rows}
 
 
 def _settings(options: CompareOptions) -> dict[str, Any]:
     """Return the options that provenance names beside the test, its level and its baseline."""
-    named_elsewhere = ("test", "correction", "alpha", "baseline")
-    if_changed = {"alternative", "robust", "relative", "replicates"} - options.changed().keys()
+    named_elsewhere = ("test", "correction", "alpha", "baseline", "replicates")
+    if_changed = {"alternative", "robust", "relative"} - options.changed().keys()
     record = options.record()
     return {n: v for n, v in record.items() if n not in named_elsewhere and n not in if_changed}
 

@@ -110,7 +110,8 @@ def _print_interactions(rows: pl.DataFrame, digits: int) -> None:
         *([f"{untested:,} cannot be tested"] if untested else []),
     ]
     text = (
-        f"{', '.join(parts)} (corrected over pairs as above; all: --format json, or --out FOLDER/)."
+        f"{', '.join(parts)} (corrected over the pairs of one measure, track and baseline; all: "
+        "--format json, or --out FOLDER/)."
     )
     print_text(open_console(), text, "bold")
     if shown.height:

@@ -353,10 +353,10 @@ INTERACTIONS = Table(
         "queries": Column("count", "queries in them on which every system has a value"),
         "statistic": Column("real", "Welch's statistic of the means by segment; NaN: not tested"),
         "p_uncorrected": Column("real", "p of equal mean differences in all segments"),
-        "p_adjusted": Column("real", "the same, corrected over pairs"),
+        "p_adjusted": Column("real", "the same, corrected over the pairs of the comparison"),
         "p_reversal": Column(
             "real",
-            "p of better in some segments and worse in others, corrected over pairs",
+            "p of better in some segments and worse in others, corrected over the same pairs",
         ),
         "verdict": Column("text", "what is shown of the pair"),
     },
@@ -372,7 +372,9 @@ SEGMENT_TESTS = Table(
         "difference": Column("real", "mean of system_a minus that of system_b"),
         "se": Column("real", "standard error of the difference"),
         "p_uncorrected": Column("real", "p of the paired t-test in this segment; NaN: no spread"),
-        "p_adjusted": Column("real", "p by sign flips, corrected over all segments and pairs"),
+        "p_adjusted": Column(
+            "real", "p by sign flips, corrected over all segments and pairs of the comparison"
+        ),
     },
     caption="Pairs of systems in each segment of the queries.",
 )
@@ -387,7 +389,8 @@ METHODS = Table(
         "mean": Column("real", "mean of the means of its runs"),
         "sd": Column("real", "standard deviation of the means of its runs; NaN: one run"),
         "query_variance": Column(
-            "real", "variance over its runs on a query, mean over queries; NaN: one run"
+            "real",
+            "variance over its runs on a query, mean over queries, without weights; NaN: one run",
         ),
         "best": Column("name", "best run, which the number of runs favours"),
         "best_mean": Column("real", "its mean"),

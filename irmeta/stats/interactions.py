@@ -324,10 +324,11 @@ def segment_tables(
     differences, members, classes = by_class.differences, by_class.members, by_class.classes
     number = differences.shape[1]
     moments = ClassMoments(*np.zeros((3, 0, number)))
-    p_max_t = np.zeros((0, number))
+    p_max_t = np.zeros((len(classes), number))
     statistic, p, reversal = np.full((3, number), np.nan)
     if classes:
         moments = class_moments(differences, members)
+    if p_max_t.size:
         p_max_t = max_t_over_classes(differences, members, resamples, rng)
     if not by_class.problem:
         statistic, p = interaction_test(differences, members.argmax(axis=0), resamples, rng)

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_positive
+from irmeta.results.averages import mean_over_queries
 from irmeta.results.matrix import Matrix
 from irmeta.schema.result_tables import COMPONENTS, METHODS
 from irmeta.summaries import Result, Summary
@@ -114,7 +115,8 @@ class FacetStudy(Result):
 def facet_study(matrix: Matrix, methods: Mapping[str, str]) -> FacetStudy:
     """Estimate the variance that methods, replicates and queries have in the values of runs.
 
-    Replicates are nested in methods, and both are crossed with queries. Components are estimated
+    Replicates are nested in methods, and both are crossed with queries, each of which counts once,
+    also where queries have weights. Components are estimated
     from mean squares (the analysis of variance, or Henderson's first method, whose expected mean
     squares allow other numbers of replicates of each method [1]_).
 
@@ -207,7 +209,8 @@ def method_rows(matrix: Matrix, methods: Mapping[str, str]) -> Iterator[tuple[ob
         spread = float(of_runs.std(ddof=1)) if len(places) > 1 else math.nan
         variance = math.nan
         if len(places) > 1:
-            variance = float(np.nanmean(matrix.values[:, places].var(axis=1, ddof=1)))
+            variances = matrix.values[:, places].var(axis=1, ddof=1)
+            variance = float(mean_over_queries(variances[:, None])[0])
         yield (
             *(matrix.track, matrix.measure, method, len(places), float(of_runs.mean()), spread),
             *(variance, matrix.systems[order[0]], float(means[order[0]]), middle),
@@ -215,8 +218,20 @@ def method_rows(matrix: Matrix, methods: Mapping[str, str]) -> Iterator[tuple[ob
         )
 
 
-def replicate_tables(matrices: Sequence[Matrix], methods: Mapping[str, str]) -> ReplicateTables:
-    """Return the tables of the replicates of methods, over all matrices."""
-    rows = [row for matrix in matrices for row in method_rows(matrix, methods)]
-    studies = [facet_study(matrix, methods).frame() for matrix in matrices]
-    return ReplicateTables(METHODS.frame(rows), pl.concat(studies))
+def replicate_tables(
+    matrices: Sequence[Matrix], methods: Mapping[str, str], sets: Sequence[str]
+) -> ReplicateTables:
+    """Return the tables of the replicates of methods, over all matrices.
+
+    `sets` are the qrels set of each matrix, empty where one is compared; then no column names it.
+    """
+    parts = [
+        (METHODS.frame(method_rows(matrix, methods)), facet_study(matrix, methods).frame())
+        for matrix in matrices
+    ]
+    if any(sets):
+        parts = [
+            tuple(frame.insert_column(1, pl.lit(name).alias("qrels")) for frame in of)
+            for of, name in zip(parts, sets, strict=True)
+        ]
+    return ReplicateTables(*(pl.concat(of) for of in zip(*parts, strict=True)))

@@ -143,21 +143,23 @@ def printed_names(
 def names_by_system(
     source: Mapping[str, str] | str | Path | None, systems: Iterable[str], column: str = "name"
 ) -> dict[str, str]:
-    """Return other names of systems, or what else `column` holds of them.
+    """Return the names of systems in a table, or the values of another column of it by system.
 
     Parameters
     ----------
     source
         Names by system, or a CSV or TSV file with the columns system and name.
     systems
-        The systems of the table.
+        The systems that may have a name.
+    column
+        The column with the names.
 
     Raises
     ------
     DataError
-        If the file has other columns, or a row without a system or name.
+        If the file has other columns, no row, a row without a system or name, or a system twice.
     UsageError
-        If a system is not in the table.
+        If the file does not exist, or names another system.
     """
     if source is None:
         return {}
@@ -172,6 +174,8 @@ def names_by_system(
         if missing := [column for column in columns if column not in frame.columns]:
             problem, fix = f"no column {missing[0]}", f"Name the columns system and {column}."
             raise DataError(problem, file=str(source), fix=fix)
+        if frame.is_empty():
+            raise DataError("has no row below its header", file=str(source))
         rows = frame.select("line", *columns)
         is_repeated = pl.col("system").is_duplicated()
         problems = {f"a row without a {column}": pl.any_horizontal(pl.col(*columns).is_null())}

@@ -182,3 +182,9 @@ def test_segment_tables__of_a_test_of_all_systems_are_corrected_by_holm(reversed
     expected = irmeta.stats.adjusted(rows["p_uncorrected"].to_numpy(), "holm")
     np.testing.assert_allclose(rows["p_adjusted"], expected)
     assert pairwise(reversed_pair, "hsd-blocked").correction == "none"
+
+
+def test_segment_tables__of_one_system_are_empty(reversed_pair):
+    compared = irmeta.compare(reversed_pair.only_systems(["a"]), segments=CLASSES)
+    assert compared.by_segment is not None
+    assert [frame.height for frame in compared.by_segment] == [0, 0]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.errors import UsageError
+from irmeta.errors import DataError, UsageError
 from irmeta.stats.replicates import FACETS, averaged, facet_study
 
 TRUTH = (0.04, 0.01, 0.09, 0.02, 0.005)
@@ -124,3 +126,39 @@ def test_command__prints_replicates_and_names_a_run_that_is_none(
     ran = run("compare", *arguments)
     assert ran.status == 2
     assert "no system 'none'" in ran.err
+
+
+def test_compare__records_the_file_and_refuses_an_empty_one(tmp_path: Path):
+    matrix, methods = drawn((2, 2), 6, 1)
+    file = tmp_path / "methods.csv"
+    pl.DataFrame([*methods.items()], schema=["system", "method"], orient="row").write_csv(file)
+    (compared,) = irmeta.compare(matrix, replicates=str(file))
+    assert compared.settings["replicates_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert "replicates" not in compared.settings
+    file.write_text("system,method\n")
+    with pytest.raises(DataError, match="has no row below its header"):
+        irmeta.compare(matrix, replicates=str(file))
+
+
+def test_compare__names_the_qrels_set_of_replicates_where_there_are_several(tmp_path: Path):
+    matrix, methods = drawn((2, 2), 6, 1)
+    file = tmp_path / "methods.csv"
+    pl.DataFrame([*methods.items()], schema=["system", "method"], orient="row").write_csv(file)
+    sets = [replace(matrix, qrels=name) for name in ("people", "judge")]
+    tables = irmeta.compare(sets, replicates=str(file)).replicates
+    assert tables is not None
+    assert tables.methods["qrels"].to_list() == ["people"] * 2 + ["judge"] * 2
+    assert tables.components["qrels"].unique().sort().to_list() == ["judge", "people"]
+
+
+def test_gate__has_unjudged_shares_of_methods(made_store: irmeta.Store, tmp_path: Path):
+    systems = irmeta.matrices(made_store, "AP", track="news")[0].systems[:4]
+    file = tmp_path / "methods.csv"
+    pl.DataFrame({"system": systems, "method": ["x", "x", "y", "y"]}).write_csv(file)
+    choices = {"track": "news", "system": list(systems)}
+    gate = irmeta.compare(made_store, "AP", replicates=str(file), baseline="y", **choices).gate(0.5)
+    judged = made_store.evaluate("Judged@10", **choices)
+    shares = dict(judged.select("system", 1 - pl.col("value")).rows())
+    assert gate.rows["unjudged"].item() == pytest.approx(
+        (shares[systems[0]] + shares[systems[1]]) / 2
+    )
