@@ -30,7 +30,7 @@ from irmeta.errors import UsageError, did_you_mean
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.studies.framework.registry import find, find_all, study_modules
-from irmeta.studies.framework.study import ClaimRunOptions, MatrixOptions, Study
+from irmeta.studies.framework.study import ClaimRunOptions, MatrixOptions, Study, TrackGroups
 
 OutOption = Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)]
 OptionalSource = Annotated[
@@ -103,12 +103,15 @@ def _refuse_options(context: typer.Context, name: str) -> None:
 
 
 @command("irmeta study all store/ --out studies/", name="all", group=study, parent="irmeta study")
-@with_options(run_options=ClaimRunOptions, matrix=MatrixOptions, reading=READING)
+@with_options(
+    run_options=ClaimRunOptions, matrix=MatrixOptions, grouping=TrackGroups, reading=READING
+)
 def run_every(
     source: SourceArgument,
     out: OutOption,
     run_options: ClaimRunOptions,
     matrix: MatrixOptions,
+    grouping: TrackGroups,
     reading: ReadPolicy,
     dask: DaskOption = None,
     strict: StrictOption = None,
@@ -119,7 +122,7 @@ def run_every(
 
     running = {
         asked.name: getattr(group, asked.name)
-        for group in (run_options, matrix)
+        for group in (run_options, matrix, grouping)
         for asked in fields(group)
     }
     with open_source(

@@ -14,7 +14,7 @@ import irmeta
 from irmeta.errors import IrmetaError, PoolDepthWarning, UsageError
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.papers.depth.pool import StudiedPool
+from irmeta.studies.papers.depth.pool import StudiedPool, on_parts
 from irmeta.studies.papers.depth.study import DepthOptions
 from support.examples import SHARED_FIXTURE, scaled
 from support.making import Track, down, tracks
@@ -379,3 +379,10 @@ def naive_share(lines: list, precision: str) -> float:
 def test_depth__rejects_bad_options(tmp_path: Path, choices: dict, error: str):
     with pytest.raises((UsageError, IrmetaError), match=error):
         studied(TRACK, tmp_path, **choices)
+
+
+@pytest.mark.parametrize("source", ["comprehensive", "given", "estimated", "default"])
+@pytest.mark.parametrize(("text", "depths"), [("10", (10,)), ("10, 20", (10, 20))])
+def test_on_parts__pools_are_as_deep_as_on_all_queries(source, text, depths):
+    tables = {"collections": pl.DataFrame({"depth": [text], "depth_source": [source]})}
+    assert on_parts(DepthOptions(), tables).pool_depths == depths

@@ -204,16 +204,12 @@ class Claim:
 def value(tables: Tables, table: str, column: str, /, **row: object) -> float:
     """Return the number in the only row of a table with some values.
 
-    Of pools of several depths, it is that of the deepest.
-
     Raises
     ------
     CannotBeSaid
         If there is no such row, or its number is null or NaN.
     """
     rows = tables[table].filter(**row)
-    if rows.height > 1 and "depth" in rows.columns:
-        rows = rows.filter(pl.col("depth") == pl.col("depth").max())
     number = rows[column].item() if rows.height else None
     if number is None or math.isnan(number):
         named = ", ".join(map(str, row.values()))
@@ -439,8 +435,10 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
         numbers = [decision.computed.number for decision in by_track if decision.verdict != OPEN]
         average = Found(math.fsum(numbers) / len(numbers), f"mean; {held}")
         verdict = _verdict(lambda _: average, claim.condition, tables)
-        if pooled and not claim.condition.decides(pooled["mean_low"], pooled["mean_high"]):
-            verdict = verdict._replace(verdict=UNDECIDED)
+        if pooled:  # the interval and the plain mean must be on one side of the bound
+            ends = average.number, pooled["mean_low"], pooled["mean_high"]
+            if not claim.condition.decides(min(ends), max(ends)):
+                verdict = verdict._replace(verdict=UNDECIDED)
     else:
         assert callable(claim.over)
         verdict = _verdict(claim.over, claim.condition, tables)
@@ -458,7 +456,7 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
         row["condition"] = share.text(partial(_written, "percent"))
         row["distance"] = _distance(share, verdict.computed.number)
         row |= share.bounds
-        if 0 < len(decided) < MANY_TRACKS:
+        if 0 < len(decided) < MANY_TRACKS and math.isinf(share.high):
             row["condition"] = f"{len(decided)} of {count(len(decided), 'track')}"
             row |= dict.fromkeys(("distance", *share.bounds))
     return row
@@ -489,10 +487,10 @@ def _without_decided(by_track: Sequence[Verdict]) -> Verdict:
 def _by_share(holds: Condition, holding: int, decided: int, why: str) -> Verdict:
     """Return the verdict by the share of tracks on which a claim holds; few must agree."""
     share = Found(holding / decided, why)
+    if holds.high < 1 and decided <= MANY_TRACKS:  # no share of three tracks is about half
+        return _open(f"about half takes at least {MANY_TRACKS + 1} tracks")
     if decided >= MANY_TRACKS:
         return Verdict(HOLDS if holds(share.number) else FAILS, share)
-    if holds.high < 1:
-        return _open(f"a share of fewer than {MANY_TRACKS} tracks says nothing")
     return Verdict({0: FAILS, decided: HOLDS}.get(holding, UNDECIDED), share)
 
 

@@ -37,12 +37,13 @@ from irmeta.studies.framework.study import (
     MatrixOptions,
     RunOptions,
     Study,
+    TrackGroups,
 )
 from irmeta.studies.framework.study_page import pictures_in, svg_files
 from irmeta.studies.framework.study_results import JOINED_CLAIMS, StudyResults, with_claims
+from irmeta.studies.framework.track_groups import groups_of
 
 INDEX = "index.html"
-MATRIX = frozenset(MatrixOptions.__dataclass_fields__)
 CLAIM_FILES = (
     ("claims.parquet", "All claims, over the tracks and on each track; claims.json the same."),
     ("claim_facts.parquet", "The verdict on each claim and track, beside facts of the track."),
@@ -76,7 +77,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     **options
         order, track_facts: see `irmeta.studies.claim_matrix`; track, only, force, figures, titles,
         style, formats, workers, executor, progress, compared_systems, interval, interval_draws,
-        independent_by: see each study.
+        independent_by: see each study; track_groups: see `irmeta.studies.depth`.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     Raises
     ------
     UsageError
-        If the folder has other files, or a track is unknown.
+        If the folder has other files, a track is unknown, or has no group in `track_groups`.
 
     Examples
     --------
@@ -95,12 +96,15 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     >>> done[0].results.tables["studied_tracks"]["track"].to_list()
     ['news']
     """
-    asked = {name: options.pop(name) for name in MATRIX if name in options}
-    matrix_options, run_options = MatrixOptions.of(asked), ClaimRunOptions.of(options)
+    matrix_options, grouping = (
+        cls.of({name: options.pop(name) for name in cls.__dataclass_fields__ if name in options})
+        for cls in (MatrixOptions, TrackGroups)
+    )
+    run_options = ClaimRunOptions.of(options)
     reader, root = reader_of(store), local(out)
     if reader is None:
         raise UsageError("name the store that the studies read.")
-    tracks_of(reader, run_options.track)
+    groups_of(grouping.track_groups, tracks_of(reader, run_options.track))
     check_folder(root, ALL_STUDIES, run_options.force)
     with only_writer(root / PARTS):
         files = RecordedFiles(root, ALL)
@@ -108,7 +112,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         studies, problems = find_all()
         policy = policy_of(store)
         with drawing(run_options):  # the same processes for all studies
-            done = [_run(study, reader, policy, root, run_options) for study in studies]
+            done = [_run(study, reader, policy, root, run_options, grouping) for study in studies]
         results = [outcome.results for outcome in done if outcome.results is not None]
         matrix = matrix_of(results, matrix_options, mixed=True) if with_claims(results) else None
         if matrix is not None:
@@ -119,7 +123,12 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
 
 
 def _run(
-    study: Study, store: StoreReader | None, policy: EvalPolicy, root: Path, run_options: RunOptions
+    study: Study,
+    store: StoreReader | None,
+    policy: EvalPolicy,
+    root: Path,
+    run_options: RunOptions,
+    grouping: TrackGroups,
 ) -> Done:
     folder = root / study.name
     if study.run_options is RunOptions:  # without claims about tracks
@@ -127,8 +136,9 @@ def _run(
         run_options = RunOptions(**values)
     if study.inputs == "none":
         store, run_options = None, replace(run_options, track=None, only=False)
+    asked = grouping.changed() if issubclass(study.options, TrackGroups) else {}
     try:
-        batch = run(study, store, folder, options_on(study, policy, {}), run_options)
+        batch = run(study, store, folder, options_on(study, policy, asked), run_options)
     except NothingToStudyError as error:
         return Done(study, None, left_out=str(error))
     except UsageError as error:

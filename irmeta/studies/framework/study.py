@@ -246,7 +246,7 @@ class ClaimRunOptions(RunOptions):
         "long as its part of the study.",
     )
     interval_draws: int = option(
-        20, "Halves of the queries, or groups of them; without an interval unused.", least=10
+        20, "Halves of the queries, or groups of them; only with intervals.", least=10
     )
     independent_by: str | None = option(
         None,
@@ -257,13 +257,18 @@ class ClaimRunOptions(RunOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.interval == "none" and "interval_draws" in self.changed():
+            raise UsageError(
+                f"interval_draws = {self.interval_draws} has no effect without intervals: "
+                "choose interval, half or jackknife."
+            )
         if self.independent_by is not None and ":" not in self.independent_by:
             raise UsageError(f"independent_by = {self.independent_by!r}: write FILE:COLUMN.")
 
 
 @dataclass(frozen=True)
-class GroupedOptions(TrackOptions):
-    """Options of studies with tables over groups of tracks."""
+class TrackGroups(Options):
+    """The option of tables and figures over groups of tracks."""
 
     track_groups: str | None = option(
         None,
@@ -273,6 +278,11 @@ class GroupedOptions(TrackOptions):
         file=True,
         joins=True,
     )
+
+
+@dataclass(frozen=True)
+class GroupedOptions(TrackGroups, TrackOptions):
+    """Options of studies with tables over groups of tracks."""
 
     def check_sets(self, sets: Mapping[str, Sequence[str]]) -> None:
         """Check that the file has a group for each track."""

@@ -21,7 +21,7 @@ from irmeta.stats.random_effects import random_effects, share_interval
 from irmeta.studies.framework import registry
 from irmeta.studies.framework.claims import Claim, Condition, Interval, cell, claim_rows
 from irmeta.studies.framework.intervals import Drawing, interval_of, intervals, query_sets
-from irmeta.studies.framework.study import CLAIMS
+from irmeta.studies.framework.study import CLAIMS, ClaimRunOptions
 from support import tiny
 from support.tiny import TinyOptions
 
@@ -157,6 +157,18 @@ def test_verdicts__mean_over_tracks_is_undecided_where_its_interval_crosses():
     assert over["verdict"] == "holds"
 
 
+def test_verdicts__mean_is_undecided_where_an_uncertain_track_moves_it_past_the_bound():
+    def interval(claim: str, track: str, number: float) -> Interval:
+        se = 0.01 if number > 0 else 100.0
+        return Interval(number - 2 * se, number + 2 * se, se, "halves")
+
+    near = {f"t{i}": 3.0 + i / 1000 for i in range(8)}
+    over = rows(interval, over="mean", **near, odd=-100.0).row(0, named=True)
+    assert over["mean_low"] > 2.5 > over["number"]
+    assert over["verdict"] == "undecided"
+    assert rows(interval, over="mean", **near)["verdict"][0] == "holds"
+
+
 def test_verdicts__of_fewer_than_three_tracks_must_agree():
     none = lambda *_: None  # noqa: E731
     over = rows(none, a=5.0, b=6.0).row(0, named=True)
@@ -165,10 +177,19 @@ def test_verdicts__of_fewer_than_three_tracks_must_agree():
     )  # fmt: skip
     assert rows(none, a=5.0, b=0.0)["verdict"][0] == "undecided"
     assert rows(none, a=0.0)["verdict"][0] == "does not hold"
-    assert rows(none, over="about half", a=5.0, b=0.0)["why"][0] == (
-        "a share of fewer than 3 tracks says nothing"
-    )
+    for tracks in ({"a": 5.0, "b": 0.0}, {"a": 5.0, "b": 0.0, "c": 0.0}):
+        over = rows(none, over="about half", **tracks).row(0, named=True)
+        assert (over["verdict"], over["condition"]) == ("cannot be said", "40% to 60%")
+        assert over["why"] == "about half takes at least 4 tracks"
+    four = {"a": 5.0, "b": 0.0, "c": 0.0, "d": 5.0}
+    assert rows(none, over="about half", **four)["verdict"][0] == "holds"
     assert rows(wide, a=2.5)["verdict"][0] == "undecided"
+
+
+def test_options__draws_without_intervals_have_no_effect():
+    assert ClaimRunOptions(interval="half", interval_draws=30).interval_draws == 30
+    with pytest.raises(UsageError, match="interval_draws = 30 has no effect without intervals"):
+        ClaimRunOptions(interval_draws=30)
 
 
 def test_votes__one_per_group_of_tracks():

@@ -10,8 +10,10 @@ import pytest
 
 import irmeta
 from irmeta.errors import IrmetaError, NothingToStudyError, UsageError
+from irmeta.options import Options
 from irmeta.studies import drawing_processes
 from irmeta.studies.framework import registry
+from irmeta.studies.framework.study import Study
 from support import tiny
 from support.tiny import collection
 
@@ -88,6 +90,26 @@ def test_run_all__invalid_argument_creates_no_folder(
     with pytest.raises(UsageError):
         irmeta.studies.run_all(store, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
+
+
+def test_run_all__groups_of_tracks_reach_the_studies_that_have_them(
+    store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    reached = dict[str, object]()
+
+    def refuse(study: Study, store: object, root: Path, options: Options, asked: object) -> None:
+        reached[study.name] = getattr(options, "track_groups", "none")
+        raise NothingToStudyError("no study today")
+
+    monkeypatch.setattr("irmeta.studies.framework.run_all.run", refuse)
+    file = tmp_path / "groups.csv"
+    file.write_text("track,group\na,web\n")
+    irmeta.studies.run_all(store, tmp_path / "out", track="a", track_groups=str(file))
+    assert reached["depth"] == reached["innovation"] == str(file)
+    assert reached["search-length"] == "none"
+    with pytest.raises(UsageError, match="no group of track 'b'"):
+        irmeta.studies.run_all(store, tmp_path / "new", track_groups=str(file))
+    assert not (tmp_path / "new").exists()
 
 
 def test_registry__study_of_another_package_runs(

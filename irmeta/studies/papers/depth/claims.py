@@ -150,18 +150,14 @@ def _orders(options: Options) -> Iterator[Claim]:
         text = f"The order by RBP(.95) depends on k less than that by {shown}, which is as deep."
         yield Claim(f"theta-rbp-{name}", text, where, f"theta of RBP(.95) minus that of {shown}",
                     _theta_minus(deep, measure), "< 0", format=".0f")  # fmt: skip
-        share, as_deep = (
-            cell("stability", "stable", measure_a=n, measure_b=n) for n in (deep, measure)
-        )
+        share, as_deep = (_of_deepest("stable", n, n) for n in (deep, measure))
         yield Claim(f"stable-rbp-{name}", text, where, "share of pairs of cutoffs with a tau of .9 "
                     f"or more, RBP(.95) minus {shown}", minus(share, as_deep, ".0%"), "> 0",
                     format="percent", check=True)  # fmt: skip
     zipf = next(b for a, b in options.matrices if a == ndcg and "zipf" in b)
     yield Claim("ndcg-zipf", "Shallow nDCG orders systems as deeper nDCG with Zipf's discount.",
                 "Section 4, Figure 7(c)", "mean tau of nDCG at k with Zipf at l minus that of nDCG "
-                "at l with Zipf at k, k < l", cell("stability", "deeper", measure_a=ndcg,
-                measure_b=zipf), "> 0")  # fmt: skip
-    pair = {"measure_a": deep, "measure_b": ndcg}
+                "at l with Zipf at k, k < l", _of_deepest("deeper", ndcg, zipf), "> 0")  # fmt: skip
     for name, text, number, column, holds in (
         ("alike", "RBP(.95) and nDCG order systems alike at equal cutoffs.", "mean tau at equal k",
          "same_cutoff", ">= 0.9"),
@@ -169,7 +165,7 @@ def _orders(options: Options) -> Iterator[Claim]:
          "mean difference of the taus at (k, l) and (l, k)", "asymmetry", "<= 0.05"),
     ):  # fmt: skip
         yield Claim(f"rbp-ndcg-{name}", text, "Section 4, Figure 7(e)", number,
-                    cell("stability", column, **pair), holds,
+                    _of_deepest(column, deep, ndcg), holds,
                     bound="paper" if column == "same_cutoff" else "irmeta")  # fmt: skip
 
 
@@ -274,6 +270,16 @@ def _rise(tables: Tables, measure: str) -> Found:
     at_reference, deepest = rows["median_p"][0], rows["median_p"][-1]
     where = f"at k = {rows['k'][-1]}, {at_reference:.2g} at k = {rows['k'][0]}"
     return Found(deepest - at_reference, f"{deepest:.2g} {where}")
+
+
+def _of_deepest(column: str, a: str, b: str) -> Number:
+    """Return the statistic that is a number of `stability`, by the deepest pool of the study."""
+
+    def statistic(tables: Tables) -> float:
+        rows = tables["stability"].filter(pl.col("depth") == pl.col("depth").max())
+        return value({"stability": rows}, "stability", column, measure_a=a, measure_b=b)
+
+    return statistic
 
 
 def _theta(measure: str) -> Callable[[Tables], Found]:

@@ -38,12 +38,12 @@ def spec_of(measure: str) -> Spec:
 
 
 def on_parts(options: DepthOptions, tables: Tables) -> DepthOptions:
-    """Return the options on some queries of a track: its pool is as deep as on all queries."""
-    known = tables["collections"].filter(
-        pl.col("depth_source").is_in(["comprehensive", "estimated"])
-    )
-    depths = tuple(int(depth) for depth in known["depth"]) if known.height else ()
-    return replace(options, pool_depths=options.pool_depths or depths)
+    """Return the options on some queries of a track: its pool is as deep as on all queries.
+
+    So is one of unknown depth, and one whose queries state different depths.
+    """
+    depths = tables["collections"]["depth"].item().split(", ")
+    return replace(options, pool_depths=tuple(map(int, depths)))
 
 
 @dataclass(frozen=True)
