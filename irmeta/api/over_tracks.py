@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
 from irmeta.api.arguments import OverTracksOptions, operation
-from irmeta.api.matrices import Results, matrices
+from irmeta.api.matrices import Results, matrices, with_columns
 from irmeta.errors import DataError, UsageError
-from irmeta.locations import Location, NamedFile
+from irmeta.locations import Location, NamedFile, location
 from irmeta.phrases import count, listed
+from irmeta.policies import columns_by_key
 from irmeta.policy_keywords import OverTracksChoices
 from irmeta.progress import Progress, shows_progress
-from irmeta.results.matrix import Matrix
+from irmeta.results.matrix import Matrix, read_table
 from irmeta.schema.result_tables import (
     CHANGES,
     DRIFT,
@@ -43,15 +45,18 @@ from irmeta.stats.datasets import (
 )
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.snapshots import change_rows, drift_rows
+from irmeta.stats.tables import is_measure
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Line, Part, Result, Rows, Summary
+from irmeta.trec.streams import file_sha256
 from irmeta.trec.system_names import names_by_system
 
 Facts = Mapping[str, Any]
 ALIASES = {"dataset": "track", "metric": "measure", "score": "value", "model": "system"}
 MEANS_COLUMNS = {"track", "system", "measure", "value"}
 QUERIES = {"query", "query_id", "qid", "topic"}
-FILES = (str, Path, Location, NamedFile)
+PLACES = (str, Path, Location)
+_TABLE = re.compile(r"\.(csv|tsv|parquet)(\.\w+)?$", re.IGNORECASE)
 DIFFER = "differ over tracks"
 CHI_SQUARED = 10
 """Fewest tracks of which chi-squared approximates Friedman's statistic well (Demsar 2006)."""
@@ -271,13 +276,20 @@ def over_tracks(
     >>> irmeta.over_tracks(means).systems.select("system", "macro_mean").rows()
     [('y', 0.625), ('x', 0.25)]
     """
-    source = _with_queries(results)
-    if isinstance(source, list | tuple) and source and isinstance(source[0], Matrix):
+    columns: Any = choices.get("columns")
+    if isinstance(results, list | tuple) and results and isinstance(results[0], Matrix):
         if measures is not None or track is not None or workers is not None or choices:
             raise UsageError("a matrix has its measure and track: omit measures, track, policies.")
-        joined: list[Matrix] = list(source)
+        joined: list[Matrix] = list(cast("Iterable[Matrix]", results))
+    elif (means := _means(results, columns)) is not None:
+        choices.pop("columns", None)
+        try:
+            joined = matrices(means[0], measures, track=track, workers=workers, **choices)
+        except DataError as error:
+            error.file = error.file or means[1]
+            raise
     else:
-        joined = matrices(source, measures, track=track, workers=workers, **choices)
+        joined = matrices(cast("Any", results), measures, track=track, workers=workers, **choices)
     if options.system_names is not None:
         on_tracks = {system for matrix in joined for system in matrix.systems}
         display = names_by_system(options.system_names, on_tracks)
@@ -292,6 +304,9 @@ def over_tracks(
         raise UsageError("`pivot` compares snapshots: use `snapshots`, too.")
     if in_time and any(joint.only_means for joint in data.values()):
         raise UsageError("changes between snapshots need values per query, and there are means.")
+    settings = {n: value for n, value in options.record().items() if n != "system_names"}
+    if options.system_names is not None:
+        settings["system_names_sha256"] = file_sha256(Path(options.system_names))
     rng: Any = options.rng
     seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
     seeded = (1 - options.alpha, options.resamples, seed)
@@ -309,32 +324,31 @@ def over_tracks(
         drift=DRIFT.frame(rows(drift_rows, *seeded[1:]) if in_time else []),
         facts={measure: _facts(joint) for measure, joint in data.items()},
         left_out={measure: joint.left_out for measure, joint in data.items()},
-        settings=options.record(),
+        settings=settings,
     )
 
 
-def _with_queries(results: Any) -> Any:
-    """Return a table of means with each as that of the only query; other results as they are."""
-    table = _table(results)
-    if table is None:
-        return results
+def _means(results: Any, columns: Any) -> tuple[pl.DataFrame, str] | None:
+    """Return a table of means and its name, each mean as that of the only query.
+
+    None for other results.
+    """
+    if isinstance(results, pl.DataFrame):
+        table, place = with_columns(results, columns), "the table"
+    else:
+        file = results[0] if isinstance(results, list) and len(results) == 1 else results
+        file = file if isinstance(file, NamedFile) else NamedFile(None, file)
+        if not isinstance(file.path, PLACES) or not _TABLE.search(str(file.path)):
+            return None
+        path = location(file.path)
+        if not path.is_file():
+            return None
+        (file,) = with_columns([file._replace(path=path)], columns) if columns else (file,)
+        table, place = read_table(path, is_measure, columns_by_key(file.columns)), str(path)
     frame = table.rename({n: key for n, key in ALIASES.items() if n in table.columns})
     if not MEANS_COLUMNS.issubset(frame.columns) or QUERIES & set(frame.columns):
-        return results
-    return frame.with_columns(query=pl.lit("mean of its queries"))
-
-
-def _table(results: Any) -> pl.DataFrame | None:
-    """Return the table in a frame or in one CSV or Parquet file; None for other results."""
-    if isinstance(results, pl.DataFrame):
-        return results
-    file = results[0] if isinstance(results, list) and len(results) == 1 else results
-    path = Path(str(getattr(file, "path", file))) if isinstance(file, FILES) else Path()
-    if path.suffix == ".parquet" and path.is_file():
-        return pl.read_parquet(path)
-    if path.suffix in (".csv", ".tsv") and path.is_file():
-        return pl.read_csv(path, separator="\t" if path.suffix == ".tsv" else ",")
-    return None
+        return None
+    return frame.with_columns(query=pl.lit("mean of its queries")), place
 
 
 def _renamed(matrix: Matrix, names: Mapping[str, str], file: str) -> Matrix:

@@ -277,6 +277,7 @@ def over_tracks(
     strict: StrictOption = None,
 ) -> None:
     """Compare systems over several tracks: macro means, orders, tests over tracks."""
+    from irmeta.api.matrices import consistent_read, made_from
     from irmeta.api.over_tracks import over_tracks as compute
     from irmeta.cli.tables import Result, print_parts
 
@@ -285,15 +286,19 @@ def over_tracks(
         results, reading, track or None, workers, choices=choices, strict=strict, measures=asked
     )
     with opened as source:
-        compared = compute(
-            source,
-            asked,
-            track=track or None,
-            workers=None if isinstance(source, Location | list) else workers,
-            **options,
-            **choices,
-        )
+        with consistent_read(source, track or None) as tracks:
+            compared = compute(
+                source,
+                asked,
+                track=tracks,
+                workers=None if isinstance(source, Location | list) else workers,
+                **options,
+                **choices,
+            )
+            on_tracks = compared.tracks["track"].unique()
+            values = made_from(source, asked or [*compared.facts], on_tracks, **choices)
         caption, record = "Systems over tracks.", compared.provenance()
+        record["over_tracks"]["source"] = values
         display.write(
             Result(
                 "over-tracks",

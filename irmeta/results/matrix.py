@@ -445,6 +445,17 @@ def read_matrices(
         return tidy_matrices(tidy, str(path), measures)
 
 
+def read_table(
+    path: Location, is_measure: IsMeasure = no_measure, columns: Columns = NOT_CHOSEN
+) -> pl.DataFrame:
+    """Read the columns of a file of values or means; for parameters and errors see `read_matrices`.
+
+    The cells of CSV files are text.
+    """
+    with _in_file(path):
+        return _read_frame(path, is_measure, columns)
+
+
 def read_several(files: Sequence[NamedFile], is_measure: IsMeasure = no_measure) -> list[Matrix]:
     """Read files with per-query values of different systems as the matrices of all of them.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import math
 from pathlib import Path
 from statistics import fmean
@@ -12,7 +14,7 @@ import pytest
 from scipy import stats
 
 import irmeta
-from irmeta.errors import UsageError
+from irmeta.errors import DataError, UsageError
 from irmeta.stats.datasets import Datasets, effective_number, friedman, nemenyi, win_rates
 
 AUC = """
@@ -209,6 +211,21 @@ def test_names__join_systems_of_several_tracks(tmp_path: Path):
     (tmp_path / "names.csv").write_text("system,name\na2,a\n")
     compared = irmeta.over_tracks([first, other], system_names=str(tmp_path / "names.csv"))
     assert sorted(compared.systems["system"]) == ["a", "b"]
+    digest = hashlib.sha256(b"system,name\na2,a\n").hexdigest()
+    assert compared.settings["system_names_sha256"] == digest
+
+
+def test_table_of_means__is_read_as_other_values_are(tmp_path: Path):
+    rows = ["task,run,measure,value", "1,01,AP,.1", "1,1,AP,.2", "2,01,AP,.3", "2,1,AP,.4"]
+    file = tmp_path / "means.csv.gz"
+    file.write_bytes(gzip.compress("\n".join(rows).encode()))
+    compared = irmeta.over_tracks(file, columns={"track": "task", "system": "run"})
+    assert dict(compared.systems.select("system", "macro_mean").rows()) == pytest.approx(
+        {"01": 0.2, "1": 0.3}  # names are text
+    )
+    (tmp_path / "wrong.csv").write_text("track,system,measure,value\n1,a,AP,.1\n1,b,AP,much\n")
+    with pytest.raises(DataError, match=r"wrong.csv: not a number in the column 'value': 'much'"):
+        irmeta.over_tracks(tmp_path / "wrong.csv")
 
 
 def test_one_track__is_an_error():
@@ -225,3 +242,4 @@ def test_command__prints_and_writes_the_tables(leaderboard, run, tmp_path: Path)
     ran = run("over-tracks", tmp_path / "board.csv", "--format", "json")
     assert '"effective_tracks"' in ran.out
     assert '"track_overlap"' in ran.out
+    assert '"source": {"file": "board.csv"}' in ran.out
