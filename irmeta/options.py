@@ -14,6 +14,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache, reduce
 from importlib import import_module
 from numbers import Integral, Real
+from os import PathLike, fspath
 from typing import (
     Any,
     Literal,
@@ -301,6 +302,8 @@ def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
         check_share(one.name, value)
     if kind is int and isinstance(value, Integral) and abs(int(value)) > LARGEST:
         raise UsageError(f"{one.name} = {shown(value)} does not fit in 64 bits.")
+    if kind is str and isinstance(value, PathLike):
+        value = fspath(cast(Any, value))
     is_kind = isinstance(value, _ACCEPTED[kind]) and (kind is bool or not isinstance(value, bool))
     # numpy's numbers become Python's, so that the record is JSON
     if not is_kind or not _is_within(plain := kind(value), one.metadata):

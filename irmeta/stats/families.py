@@ -28,12 +28,13 @@ _SCHEMA = {
 class Families:
     """The families of systems, by team.
 
-    `labels`: the names of the families. `family`: int64 [unit]: the family of each unit, which is
-    the systems of a team in it. `units`: float64 [unit, system]: weights of the mean of a unit.
+    `labels`: the names of the families. `family`, `team`: int64 [unit]: those of each unit, which
+    is the systems of a team in a family. `units`: float64 [unit, system]: weights of its mean.
     """
 
     labels: tuple[str, ...]
     family: np.ndarray
+    team: np.ndarray
     units: np.ndarray
 
     @classmethod
@@ -46,18 +47,29 @@ class Families:
         labels = sorted({family for family, _ in pairs})
         inside = np.array([[key == pair for key in keys] for pair in pairs], np.float64)
         family = np.array([labels.index(name) for name, _ in pairs], np.int64)
+        team = np.unique([name for _, name in pairs], return_inverse=True)[1]
         units = inside / inside.sum(axis=1, keepdims=True) if len(pairs) else inside
-        return cls(tuple(labels), family, units)
+        return cls(tuple(labels), family, team, units)
+
+    def others(self, family: int) -> np.ndarray:
+        """Return the weights of the teams outside a family: float64 [team, unit].
+
+        A team in several other families is one team, whose mean is that of its units there.
+        """
+        is_outside = self.family != family
+        weights = (np.unique(self.team[is_outside])[:, None] == self.team) & is_outside
+        return weights / weights.sum(axis=1, keepdims=True)
 
     def contrasts(self, values: np.ndarray) -> np.ndarray:
-        """Return the mean of each family's units minus that of all others: float64 [row, family].
+        """Return the mean of each family's teams minus that of all others: float64 [row, family].
 
         `values` are float64 [row, unit].
         """
         inside = self.family == np.arange(len(self.labels))[:, None]
-        others = ~inside
         weights = inside / inside.sum(axis=1, keepdims=True)
-        weights = weights - others / np.maximum(others.sum(axis=1, keepdims=True), 1)
+        for f in range(len(self.labels)):
+            others = self.others(f)
+            weights[f] -= others.sum(axis=0) / max(len(others), 1)
         return values @ weights.T
 
 
@@ -67,8 +79,8 @@ def family_bias(permuted: Sequence[PermutedMeans], families: Families) -> pl.Dat
     The displacement of a system is its mean by the judge minus that by the judge's labels permuted
     among docs of one query and reference grade: a blind judge also draws good and bad systems
     together, so that good ones can only fall, and this is not counted. The contrast of a family is
-    the mean displacement of its teams minus that of all other teams, positive where the judge
-    scores it too high.
+    the mean displacement of its teams minus that of all teams outside it, positive where the judge
+    scores it too high. A team with systems in several families counts once on each side.
 
     Parameters
     ----------
@@ -88,7 +100,9 @@ def family_bias(permuted: Sequence[PermutedMeans], families: Families) -> pl.Dat
     """
     rows, greatest = list[dict[str, object]](), list[np.ndarray]()
     sizes = np.bincount(families.family, minlength=len(families.labels))
-    is_tested = np.minimum(sizes, len(families.family) - sizes) >= LEAST_TEAMS
+    others = [families.others(f) for f in range(len(families.labels))]
+    outside = np.array([len(teams) for teams in others], np.int64)
+    is_tested = np.minimum(sizes, outside) >= LEAST_TEAMS
     for means in permuted:
         moved = means.direction * (means.values - means.values.mean(axis=0))
         ranks = rank_rows(round_rows(means.direction * means.values)).astype(np.float64)
@@ -104,7 +118,7 @@ def family_bias(permuted: Sequence[PermutedMeans], families: Families) -> pl.Dat
         for f, name in enumerate(families.labels):
             inside = families.family == f
             displaced = by_unit[0, inside]
-            reach = _reach(displaced, by_unit[0, ~inside]) if is_tested[f] else np.nan
+            reach = _reach(displaced, others[f] @ by_unit[0]) if is_tested[f] else np.nan
             contrast = float(contrasts[0, f])
             rows.append(
                 {

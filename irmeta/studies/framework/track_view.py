@@ -208,7 +208,9 @@ class TrackView:
 
     def with_sets(self, sets: Mapping[str, pl.DataFrame], rels: Mapping[str, float]) -> TrackView:
         """Return the track with further qrels sets: see `irmeta.store.derived_tracks.AddedSets`."""
-        return TrackView(Track(AddedSets(self._track.stored, sets, rels)), self._options)
+        view = TrackView(Track(AddedSets(self._track.stored, sets, rels)), self._options)
+        view._notes = self._notes  # those of the same track
+        return view
 
     def named_in_set(self, specs: Sequence[Spec], **policy: Any) -> list[Spec]:
         """Return measures with the `rel` of the qrels set, where their names state none."""

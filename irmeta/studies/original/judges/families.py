@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
 
@@ -13,21 +13,26 @@ from irmeta.delimited import read_cells
 from irmeta.errors import DataError, UsageError, did_you_mean, first_few
 from irmeta.measures.drawn_labels import is_doc_sum, permuted_means
 from irmeta.measures.names import parse_measures
+from irmeta.phrases import listed
 from irmeta.preferences.registry import is_preference
 from irmeta.stats.families import Families, family_bias
+from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.judged_track import JudgedTrack
 
 _BOTH = ["query", "doc"]
 COLUMNS = ("system", "family", "team")
+MOST_NAMED = 10
+"""Systems that a note names."""
 
 
-def read_families(
-    file: str, systems: tuple[str, ...], groups: Mapping[str, str | None]
-) -> Families:
-    """Read the family of each system from CSV: system, family, and team unless `groups` has it.
+def read_families(file: str, track: TrackView) -> Families:
+    """Read the family of each system from CSV: system, family, and team unless the track has it.
 
-    Systems of other tracks, and those without a family, are left out.
+    Systems of other tracks, and those without a family, are left out and named in a note.
     """
+    facts, unknown = track.facts, list[str]()
+    systems = tuple(facts.systems)
+    groups = dict(zip(systems, facts.groups or [None] * len(systems), strict=True))
     frame = read_cells(Path(file), file, trim=True)
     for column in COLUMNS[:2]:
         if column not in frame.columns:
@@ -36,6 +41,8 @@ def read_families(
     families, teams = dict[str, str](), dict[str, str]()
     for line, row in enumerate(frame.iter_rows(named=True), 2):
         system, family = row["system"], row["family"]
+        if system not in systems:
+            unknown.append(f"{system} in line {line}")
         if system not in systems or family is None:
             continue
         if system in families:
@@ -50,6 +57,10 @@ def read_families(
     if not families:
         known = first_few(list(systems), "`irmeta info` lists the systems")
         raise UsageError(f"families: {file} has no system of this track: {known}.")
+    if absent := [system for system in systems if system not in families]:
+        track.note(f"no family in {file}, so left out of families: {listed(absent, MOST_NAMED)}")
+    if unknown:
+        track.note(f"{file} names systems that the track lacks: {listed(unknown, MOST_NAMED)}")
     return Families.of(systems, families, teams)
 
 
@@ -60,9 +71,7 @@ def family_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
         return
     if is_preference(measure) or not is_doc_sum(parse_measures(measure)[0]):
         raise UsageError(f"families: {measure} is no sum over docs: let nDCG or AP be the first.")
-    facts = track.facts
-    groups = dict(zip(facts.systems, facts.groups or [None] * len(facts.systems), strict=True))
-    families = read_families(options.families, tuple(facts.systems), groups)
+    families = read_families(options.families, track)
     pairs = reduce(
         lambda left, right: left.join(right, on=_BOTH, how="semi", maintain_order="left"),
         (rows.select(_BOTH) for rows in judged.labels.values()),
