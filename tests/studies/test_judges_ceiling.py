@@ -77,8 +77,11 @@ def test_human__sets_are_joined_in_order_and_replace_their_parts(results: StudyR
 def test_ceiling__of_people_alone_has_no_pairs_of_judges(tmp_path: Path):
     sets = {name: labels for name, labels in SETS.items() if name != "judge"}
     results = irmeta.studies.judges(
-        irmeta.from_data(sets, RUNS), tmp_path, measures="nDCG@10", human=HUMAN, rel=2, **FEW
-    )
+        irmeta.from_data(sets, RUNS), tmp_path, measures="nDCG@10", human=HUMAN, rel=2,
+        epsilon=0.2, **FEW,
+    )  # fmt: skip
+    assert "no judge is tested to replace one" in results.tables["studied_tracks"]["notes"][0]
+    assert "annotators" not in results.tables
     assert results.tables["ceiling"]["is_person"].all()
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "of the leaderboards of two people is from" in page
@@ -192,6 +195,16 @@ def test_human__of_wrong_groups_is_an_error(tmp_path: Path, choices: Any, messag
 def test_human__of_an_unknown_set_is_an_error(tmp_path: Path):
     with pytest.raises(IrmetaError, match="no set of labels '5'"):
         irmeta.studies.judges(irmeta.from_data(SETS, RUNS), tmp_path, human="A=1,5", **FEW)
+    with pytest.raises(IrmetaError, match="'nist' is the reference"):
+        irmeta.studies.judges(irmeta.from_data(SETS, RUNS), tmp_path, human="A=nist,1", **FEW)
+
+
+def test_human__sets_need_not_be_named_as_judges(tmp_path: Path):
+    results = irmeta.studies.judges(
+        irmeta.from_data(SETS, RUNS), tmp_path, measures="nDCG@10", judges="judge", human=HUMAN,
+        **FEW,
+    )  # fmt: skip
+    assert results.tables["verdicts"]["judge"].to_list() == ["A", "B", "judge"]
 
 
 @pytest.mark.real

@@ -247,7 +247,7 @@ def test_categories__means_over_judges(tmp_path: Path):
     judges = [drawn(range(8), seed=seed, noise=0.3) for seed in (2, 3, 4)]
     file = tmp_path / "judges.csv"
     file.write_text("judge,model,prompt\njudge1,a,short\njudge2,a,long\njudge3,b,\nother,c,c\n")
-    results = studied(tmp_path, HUMAN, *judges, categories=str(file))
+    results = studied(tmp_path, HUMAN, *judges, categories=file)
     taus = dict(results.tables["leaderboards"].select("judge", "tau_b").rows())
     row = only(results, "categories", category="model", value="a")
     assert row["judges"] == 2
@@ -257,6 +257,9 @@ def test_categories__means_over_judges(tmp_path: Path):
     assert set(results.tables["categories"]["value"]) == {"a", "b", "short", "long"}
     assert only(results, "verdicts", judge="judge1")["category"] == "model a, prompt short"
     assert "Means over the judges of each category" in results.report.read_text()
+    assert (
+        "has rows of no judge of the track: other" in results.tables["studied_tracks"]["notes"][0]
+    )
 
 
 @pytest.mark.parametrize(

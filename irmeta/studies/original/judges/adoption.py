@@ -153,6 +153,10 @@ def adoption_tables(judged: JudgedTrack) -> Iterator[tuple[str, Sequence[Row]]]:
     """Yield the tables `adoption` and `adopters`, by the first measure if it is a sum over docs."""
     options, measure = judged.options, judged.options.measures[0]
     is_sum = not is_preference(measure) and is_doc_sum(parse_measures(measure)[0])
+    if not is_sum and options.adoption:
+        judged.track.note(
+            f"adoption is not computed: the first measure, {measure}, is no sum over docs"
+        )
     if not options.adoption or not is_sum:
         return
     labels = AdoptedLabels(judged, measure)

@@ -31,10 +31,10 @@ def ceiling_tables(judged: JudgedTrack) -> Iterator[tuple[str, Sequence[Row]]]:
     """Yield the tables of a track with several sets of people."""
     if not judged.people:
         return
-    yield "ceiling", [*_ceiling(judged)]
-    yield "rankers", [*_rankers(judged)]
+    tables = {"ceiling": [*_ceiling(judged)], "rankers": [*_rankers(judged)]}
     if judged.options.epsilon is not None:
-        yield "annotators", [*_annotators(judged, judged.options.epsilon)]
+        tables["annotators"] = [*_annotators(judged, judged.options.epsilon)]
+    yield from ((name, rows) for name, rows in tables.items() if rows)
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,7 @@ def _ceiling(judged: JudgedTrack) -> Iterator[Row]:
         others = [person for person in everyone if person != name]
         compared = ComparedSets.of(judged, [name, *others])
         if not compared.queries or compared.docs.is_empty():
+            judged.track.note(f"{name} and all people have no labelled doc in common: no ceiling")
             continue
         grades = reference.filter(pl.col("query").is_in(compared.queries)).join(
             compared.docs.with_columns(labelled=True), on=_BOTH, how="left"
@@ -170,10 +171,9 @@ def _ceiling(judged: JudgedTrack) -> Iterator[Row]:
 def _rankers(judged: JudgedTrack) -> Iterator[Row]:
     """Yield the rows of the table `rankers`: lists of docs ranked by labels, by the reference."""
     reference = judged.labels[judged.reference]
-    (values,) = (
-        judged.track.scores(f"nDCG@{CUTOFF}", qrels=judged.reference).matrix(f"nDCG@{CUTOFF}"),
-    )
-    for name in [*judged.labels][1:]:
+    measure = f"nDCG@{CUTOFF}"
+    values = judged.track.scores(measure, qrels=judged.reference).matrix(measure)
+    for name in judged.judges:
         labelled = judged.labels[name]
         docs = reference.join(labelled, on=_BOTH, how="full", coalesce=True, suffix="_judge")
         both = set(labelled["query"]) & set(reference["query"])
@@ -213,9 +213,10 @@ def _mean_of(name: str, values: np.ndarray) -> Row:
 def _annotators(judged: JudgedTrack, epsilon: float) -> Iterator[Row]:
     """Yield the rows of the table `annotators`: the alternative annotator test of each judge."""
     people = (judged.reference, *judged.people)
-    for name in judged.judges:
-        if name in judged.people:
-            continue
+    judges = [name for name in judged.judges if name not in people]
+    if not judges:
+        judged.track.note("epsilon: all sets are of people, so no judge is tested to replace one")
+    for name in judges:
         docs = judged.labels[name].select(_BOTH)
         query = docs["query"].rank("dense").to_numpy().astype(np.int64)
         scale = LabelPairs(

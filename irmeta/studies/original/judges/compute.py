@@ -597,7 +597,7 @@ def compute(track: TrackView, options: Options) -> TableRows:
     yield from ceiling_tables(judged)
     frames = [*bias_tables(judged, fits), *mixture_tables(judged), *corrected_tables(judged)]
     yield from frames
-    categories = read_categories(options.categories, judged.judges)
+    categories = read_categories(options.categories, judged.judges, track.note)
     facts = {
         judge: {"category": category_text(categories.get(judge)), **label_facts(judged, judge)}
         for judge in judged.judges

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,7 +28,7 @@ from irmeta.trec.streams import InputFile
 JUDGED = "Judged@10"
 
 
-class Judged:
+class Judged(ABC):
     """Values of the systems of a track by a reference and by judges, of labels or of tables."""
 
     options: Options
@@ -38,9 +39,9 @@ class Judged:
         return "reference"
 
     @cached_property
+    @abstractmethod
     def scores(self) -> TrackScores:
         """Values of all systems by all sets."""
-        raise NotImplementedError
 
 
 Labels = dict[str, pl.DataFrame]
@@ -121,7 +122,8 @@ def read_labels(track: TrackView, options: Options) -> Labels | None:
     set_names = [qrels["name"] for qrels in sets]
     plain = [name for name in set_names if name not in (reference, *by_subtopic)]
     if options.named_judges:
-        plain = [name for name in options.named_judges if name in plain]
+        named = chain(options.named_judges, *options.people.values())
+        plain = [name for name in dict.fromkeys(named) if name in plain]
     if options.judge_files and (dropped := track.facts.policy.get("drop_docs")):
         raise UsageError(
             f"track {track.name!r} was read without the docs in {dropped}, which a judge's file "
@@ -155,6 +157,11 @@ def joined_people(
     reference, *judges = labels
     for name, parts in people.items():
         for part in parts:
+            if part == reference:
+                raise UsageError(
+                    f"human: {part!r} is the reference of track {track!r}, one of the people "
+                    "already: leave it out."
+                )
             if part not in judges:
                 hint = did_you_mean(part, judges)
                 raise UsageError(f"human: track {track!r} has no set of labels {part!r}. {hint}")

@@ -193,7 +193,7 @@ def _read_version(file: Path, size: int, changed: int) -> dict[str, Values]:
             matrices = read_matrices(file, is_measure=is_measure)
         except DataError as error:
             raise UsageError(
-                f"{file} holds no values by system, query and measure ({error.problem}): {NO_STORE}"
+                f"{file} holds no values by system, query and measure ({error}): {NO_STORE}"
             ) from None
         raise UsageError(
             f"{file} has a column for each of {count(len(matrices[0].systems), 'system')}, so that "
@@ -383,7 +383,7 @@ def compute(track: TrackView | FileTrack, options: Options) -> TableRows:
     yield from ((name, []) for name in ("systems", "mixtures", "least_labelled", "corrected"))
     yield "other_queries", list(other_queries(judged))
     yield "corrected_means", list(means_of_few(judged))
-    categories = read_categories(options.categories, judged.judges)
+    categories = read_categories(options.categories, judged.judges, track.note)
     of_judges = {
         judge: {"category": category_text(categories.get(judge)), **value_facts(judged, judge)}
         for judge in judged.judges

@@ -17,6 +17,7 @@ from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
 
 JUDGE = Column("name", "judge: a qrels set, or the name of a file")
 MEASURE = Column("name", "measure or preference; each set of labels has its own relevant grade")
+BY_MEASURE = {"track": TRACK, "judge": JUDGE, "measure": MEASURE}
 TEST = Column("name", "test of the pairs of systems, and its correction")
 QUERIES = Column("count", "queries that both labelled, on which the reference has a value of every "
                  "system", show="page")  # fmt: skip
@@ -134,13 +135,13 @@ TABLES = (
         "queries": QUERIES,
         "category": Column("text", "category of the judge; null: unknown", True, show="none"),
         "labels": Column("count", "labels of these queries by the judge; null: values alone", True,
-                         show="page"),
+                         show="none"),
         "labelled": Column("text", "share of the reference's labels of these queries that the "
                            "judge has, by the reference's grade if it differs; null: values alone",
-                           True, show="page", label="of the reference's docs"),
+                           True, show="none"),
         "unjudged": percent("mean share of docs without a label by the judge in the first ten "
                             "ranks of all systems; NaN: no query, or values alone", "unjudged@10",
-                            show="page"),
+                            show="none"),
         "unjudged_reference": stored("real", "the same of the reference"),
         "limits": Column("text", "why nothing can be said, or in what agreement is an upper bound; "
                          "null: neither", True, label="limits"),
@@ -160,25 +161,26 @@ TABLES = (
         "reversed": Column("count", f"conclusions of the reference that the judge reverses{_SAID}",
                            True),
         "unconfirmed": Column("count", "conclusions of the judge that the reference does not have"
-                              f"{_SAID}", True),
+                              f"{_SAID}", True, show="none"),
         "bias": Column("text", "whether errors depend on more than query and reference grade: all "
                        "systems raised or lowered; groups and types of run whose means they raise "
                        "(for) or lower (against) more than those of all others, and the number of "
                        f"such systems{_SAID}", True, label="bias found"),
         "to_label": Column("count", "queries that people must still label, so that the order of "
                            "systems has tau-b 0.9 for 95 % of random choices of them; null: "
-                           "not even all", True, label="to label"),
+                           "not even all", True, show="none"),
         "orders_as": Column("text", "whether the judge orders systems as well as the reference on "
                             "as many other queries does (see query_noise), worse, or cannot be "
                             "said; null: undefined", True, label="beside other queries"),
         "least_loss": _real("least loss of tau-b beside other queries that the judge's queries "
-                            "show with power .8; NaN: undefined", "least loss"),
+                            "show with power .8; NaN: undefined", "least loss", show="none"),
         **_spanned("circular_effect", "tau-b if all systems re-rank by the reference's labels "
                    "minus that if all re-rank by the judge's; NaN: undefined, or not computed",
-                   f"{_DEVIATIONS}, over queries", "circular effect", "page"),
+                   f"{_DEVIATIONS}, over queries", "circular effect", "none"),
         "circular": Column("text", "circular: the interval of the effect is above 0; less than "
-                           "people: below; else not shown; null: undefined, or not computed", True,
-                           label="circular"),
+                           "people: below; else not shown; null: undefined, or not computed. "
+                           "Judges that know no system, but have few grades or much noise, may be "
+                           "circular, too", True, label="circular"),
         "tau_b": _real(f"Kendall's tau-b of the leaderboards; {_NONE}", "tau-b"),
     }, caption="Verdicts on each judge: conclusions kept, bias, and queries still to label."),
     Table("judges", ("track", "judge"), {
@@ -233,9 +235,7 @@ TABLES = (
     }, caption="Confusion matrix: docs by grade of the reference and of the judge.",
        folded=True, latex=False, section="Labels"),
     Table("leaderboards", ("track", "judge", "measure", "docs"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "docs": Column("name", "docs of the leaderboards: all of each set, or those that both "
                        "judged (common)"),
         "queries": QUERIES,
@@ -274,9 +274,7 @@ TABLES = (
         "mean_judge": measured("mean of all systems by the judge", show="none"),
     }, caption="Leaderboards by each judge beside the reference's, with 95 % intervals."),
     Table("decisiveness", ("track", "judge", "measure"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "queries": QUERIES,
         **_spanned("decisiveness", "shape a of the distribution function of Beta(a, a) that maps "
                    "win rates by the reference to those by the judge; above 1: the judge "
@@ -317,9 +315,7 @@ TABLES = (
         "queries_not_judged": stored("text", "names of these queries"),
     }, caption="Tables of values by system and query.", only_filled=True),
     Table("other_queries", ("track", "judge", "measure"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "queries_reference": Column("count", "queries of the reference", label="reference queries"),
         "queries_judge": Column("count", "queries of the judge", label="judge's queries"),
         "shared": Column("count", "queries of both"),
@@ -338,9 +334,7 @@ TABLES = (
     }, caption="Judges without a query of the reference: orders of other queries by another judge.",
        only_filled=True),
     Table("corrected_means", ("track", "judge", "measure", "system"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "system": SYSTEM,
         "labelled": Column("count", "queries of both"),
         "unlabelled": Column("count", "queries of the judge alone"),
@@ -355,9 +349,7 @@ TABLES = (
     }, caption="Prediction-powered means: values of the reference on some queries, and of the "
                "judge on more.", folded=True, latex=False, only_filled=True),
     Table("query_noise", ("track", "judge", "measure"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "queries": QUERIES,
         "splits": stored("count", "random splits of the queries in halves A and B"),
         **_spanned("tau_reference", "mean tau-b of the reference on A with the reference on B",
@@ -376,9 +368,7 @@ TABLES = (
     }, caption="Noise of queries: tau-b of the reference, and of the judge, with the reference on "
                "other queries."),
     Table("conclusions", ("track", "judge", "measure", "test"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "test": TEST,
         "queries": QUERIES,
         "kept": Column("count", "pairs significantly different by both, in the same direction"),
@@ -402,9 +392,7 @@ TABLES = (
                                 null=True),
     }, caption="Conclusions of the reference that the judge keeps, reverses and loses."),
     Table("groups", ("track", "judge", "measure", "by", "group"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "by": Column("name", "group: who submitted the systems; type: type of run; all: all "
                      "systems"),
         "group": Column("name", "group or type"),
@@ -413,9 +401,7 @@ TABLES = (
     }, caption="Groups and types of systems whose means the errors of a judge displace.",
        folded=True, latex=False, section="Bias"),
     Table("systems", ("track", "judge", "measure", "system"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "system": SYSTEM,
         "group": Column("name", "who submitted the system; null: unknown", True, show="none"),
         "type": Column("name", "type of run; null: unknown", True, show="none"),
@@ -432,9 +418,7 @@ TABLES = (
     }, caption="Systems by the reference and by each judge.", folded=True, latex=False,
        section="Bias"),
     Table("queries", ("track", "judge", "measure", "query"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "query": QUERY,
         "tau_b": _real(f"tau-b of the systems on the query; {_NONE}", "tau-b"),
         "difference": measured("mean of all systems by the judge minus that by the reference"),
@@ -447,9 +431,7 @@ TABLES = (
                "there.", folded=True, latex=False,
        section="Single queries"),
     Table("least_labelled", ("track", "judge", "measure", "wanted"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "wanted": Column("real", "wanted tau-b with the full reference, in 95 % of random orders "
                          "of the queries", format=".2f"),
         "mixture": Column("count", "least number of queries with the reference's labels, the "
@@ -460,9 +442,7 @@ TABLES = (
     }, caption="Queries that people must label for the order of systems.",
        section="Queries that people must still label"),
     Table("mixtures", ("track", "judge", "measure", "labelled"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "labelled": Column("count", "queries with the reference's labels"),
         "queries": stored("count", "all queries that both labelled"),
         "repeats": stored("count", "random orders of the queries"),
@@ -481,9 +461,7 @@ TABLES = (
     }, caption="Mixtures of labels: some queries by the reference, the others by a judge.",
        folded=True, latex=False, section="Queries that people must still label"),
     Table("corrected", ("track", "judge", "measure", "target", "labelled", "method"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "target": Column("name", "means of systems, or differences of pairs"),
         "labelled": Column("count", "queries that both labelled"),
         "queries": stored("count", "all queries that both labelled"),
@@ -506,9 +484,7 @@ TABLES = (
                "intervals.",
        folded=True, latex=False, section="Queries that people must still label"),
     Table("top", ("track", "judge", "measure", "size"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "size": Column("count", "number of best systems", label="n best"),
         "best": measured("mean of the best by the reference, in its values"),
         "regret": Column("real", "mean of the best by the reference minus that of the best by the "
@@ -521,9 +497,7 @@ TABLES = (
     }, caption="Regret: loss in means of the reference from choosing systems by the judge.",
        section="The best systems"),
     Table("adoption", ("track", "judge", "measure", "adopted", "adopters"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "adopted": Column("name", "set of labels by which systems re-rank their first docs; ties "
                           "in the order of the list", label="labels adopted"),
         "labels": Column("name", "whose labels these are: judge, reference, or other judge",
@@ -553,11 +527,10 @@ TABLES = (
         "most_places": Column("count", "most of a single adopter; null: not one", True,
                               label="most"),
     }, caption="Orders of systems that re-rank their lists by the labels of a judge, of the "
-               "reference, or of another judge.", folded=True, latex=False, section="Adoption"),
+               "reference, or of another judge.", folded=True, latex=False, section="Adoption",
+       only_filled=True),
     Table("adopters", ("track", "judge", "measure", "system"), {
-        "track": TRACK,
-        "judge": JUDGE,
-        "measure": MEASURE,
+        **BY_MEASURE,
         "system": SYSTEM,
         "gain_judge": measured("gain of its mean by the judge if it adopts the judge's labels"),
         "gain_reference": measured("gain by the reference"),
@@ -566,7 +539,7 @@ TABLES = (
         "place_reference": Column("count", "place by the reference"),
         "won": Column("count", "places by which it stands higher by the judge", label="places won"),
     }, caption="Single systems that re-rank their lists by the labels of a judge.",
-       folded=True, latex=False, section="Adoption"),
+       folded=True, latex=False, section="Adoption", only_filled=True),
     Table("ceiling", ("track", "judge", "person"), {
         "track": TRACK,
         "judge": Column("name", "set of labels: a judge or people"),
@@ -596,7 +569,7 @@ TABLES = (
                    "difference"),
         "kappa_beside": Column("text", "as for tau-b", True, label="kappa is"),
     }, caption="Agreement of judges with people beside that of people with people.",
-       section="Judges beside people"),
+       section="Judges beside people", only_filled=True),
     Table("rankers", ("track", "judge"), {
         "track": TRACK,
         "judge": Column("name", "set of labels by which the docs with a label of it or of the "
@@ -606,13 +579,13 @@ TABLES = (
         **_spanned("ndcg", "nDCG@10 of these lists by the reference: the expectation over orders "
                    "of ties; docs without a label are last", "95 % interval by Student's t",
                    "nDCG@10"),
-        "best_system": Column("name", "best system by the reference on these queries"),
+        "best_system": Column("name", "best system by the reference, chosen on these queries"),
         "best": _real("its nDCG@10", "best system's"),
         **_spanned("difference", "nDCG@10 of the labels minus that of the best system",
                    "95 % interval by Student's t", "difference"),
         "systems_above": Column("count", "systems with a greater mean", label="systems above"),
     }, caption="People and judges as rankers: nDCG@10 by the reference of docs ranked by labels.",
-       section="Judges beside people"),
+       section="Judges beside people", only_filled=True),
     Table("annotators", ("track", "judge"), {
         "track": TRACK,
         "judge": JUDGE,
@@ -631,7 +604,7 @@ TABLES = (
         "winning_rate_queries": percent("the same with standard errors of whole queries",
                                         "winning rate, by query"),
     }, caption="The alternative annotator test: may a judge replace one of several people?",
-       section="Judges beside people"),
+       section="Judges beside people", only_filled=True),
     Table("families", ("track", "judge", "family"), {
         "track": TRACK,
         "judge": JUDGE,
@@ -662,5 +635,5 @@ TABLES = (
         "unjudged_common": percent("the same by the pairs that all judges labelled",
                                    "unjudged@10, pairs of all", show="page"),
     }, caption="Families of systems whose means the errors of a judge displace, with teams as "
-               "units.", section="Families"),
+               "units.", section="Families", only_filled=True),
 )  # fmt: skip

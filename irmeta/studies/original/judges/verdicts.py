@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ OTHER_QUERIES = "0 shared queries: orders of other queries by another judge"
 """What is said of a judge in a table of values without a query of the reference."""
 CATEGORIES = ("model", "prompt", "method", "repeat")
 """Categories by which means over judges are computed."""
+MOST_LISTED = 10
+"""Judges that a note names."""
 MOST_NAMED = 3
 """Groups that are named, those of the least p first."""
 LEAST_QUERIES = 5
@@ -200,11 +202,14 @@ def first_measure(tables: Tables, options: Options) -> str:
     return options.measures[0] if rows is None or rows.is_empty() else str(rows["measure"][0])
 
 
-def read_categories(path: str | None, judges: Sequence[str]) -> dict[str, dict[str, str]]:
+def read_categories(
+    path: str | None, judges: Sequence[str], note: Callable[[str], None]
+) -> dict[str, dict[str, str]]:
     """Return the categories of judges in a CSV file, by judge; empty without a file.
 
-    Raises DataError for a column that is no category, or a judge named twice; UsageError if no
-    judge of the file is studied.
+    Notes the judges without a row, and rows of others, such as those of other tracks. Raises
+    DataError for a column that is no category, or a judge named twice; UsageError if no judge of
+    the file is studied.
     """
     if path is None:
         return {}
@@ -225,6 +230,12 @@ def read_categories(path: str | None, judges: Sequence[str]) -> dict[str, dict[s
     if not set(categories) & set(judges):
         hint = did_you_mean(next(iter(categories), ""), judges)
         raise UsageError(f"categories = {path!r} has no judge of this study. {hint}")
+    for problem, absent in (
+        ("has no row of", [judge for judge in judges if judge not in categories]),
+        ("has rows of no judge of the track:", [j for j in categories if j not in judges]),
+    ):
+        if absent:
+            note(f"{path} {problem} {listed(absent, MOST_LISTED)}")
     return {judge: categories[judge] for judge in judges if judge in categories}
 
 
