@@ -336,7 +336,7 @@ def _means(results: Any, columns: Any) -> tuple[pl.DataFrame, str] | None:
     if isinstance(results, pl.DataFrame):
         table, place = with_columns(results, columns), "the table"
     else:
-        file = results[0] if isinstance(results, list) and len(results) == 1 else results
+        file: Any = results[0] if isinstance(results, list) and len(results) == 1 else results
         file = file if isinstance(file, NamedFile) else NamedFile(None, file)
         if not isinstance(file.path, PLACES) or not _TABLE.search(str(file.path)):
             return None

@@ -96,10 +96,11 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     >>> done[0].results.tables["studied_tracks"]["track"].to_list()
     ['news']
     """
-    matrix_options, grouping = (
-        cls.of({name: options.pop(name) for name in cls.__dataclass_fields__ if name in options})
+    of_matrix, of_groups = (
+        {name: options.pop(name) for name in cls.__dataclass_fields__ if name in options}
         for cls in (MatrixOptions, TrackGroups)
     )
+    matrix_options, grouping = MatrixOptions.of(of_matrix), TrackGroups.of(of_groups)
     run_options = ClaimRunOptions.of(options)
     reader, root = reader_of(store), local(out)
     if reader is None:
