@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -24,8 +24,9 @@ from irmeta.progress import Progress, shows_progress
 from irmeta.rankings.track import Track, known_queries
 from irmeta.results.matrix import Matrix, read_matrices, read_several
 from irmeta.results.scores import Scores
-from irmeta.results.tidy_files import provenance
+from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.results.value_tables import COLUMN_KEYS
+from irmeta.schema.result_tables import QUERIES
 from irmeta.stats.tables import NO_RESULTS, directed, is_measure, matrices_of_frame, spellings
 from irmeta.store.layout import is_store, store_folder
 from irmeta.store.scan import Tracks, each_track, undisturbed
@@ -136,6 +137,7 @@ def _of_values(
         raise UsageError(f"{path} holds values without a store: {refused} apply only to stores.")
     if isinstance(path, Location):
         read = [m for file in _files(path) for m in read_matrices(file, is_measure=is_measure)]
+        read = list(_with_judgments(read, path))
     elif isinstance(path, list):
         if len(path) == 1 and path[0].name is None:  # which may have a column for each system
             columns = columns_by_key(path[0].columns)
@@ -157,6 +159,28 @@ def _of_values(
     of_tracks = [m for m in directed_matrices if asked is None or m.track in asked]
     of_tracks = _selected(of_tracks, EvalPolicy(**selecting), path)
     return _with_arithmetic_means(of_tracks, named=measures is not None)
+
+
+def _with_judgments(matrices: list[Matrix], path: Location) -> Iterator[Matrix]:
+    """Yield the values of a folder with the numbers of judged and relevant docs, if it has them."""
+    file = path / f"{QUERIES.name}.parquet"
+    if not (path.is_dir() and file.is_file()):
+        yield from matrices
+        return
+    columns = ("qrels", "judged", "relevant")
+    facts = {
+        (track, query): row
+        for track, query, *row in read_parquet(file)
+        .select("track", "query", *columns)
+        .unique(maintain_order=True)
+        .iter_rows()
+    }
+    for matrix in matrices:
+        rows = [facts.get((matrix.track, query), (None, None, None)) for query in matrix.queries]
+        if not any(None in row for row in rows):
+            judgments = np.array([row[1:] for row in rows], np.int64)
+            matrix = replace(matrix, qrels=rows[0][0], judgments=judgments)
+        yield matrix
 
 
 def _selected(matrices: list[Matrix], policy: EvalPolicy, path: object) -> list[Matrix]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 import numpy as np
@@ -42,6 +43,7 @@ from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels
 from irmeta.stats.interactions import SegmentTables, segment_tables
 from irmeta.stats.pairs import against_baselines, default_correction, pairwise
 from irmeta.stats.replicates import averaged, replicate_tables
+from irmeta.stats.tables import facts_of_values
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Result, Summary
 from irmeta.trec.readers.frames import as_frame
@@ -58,7 +60,15 @@ class _Counts(NamedTuple):
 
 
 class Power(Result, _Counts):
-    """Discriminative power of measures: the frames `counts` and `curves`, as a named tuple."""
+    """Discriminative power of measures: the frames `counts` and `curves`, as a named tuple.
+
+    Attributes
+    ----------
+    facts : dict of str to DataFrame
+        The tables `queries` and `measures` of the values.
+    """
+
+    facts: Mapping[str, pl.DataFrame] = MappingProxyType({})
 
     def _summary(self) -> Summary:
         sizes = {
@@ -391,7 +401,9 @@ def power(
         rng=options.rng,
     )
     pairs = list(reported(tested, len(values) * len(options.tests), "tests"))
-    return Power(separation(pairs, alpha=levels), pl.concat(map(asp, pairs)))
+    counted = Power(separation(pairs, alpha=levels), pl.concat(map(asp, pairs)))
+    counted.facts = facts_of_values(values)
+    return counted
 
 
 def comparison_record(
@@ -433,6 +445,7 @@ def write_comparisons(
 ) -> list[Path]:
     """Write ``pairs.parquet``, ``systems.parquet`` and figures of each track to a folder.
 
+    The tables `queries` and `measures` describe the values: see `facts_of_values`.
     Of robust comparisons and those by segment, also a file of each of `Comparisons.more_tables`.
 
     There are a figure of the pairs and, without a baseline, one of the ranks (``.ranks``) for each
@@ -446,6 +459,7 @@ def write_comparisons(
         "pairs": comparisons.pair_frame(),
         "systems": comparisons.frame().drop("test"),
         **comparisons.more_tables(),
+        **facts_of_values(c.matrix for c in comparisons if c.pairs.segment is None),
     }
     several = len({c.pairs.label for c in comparisons}) > 1
     figures = {}
@@ -464,8 +478,7 @@ def write_comparisons(
 
 
 def write_power(
-    found: pl.DataFrame,
-    curves: pl.DataFrame,
+    counted: Power,
     out: Path,
     source: Mapping[str, Any],
     settings: Mapping[str, object],
@@ -474,14 +487,14 @@ def write_power(
     titles: bool = True,
     formats: Sequence[str] = ("svg",),
 ) -> list[Path]:
-    """Write ``power.parquet``, ``curves.parquet`` and figures to a folder.
+    """Write ``power.parquet``, ``curves.parquet``, the facts of values and figures to a folder.
 
     There is a figure for each track, or for each track and test where there are several tests.
     `settings` are the arguments of `power`; the others are those of `write_comparisons`.
     """
     record = power_record(source, settings)
-    figures = Power(found, curves).show()
-    return _put(out, {"power": found, "curves": curves}, figures, record, force, titles, formats)
+    tables = {"power": counted.counts, "curves": counted.curves, **counted.facts}
+    return _put(out, tables, counted.show(), record, force, titles, formats)
 
 
 def _put(
@@ -504,7 +517,11 @@ def _put(
         if file.exists() and not force and "irmeta " not in _end_of(file):
             raise UsageError(f"{file} exists and irmeta did not write it: use `force=True`.")
     for name in tables:
-        check_ours(out / f"{name}.parquet", has_written, force=force)
+        file = out / f"{name}.parquet"
+        check_ours(file, has_written, force=force)
+        study = (provenance(file) or {}).get("study") if file.is_file() and not force else None
+        if study is not None:
+            raise UsageError(f"{file} is a table of the study {study}: name another folder.")
     remove_temporaries(out)
     written = []
     for name, frame in tables.items():

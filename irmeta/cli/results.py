@@ -447,7 +447,7 @@ def power(
     )
     with opened as source:
         with consistent_read(source, track or None) as tracks:
-            shares, curves = significance.power(
+            counted = significance.power(
                 source,
                 measures,
                 track=tracks,
@@ -455,6 +455,7 @@ def power(
                 **options,
                 **choices,
             )
+            shares = counted.counts
             measures_counted, compared = shares["measure"].unique(), shares["track"].unique()
             source_record = made_from(source, measures_counted, compared, **choices)
         asked = PowerOptions.of(options).record()
@@ -468,5 +469,5 @@ def power(
         )
         if out is not None:
             write, force = significance.write_power, display.force
-            for path in write(shares, curves, out, source_record, asked, force=force, **drawn):
+            for path in write(counted, out, source_record, asked, force=force, **drawn):
                 note(str(path))

@@ -347,6 +347,7 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
         difficulty=_difficulty(view) if any(s.average == "difficulty" for s in specs) else None,
         asked={spec.name: spec.names for spec in specs if spec.names != (spec.name,)},
         qrels=view.facts.qrels,
+        judgments=np.stack([np.diff(view.offsets), view.counts(view.facts.rel)], axis=1),
     )
 
 

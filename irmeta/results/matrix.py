@@ -115,6 +115,8 @@ class Matrix(Result):
     weights : ndarray of float64, shape (queries,), optional
         Weights of the queries, above 0, in `means`, `irmeta.compare` and `irmeta.stats.pairwise`;
         None: each query counts once, as in all other statistics.
+    judgments : ndarray of int64, shape (queries, 2), optional
+        Judged and relevant docs of each query; None: unknown, as in files of values.
 
     Examples
     --------
@@ -133,6 +135,7 @@ class Matrix(Result):
     no_list: np.ndarray | None = None
     units: tuple[float, ...] = ()
     weights: np.ndarray | None = None
+    judgments: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -274,12 +277,10 @@ class Matrix(Result):
         """
         places = _places(queries, self.queries, "query")
         chosen = tuple(self.queries[i] for i in places)
-        no_list, weights = (
-            None if of_query is None else of_query[places]
-            for of_query in (self.no_list, self.weights)
-        )
-        values = self.values[places]
-        return replace(self, values=values, queries=chosen, no_list=no_list, weights=weights)
+        by_query = {"values": self.values, "no_list": self.no_list}
+        by_query |= {"weights": self.weights, "judgments": self.judgments}
+        of_chosen = {n: None if array is None else array[places] for n, array in by_query.items()}
+        return replace(self, queries=chosen, **of_chosen)
 
     def only_systems(self, systems: Chosen) -> Matrix:
         """Select systems by name or index, in the order given.

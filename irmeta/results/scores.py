@@ -67,6 +67,9 @@ class Scores(Result):
         Name of the qrels set.
     weights
         float64 [query]: weights of the queries in means, above 0; None: each query counts once.
+    judgments
+        int64 [query, 2]: judged docs, and those of the least relevant grade of the qrels set or
+        above; None: unknown.
     """
 
     track: str
@@ -83,6 +86,7 @@ class Scores(Result):
     asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     qrels: str = ""
     weights: np.ndarray | None = None
+    judgments: np.ndarray | None = None
 
     @classmethod
     def concat(cls, blocks: Sequence[Scores]) -> Scores:
@@ -102,6 +106,9 @@ class Scores(Result):
             difficulty=None
             if blocks[0].difficulty is None
             else np.concatenate([b.difficulty for b in blocks if b.difficulty is not None]),
+            judgments=None
+            if first.judgments is None
+            else np.concatenate([b.judgments for b in blocks if b.judgments is not None]),
         )
 
     def _summary(self) -> Summary:
@@ -137,6 +144,7 @@ class Scores(Result):
             lists_without_nonrelevant=flags,
             difficulty=None if self.difficulty is None else self.difficulty[places],
             weights=None if self.weights is None else self.weights[places],
+            judgments=None if self.judgments is None else self.judgments[places],
         )
 
     def matrix(self, measure: str) -> Matrix:
@@ -154,7 +162,7 @@ class Scores(Result):
         values = np.where(self.included[index], self.values[index], np.nan)
         direction = -1 if self.directions.get(measure, 1) < 0 else 1
         labels = self.queries, tuple(self.systems), measure, self.track
-        of_queries = (self.no_list, (), self.weights)
+        of_queries = (self.no_list, (), self.weights, self.judgments)
         return Matrix(values, *labels, direction, self.qrels, *of_queries)
 
     def per_query(self) -> pl.DataFrame:

@@ -68,6 +68,43 @@ MEANS = Table(
     },
     caption="Mean of every measure for every system, and its number of queries.",
 )
+QUERIES = Table(
+    "queries",
+    ("track", "qrels", "query", "measure"),
+    {
+        "track": TRACK,
+        "qrels": Column("name", "qrels set; null: values without judgments", null=True,
+                        show="none"),
+        "query": QUERY,
+        "judged": Column("count", "judged docs; null: unknown", null=True),
+        "relevant": Column("count", "relevant docs; null: unknown", null=True),
+        "lists": Column("count", "systems with a list; null: unknown", null=True,
+                        label="systems with a list"),
+        "measure": MEASURE,
+        "value": measured("mean over the systems with a defined value; NaN: none", "mean value"),
+    },
+    caption="Judgments, lists and mean values of each query.",
+    latex=False,
+)  # fmt: skip
+MEASURES = Table(
+    "measures",
+    ("measure",),
+    {
+        "measure": MEASURE,
+        "direction": Column("count", "1: greater is better, -1: less is better"),
+        "low": Column("real", "least possible value; null: unknown", null=True, format="g"),
+        "high": Column("real", "greatest possible value; inf: none; null: unknown", null=True,
+                       format="g"),
+        "revision": Column("count", "revision, raised where values change; null: not irmeta's",
+                           null=True),
+        "source": Column("text", "definition that irmeta follows; null: not irmeta's", null=True),
+    },
+    caption="Measures of the results.",
+    by="all",
+    latex=False,
+    folded=True,
+    rows="irmeta.studies.framework.part_tables:measures",
+)  # fmt: skip
 VALIDATED_RUNS = Table(
     "runs",
     ("run",),

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.measures.names import parse_measure, parse_measures
 from irmeta.results.matrix import Matrix, matrix_of, tidy_matrices
 from irmeta.results.value_tables import tidy_values
+from irmeta.schema.result_tables import MEASURES, QUERIES
 from irmeta.trec.readers.frames import as_frame
 
 _TREC_EVAL_ONLY = ("num_q", "gm_map", "gm_bpref", "num_nonrel_judged_ret", "utility", "binG", "G")
@@ -75,3 +81,48 @@ def spellings(name: str) -> list[str]:
 def is_measure(name: str) -> bool:
     """Check whether a name is that of a measure, of irmeta or of trec_eval alone."""
     return bool(spellings(name)) or name in _TREC_EVAL_ONLY
+
+
+def facts_of_values(matrices: Iterable[Matrix]) -> dict[str, pl.DataFrame]:
+    """Return the tables `queries` and `measures` of values, which folders of results have."""
+    values = list(matrices)
+    queries = pl.concat([QUERIES.empty(), *map(facts_of_queries, values)], how="vertical_relaxed")
+    directions = {matrix.measure: matrix.direction for matrix in values}
+    return {
+        "queries": queries.unique(QUERIES.key, keep="first", maintain_order=True),
+        "measures": MEASURES.frame(facts_of_measures(directions)),
+    }
+
+
+def facts_of_queries(matrix: Matrix) -> pl.DataFrame:
+    """Return the table `queries` of one measure: judgments, lists and mean values."""
+    is_defined = ~np.isnan(matrix.values)
+    sums, numbers = np.where(is_defined, matrix.values, 0.0).sum(axis=1), is_defined.sum(axis=1)
+    judged, relevant = (None, None) if matrix.judgments is None else matrix.judgments.T
+    facts = pl.DataFrame({"query": pl.Series(matrix.queries, dtype=pl.String)}).with_columns(
+        track=pl.lit(matrix.track),
+        qrels=pl.lit(matrix.qrels or None, pl.String),
+        judged=pl.lit(None) if judged is None else pl.Series(judged),
+        relevant=pl.lit(None) if relevant is None else pl.Series(relevant),
+        lists=pl.lit(None) if matrix.no_list is None else pl.Series((~matrix.no_list).sum(axis=1)),
+        measure=pl.lit(matrix.measure),
+        value=pl.Series(np.where(numbers > 0, sums / np.maximum(numbers, 1), np.nan)),
+    )
+    return QUERIES.frame(facts)
+
+
+def facts_of_measures(directions: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the table `measures`: irmeta's own measures with range and source.
+
+    `directions` are those of measures that irmeta does not know.
+    """
+    for name, direction in directions.items():
+        facts: dict[str, Any] = dict.fromkeys(("low", "high", "revision", "source"))
+        try:
+            measure = parse_measure(name).measure
+        except MeasureError:
+            yield {"measure": name, "direction": direction, **facts}
+            continue
+        low, high = measure.bounds
+        facts = {"low": low, "high": high, "revision": measure.revision, "source": measure.source}
+        yield {"measure": name, "direction": measure.direction, **facts}

@@ -93,7 +93,7 @@ def test_write_comparisons__tables_figures_and_provenance(results: Path, tmp_pat
     source = made_from(results, ["AP"], ["news", "passage", "web"])
     written = significance.write_comparisons(found, out, source, force=False)
     assert [p.name for p in written] == [
-        *("pairs.parquet", "systems.parquet"),
+        *("pairs.parquet", "systems.parquet", "queries.parquet", "measures.parquet"),
         *("news.svg", "news.ranks.svg", "passage.svg", "passage.ranks.svg"),
         *("web.svg", "web.ranks.svg"),
     ]
@@ -117,14 +117,52 @@ def test_write_comparisons__tables_figures_and_provenance(results: Path, tmp_pat
         significance.write_comparisons(found, out, source, force=False)
 
 
+def test_written_folders__describe_queries_and_measures(
+    results: Path, made_store: irmeta.Store, tmp_path: Path
+):
+    compared = irmeta.compare(made_store, "AP,RR", track="web", queries="judged")
+    significance.write_comparisons(compared, tmp_path / "pairs", {}, force=False)
+    counted = irmeta.power(made_store, "AP,RR", track="web", queries="judged")
+    significance.write_power(counted, tmp_path / "power", {}, {}, force=False)
+    queries = pl.read_parquet(tmp_path / "pairs" / "queries.parquet")
+    assert queries.equals(pl.read_parquet(tmp_path / "power" / "queries.parquet"))
+    qrels = made_store.qrels("web").collect()
+    numbers = qrels.group_by("query").agg(judged=pl.len(), relevant=(pl.col("grade") > 0).sum())
+    expected = numbers.cast({"judged": pl.Int32, "relevant": pl.Int32}).sort("query")
+    found = queries.filter(measure="AP").select("query", "judged", "relevant")
+    assert found.equals(expected.with_columns(pl.col("query").cast(pl.String)))
+    values = (
+        made_store.evaluate("AP", track="web", per_query=True)
+        .group_by("query")
+        .agg(pl.col("value").mean())
+    )
+    means = dict(values.iter_rows())
+    for query, value in queries.filter(measure="AP").select("query", "value").iter_rows():
+        assert value == pytest.approx(means[query], abs=1e-12)
+    measures = pl.read_parquet(tmp_path / "power" / "measures.parquet")
+    assert measures.select("measure", "low", "high").rows() == [("AP", 0, 1), ("RR", 0, 1)]
+    with pytest.raises(UsageError, match="is a table of the study overview: name another folder"):
+        significance.write_comparisons(compared, results, {}, force=False)
+
+
+def test_written_folders__of_a_users_table_without_judgments(tmp_path: Path):
+    matrix = Matrix([[0.5, 0.25], [1.0, np.nan]], ("1", "2"), ("a", "b"), "mine", direction=-1)
+    compared = irmeta.compare(matrix, missing="common")
+    significance.write_comparisons(compared, tmp_path, {}, force=False)
+    queries = pl.read_parquet(tmp_path / "queries.parquet").drop("track", "measure")
+    assert queries.rows() == [(None, "1", None, None, None, 0.375), (None, "2", *[None] * 3, 1.0)]
+    measures = pl.read_parquet(tmp_path / "measures.parquet")
+    assert measures.rows() == [("mine", -1, None, None, None, None)]
+
+
 @pytest.mark.exhaustive
 def test_write_power__one_figure_per_track(results: Path, tmp_path: Path):
-    found, curves = significance.power(results, "AP,P@10")
-    assert found.select("track", "measure", "test", "level").is_unique().all()
+    counted = significance.power(results, "AP,P@10")
+    assert counted.counts.select("track", "measure", "test", "level").is_unique().all()
     made = {"correction": "none"}
-    written = significance.write_power(found, curves, tmp_path / "out", {}, made, force=False)
+    written = significance.write_power(counted, tmp_path / "out", {}, made, force=False)
     assert {p.suffix for p in written} == {".parquet", ".svg"}
-    assert len(written) == 5
+    assert len(written) == 7
 
 
 @pytest.mark.parametrize(
@@ -323,8 +361,8 @@ def test_write_comparisons__removes_figures_of_the_previous_comparison(
     first = irmeta.compare(results, "AP")
     significance.write_comparisons(first, tmp_path, {}, force=False)
     (tmp_path / "mine.svg").write_text("<svg/>")
-    found, curves = irmeta.power(results, "AP", track="web")
-    significance.write_power(found, curves, tmp_path, {}, {}, force=False)
+    counted = irmeta.power(results, "AP", track="web")
+    significance.write_power(counted, tmp_path, {}, {}, force=False)
     second = irmeta.compare(results, "AP", track="news", correction="holm")
     significance.write_comparisons(second, tmp_path, {}, force=False)
     left = {file.name for file in tmp_path.glob("*.svg")}
@@ -342,8 +380,8 @@ def test_write_comparisons__removes_figures_of_the_previous_comparison(
 
 @pytest.mark.exhaustive
 def test_write_power__one_figure_per_test(results: Path, tmp_path: Path):
-    found, curves = irmeta.power(results, "AP,P@10", tests=["t", "sign"], track=["news", "web"])
-    written = significance.write_power(found, curves, tmp_path, {}, {}, force=False)
+    counted = irmeta.power(results, "AP,P@10", tests=["t", "sign"], track=["news", "web"])
+    written = significance.write_power(counted, tmp_path, {}, {}, force=False)
     names = [file.name for file in written if file.suffix == ".svg"]
     assert names == ["news.t.svg", "news.sign.svg", "web.t.svg", "web.sign.svg"]
     assert "Achieved significance levels on news: sign" in (tmp_path / "news.sign.svg").read_text()
@@ -355,8 +393,8 @@ def test_write_power__figure_with_many_curves(tmp_path: Path):
     values = np.random.default_rng(0).random((9, 20))
     systems, queries = tuple(f"s{i}" for i in range(20)), tuple(map(str, range(9)))
     several = [Matrix(values, queries, systems, f"m{i}", "t") for i in range(30)]
-    found, curves = irmeta.power(several)
-    written = significance.write_power(found, curves, tmp_path, {}, {}, force=False)
+    counted = irmeta.power(several)
+    written = significance.write_power(counted, tmp_path, {}, {}, force=False)
     assert written[-1].name == "t.svg"
     assert pl.read_parquet(tmp_path / "curves.parquet").height == 30 * 190
 

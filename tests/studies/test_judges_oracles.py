@@ -113,7 +113,7 @@ def test_queries__tau_b_equals_the_oracle(results: StudyResults, shared: Path):
         shared / "oracles" / "judges" / "per_query_ndcg10.csv",
         schema_overrides={"query": pl.String},
     )
-    found = results.tables["queries"].filter(measure="nDCG@10")
+    found = results.tables["single_queries"].filter(measure="nDCG@10")
     both = table.join(found, on=["judge", "query"], suffix="_ours")
     assert both.height == 14 * 53
     gap = (both["tau_b"].fill_nan(None) - both["tau_b_ours"].fill_nan(None)).abs()

@@ -85,7 +85,7 @@ def test_judge__equal_to_the_reference_keeps_everything(tmp_path: Path):
     assert noise["difference"].to_list() == pytest.approx([0.0] * noise.height)
     assert (noise["orders_as"] == "as well").all()
     assert results.tables["top"]["regret"].abs().max() == 0
-    queries = results.tables["queries"]
+    queries = results.tables["single_queries"]
     assert queries["turned"].sum() == 0
     assert queries["tau_b"].drop_nans().min() == pytest.approx(1)
     assert only(results, "verdicts", judge="same")["survived"] == 1
@@ -111,7 +111,7 @@ def test_judge__of_few_queries_and_docs_is_compared_on_them_and_noted(tmp_path: 
     assert only(results, "judges", judge="few")["unjudged"] == pytest.approx(0.4, abs=0.06)
     kept = results.tables["conclusions"]
     assert kept["queries"].unique().to_list() == [2]
-    assert results.tables["queries"]["query"].unique().sort().to_list() == ["q0", "q1"]
+    assert results.tables["single_queries"]["query"].unique().sort().to_list() == ["q0", "q1"]
     notes = results.tables["studied_tracks"]["notes"][0]
     assert "no label by few of 138 docs and 6 queries of the reference" in notes
 
@@ -147,7 +147,14 @@ def test_judges__in_files_equal_those_of_the_store(tmp_path: Path):
     name = "odd / name | \u2603"
     found = irmeta.studies.judges(store, tmp_path / "a", judges=[f"{name}={file}"], **FEW).tables
     expected = studied(tmp_path / "b", {name: LENIENT}).tables
-    for table in ("agreement", "leaderboards", "conclusions", "queries", "systems", "query_noise"):
+    for table in (
+        "agreement",
+        "leaderboards",
+        "conclusions",
+        "single_queries",
+        "systems",
+        "query_noise",
+    ):
         assert found[table].equals(expected[table]), table
     assert found["judges"]["outside"].to_list() == [0, 1]
 

@@ -20,6 +20,8 @@ from irmeta.policies import TrackOptions
 from irmeta.rankings.track import Track
 from irmeta.results.tidy_files import ParquetFile, read_parquet, scan_files
 from irmeta.schema.columns import Table, by_name
+from irmeta.schema.result_tables import QUERIES
+from irmeta.stats.tables import facts_of_measures
 from irmeta.store.scan import StoreReader
 from irmeta.studies.framework.plan import file_checksums, scored_specs
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
@@ -166,6 +168,14 @@ class JoinedTables(dict[str, pl.DataFrame]):
             if (file := files.table_file(table)) in files.recorded()
         ]
         return scan_files(paths) if paths else table.empty().lazy()
+
+
+def measures(tables: Tables, options: Options) -> Iterator[dict[str, Any]]:
+    """Return the rows of the table `measures` of a study: of its values, or else of its options."""
+    if QUERIES.name not in tables:
+        return facts_of_measures(dict.fromkeys(options.scored(), 1))
+    measured = tables[QUERIES.name]["measure"].unique(maintain_order=True)
+    return facts_of_measures(dict.fromkeys(measured, 1))
 
 
 def kept_tables(study: Study, files: RecordedFiles) -> dict[str, pl.DataFrame]:

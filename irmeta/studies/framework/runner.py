@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -30,6 +30,8 @@ from irmeta.parallel import check_open_files, ordered_map, release_freed, thread
 from irmeta.policies import TrackOptions
 from irmeta.progress import REPORT, Report, reported, showing
 from irmeta.rankings.track import Track
+from irmeta.schema.result_tables import QUERIES
+from irmeta.stats.tables import facts_of_queries
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
 from irmeta.studies.framework.claims import claim_rows
@@ -290,6 +292,9 @@ def _compute(
             return writer.finish(())
         studied = track.studied()
         writer.add("studied_tracks", [studied])
+        with suppress(NoMeasureError):  # the track is left out
+            for matrix in track.values():
+                writer.add(QUERIES.name, facts_of_queries(matrix))
         if drawing is not None and studied["used"]:
             assert store is not None
             assert isinstance(options, TrackOptions)
@@ -323,7 +328,7 @@ def _join(
             for name, frame in joined.items():
                 writer.add(name, frame)
             used = JoinedTables(study, files.root, joined)
-            for name, rows in declared_rows(study.tables, used, options, by="all"):
+            for name, rows in declared_rows(study.by_table.values(), used, options, by="all"):
                 writer.add(name, rows)
             if study.printed:
                 writer.add(PAPER_NUMBERS, study.printed)

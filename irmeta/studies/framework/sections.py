@@ -81,7 +81,7 @@ def data_section(
             f"Claims, means and figures on orders and pairs of systems leave out {track}: {reason}."
             for track, reason in not_compared(tables).items()
         ]
-    return Section(heading, [text], ["studied_tracks"], notes=notes)
+    return Section(heading, [text], ["studied_tracks", "measures"], notes=notes)
 
 
 def show_printed(item: str, index: Sequence[str] = ("row",)) -> Show:

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.options import Options, load, option
 from irmeta.policies import TrackOptions
-from irmeta.report import parse_formats
-from irmeta.report.notation import MEASURES, Notations
+from irmeta.report import notation, parse_formats
+from irmeta.report.notation import Notations
 from irmeta.schema.columns import TRACK, Column, Table, by_name, stored
+from irmeta.schema.result_tables import MEASURES, QUERIES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -563,8 +564,8 @@ class Study:
 
     @cached_property
     def by_table(self) -> dict[str, Table]:
-        """The tables by name, with `studied_tracks` and `claims` where the study has them."""
-        shared = () if self.inputs == "none" else (STUDIED_TRACKS,)
+        """The tables by name, with those that studies share."""
+        shared = (MEASURES,) if self.inputs == "none" else (STUDIED_TRACKS, QUERIES, MEASURES)
         claims = () if self.claims is None else (CLAIMS,)
         drawn = (CLAIM_DRAWS,) if self.run_options is ClaimRunOptions else ()
         return by_name((*shared, *self.tables, *claims, *drawn))
@@ -592,7 +593,7 @@ class Study:
 
     def notations(self, rows: pl.DataFrame) -> Notations:
         """Return the notations of the measures and preferences that some rows name."""
-        columns = [name for name in rows.columns if name.startswith(MEASURES)]
+        columns = [name for name in rows.columns if name.startswith(notation.MEASURES)]
         texts = (text for column in columns for text in rows[column].unique(maintain_order=True))
         named = (name for text in texts if text for name in re.split("[,:]? ", str(text)))
         return Notations.of(named, self.notation)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -84,6 +86,8 @@ class TrackView:
         The least relevant grade by which `studied` counts; None: that of the options, or 1.
     saturation
         Numbers of lists, and of those without a doc that is not relevant; None: not counted.
+    scored
+        Scores of all systems by the measures of the study, if it has them; see `values`.
     """
 
     def __init__(
@@ -98,6 +102,7 @@ class TrackView:
         self._track, self._options = track.under(options.policy), options
         self._workers, self._executor = workers, executor
         self.saturation: Saturation | None = None
+        self.scored: Scores | None = None
         self._reason: str | None = None
         self._notes: list[str] = []
 
@@ -240,12 +245,35 @@ class TrackView:
         """Add a note on the track: a sentence without a full stop."""
         self._notes.append(text)
 
+    @property
+    def _stated_rel(self) -> float | None:
+        """The least relevant grade that the study or its options state."""
+        declared: Any = self._options.rel  # a number in studies that declare their own
+        return declared if self.rel is None and not isinstance(declared, tuple) else self.rel
+
+    def values(self) -> list[Matrix]:
+        """Return the values of all systems by each measure of the study."""
+        if self.scored is None:
+            view = self
+            if self._stated_rel is not None:
+                view = copy(self)
+                view._track = self._under({"rel": (f"{self._stated_rel:g}",)})
+            specs = [
+                replace(spec, preset=True)
+                for spec in parse_measures(self._options.scored())
+                if self._track.has_subtopics or "subtopics" not in needs_of([spec])
+            ]
+            specs = relevant_in_set(view._track, specs)
+            evaluated = partial(evaluate_block, specs=specs, policy=view._track.policy)
+            self.scored = Scores.concat(list(view.map_blocks(evaluated, specs)))
+        return list(map(self.scored.matrix, self.scored.measures))
+
     def studied(self) -> dict[str, Any]:
         """Return the track's row of the table `studied_tracks`."""
         judged = read_judged(self._track.stored, self.facts).docs
-        declared: Any = self._options.rel  # a number in studies that declare their own
-        stated = declared if not isinstance(declared, tuple) else self.facts.rel if declared else 1
-        rel = stated if self.rel is None else self.rel
+        rel = self._stated_rel
+        if rel is None:
+            rel = self.facts.rel if self._options.rel else 1
         relevant = judged.filter(pl.col("grade") >= rel)
         systems, least = len(self.facts.systems), self._options.min_systems
         with_relevant, queries = relevant["query"].n_unique(), judged["query"].n_unique()

@@ -22,7 +22,7 @@ from irmeta.stats.orders import round_means
 from irmeta.stats.rank_confidence import rank_sets
 from irmeta.stats.search_lengths import length_buckets, length_frame
 from irmeta.store.scan import track_notes
-from irmeta.studies.framework.study import TableRows, Tables
+from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.systems import Missed
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.reanalysis.study import OverviewOptions
@@ -35,7 +35,6 @@ class Block(NamedTuple):
     histogram: np.ndarray  # search lengths by bucket, see `length_buckets`
     rarity: np.ndarray  # relevant docs by the number of systems that retrieve them
     counts: Mapping[str, int]
-    judgments: Mapping[str, tuple[int, int]]  # judged and relevant docs of each query
 
 
 def compute(track: TrackView, options: OverviewOptions) -> TableRows:
@@ -47,13 +46,12 @@ def compute(track: TrackView, options: OverviewOptions) -> TableRows:
         blocks.append(block)
         yield "search_lengths", lengths
         yield "rarity", rarity
-    scores = Scores.concat([block.scores for block in blocks])
+    scores = track.scored = Scores.concat([block.scores for block in blocks])
     docs = np.sum([block.histogram for block in blocks], axis=0)
     rare = np.sum([block.rarity for block in blocks], axis=0)
     facts = _facts(track, options, [block.counts for block in blocks])
     best = best_systems(scores)
     yield "scores", scores.per_query()
-    yield "queries", _queries(scores, {q: n for b in blocks for q, n in b.judgments.items()})
     yield "means", scores.means()
     yield "best", best
     yield "best_systems", _summary(best, scores, facts, docs)
@@ -78,44 +76,9 @@ def _of_block(
         length_buckets(lengths, retrieved),
         np.bincount(rarity["retrieved_by"], minlength=len(view.systems) + 1),
         _counts(view),
-        {
-            query: (int(judged), int(relevant))
-            for query, judged, relevant in zip(
-                view.queries, np.diff(view.offsets), view.counts(view.facts.rel), strict=True
-            )
-        },
     )
     averaged = included(view, view.facts.rel, options.policy)
     return block, search_length_table(view, view.facts.rel, lengths, averaged), rarity
-
-
-def _queries(scores: Scores, judgments: Mapping[str, tuple[int, int]]) -> Iterator[dict[str, Any]]:
-    """Yield the judgments, the number of lists and the mean value of each query by each measure."""
-    values = np.where(scores.included, scores.values, np.nan)
-    is_defined = ~np.isnan(values)
-    sums, counts = np.where(is_defined, values, 0.0).sum(axis=2), is_defined.sum(axis=2)
-    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    lists = (~scores.no_list).sum(axis=1)
-    for place, query in enumerate(scores.queries):
-        judged, relevant = judgments[query]
-        facts = {"query": query, "judged": judged, "relevant": relevant, "lists": lists[place]}
-        for measure, value in zip(scores.measures, means[:, place], strict=True):
-            yield {**facts, "measure": measure, "value": value}
-
-
-def measures(tables: Tables, options: OverviewOptions) -> Iterator[dict[str, Any]]:
-    """Yield each measure with its direction, range, revision and source."""
-    for name in tables["means"]["measure"].unique(maintain_order=True):
-        measure = parse_measures(name)[0].measure
-        low, high = measure.bounds
-        yield {
-            "measure": name,
-            "direction": measure.direction,
-            "low": low,
-            "high": high,
-            "revision": measure.revision,
-            "source": measure.source,
-        }
 
 
 def best_systems(scores: Scores) -> pl.DataFrame:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from irmeta.options import option
 from irmeta.policies import TrackOptions, Unretrieved
-from irmeta.schema.columns import MEASURE, QUERY, SYSTEM, TRACK, Column, Table
+from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Table
 from irmeta.schema.result_tables import (
     AGREEMENT,
     MEANS,
@@ -150,40 +150,6 @@ RARITY_HISTOGRAM = Table(
     caption="Relevant docs by the number of systems that retrieve them.",
     latex=False,
 )
-QUERIES = Table(
-    "queries",
-    ("track", "query", "measure"),
-    {
-        "track": TRACK,
-        "query": QUERY,
-        "judged": Column("count", "judged docs"),
-        "relevant": Column("count", "relevant docs"),
-        "lists": Column("count", "systems with a list", label="systems with a list"),
-        "measure": MEASURE,
-        "value": Column("real", "mean over the systems with a defined value; NaN: none",
-                        format="measure", label="mean value"),
-    },
-    caption="Judgments, lists and mean values of each query.",
-    latex=False,
-)  # fmt: skip
-MEASURES = Table(
-    "measures",
-    ("measure",),
-    {
-        "measure": MEASURE,
-        "direction": Column("count", "1: greater is better, -1: less is better"),
-        "low": Column("real", "least possible value", format="g"),
-        "high": Column("real", "greatest possible value; inf: none", format="g"),
-        "revision": Column("count", "revision, raised where values change"),
-        "source": Column("text", "definition that irmeta follows"),
-    },
-    caption="Measures of the results.",
-    by="all",
-    latex=False,
-    folded=True,
-    rows="irmeta.studies.reanalysis.compute:measures",
-    section="Measures",
-)
 SKIPPED_RUNS = Table(
     "skipped_runs",
     ("track", "file"),
@@ -200,8 +166,6 @@ TABLES = (
     TRACKS,
     SYSTEMS,
     SKIPPED_RUNS,
-    QUERIES,
-    MEASURES,
     MEANS,
     BEST,
     BEST_SYSTEMS,

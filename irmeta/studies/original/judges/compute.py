@@ -615,6 +615,6 @@ def rows_of_values(
         "decisiveness": list(decisiveness_rows(judged, fits)),
         "query_noise": list(query_noise(judged)),
         "conclusions": list(conclusions(judged)),
-        "queries": list(queries(judged)),
+        "single_queries": list(queries(judged)),
         "top": list(top(judged)),
     }

@@ -113,6 +113,10 @@ class FileTrack:
         """Refuse the track, which is all that the files hold."""
         raise UsageError(f"{self.name}: {reason}.")
 
+    def values(self) -> list[Matrix]:
+        """Return the values of the reference."""
+        return [replace(m, track=self.name) for m in self.tables[0].values.values()]
+
     def studied(self) -> Row:
         """Return the track's row of the table `studied_tracks`; there are no docs."""
         reference = self.tables[0]

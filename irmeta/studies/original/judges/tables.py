@@ -417,7 +417,7 @@ TABLES = (
         **_tested("of the system"),
     }, caption="Systems by the reference and by each judge.", folded=True, latex=False,
        section="Bias"),
-    Table("queries", ("track", "judge", "measure", "query"), {
+    Table("single_queries", ("track", "judge", "measure", "query"), {
         **BY_MEASURE,
         "query": QUERY,
         "tau_b": _real(f"tau-b of the systems on the query; {_NONE}", "tau-b"),

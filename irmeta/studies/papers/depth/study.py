@@ -213,7 +213,7 @@ class DepthOptions(GroupedOptions):
     def scored(self) -> tuple[str, ...]:
         """Return the names of all computed measures."""
         more = ("FirstUnjudged", "Judged@10", "RBP", "RBPResidual", "ERRResidual")
-        return (*(cut(measure, 1) for measure in self.curved), *more)
+        return (*(cut(measure, max(self.ks or CUTOFFS)) for measure in self.curved), *more)
 
 
 def without_cutoff(names: tuple[str, ...]) -> tuple[str, ...]:
