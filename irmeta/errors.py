@@ -27,6 +27,10 @@ class UsageError(IrmetaError):
     """Invalid call, such as a missing file or conflicting options."""
 
 
+class NoTableError(UsageError):
+    """Columns are named of files of which none has named columns."""
+
+
 class NothingToStudyError(UsageError):
     """Store that lacks what a study compares, such as judges; `study all` goes on without it."""
 

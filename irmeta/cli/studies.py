@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,9 +25,11 @@ from irmeta.cli.registered import (
     with_options,
 )
 from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import NoTableError, UsageError, did_you_mean
+from irmeta.locations import location, named_file
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
+from irmeta.store.layout import is_store, store_folder
 from irmeta.studies.framework.registry import find, find_all, study_modules
 from irmeta.studies.framework.study import ClaimRunOptions, MatrixOptions, Study, TrackGroups
 
@@ -243,17 +244,20 @@ def bundle(
     note(f"{packed.height:,} files, {packed['bytes'].sum():,} bytes in {out}")
 
 
-def _refuse_tables_of_judges(files: Mapping[str, str]) -> None:
-    """Reject --columns beside a judge in a table, which is read by irmeta's names of columns."""
-    from irmeta.trec.readers.files import may_have_named_columns
-    from irmeta.trec.streams import InputFile
+def _reading_of(
+    options: Options, source: list[Path], reading: ReadPolicy, line: Given
+) -> ReadPolicy:
+    """Return the policy of reading files: with options of judges' files, of runs and qrels too.
 
-    for name, path in files.items():
-        if may_have_named_columns(InputFile.at(Path(path), path), "qrels"):
-            raise UsageError(
-                f"--columns is of runs and qrels, and has no effect on the judge {name}: call the "
-                f"columns of {path} query, doc and grade, or make it a qrels set of the collection."
-            )
+    Columns that no judge's file has are removed from the options on the command line.
+    """
+    shared = {n: v for n, v in options.changed().items() if n in ("columns", "comments")}
+    first = location(named_file(str(source[0]))[1])
+    if not shared or (len(source) == 1 and is_store(store_folder(first))):
+        return reading
+    if "columns" in shared and not getattr(options, "judge_tables", ()):
+        line.pop("columns")
+    return replace(reading, **shared)
 
 
 def _command(one: Study) -> typer.Typer:
@@ -273,15 +277,22 @@ def _command(one: Study) -> typer.Typer:
         reading = ReadPolicy.of(pop_options(ReadPolicy, context, given))
         if not source and (reading.changed() or strict is not None):
             raise UsageError("options of reading runs need a source: name a store or a collection.")
-        if reading.columns:
-            _refuse_tables_of_judges(getattr(options, "judge_files", {}))
         with ExitStack() as stack:
             store = None
             if source:
                 tracks, workers = asked.get("track"), asked.get("workers")
-                opened = open_source(source, reading, tracks, workers, choices=line, strict=strict)
-                found = stack.enter_context(opened)
-                store, options = found.reader, options_on(one, found.eval_policy, line)
+                reading = _reading_of(options, source, reading, line)
+                choices: Any = {"choices": line, "strict": strict}
+                try:
+                    opened = open_source(source, reading, tracks, workers, **choices)
+                    read = stack.enter_context(opened)
+                except NoTableError:
+                    if "columns" not in line:
+                        raise
+                    reading = replace(reading, columns=())  # only a judge's file is a table
+                    opened = open_source(source, reading, tracks, workers, **choices)
+                    read = stack.enter_context(opened)
+                store, options = read.reader, options_on(one, read.eval_policy, line)
             executor = stack.enter_context(cluster(dask, asked.get("workers")))
             with progress_line("Studying"):
                 run_options = one.run_options.of(asked | {"executor": executor})

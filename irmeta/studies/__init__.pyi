@@ -136,6 +136,7 @@ def judges(
     categories: str | None = None,
     missing: Literal["error", "common", "zero"] = "common",
     comments: Literal["auto", "rows", "skip", "none"] = "auto",
+    columns: str | Iterable[str] = (),
     resamples: int = 1000,
     draws: int = 2000,
     within: Literal["query", "track"] = "query",

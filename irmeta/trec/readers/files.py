@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError, UsageError
+from irmeta.errors import DataError, NoTableError
 from irmeta.parallel import check_not_forked
 from irmeta.policies import Comments
 from irmeta.trec.archives import archive_kind
@@ -327,14 +327,14 @@ def _located_in_json(content: bytes) -> Generator[None]:
 
 
 def refuse_without_tables(sources: Iterable[TrackSource | BrokenTrack]) -> None:
-    """Raise `UsageError` if the user names columns of files of which none has named columns."""
+    """Raise `NoTableError` if the user names columns of files of which none has named columns."""
     files = list[tuple[InputFile, Kind]]()
     for source in sources:
         if isinstance(source, TrackSource):
             files.extend((source.input_file(qrels.file), "qrels") for qrels in source.qrels)
             files.extend((source.input_file(run), "run") for run in source.runs)
     if not any(may_have_named_columns(*file) for file in files):
-        raise UsageError("no file has named columns: omit `columns=`.")
+        raise NoTableError("no file has named columns: omit `columns=`.")
 
 
 def may_have_named_columns(file: InputFile, kind: Kind) -> bool:

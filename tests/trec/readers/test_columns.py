@@ -183,10 +183,35 @@ def test_columns__without_effect_on_a_collection_are_refused(collections: Path, 
     assert not (tmp_path / "store").exists()
 
 
-def test_columns__are_refused_beside_a_judge_in_a_table(tmp_path: Path, run):
-    qrels, lists = (write(f, tmp_path / f"{n}.csv") for n, f in (("q", QRELS), ("r", RUN)))
-    line = ("study", "judges", qrels, lists, "--out", tmp_path / "out", "--judge", f"ann={qrels}")
-    done = run(*line, "--columns", COLUMNS)
+@pytest.mark.study
+def test_columns__of_a_judges_table(collections: Path, tmp_path: Path, run):
+    """A judge in a table with other names gives the verdicts of the same judge in TREC's form."""
+    news, labels = collections / "news", tmp_path / "labels.txt"
+    rows = [line.split() for line in (news / "qrels.txt").read_text().splitlines()]
+    odd = [(q, doc, str(int(int(doc[-1], 36) % 3 > 0 and int(g) > 0))) for q, _, doc, g in rows]
+    labels.write_text("".join(f"{q} 0 {doc} {grade}\n" for q, doc, grade in odd))
+    table = tmp_path / "labels.csv"
+    table.write_text("topic_no,sku,ctr\n" + "".join(f"{','.join(row)}\n" for row in odd))
+    store = tmp_path / "store"
+    assert run("ingest", news, "--out", store).status == 0
+    few = ("-m", "AP", "--resamples", "20", "--draws", "39", "--splits", "9", "--adoption", "0",
+           "--no-figures")  # fmt: skip
+    columns = ("--columns", "query=topic_no,doc=sku,grade=ctr")
+
+    def verdict(source: object, judge: Path, *more: str) -> pl.DataFrame:
+        out = tmp_path / f"out{len([*tmp_path.iterdir()])}"
+        line = ("study", "judges", source, "--out", out, "--judge", f"j={judge}", *few, *more)
+        done = run(*line)
+        assert done.status == 0, done.err
+        return pl.read_parquet(out / "verdicts.parquet")
+
+    expected = verdict(store, labels)
+    assert verdict(store, table, *columns).equals(expected)
+    assert verdict(news, table, *columns).equals(expected)  # runs and qrels are no tables
+    line = ("study", "judges", store, "--out", tmp_path / "no", "--judge")
+    done = run(*line, f"j={labels}", *columns)
     assert done.status == 2
-    assert "--columns is of runs and qrels, and has no effect on the judge ann" in done.err
-    assert not (tmp_path / "out").exists()
+    assert "no file of a judge has named columns" in done.err
+    done = run(*line, f"j={table}", "--columns", "query=topic_no,doc=skew,grade=ctr")
+    assert "skew" in done.err
+    assert "sku" in done.err

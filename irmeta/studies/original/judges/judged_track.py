@@ -16,7 +16,7 @@ from irmeta.errors import DataError, UsageError, did_you_mean, printable
 from irmeta.locations import location
 from irmeta.measures.names import parse_measures
 from irmeta.phrases import count, listed
-from irmeta.policies import Comments
+from irmeta.policies import columns_by_key
 from irmeta.preferences.registry import is_preference
 from irmeta.results.matrix import Matrix, holds_values
 from irmeta.stats.tables import is_measure
@@ -136,12 +136,12 @@ def read_labels(track: TrackView, options: Options) -> Labels | None:
                 f"track {track.name!r} has a qrels set {name!r}: give the judge in the file "
                 f"{path!r} another name."
             )
-        if holds_values(location(path), is_measure):
+        if holds_values(location(path), is_measure, options.columns):
             raise UsageError(
                 f"{path} holds values by system and query, not qrels: tables of values are "
                 "compared without a store."
             )
-        labels[name], notes = labels_of_file(path, options.comments)
+        labels[name], notes = labels_of_file(path, options)
         for note in notes:
             track.note(f"{path}: {note}")
     return labels
@@ -178,9 +178,11 @@ def joined_people(
     return {reference: labels[reference], **joined, **others}, tuple(joined)
 
 
-def labels_of_file(path: str, comments: Comments) -> tuple[pl.DataFrame, list[str]]:
+def labels_of_file(path: str, options: Options) -> tuple[pl.DataFrame, list[str]]:
     """Read the qrels of a judge: query, doc, grade (Float64); and notes on rows."""
-    text = read_qrels(InputFile.at(Path(path), printable(path)), comments=comments)
+    file = InputFile.at(Path(path), printable(path))
+    file = replace(file, columns=columns_by_key(options.columns))
+    text = read_qrels(file, comments=options.comments)
     frame = text.frame
     if text.has_subtopics:
         raise DataError("judgments by subtopic are not compared", file=path)

@@ -14,6 +14,7 @@ import polars as pl
 from irmeta.errors import DataError, UsageError, first_few
 from irmeta.locations import local, named_file
 from irmeta.phrases import agreeing, count, listed
+from irmeta.policies import columns_by_key
 from irmeta.results.matrix import Matrix, holds_values, read_matrices
 from irmeta.stats import judged_orders as orders
 from irmeta.stats.judged_orders import split_taus
@@ -43,12 +44,12 @@ from irmeta.studies.original.judges.verdicts import (
 
 OF_VALUES = (
     *("reference", "qrels", "judges", "categories", "missing", "measures", "tests", "alpha"),
-    *("resamples", "splits", "margin", "seed"),
+    *("resamples", "splits", "margin", "seed", "columns"),
 )
 """Options of a run without a store; the others concern labels, or runs and qrels of a store."""
 NO_STORE = (
     "name the store whose qrels sets are compared; or, without a store, files of values by system "
-    "and query: `reference='nist.tot', judges='gpt4=gpt4.tot'`."
+    "and query: `reference='nist.tot'` and `judges='gpt4=gpt4.tot'`."
 )
 MOST_QUERIES = 10
 """Queries that a note names."""
@@ -153,7 +154,7 @@ def file_tracks(options: Options) -> dict[str, FileTrack]:
         if judge in files:
             raise UsageError(f"{judge!r} names two tables of values: give one another name.")
         files[judge] = path
-    read = {name: _read(path) for name, path in files.items()}
+    read = {name: _read(path, options.columns) for name, path in files.items()}
     _, *judges = files
     tracks, without_judge = dict[str, FileTrack](), list[str]()
     for track, values in read["reference"].items():
@@ -180,22 +181,26 @@ def file_tracks(options: Options) -> dict[str, FileTrack]:
     return tracks
 
 
-def _read(path: str) -> dict[str, Values]:
+def _read(path: str, columns: tuple[str, ...]) -> dict[str, Values]:
     """Return the values of a file by track and canonical name of the measure."""
     file = local(path, "tables of values of judges are read from local files.")
     if not file.is_file():
         raise UsageError(f"no file {path}: {NO_STORE}")
     stat = file.stat()
-    return _read_version(file, stat.st_size, stat.st_mtime_ns)
+    return _read_version(file, columns, stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(maxsize=32)
-def _read_version(file: Path, size: int, changed: int) -> dict[str, Values]:
+def _read_version(
+    file: Path, columns: tuple[str, ...], size: int, changed: int
+) -> dict[str, Values]:
     """Read a file once: it is read to plan a run, and again for each track."""
-    if not holds_values(file, is_measure):
+    if not holds_values(file, is_measure, columns):
         try:
-            matrices = read_matrices(file, is_measure=is_measure)
+            matrices = read_matrices(file, is_measure=is_measure, columns=columns_by_key(columns))
         except DataError as error:
+            if columns:
+                raise
             raise UsageError(
                 f"{file} holds no values by system, query and measure ({error}): {NO_STORE}"
             ) from None
@@ -204,7 +209,8 @@ def _read_version(file: Path, size: int, changed: int) -> dict[str, Values]:
             "its measure is unknown: write the columns system,query,measure,value."
         )
     tracks = dict[str, Values]()
-    for matrix in read_matrices(file, is_measure=is_measure):
+    read = read_matrices(file, is_measure=is_measure, columns=columns_by_key(columns))
+    for matrix in read:
         canonical = spellings(matrix.measure)
         measure = canonical[0] if len(canonical) == 1 else matrix.measure
         values = tracks.setdefault(matrix.track, {})

@@ -138,6 +138,13 @@ class JudgesOptions(TrackOptions):
     comments: Comments = option(
         "auto", "Meaning of lines of text that begin with #, in files of judges."
     )
+    columns: tuple[str, ...] = option(
+        (),
+        "Columns of tables by what they hold: query=topic,doc=sku,grade=label for qrels of judges, "
+        "system=run,measure=metric,value=score for values; also of runs and qrels in tables.",
+        parse="irmeta.policies:checked_columns",
+        metavar="KEY=COLUMN,...",
+    )
     resamples: int = option(1_000, "Resamples of the queries, and permutations of tests.", least=2)
     draws: int = option(
         2_000, "Permutations of the labels of each judge, for tests of bias.", least=19
@@ -215,7 +222,9 @@ class JudgesOptions(TrackOptions):
         _check_once("least relevant grade", [name or "all sets" for name, _ in self._rels])
 
     def check_sets(self, sets: Mapping[str, Sequence[str]]) -> None:
-        """Check that a track has a judge beside the reference, and no option of values alone."""
+        """Check that a track has a judge beside the reference, and no option without effect."""
+        if self.columns and not self.judge_tables:
+            raise UsageError("columns: no file of a judge has named columns; omit it.")
         if self.missing != "common":
             raise UsageError("missing: is for values in files, without a store; omit it.")
         has_judge = any(
@@ -233,6 +242,15 @@ class JudgesOptions(TrackOptions):
         """Paths of the judges in files, by name."""
         parts = (judge.partition("=") for judge in self.judges)
         return {name: path for name, equals, path in parts if equals}
+
+    @property
+    def judge_tables(self) -> list[str]:
+        """Names of the judges whose files may have named columns."""
+        from irmeta.trec.readers.files import may_have_named_columns
+        from irmeta.trec.streams import InputFile
+
+        files = ((name, InputFile.at(Path(path), path)) for name, path in self.judge_files.items())
+        return [name for name, file in files if may_have_named_columns(file, "qrels")]
 
     @property
     def named_judges(self) -> tuple[str, ...]:
