@@ -452,7 +452,7 @@ class DocSum:
         `same_counts`: whether every draw has the same number of docs of each label.
         """
         some = labels[:, :1] if same_counts else labels
-        divisor = self._divisor(self.gains[some])
+        divisor = self.divided_by(self.gains[some])
         weights = self.weights[ranks]
         used = weights.any(axis=1)
         if self.is_precision:
@@ -470,8 +470,8 @@ class DocSum:
         drawn_precision_sums(order, ranks, last, relevant, np.empty(relevant.shape[1]), out)
         return out
 
-    def _divisor(self, gain: np.ndarray) -> np.ndarray:
-        """Return the divisor of each draw: float64 [draws] or [1]."""
+    def divided_by(self, gain: np.ndarray) -> np.ndarray:
+        """Return the divisor of each draw of gains [docs, draws]: float64 [draws] or [1]."""
         if self.divisor == "one":
             return np.ones(1)
         if self.divisor == "ideal":

@@ -307,3 +307,63 @@ def alternative_annotator(
         p.append(float(ttest_1samp(differences, epsilon, alternative="less").pvalue))
     rejected = false_discovery_control(p, method="by") <= alpha
     return mean(advantages), float(rejected.sum() / len(people))
+
+
+# Holes: docs that the reference did not label
+
+
+def human_grades(judge: Labels, people: Labels) -> dict[float, list[float]]:
+    """People's grades of the docs of both, by grade of the judge."""
+    grades: dict[float, list[float]] = {}
+    for query, docs in judge.items():
+        for doc, grade in docs.items():
+            if doc in people.get(query, {}):
+                grades.setdefault(grade, []).append(people[query][doc])
+    return grades
+
+
+def filled(people: Labels, judge: Labels, how: str | dict[float, float]) -> Labels:
+    """People's labels, and those of the judge where they have none, on their scale."""
+    known = human_grades(judge, people)
+
+    def on_scale(grade: float) -> float:
+        if how == "same":
+            return grade
+        if isinstance(how, dict):
+            return how[grade]
+        nearest = min(known, key=lambda level: (abs(level - grade), level))
+        return mean(known[nearest])
+
+    queries = {*people, *judge}
+    return {
+        q: {d: on_scale(g) for d, g in judge.get(q, {}).items()} | people.get(q, {})
+        for q in queries
+    }
+
+
+def condensed(runs: Lists, labels: Labels) -> Lists:
+    """Lists without the docs that have no label."""
+    return {
+        system: {q: [d for d in docs if d in labels.get(q, {})] for q, docs in lists.items()}
+        for system, lists in runs.items()
+    }
+
+
+def smaller_pool(runs: Lists, teams: dict[str, str], new: set[str], people: Labels, depth: int):
+    """Labels of the docs in the first ranks of a team that is not new."""
+    return {
+        q: {
+            d: grade
+            for d, grade in docs.items()
+            if any(d in runs[s][q][:depth] for s in runs if teams[s] not in new)
+        }
+        for q, docs in people.items()
+    }
+
+
+def order_beside(values: Rows, reference: Rows, new: list[bool]) -> tuple[float, float]:
+    """tau-b with the reference, and mean places by which new systems stand higher."""
+    both = means(values), means(reference)
+    ranks = [[1 + sum(other > value for other in side) for value in side] for side in both]
+    won = [b - a for a, b, is_new in zip(*ranks, new, strict=True) if is_new]
+    return kendall_tau_b(*both), mean([float(places) for places in won])

@@ -113,28 +113,42 @@ class RankedDocs:
         return values
 
 
+def ranked_docs(judged: JudgedTrack) -> RankedDocs | None:
+    """Return the docs with a label; None if no table needs them, or the measure is no such sum."""
+    options, measure = judged.options, judged.options.measures[0]
+    tables = [name for name in ("adoption", "holes") if getattr(options, name)]
+    if not tables:
+        return None
+    if is_preference(measure) or not is_doc_sum(parse_measures(measure)[0]):
+        verb = "is" if len(tables) == 1 else "are"
+        judged.track.note(
+            f"{' and '.join(tables)} {verb} not computed: the first measure, {measure}, is no sum "
+            "over docs"
+        )
+        return None
+    sets = [name for judge in judged.judges for name in scored_sets(judged, judge)]
+    return RankedDocs.of(judged, measure, list(dict.fromkeys([judged.reference, *sets])))
+
+
+def scored_sets(judged: JudgedTrack, judge: str) -> tuple[str, str]:
+    """Return the two sets by which a judge is compared with the reference."""
+    return common_names(judge) if judged.options.common else (judged.reference, judge)
+
+
 @dataclass(frozen=True)
 class AdoptedLabels:
     """The values of all lists, as they are (None) and re-ranked by the labels of each set."""
 
     judged: JudgedTrack
-    measure: str
+    docs: RankedDocs
 
     @cached_property
     def _values(self) -> tuple[dict[str, int], dict[str | None, dict[str, np.ndarray]]]:
-        judged = self.judged
-        sets = [name for judge in judged.judges for name in self._sets(judge)]
-        docs = RankedDocs.of(judged, self.measure, list(dict.fromkeys(sets)))
-        place = {query: i for i, query in enumerate(docs.queries)}
+        place = {query: i for i, query in enumerate(self.docs.queries)}
         return place, {
-            adopted: docs.values(adopted, judged.options.adoption)
-            for adopted in (None, *judged.labels)
+            adopted: self.docs.values(adopted, self.judged.options.adoption)
+            for adopted in (None, *self.judged.labels)
         }
-
-    def _sets(self, judge: str) -> tuple[str, str]:
-        """Return the two sets by which a judge is compared with the reference."""
-        judged = self.judged
-        return common_names(judge) if judged.options.common else (judged.reference, judge)
 
     def adoption(self, sides: Sides, adopted: str) -> Adoption:
         """Return the values on the queries of a judge before and after systems adopt a set."""
@@ -142,24 +156,20 @@ class AdoptedLabels:
         rows = [place[query] for query in sides.queries]
 
         def both(labels: str | None) -> Values:
-            of_sets = [values[labels][name][rows] for name in self._sets(sides.judge)]
+            of_sets = [values[labels][name][rows] for name in scored_sets(self.judged, sides.judge)]
             reference, judge = (sides.direction * of_set for of_set in of_sets)
             return reference, judge
 
         return Adoption(both(None), both(adopted))
 
 
-def adoption_tables(judged: JudgedTrack) -> Iterator[tuple[str, Sequence[Row]]]:
-    """Yield the tables `adoption` and `adopters`, by the first measure if it is a sum over docs."""
-    options, measure = judged.options, judged.options.measures[0]
-    is_sum = not is_preference(measure) and is_doc_sum(parse_measures(measure)[0])
-    if not is_sum and options.adoption:
-        judged.track.note(
-            f"adoption is not computed: the first measure, {measure}, is no sum over docs"
-        )
-    if not options.adoption or not is_sum:
+def adoption_tables(
+    judged: JudgedTrack, docs: RankedDocs | None
+) -> Iterator[tuple[str, Sequence[Row]]]:
+    """Yield the tables `adoption` and `adopters`, by the first measure."""
+    if docs is None or not judged.options.adoption:
         return
-    labels = AdoptedLabels(judged, measure)
+    measure, labels = judged.options.measures[0], AdoptedLabels(judged, docs)
     for sides in judged.scores.measures[0].sides:
         by_set = {name: labels.adoption(sides, name) for name in judged.labels}
         key = {"judge": sides.judge, "measure": measure}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,10 @@ from irmeta.stats.prediction_powered import LEAST_LABELLED, correction_gain
 from irmeta.stats.resampling import draw_query_sets
 from irmeta.studies.framework.study import TableRows
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.original.judges.adoption import adoption_tables
+from irmeta.studies.original.judges.adoption import adoption_tables, ranked_docs
 from irmeta.studies.original.judges.ceiling import ceiling_tables
 from irmeta.studies.original.judges.families import family_tables
+from irmeta.studies.original.judges.holes import hole_tables
 from irmeta.studies.original.judges.judged_track import Judged, JudgedTrack, Sides, common_names
 from irmeta.studies.original.judges.study import (
     HALVED,
@@ -591,7 +593,8 @@ def compute(track: TrackView, options: Options) -> TableRows:
     yield from agreement(judged)
     fits = win_rate_fits(judged)
     rows = rows_of_values(judged, fits)
-    for name, some in adoption_tables(judged):
+    docs = ranked_docs(judged)
+    for name, some in chain(adoption_tables(judged, docs), hole_tables(judged, docs)):
         rows.setdefault(name, []).extend(some)
     yield from rows.items()
     yield from ceiling_tables(judged)

@@ -100,6 +100,8 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
             yield _families(options)
         if "adoption" in tables:
             yield _adoption(options)
+        if "holes" in tables:
+            yield _holes(tables, options)
     yield _label_saving(tables, options)
     yield Section(
         "Single queries",
@@ -261,6 +263,7 @@ def summary(tables: Tables, options: Options) -> Iterator[str]:
             "not corrected for the number of judges); of the others that is not shown."
             + (f" {COARSE}" if texts else "")
         )
+    yield from filling_text(tables, what, name)
 
 
 def _survival_text(options: Options) -> str:
@@ -457,6 +460,64 @@ def _adoption(options: Options) -> Section:
                  "judge, or of the reference."),
         ],
     )  # fmt: skip
+
+
+def _holes(tables: Tables, options: Options) -> Section:
+    text = [
+        f"Holes are docs in the first {options.holes} ranks of lists without a label by the "
+        "reference. They may be nonrelevant, removed from the lists (condensed), or filled with "
+        "the judge's labels. Filling needs one scale: grades of the judge are used as they are "
+        "(same), by stated pairs, as the mean grade by the reference of the docs with that grade "
+        "by the judge (expected), or as the grade of one of these docs (drawn). The modal grade "
+        "would make rare grades vanish. A mean grade is no grade: it suits measures whose gain is "
+        "the grade, not a least relevant grade, for which drawn is better.",
+    ]
+    if "filling" not in tables:
+        text.append("Whether filling helps is not tested: that needs groups of systems (teams).")
+        return Section("Holes", text)
+    text += [
+        "Does filling help? Half of the teams are left out of the pool "
+        f"({count(options.hole_draws, 'draw')}): only docs in the first {options.holes} ranks of "
+        "the other teams keep the reference's labels, by which expected and drawn grades are "
+        "fitted. The order of all systems is compared with that by all labels of the reference. "
+        "Docs that the reference never labelled are not tested, and count as nonrelevant: what "
+        "filling them is worth, nobody knows. Places of new teams are above 0 where the systems "
+        "left out stand too high. A way helps, or does harm, if the 95 % interval of tau-b minus "
+        "that of nonrelevant holes, over draws and queries, is above or below 0. Intervals are of "
+        "each row alone, and of these teams: other teams may differ.",
+        "Filling is worse than nonrelevant holes where scales differ: a filled doc whose grade is "
+        "too high raises the systems that people judged less, and ideal lists; error of grades has "
+        "the mean grade of filled docs minus that by the reference. Grades fitted on docs of the "
+        "other teams may err too: docs that these teams miss may be better or worse than others of "
+        "the same grade by the judge.",
+    ]
+    return Section("Holes", text)
+
+
+def filling_text(tables: Tables, what: tuple[str, str], name: pl.Expr) -> Iterator[str]:
+    """Yield one sentence on whether `what`, judges, help to fill holes, by the map of each."""
+    rows = tables.get("filling")
+    if rows is None or rows.is_empty():
+        return
+    maps = tables["maps"].select("track", "judge", "map").unique()
+    rows = rows.join(maps, on=["track", "judge"]).filter(
+        pl.col("way") == pl.format("filled: {}", "map"), pl.col("verdict").is_not_null()
+    )
+    if rows.is_empty():
+        return
+    helped, harmed = (rows.filter(verdict=word).height for word in ("helps", "does harm"))
+    difference = pl.col("difference")
+    base = tables["filling"].filter(way="nonrelevant")["tau"].mean()
+    named = [
+        f"{row['name']} ({row['tau']:.3f}; mean error of filled grades {row['excess']:+.2f})"
+        for row in rows.with_columns(name=name).filter(difference < 0).sort(difference).to_dicts()
+    ]
+    yield (
+        "Holes: to fill docs of teams left out of the pool with the judge's labels helps with "
+        f"{helped} of {count(rows.height, *what)}, and does harm with {harmed}, beside nonrelevant "
+        f"holes (mean tau-b {base:.3f})."
+        + (f" Below these: {listed(named, MOST_NAMED)}." if named else "")
+    )
 
 
 def _label_saving(tables: Tables, options: Options) -> Section:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from irmeta.errors import NothingToStudyError, UsageError, check_choice, first_few
-from irmeta.naming import split_names
+from irmeta.naming import gain_map, split_names
 from irmeta.options import option
 from irmeta.policies import Comments, Missing, TrackOptions
 from irmeta.studies.framework.study import Study
@@ -30,6 +30,8 @@ SHARES = (0.1, 0.25, 0.5)
 """Default shares of systems that adopt labels."""
 INTERVAL_TEST = "t"
 """Test whose share of surviving conclusions has an interval: see `survival_limits`."""
+MAPS = ("same", "expected", "drawn")
+"""Maps of a judge's grades to the reference's that need no pairs of grades."""
 HOME = "irmeta.studies.original.judges"
 
 
@@ -179,6 +181,26 @@ class JudgesOptions(TrackOptions):
     adoption_draws: int = option(
         200, "Random choices of the systems that adopt labels, of each share.", least=2
     )
+    holes: int = option(
+        10,
+        "First ranks of lists in which docs without a label are counted, and depth of pools "
+        "without half of the teams; 0: no tables of holes.",
+        least=0,
+    )
+    hole_draws: int = option(
+        50, "Random halves of the teams whose docs are left out of the pool.", least=2
+    )
+    maps: tuple[str, ...] = option(
+        (),
+        "Grades by which a judge fills holes, of all judges or of one (repeatable): same; pairs of "
+        "a judge's and a reference grade; expected or drawn: the mean reference grade of docs with "
+        "that grade by the judge, or the reference grade of a random one. Default same if the "
+        "grades of both are the same, else expected.",
+        flag="--map",
+        metavar="MAP|NAME=MAP",
+        parse="irmeta.studies.original.judges.study:checked_maps",
+        names="graded",
+    )
     seed: int = option(0, "Random seed.", least=0)
 
     def __post_init__(self) -> None:
@@ -207,6 +229,9 @@ class JudgesOptions(TrackOptions):
         for name, default in (("shares", SHARES), ("adoption_draws", 200)):
             if not self.adoption and getattr(self, name) != default:
                 raise UsageError(f"{name} has no effect with adoption = 0: leave it out.")
+        for name, default in (("maps", ()), ("hole_draws", 50)):
+            if not self.holes and getattr(self, name) != default:
+                raise UsageError(f"{name} has no effect with holes = 0: leave it out.")
         if self.epsilon is not None and len(self.people) < 2:
             raise UsageError(
                 "epsilon: the alternative annotator test needs three people: the reference, and "
@@ -220,6 +245,9 @@ class JudgesOptions(TrackOptions):
             )
         _check_once("judge", [*self.judge_files, *self.named_judges])
         _check_once("least relevant grade", [name or "all sets" for name, _ in self._rels])
+        _check_once(
+            "map of grades", [text.rpartition("=")[0] or "all judges" for text in self.maps]
+        )
 
     def check_sets(self, sets: Mapping[str, Sequence[str]]) -> None:
         """Check that a track has a judge beside the reference, and no option without effect."""
@@ -279,6 +307,11 @@ class JudgesOptions(TrackOptions):
         by_set = dict(self._rels)
         named = {name: by_set.get(name, by_set.get("")) for name in sets}
         return {name: rel for name, rel in named.items() if rel is not None}
+
+    def map_of(self, judge: str) -> str | None:
+        """Return the map of the grades of a judge, see `read_map`; None: none is given."""
+        by_judge = {name: how for name, _, how in (text.rpartition("=") for text in self.maps)}
+        return by_judge.get(judge, by_judge.get(""))
 
     @property
     def run_tests(self) -> tuple[Test, ...]:
@@ -355,6 +388,33 @@ def checked_rels(given: tuple[str, ...]) -> tuple[str, ...]:
     return given
 
 
+def checked_maps(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return maps of grades without spaces; raise UsageError for one of another form."""
+    checked = list[str]()
+    for text in texts:
+        name, equals, how = text.rpartition("=")
+        how = "".join(how.split())
+        if ":" in how:
+            read_map(how)
+        else:
+            check_choice("maps", how, MAPS)
+        checked.append(f"{name.strip()}{equals}{how}")
+    return tuple(checked)
+
+
+def read_map(how: str) -> str | dict[float, float]:
+    """Return one of `MAPS`, or the reference's grade of each grade of a judge."""
+    if ":" not in how:
+        return how
+    try:
+        grades = gain_map(how)
+    except (ValueError, OverflowError):
+        raise UsageError(f"maps = {how!r}: write pairs of grades, as 0:0;1:2.") from None
+    if len(grades) < len(how.split(";")):
+        raise UsageError(f"maps = {how!r} has two grades for one grade of the judge.")
+    return grades
+
+
 def _rel(one: str) -> tuple[str, float]:
     """Return the set, empty for all sets, and its least relevant grade."""
     name, _, grade = one.rpartition("=")
@@ -376,7 +436,7 @@ STUDY = Study(
     paper="",
     gives="Which conclusions survive judgments by others than the reference, beside the noise "
     "that queries alone bring.",
-    revision=7,
+    revision=8,
     options=JudgesOptions,
     tables=TABLES,
     compute=f"{HOME}.score_tables:compute",
