@@ -119,8 +119,13 @@ def tests_of(mutant: Mutant, stage: str, root: Path) -> list[str]:
     """Return files of tests of a mutant's room; for the stage `module` those that name it."""
     files = [file for path in mirrored([mutant.file]) for file in (root / path).rglob("test_*.py")]
     if stage == "module":
-        named = re.compile(rf"\b{Path(mutant.file).stem}\b")
-        files = [file for file in files if named.search(file.read_text(encoding="utf-8"))]
+        stem = Path(mutant.file).stem
+        named = re.compile(rf"\b{stem}\b")
+        files = [
+            file
+            for file in files
+            if stem in file.stem or named.search(file.read_text(encoding="utf-8"))
+        ]
     room = Path(mutant.file).parts[1]
     files.sort(key=lambda file: (room not in file.parts, file))
     return [file.relative_to(root).as_posix() for file in files]

@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.cli.display import ENDINGS, FORMATS
+from irmeta.cli.display import ENDINGS, FORMATS, Display
+from irmeta.cli.tables import Result, write_result
+from irmeta.report.table_grid import score_grid
 from irmeta.results.tidy_files import SCHEMA_VERSION, provenance
 from support.commands import all_commands, options_of
 from support.examples import rest_in_ci
@@ -190,6 +192,21 @@ def test_options__that_contradict_are_refused(more, message: str, line, run) -> 
     done = run(*line("evaluate"), *more)
     assert (done.status, done.out) == (2, "")
     assert message in done.err
+
+
+@pytest.mark.parametrize("form", ["latex", "siunitx"])
+def test_label__of_each_of_several_tables(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    grids = [
+        score_grid(pl.DataFrame({"system": ["a"], "AP": [value]}), {"AP": 1}, caption="A.")
+        for value in (0.25, 0.5)
+    ]
+    labels = []
+    for label in ("x", ""):
+        result = Result("evaluate", {}, "A.", {}, grid=lambda digits, names: grids)
+        write_result(result, Display(format=form, label=label))
+        labels += re.findall(r"\\label\{(.+?)\}", capsys.readouterr().out)
+    assert labels[:2] == ["tab:x", "tab:x-2"]
+    assert [label.rstrip("0123456789abcdef") for label in labels[2:]] == ["tab:scores-"] * 2
 
 
 @pytest.mark.exhaustive

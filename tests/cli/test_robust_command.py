@@ -61,20 +61,25 @@ def test_compare__robust_has_no_baseline(files: list[Path], run, option, said: s
 
 
 @pytest.mark.parametrize(
-    ("command", "rates"),
+    ("command", "rates", "minutes"),
     [
-        (("compare", "--robust"), {"irmeta.cli.results.ROBUST": 20.0}),
-        (("prefer",), {"irmeta.cli.comparisons.TESTED": 1.0}),
+        (("compare", "--robust"), {"irmeta.cli.results.ROBUST": 20.0}, 3),
+        (("prefer", "--resamples", "100"), {"irmeta.cli.comparisons.TESTED": 1.0}, 120),
     ],
 )
 def test_commands__all_pairs_of_many_systems_begin_with_an_estimate(
-    files: list[Path], run, monkeypatch: pytest.MonkeyPatch, command: tuple, rates: dict
+    files: list[Path],
+    run,
+    monkeypatch: pytest.MonkeyPatch,
+    command: tuple,
+    rates: dict,
+    minutes: int,
 ):
     name, *options = command
     assert "take about" not in run(name, *files, *options).err
     for rate, value in rates.items():
         monkeypatch.setattr(rate, value)
-    assert " 3 pairs of 3 systems take about " in run(name, *files, *options).err
+    assert f" 3 pairs of 3 systems take about {minutes} minutes" in run(name, *files, *options).err
 
 
 @pytest.mark.parametrize(

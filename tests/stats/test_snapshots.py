@@ -10,6 +10,7 @@ from scipy import stats
 
 import irmeta
 from irmeta.errors import UsageError
+from irmeta.stats.snapshots import _exchanged as exchanged
 from irmeta.stats.snapshots import change_of_mean
 
 SYSTEMS = tuple("abcde")
@@ -88,6 +89,18 @@ def test_drift__is_undefined_where_no_query_has_a_value_of_each_system():
     compared = irmeta.over_tracks([first, second], snapshots=True, resamples=50)
     assert compared.drift.select("tau_b", "p").row(0) == pytest.approx((np.nan,) * 2, nan_ok=True)
     assert "the order cannot be compared" in str(compared)
+
+
+def test_exchanged__queries_are_all_of_both_snapshots():
+    """Whichever snapshot a query is drawn to, values of all queries add up to the same sums."""
+    rng = np.random.default_rng(3)
+    before, after = (
+        {f"q{q}": rng.normal(size=4) for q in range(first, first + 7)} for first in (0, 5)
+    )
+    x, y = exchanged(before, after, 40, rng)
+    total = sum(before.values()) + sum(after.values())
+    assert 7 * x + 7 * y == pytest.approx(np.broadcast_to(total, (40, 4)))
+    assert len(np.unique(x.round(9), axis=0)) > 20
 
 
 def test_drift__is_seen_where_the_order_turns_and_not_where_it_stays():

@@ -109,6 +109,17 @@ def test_members__hostile_paths_write_no_files(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.tar", "runs.zip"]
 
 
+def test_members__of_long_names_are_read_and_of_longer_ones_refused(tmp_path):
+    for length in (500_000, 1_500_000):
+        made = io.BytesIO()
+        with tarfile.open(fileobj=made, mode="w", format=tarfile.GNU_FORMAT) as archive:
+            archive.addfile(tarfile.TarInfo("n" * length))
+        (tmp_path / f"{length}.tar").write_bytes(made.getvalue())
+    assert read_all(tmp_path / "500000.tar") == {"500000.tar/" + "n" * 500_000: b""}
+    (problem,) = read_all(tmp_path / "1500000.tar").values()
+    assert problem == "the archive cannot be read (a header of more than a megabyte)"
+
+
 def test_members__links_and_devices_are_refused(tmp_path):
     (tmp_path / "secret").write_text("1 Q0 secret 1 2 z\n")
     made = io.BytesIO()
