@@ -28,7 +28,12 @@ from irmeta.measures.evaluate import how_made
 from irmeta.phrases import count
 from irmeta.report.table_grid import Grid
 from irmeta.studies.framework.claim_matrix import CLAIM_BOUNDS, CLAIM_FACTS
-from irmeta.studies.framework.claim_print import claims_for_print, matrix_for_print, papers_of
+from irmeta.studies.framework.claim_print import (
+    claims_for_print,
+    in_notations,
+    matrix_for_print,
+    papers_of,
+)
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.study import FAILS, HOLDS, OPEN, UNDECIDED
 from irmeta.studies.framework.study_results import sources_in_words
@@ -340,7 +345,9 @@ def _for_print(
         tracks = matrix.tracks["track"].to_list()
         grids = [*matrix_for_print(rows, tracks, matrix.in_order_of)]
     else:
-        grids = [claims_for_print(rows, papers_of(rows["study"].unique(maintain_order=True)))]
+        papers = papers_of(rows["study"].unique(maintain_order=True))
+        rows, legend = in_notations(rows)
+        grids = [claims_for_print(rows, papers, legend)]
     grids = [replace(grid, caption=" ".join([grid.caption, *differing])) for grid in grids]
     return (
         grids if system_names is None else [with_system_names(grid, system_names) for grid in grids]

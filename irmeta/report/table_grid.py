@@ -13,6 +13,7 @@ from irmeta.equality import TIE
 from irmeta.errors import IrmetaError
 from irmeta.escapes import escape_name
 from irmeta.report.notation import MEASURES, Notations
+from irmeta.report.notation import to_text as plain_notation
 from irmeta.schema.columns import Column, Display, Table, paper_column
 
 Best = Literal["", "row", "column"]
@@ -458,14 +459,15 @@ def to_text(grid: Grid) -> str:
     head = [
         escape_name(" ".join(filter(None, (column.group, column.label)))) for column in grid.head
     ]
-    values = [[escape_name(cell.text) for cell in row] for row in grid.rows]
+    values = [[escape_name(plain_notation(cell.text)) for cell in row] for row in grid.rows]
     marks = [[f" {cell.marks}" if cell.marks else "" for cell in row] for row in grid.rows]
     columns = [
         _column(head[i], [row[i] for row in values], [row[i] for row in marks], column.is_text)
         for i, column in enumerate(grid.head)
     ]
     lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-    return "\n".join([*lines, "", escape_name(" ".join([grid.caption, *grid.notes]))]) + "\n"
+    legend = escape_name(plain_notation(" ".join([grid.caption, *grid.notes])))
+    return "\n".join([*lines, "", legend]) + "\n"
 
 
 def _column(head: str, values: Sequence[str], marks: Sequence[str], is_text: bool) -> list[str]:
@@ -479,7 +481,7 @@ def _column(head: str, values: Sequence[str], marks: Sequence[str], is_text: boo
 
 
 def _escape(text: str) -> str:
-    return escape_name(text).translate(_SPECIAL)
+    return escape_name(plain_notation(text)).translate(_SPECIAL)
 
 
 def _markdown_cell(cell: Cell) -> str:

@@ -220,7 +220,7 @@ def test_guidance__one_sentence_per_depth_of_the_pool():
     ]
     assert list(guidance(made(table_7=of_k, guidance=rows), "news")) == [
         "On news, AP(norm=min) holds for k = 4 to 15; ERR and RR hold from k = 4 on; a pool of "
-        "depth 2 orders its contributors as all judgments do."
+        "depth 2 orders its contributors nearly as all judgments do."
     ]
     rows = [
         safe(AP, 7, 7, 5),
@@ -231,9 +231,9 @@ def test_guidance__one_sentence_per_depth_of_the_pool():
     assert list(guidance(made(table_7=of_k, guidance=rows), "news")) == [
         "On news and a pool of depth 20, AP(norm=min) holds for k = 7; ERR holds at no cutoff; RR "
         "holds from k = 2 on; a pool of depth 3 (RR) and a pool of depth 5 (AP(norm=min)) order "
-        "its contributors as all judgments do, and no pool by ERR.",
+        "its contributors nearly as all judgments do, and no pool by ERR.",
         "On news and a pool of depth 10, AP(norm=min) holds for k = 4 to 9; no pool orders its "
-        "contributors as all judgments do.",
+        "contributors nearly as all judgments do.",
     ]
     assert list(guidance(made(), "news")) == []
 

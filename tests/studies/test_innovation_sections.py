@@ -188,8 +188,8 @@ def test_contributions__the_system_with_most_docs_and_with_most_unique_docs():
 def test_rarity__docs_of_no_system_and_of_one():
     rows = [{"retrieved_by": n, "docs": docs} for n, docs in ((0, 2751), (1, 691), (2, 2632))]
     assert list(page.rarity(made(docs_by_holders=rows), "news")) == [
-        "On news, no system retrieves 2,751 (45%), and one system alone 691 (11%) of "
-        "6,074 relevant docs."
+        "On news, 2,751 (45%) of 6,074 relevant docs are found by no system, and 691 (11%) by "
+        "one system alone."
     ]
     assert not list(page.rarity(made(), "news"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from irmeta.phrases import count, listed
 from irmeta.report.charts.verdicts import bound_sweep, fact_scatter, verdict_matrix
 from irmeta.report.figure_file import offline
 from irmeta.report.latex import to_latex
+from irmeta.report.table_grid import ABSENT
 from irmeta.results.references import bibtex_of
 from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.schema.columns import TRACK, Column, Table
@@ -29,6 +30,7 @@ from irmeta.studies.framework.claim_print import (
     SIGNS,
     cited,
     claims_for_print,
+    in_notations,
     is_ours,
     matrix_for_print,
     papers_of,
@@ -170,13 +172,15 @@ class ClaimMatrix(Result):
             rows += _swept(of_claim.filter(pl.col("verdict") != OPEN))
         return CLAIM_BOUNDS.frame(rows)
 
-    def figure(self, *, checks: bool = False) -> alt.LayerChart:
+    def figure(self, *, checks: bool = False, study: str | None = None) -> alt.LayerChart:
         """Draw the matrix: a row per claim, a column per track, shaded by distance to the bound.
 
         Parameters
         ----------
         checks : bool, default False
             Whether claims computed otherwise than in the paper have rows too.
+        study : str, optional
+            Only the claims of this study's paper, which fit on a page; default all.
 
         Returns
         -------
@@ -185,8 +189,17 @@ class ClaimMatrix(Result):
             does not; and below each track, the claims with the paper's bound that hold on it.
             Claims about no track have no row. Up to 16 tracks, the figure is as wide as a column
             of a paper, else as its text.
+
+        Raises
+        ------
+        UsageError
+            If there is no such study among the claims.
         """
         rows = self.rows if checks else self.rows.filter(kind="paper")
+        of = "papers"
+        if study is not None:
+            check_choice("study", study, rows["study"].unique(maintain_order=True).to_list())
+            rows, of = rows.filter(study=study), cited(study)
         shaded = with_levels(rows.drop_nulls("track"))
         cells = shaded.select(
             row="id",
@@ -199,8 +212,8 @@ class ClaimMatrix(Result):
         lines = list[dict[str, Any]]()
         over = rows.filter(pl.col("track").is_null(), pl.col("id").is_in(cells["row"].implode()))
         for of_study in over.partition_by("study", maintain_order=True):
-            study = of_study["study"][0]
-            heading = {"row": f"{study}/", "label": cited(study), "aside": "", "is_heading": True}
+            name = of_study["study"][0]
+            heading = {"row": f"{name}/", "label": cited(name), "aside": "", "is_heading": True}
             lines.append(heading)
             lines += [
                 {"row": row["id"], "label": row["claim"] + IRMETA_BOUND * is_ours(row),
@@ -210,7 +223,7 @@ class ClaimMatrix(Result):
         columns = self.tracks.select(
             column="track",
             below=pl.col("track").replace_strict(
-                self.margins(), default="", return_dtype=pl.String
+                replace(self, rows=rows).margins(), default="", return_dtype=pl.String
             ),
         )
         chart = verdict_matrix(
@@ -218,7 +231,7 @@ class ClaimMatrix(Result):
             pl.DataFrame(lines),
             columns,
             LEVELS,
-            title=f"Claims of papers on {count(columns.height, 'track')}",
+            title=f"Claims of {of} on {count(columns.height, 'track')}",
             subtitle=f"{SHADES}. Tracks {self.in_order_of}. {IRMETA_BOUND} irmeta's bound. At the "
             "right: tracks on which it holds, of those where it holds or does not; below: claims.",
         )
@@ -307,7 +320,8 @@ class ClaimMatrix(Result):
             "References: " + ", ".join(KEY.findall(self.provenance["bibtex"])),
         ]
         if not by_track:
-            return to_latex(claims_for_print(self.rows, papers_of(studies)), made=comments)
+            rows, legend = in_notations(self.rows)
+            return to_latex(claims_for_print(rows, papers_of(studies), legend), made=comments)
         grids = matrix_for_print(self.rows, self.tracks["track"].to_list(), self.in_order_of)
         return "\n".join(to_latex(grid, label=grid.name, made=comments) for grid in grids)
 
@@ -331,7 +345,7 @@ class ClaimMatrix(Result):
         counted = self.rows.filter(pl.col("bound_by") == "paper", kind="paper").drop_nulls("track")
         decided = pl.col("verdict").is_in([HOLDS, FAILS]).sum()
         counts = counted.group_by("track").agg((pl.col("verdict") == HOLDS).sum(), decided=decided)
-        return {track: f"{holding}/{of}" for track, holding, of in counts.iter_rows()}
+        return {t: f"{holding}/{of}" if of else ABSENT for t, holding, of in counts.iter_rows()}
 
     def _on_tracks(self, claim: str) -> pl.DataFrame:
         check_choice("claim", claim, self.rows["id"].unique(maintain_order=True).to_list())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -11,6 +12,7 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.phrases import count, listed
 from irmeta.report.charts.verdicts import NO, OPEN_COLOUR, UNDECIDED_COLOUR, YES
+from irmeta.report.notation import CUT, Notations
 from irmeta.report.table_grid import ABSENT, CHECKS, Cell, Grid, Head
 from irmeta.studies.framework.claims import margin
 from irmeta.studies.framework.registry import find
@@ -33,12 +35,19 @@ SHADES = (
     "for claims without a standard error, thirds of the largest distance of the claim"
 )
 IRMETA_BOUND = "\u2020"  # behind a claim whose bound irmeta states
+UNDECIDED_NOTE = (
+    "Undecided: the 95% interval of the number has numbers on both sides of the bound, or fewer "
+    "than three tracks disagree."
+)
 MOST_NAMED = 40  # tracks in a caption
 SYMBOLS = {"above": ">", "at least": "\u2265", "below": "<", "at most": "\u2264"}
 SIGNS = {HOLDS: CHECKS[True], FAILS: CHECKS[False], UNDECIDED: "?", OPEN: "\u2013"}
 SHARE_OF_TRACKS = "share of the tracks"
 _RANGE = re.compile(r"(?<=[\d%])-(?=[\d.])")
 _NEGATIVE = re.compile(r"(?<![\w%])-(?=[\d.])")
+NAMING = ("text", "statistic", "why", "printed")
+"""Columns with names of measures."""
+_NAME = re.compile(r"\w+\([^()\s]*\)(?:@\w+)?|\w+@\w+")
 COLUMNS = ("claim", "kind", "holds if", "here", "verdict", "the paper")
 
 
@@ -56,16 +65,47 @@ def with_levels(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(level=pl.when(is_decided).then(level).otherwise("verdict"))
 
 
+def in_notation(rows: pl.DataFrame, declared: Mapping[str, str]) -> tuple[pl.DataFrame, str]:
+    """Return claims whose names of measures are in notation, and the canonical names of these.
+
+    Names without a cutoff and parameters are words of claims too, such as AP for any normalisation;
+    of them, only those are in notation whose notation in `declared` has a place for the cutoff.
+    """
+    texts = [rows[name].drop_nulls().unique(maintain_order=True).to_list() for name in NAMING]
+    every = " ".join(chain.from_iterable(texts))
+    of_cutoffs = [name for name, form in declared.items() if CUT in form and name in every]
+    notations = Notations.of([*of_cutoffs, *_NAME.findall(every)], declared)
+    typeset = [
+        pl.col(name).replace({text: notations(text) for text in of_column})
+        for name, of_column in zip(NAMING, texts, strict=True)
+    ]
+    return rows.with_columns(typeset), notations.legend(notations(every))
+
+
 def is_ours(row: Mapping[str, Any]) -> bool:
     """Check whether irmeta states the bound of a claim."""
     return row["bound_by"] != "paper"
 
 
-def claims_for_print(rows: pl.DataFrame, of: str = "the paper") -> Grid:
+def in_notations(rows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Return claims of several studies in the notation of each: see `in_notation`."""
+    parts, legend = list[pl.DataFrame](), dict[str, None]()
+    for of_study in rows.partition_by("study", maintain_order=True):
+        try:
+            declared = find(of_study["study"][0]).notation
+        except UsageError:  # a study of a package that is not installed
+            declared = {}
+        typeset, of_paper = in_notation(of_study, declared)
+        parts.append(typeset)
+        legend |= dict.fromkeys(filter(None, of_paper.split("; ")))
+    return pl.concat(parts) if parts else rows, "; ".join(legend)
+
+
+def claims_for_print(rows: pl.DataFrame, of: str = "the paper", legend: str = "") -> Grid:
     """Return the claims over tracks, with what each is computed from and its bound in words.
 
     `rows` are of the table `claims`, of one study, or of several with the column study; `of` names
-    the paper in the caption.
+    the paper in the caption, and `legend` the measures whose notation is in the rows.
     """
     has_studies = "study" in rows.columns
     columns = ["study", *COLUMNS] if has_studies else [*COLUMNS]
@@ -75,7 +115,7 @@ def claims_for_print(rows: pl.DataFrame, of: str = "the paper") -> Grid:
     for of_claim in rows.partition_by(by, maintain_order=True):
         over, *by_track = of_claim.iter_rows(named=True)
         texts = [
-            f"{over['text']} ({over['where']})",
+            f"{over['text'].removesuffix('.')} ({over['where']})",
             over["kind"],
             condition_in_words(over, by_track[0] if by_track else over),
             over["shown"] or ABSENT,
@@ -88,8 +128,11 @@ def claims_for_print(rows: pl.DataFrame, of: str = "the paper") -> Grid:
     notes = list[str]()
     if tracks:
         notes.append(f"{count(len(tracks), 'track').capitalize()}: {listed(tracks, MOST_NAMED)}.")
+    notes += [f"{legend}."] if legend else []
     if (rows["kind"] == "check").any():
         notes.append("A check repeats a claim in another way than the paper.")
+    if (rows["verdict"] == UNDECIDED).any():
+        notes.append(UNDECIDED_NOTE)
     if (rows["bound_by"] == "irmeta").any():
         notes.append(f"{IRMETA_BOUND} The paper states no bound; this one is irmeta's.")
     return Grid("claims", f"{caption}.", head, tuple(lines), tuple(notes), in_floats=True)
@@ -105,7 +148,7 @@ def condition_in_words(over: Mapping[str, Any], on_track: Mapping[str, Any]) -> 
     words = f"{on_track['statistic']} {SYMBOLS.get(word, 'in')} {bound.removeprefix(word).strip()}"
     words += f" {IRMETA_BOUND}" if is_ours(over) else ""
     if over["statistic"].startswith(SHARE_OF_TRACKS):
-        return f"{words}; {over['condition']} of the tracks"
+        return f"{words}; {over['condition'].partition(' track')[0]} of the tracks"
     is_mean = (over["why"] or "").startswith("mean")
     return f"mean over the tracks of {words}" if is_mean else words
 

@@ -93,6 +93,23 @@ def group_of(track: str) -> str:
     return words.strip("-_. ") or track
 
 
+def named_groups(tracks: Iterable[str], facts: Sequence[str]) -> dict[str, str]:
+    """Return the group, the year, or both, that the name of each track states, as text.
+
+    Raise `UsageError` if a year is asked and a name states none.
+    """
+    groups = dict[str, str]()
+    for track in tracks:
+        stated = {"group": group_of(track), "year": year_of(track)}
+        if "year" in facts and stated["year"] is None:
+            raise UsageError(
+                f"independent_by = {','.join(facts)!r}: the name of track {track!r} states no "
+                "year. Name a file with a column track: FILE:COLUMN."
+            )
+        groups[track] = " ".join(str(stated[fact]) for fact in facts)
+    return groups
+
+
 def facts_of_tracks(
     results: Sequence[StudyResults], tracks: Iterable[str], file: str | Path | None = None
 ) -> pl.DataFrame:

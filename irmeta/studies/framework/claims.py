@@ -19,7 +19,7 @@ import polars as pl
 from irmeta.errors import IrmetaError
 from irmeta.options import Options
 from irmeta.phrases import count
-from irmeta.report.table_grid import format_value
+from irmeta.report.table_grid import ABSENT, format_value
 from irmeta.schema.columns import Column
 from irmeta.stats.random_effects import FEWEST, random_effects, share_interval
 from irmeta.studies.framework.study import (
@@ -453,7 +453,8 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
         bound, share = claim.condition.text(partial(_written, claim.format)), SHARES[claim.over]
         row["statistic"] = f"share of the tracks whose {claim.number} is {bound}"
         row["shown"] = on if decided else None
-        row["condition"] = share.text(partial(_written, "percent"))
+        is_each = share.low >= 1
+        row["condition"] = "100%" if is_each else share.text(partial(_written, "percent"))
         row["distance"] = _distance(share, verdict.computed.number)
         row |= share.bounds
         if 0 < len(decided) < MANY_TRACKS and math.isinf(share.high):
@@ -544,8 +545,12 @@ def _written(form: str, number: float) -> str:
 
 
 def margin(row: Row) -> str:
-    """Return k of n of a claim over tracks, or the verdict of a claim about no track."""
-    return row["verdict"] if row["tracks"] is None else f"{row['holding']} of {row['tracks']}"
+    """Return k of n of a claim over tracks, or the verdict of a claim about no track.
+
+    No number where the claim holds or fails on no track.
+    """
+    counts = f"{row['holding']} of {row['tracks']}" if row["tracks"] else ABSENT
+    return row["verdict"] if row["tracks"] is None else counts
 
 
 def steps_after(condition: str) -> bool:

@@ -49,8 +49,10 @@ CLAIM_FILES = (
     ("claim_facts.parquet", "The verdict on each claim and track, beside facts of the track."),
     ("claim_bounds.parquet", "The share of tracks on which each claim would hold, by its bound."),
     ("claims.bib", "The papers and irmeta in BibTeX."),
+    ("figures/", "The matrix of claims and tracks, and that of each paper, which fits on a page."),
     ("latex/", "The claims, and the matrix of claims and tracks, as LaTeX."),
 )
+CLAIM_FILES_UNDRAWN = tuple(file for file in CLAIM_FILES if file[0] != "figures/")
 
 
 class Done(NamedTuple):
@@ -101,7 +103,10 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         for cls in (MatrixOptions, TrackGroups)
     )
     matrix_options, grouping = MatrixOptions.of(of_matrix), TrackGroups.of(of_groups)
-    run_options = ClaimRunOptions.of(options)
+    run_options, facts = ClaimRunOptions.of(options), matrix_options.track_facts
+    by_names = run_options.independent_by
+    if facts is not None and by_names is not None and ":" not in by_names:
+        run_options = replace(run_options, independent_by=f"{facts}:{by_names}")
     reader, root = reader_of(store), local(out)
     if reader is None:
         raise UsageError("name the store that the studies read.")
@@ -118,7 +123,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         matrix = matrix_of(results, matrix_options, mixed=True) if with_claims(results) else None
         if matrix is not None:
             _write_claims(files, matrix, run_options)
-        files.write(INDEX, render(_index(done, problems, matrix)).encode())
+        files.write(INDEX, render(_index(done, problems, matrix, run_options)).encode())
         files.finish("")
     return done
 
@@ -169,14 +174,23 @@ def _write_claims(files: RecordedFiles, matrix: ClaimMatrix, run_options: RunOpt
         }
     )
     formats = run_options.drawn["formats"]
-    if formats:
-        spec = to_spec(matrix.figure())
+    on_tracks = matrix.rows.drop_nulls("track")["study"].unique(maintain_order=True)
+    for study in (None, *on_tracks) if formats else ():
+        spec = to_spec(matrix.figure(study=study))
         spec = spec if run_options.titles else without_titles(spec)
+        name = "claim_matrix" + (f"_{study.replace('-', '_')}" if study else "")
         for form, image in drawing_processes.draw(spec, formats).items():
-            files.write(files.figure("claim_matrix", form), image)
+            files.write(files.figure(name, form), image)
 
 
-def _index(done: Sequence[Done], notes: Sequence[str], matrix: ClaimMatrix | None) -> Page:
+def _index(
+    done: Sequence[Done],
+    notes: Sequence[str],
+    matrix: ClaimMatrix | None,
+    run_options: RunOptions,
+) -> Page:
+    in_print = run_options.style == "paper"
+    claim_files = CLAIM_FILES if run_options.figures else CLAIM_FILES_UNDRAWN
     finished = [outcome for outcome in done if outcome.results is not None]
     return Page(
         title="Studies",
@@ -186,7 +200,7 @@ def _index(done: Sequence[Done], notes: Sequence[str], matrix: ClaimMatrix | Non
         notes=notes,
         provenance={"irmeta": __version__},
         files=[
-            *(CLAIM_FILES if matrix is not None else ()),
+            *(claim_files if matrix is not None else ()),
             *(
                 (f"{outcome.study.name}/{file}", holds)
                 for outcome in finished
@@ -196,7 +210,7 @@ def _index(done: Sequence[Done], notes: Sequence[str], matrix: ClaimMatrix | Non
                 )
             ),
         ],
-        claims=None if matrix is None else matrix_table(matrix),
+        claims=None if matrix is None else matrix_table(matrix, in_print),
     )
 
 

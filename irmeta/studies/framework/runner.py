@@ -34,6 +34,7 @@ from irmeta.schema.result_tables import QUERIES
 from irmeta.stats.tables import facts_of_queries
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
+from irmeta.studies.framework.claim_tracks import named_groups
 from irmeta.studies.framework.claims import claim_rows
 from irmeta.studies.framework.intervals import Drawing, draw_claims, intervals
 from irmeta.studies.framework.part_tables import (
@@ -347,13 +348,16 @@ def _join(
 def _groups(run_options: RunOptions, tracks: Sequence[str]) -> dict[str, str] | None:
     """Return the group of each track by the option `independent_by`; None: it is not given.
 
-    Raise DataError if the file lacks a column or a track, or names a track twice.
+    Raise DataError if the file lacks a column or a track, or names a track twice, and UsageError if
+    the name of a track states no year.
     """
     asked = getattr(run_options, "independent_by", None)
     if asked is None:
         return None
     path, _, columns = asked.rpartition(":")
     asked_columns = ["track", *(column.strip() for column in columns.split(","))]
+    if not path:
+        return named_groups(tracks, asked_columns[1:])
     rows = read_cells(Path(path), path, trim=True)
     for name in asked_columns:
         if name not in rows.columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,16 +12,18 @@ from irmeta.phrases import count, listed
 from irmeta.policies import TrackOptions
 from irmeta.report.html_page import ClaimFold, ClaimLine, ClaimTable, Mark, Sweep
 from irmeta.report.table_grid import ABSENT
-from irmeta.schema.columns import Paper, Table
+from irmeta.schema.columns import Paper
 from irmeta.studies.framework.claim_print import (
     IRMETA_BOUND,
     NEARNESS,
     SHADES,
+    UNDECIDED_NOTE,
+    in_notations,
     is_ours,
     with_levels,
 )
 from irmeta.studies.framework.claim_tracks import FACTS
-from irmeta.studies.framework.claims import steps_after
+from irmeta.studies.framework.claims import MANY_TRACKS, steps_after
 from irmeta.studies.framework.part_tables import not_compared
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.study import (
@@ -32,6 +34,7 @@ from irmeta.studies.framework.study import (
     UNDECIDED,
     Section,
     Show,
+    Study,
     Tables,
 )
 
@@ -43,7 +46,9 @@ MOST_FAILING = 20  # tracks by name below a claim; claim_facts.parquet has all
 MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections of the tracks
 POINTER = "The figures of each track are in its section below."
 MOST_TRACKS = 6  # with the number of each verdict; more tracks have signs alone
+OFTEN = 8  # claims of a track with one reason, which is above the claims instead
 NOT_EXAMINED = Mark("out", "not examined", title="The study did not examine this track.")
+ABOUT_NONE = Mark("out", "about no track", title="The claim is about no single track.")
 SIGNS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "undecided", OPEN: "open"}
 READING = (
     "A claim holds where its number meets the condition that the tooltip states; the numbers are "
@@ -102,23 +107,27 @@ def sentences(tables: Tables, about: Callable[[Tables, str], Iterable[str]]) -> 
 
 
 def absent(
-    declared: Mapping[str, Table],
-    tables: Tables,
-    *names: str,
-    reason: str = "see the notes on the track",
+    study: Study, tables: Tables, *names: str, reason: str = "see the notes on the track"
 ) -> list[str]:
-    """Return a note per table on the included tracks without rows, by the declared caption."""
-    without = {name: tracks_without(tables, tables[name]) for name in names}
+    """Return a note per table on the included tracks without rows, by the declared caption.
+
+    Tracks that are not compared have no rows here in tables of orders, and are grey on the page.
+    """
+    grey = not_compared(tables)
+    without = {
+        name: tracks_without(tables, tables[name], grey if name in study.of_orders else ())
+        for name in names
+    }
     return [
-        f"{declared[name].caption.removesuffix('.')}: absent on {tracks}: {reason}."
+        f"{study.table(name).caption.removesuffix('.')}: absent on {tracks}: {reason}."
         for name, tracks in without.items()
         if tracks
     ]
 
 
-def tracks_without(tables: Tables, rows: pl.DataFrame) -> str:
-    """Return the names of the included tracks that have none of some rows; empty without any."""
-    used = tables["studied_tracks"].filter("used")
+def tracks_without(tables: Tables, rows: pl.DataFrame, grey: Collection[str] = ()) -> str:
+    """Return the names of the included tracks, but for some, that have none of some rows."""
+    used = tables["studied_tracks"].filter("used", ~pl.col("track").is_in(list(grey)))
     return name_tracks(used.join(rows, on="track", how="anti"))
 
 
@@ -127,12 +136,21 @@ def name_tracks(rows: pl.DataFrame) -> str:
     return listed(rows["track"].to_list(), MOST_NAMED) if rows.height else ""
 
 
-def claim_table(rows: pl.DataFrame, used: Sequence[str]) -> ClaimTable:
-    """Return the claims of a page from the table `claims` and the included tracks."""
+def claim_table(rows: pl.DataFrame, used: Sequence[str], legend: str = "") -> ClaimTable:
+    """Return the claims of a page from the table `claims` and the included tracks.
+
+    `legend`: see `irmeta.studies.framework.claim_print.in_notation`.
+    """
     tracks = list(used) if len(used) > 1 else []
-    lines = _lines(rows, used, tracks, {})
+    often = _often(rows)
+    lines = _lines(rows, used, tracks, {}, often)
     return ClaimTable(
-        text=[_sentence(rows, len(used)), READING.format("below")],
+        text=[
+            _sentence(rows, len(used)),
+            READING.format("below"),
+            *([f"{legend}."] if legend else []),
+            *often.values(),
+        ],
         over="over tracks" if tracks else "verdict",
         tracks=tracks,
         claims=lines["paper"],
@@ -141,14 +159,18 @@ def claim_table(rows: pl.DataFrame, used: Sequence[str]) -> ClaimTable:
     )
 
 
-def matrix_table(matrix: ClaimMatrix) -> ClaimTable:
-    """Return the claims of several studies on all their tracks, in the order of the tracks."""
+def matrix_table(matrix: ClaimMatrix, in_print: bool = True) -> ClaimTable:
+    """Return the claims of several studies on all their tracks, in the order of the tracks.
+
+    `in_print`: measures have the notation of each paper.
+    """
     tracks = matrix.tracks["track"].to_list()
-    folds = dict(claim_folds(matrix))
+    rows, legend = in_notations(matrix.rows) if in_print else (matrix.rows, "")
+    folds, often = dict(claim_folds(matrix)), _often(rows)
     by_kind: dict[str, list[ClaimLine]] = {"paper": [], "check": []}
-    for of_study in matrix.rows.partition_by("study", maintain_order=True):
+    for of_study in rows.partition_by("study", maintain_order=True):
         study = find(of_study["study"][0])
-        for kind, lines in _lines(of_study, tracks, tracks, folds).items():
+        for kind, lines in _lines(of_study, tracks, tracks, folds, often).items():
             headings = [f"{study.title}. {study.paper}", *[""] * len(lines)]
             by_kind[kind] += [
                 line._replace(group=group) for line, group in zip(lines, headings, strict=False)
@@ -159,6 +181,8 @@ def matrix_table(matrix: ClaimMatrix) -> ClaimTable:
         text=[
             _sentence(matrix.rows, len(tracks)).replace("of the paper", "of the papers"),
             READING.format("of each study"),
+            *([f"{legend}."] if legend else []),
+            *often.values(),
             f"{SHADES}. Tracks {matrix.in_order_of}."
             + f" {IRMETA_BOUND} The bound is irmeta's: the paper states none." * has_ours,
         ],
@@ -191,7 +215,8 @@ def claim_folds(matrix: ClaimMatrix) -> Iterator[tuple[str, ClaimFold]]:
         if not failing.height:
             continue
         tracks = [f"{track} ({shown[claim, track]})" for track in failing["track"]]
-        heading = f"does not hold on {failing.height} of {holding.height + failing.height} tracks"
+        decided = count(holding.height + failing.height, "track")
+        heading = f"does not hold on {failing.height} of {decided}"
         medians = [
             (name.replace("_", " "), _median(holding[name], name), _median(failing[name], name))
             for name, column in FACTS.items()
@@ -229,23 +254,40 @@ def _lines(
     used: Sequence[str],
     shown: Sequence[str],
     folds: Mapping[str, ClaimFold],
+    often: Collection[str],
 ) -> dict[str, list[ClaimLine]]:
-    """Return the claims by kind, with the verdicts on the shown tracks and notes on those used."""
+    """Return the claims by kind, with the verdicts on the shown tracks and notes on those used.
+
+    `often` has reasons that the page states above the claims.
+    """
     lines: dict[str, list[ClaimLine]] = {"paper": [], "check": []}
     for of_claim in with_levels(rows).partition_by("claim", maintain_order=True):
         over, *by_track = of_claim.iter_rows(named=True)
         on = {row["track"]: row for row in by_track}
+        no_mark = NOT_EXAMINED if by_track else ABOUT_NONE
         line = ClaimLine(
             text=over["text"] + f" {IRMETA_BOUND}" * is_ours(over),
             where=over["where"],
             printed=over["printed"] or "",
             over=_mark(over),
-            tracks=[_mark(on[track]) if track in on else NOT_EXAMINED for track in shown],
-            notes=_notes(over, [on[track] for track in used if track in on]),
+            tracks=[_mark(on[track]) if track in on else no_mark for track in shown],
+            notes=_notes(over, [on[track] for track in used if track in on], often),
             fold=folds.get(over.get("id", "")),
         )
         lines[over["kind"]].append(line)
     return lines
+
+
+def _often(rows: pl.DataFrame) -> dict[str, str]:
+    """Return the sentence on each reason for which many claims cannot be said on a track."""
+    by_track = rows.filter(pl.col("track").is_not_null(), verdict=OPEN)
+    counted = by_track.group_by("why", "track", maintain_order=True).len()
+    reasons = counted.filter(pl.col("len") >= OFTEN).group_by("why", maintain_order=True)
+    return {
+        why: f"On {listed(tracks, MOST_NAMED)}, {'up to ' if len(tracks) > 1 else ''}"
+        f"{count(number, 'claim')} cannot be said: {why}."
+        for why, tracks, number in reasons.agg("track", pl.col("len").max()).iter_rows()
+    }
 
 
 def _sentence(rows: pl.DataFrame, tracks: int) -> str:
@@ -259,12 +301,18 @@ def _sentence(rows: pl.DataFrame, tracks: int) -> str:
     counts += [f"{open_ones} cannot be said"] if open_ones else []
     text = listed(counts)
     where = f" over {count(tracks, 'track')}" if tracks else ""
+    if tracks and (about_none := over["tracks"].null_count()):
+        where += f", or about no track ({about_none})"
+    few = over.filter(pl.col("verdict") == HOLDS, pl.col("tracks") < MANY_TRACKS).height
+    if tracks >= MANY_TRACKS and few:
+        where += f"; {few} of those that hold can be decided on fewer than {MANY_TRACKS} tracks"
     ours = stated.height - over.height
     are = "is" if ours == 1 else "are"
     more = (
         [f"{count(ours, 'more claim')} with a bound of irmeta {are} not counted."] if ours else []
     )
     more += [] if rows["se"].null_count() < rows.height else ["The numbers have no interval."]
+    more += [UNDECIDED_NOTE] if undecided else []
     return " ".join([f"Of {count(over.height, 'claim')} of the paper, {text}{where}.", *more])
 
 
@@ -281,13 +329,13 @@ def _mark(row: Row) -> Mark:
     return Mark(SIGNS[row["verdict"]], row["verdict"], row["shown"] or "", f"{title}.", shade)
 
 
-def _notes(over: Row, tracks: Sequence[Row]) -> list[str]:
-    """Return why it cannot be said, by reason, with the tracks of each."""
+def _notes(over: Row, tracks: Sequence[Row], often: Collection[str]) -> list[str]:
+    """Return why it cannot be said, by reason, with the tracks of each, but for some reasons."""
     if not tracks and over["verdict"] == OPEN:
         return [f"It cannot be said: {over['why']}."]
     reasons: dict[str, list[str]] = {}
     for row in tracks:
-        if row["verdict"] == OPEN:
+        if row["verdict"] == OPEN and row["why"] not in often:
             reasons.setdefault(row["why"], []).append(row["track"])
     notes = []
     for why, on in reasons.items():

@@ -63,6 +63,8 @@ UNDECIDED = "undecided"
 NO_INTERVAL = "no interval"
 EVERY = "all tracks"
 """The group of all tracks, beside those of `--track-groups`."""
+NAMED_FACTS = ("group", "year")
+"""Facts that names of tracks state: see `irmeta.studies.framework.claim_tracks`."""
 GROUP = Column("name", f"group of tracks, or {EVERY}")
 GROUPS = "irmeta.studies.framework.track_groups:groups_of"
 CLAIMS = Table(
@@ -251,9 +253,10 @@ class ClaimRunOptions(RunOptions):
     )
     independent_by: str | None = option(
         None,
-        "Count one vote per group of tracks, with an exact interval of the share of votes: a CSV "
-        "file with a column track, and its column that names the groups, or several.",
-        metavar="FILE:COLUMN[,COLUMN]",
+        "Count one vote per group of tracks, with an exact interval of the share of votes: group, "
+        "year or both, as the names of the tracks state them; or a CSV file with a column track, "
+        "and its column that names the groups, or several.",
+        metavar="group|year|FILE:COLUMN[,COLUMN]",
     )
 
     def __post_init__(self) -> None:
@@ -264,7 +267,13 @@ class ClaimRunOptions(RunOptions):
                 "choose interval, half or jackknife."
             )
         if self.independent_by is not None and ":" not in self.independent_by:
-            raise UsageError(f"independent_by = {self.independent_by!r}: write FILE:COLUMN.")
+            for name in map(str.strip, self.independent_by.split(",")):
+                if name not in NAMED_FACTS:
+                    hint = did_you_mean(name, NAMED_FACTS)
+                    raise UsageError(
+                        f"independent_by = {self.independent_by!r}: names of tracks state no "
+                        f"{name!r}. {hint} Or write FILE:COLUMN."
+                    )
 
 
 @dataclass(frozen=True)
@@ -422,6 +431,8 @@ class Show:
     printed
         By column, a function from a row to the paper's text for it, None where it prints none: a
         column beside it where there is any.
+    texts
+        By column, a function from a row to its text there, instead of its value.
     without_cutoff
         Whether measures are shown without their cutoffs, which differ by track.
     best
@@ -448,6 +459,7 @@ class Show:
     by_track: bool = False
     about: Mapping[str, str] = field(default_factory=dict)
     printed: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = field(default_factory=dict)
+    texts: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
     without_cutoff: bool = False
     join: Show | None = None
     page_only: bool = False
@@ -597,6 +609,20 @@ class Study:
         texts = (text for column in columns for text in rows[column].unique(maintain_order=True))
         named = (name for text in texts if text for name in re.split("[,:]? ", str(text)))
         return Notations.of(named, self.notation)
+
+    def in_prose(self, tables: Tables) -> Notations:
+        """Return the notations of the names in tables that have a cutoff or parameters.
+
+        Others are words of prose, such as AP for any of its normalisations.
+        """
+        frames = (tables[t.name] for t in self.tables if t.name in tables)
+        in_rows = (
+            name
+            for frame in frames
+            if "item" not in frame.columns  # of the paper's numbers, with its own names
+            for name in self.notations(frame).canonical
+        )
+        return Notations.of([name for name in in_rows if re.search("[(@]", name)], self.notation)
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call one of the study's functions; None where the study has none."""

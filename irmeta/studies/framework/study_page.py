@@ -22,9 +22,11 @@ from irmeta.options import Options
 from irmeta.phrases import count
 from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import split_tracks, to_latex
-from irmeta.report.table_grid import Grid, grid, in_grey, in_notation
+from irmeta.report.notation import Notations
+from irmeta.report.table_grid import Grid, grid, in_grey
+from irmeta.report.table_grid import in_notation as grid_in_notation
 from irmeta.schema.columns import paper_column
-from irmeta.studies.framework.claim_print import cited, claims_for_print
+from irmeta.studies.framework.claim_print import cited, claims_for_print, in_notation
 from irmeta.studies.framework.part_tables import not_compared, used_only
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
 from irmeta.studies.framework.sections import claim_table
@@ -67,8 +69,8 @@ def write_page(
     refers_to_files = sum(local(svg).stat().st_size for svg in svgs) > MOST_EMBEDDED
     pictures = pictures_in(files)
     in_print = files.facts.get("style", "paper") == "paper"
-    typeset = partial(_block, study, in_print)
     every = used_only(tables)
+    typeset = partial(_block, study, study.in_prose(every) if in_print else None)
     sections = [
         typeset(section, every, pictures) for section in study.call("sections", used, options)
     ]
@@ -80,8 +82,11 @@ def write_page(
     claims = None
     if study.claims is not None:
         included = used[STUDIED_TRACKS.name].filter("used")["track"].to_list() if tracks else []
-        claims = claim_table(tables[CLAIMS.name], included)
-        latex[CLAIMS.name] = claims_for_print(tables[CLAIMS.name], cited(study.name))
+        stated, legend = tables[CLAIMS.name], ""
+        if in_print:
+            stated, legend = in_notation(stated, study.notation)
+        claims = claim_table(stated, included, legend)
+        latex[CLAIMS.name] = claims_for_print(stated, cited(study.name), legend)
     from_what = _provenance(study, options, made)
     comments = ["; ".join(f"{label}: {value}" for label, value in from_what.items())]
     files.write_all(
@@ -161,18 +166,22 @@ Typeset = Callable[[Section, Tables, Mapping[str, Picture]], Block]
 
 def _block(
     study: Study,
-    in_print: bool,
+    prose: Notations | None,
     section: Section,
     tables: Tables,
     pictures: Mapping[str, Picture],
 ) -> Block:
-    items, heading = list[Grid | Picture](), section.heading
+    items, heading, in_print = list[Grid | Picture](), section.heading, prose is not None
     declared = [t.name for t in study.tables if t.section and heading.startswith(t.section)]
     for shown in (*section.show, *declared):
         items += _items(study, in_print, section, shown, tables, pictures)
     text = [section.text] if isinstance(section.text, str) else section.text
-    facts, notes = section.facts, section.notes
-    return Block(heading, text, items, facts, notes, section.below, section.is_first)
+    facts = section.facts
+    text, notes, below = (
+        part if prose is None else [*map(prose, part)]
+        for part in (text, section.notes, section.below)
+    )
+    return Block(heading, text, items, facts, notes, below, section.is_first)
 
 
 def _items(
@@ -204,6 +213,9 @@ def _grid(study: Study, in_print: bool, show: Show, tables: Tables) -> Grid:
         beside = _rows(show.join, tables).select(*shared, *added)
         frame = frame.join(beside, on=shared, how="left", validate="m:1", maintain_order="left")
         table = replace(table, columns={**table.columns, **added})
+    for column, text in show.texts.items():
+        texts = [text(row) for row in frame.iter_rows(named=True)]
+        frame = frame.with_columns(pl.Series(column, texts, pl.String))
     for column, printed in show.printed.items():
         texts = [printed(row) for row in frame.iter_rows(named=True)]
         if any(texts):
@@ -222,7 +234,7 @@ def _grid(study: Study, in_print: bool, show: Show, tables: Tables) -> Grid:
     )
     if show.table in study.of_orders:
         cells = in_grey(cells, "track", not_compared(tables))
-    cells = in_notation(cells, study.notations(frame)) if in_print else cells
+    cells = grid_in_notation(cells, study.notations(frame)) if in_print else cells
     caption = f"{cells.caption} {show.about.get('', '')}".strip()
     cells = replace(cells, caption=caption, by_track=show.by_track, about=show.about)
     return replace(cells, folded=True, in_latex=False) if show.page_only else cells

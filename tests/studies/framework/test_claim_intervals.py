@@ -19,6 +19,7 @@ import irmeta
 from irmeta.errors import DataError, UsageError
 from irmeta.stats.random_effects import random_effects, share_interval
 from irmeta.studies.framework import registry
+from irmeta.studies.framework.claim_tracks import named_groups
 from irmeta.studies.framework.claims import Claim, Condition, Interval, cell, claim_rows
 from irmeta.studies.framework.intervals import Drawing, interval_of, intervals, query_sets
 from irmeta.studies.framework.study import CLAIMS, ClaimRunOptions
@@ -258,6 +259,12 @@ def test_study__intervals_are_those_of_the_selection_of_queries(study, twelve, t
     assert again.tables["claims"]["se"].null_count() == again.tables["claims"].height
 
 
+def test_groups__that_names_of_tracks_state():
+    tracks = ["trec-covid-r1", "trec-covid-r2", "trec8-adhoc"]
+    assert [*named_groups(tracks, ["group"]).values()] == ["trec-covid", "trec-covid", "adhoc"]
+    assert named_groups(tracks, ["year", "group"])["trec8-adhoc"] == "1999 adhoc"
+
+
 def test_study__votes_by_a_column_of_a_file(study, twelve, tmp_path: Path):
     (name,) = twelve.tracks
     file = tmp_path / "tracks.csv"
@@ -265,9 +272,16 @@ def test_study__votes_by_a_column_of_a_file(study, twelve, tmp_path: Path):
     done = study(twelve, tmp_path / "x", figures=False, independent_by=f"{file}:corpus,year")
     over = done.tables["claims"].filter(claim="good").row(0, named=True)
     assert (over["votes"], over["share_high"]) == (1, 1.0)
-    for asked, error in ((f"{file}:corpora", "has no column 'corpora'"), ("corpus", "write FILE")):
+    for asked, error in (
+        (f"{file}:corpora", "has no column 'corpora'"),
+        ("corpus", "no 'corpus'"),
+        ("gruop", "Did you mean 'group'"),
+        ("year", "states no year"),
+    ):
         with pytest.raises((DataError, UsageError), match=error):
             study(twelve, tmp_path / "x", figures=False, independent_by=asked)
+    done = study(twelve, tmp_path / "x", figures=False, independent_by="group")
+    assert done.tables["claims"].filter(claim="good")["votes"][0] == 1
     file.write_text("track,corpus\nother,disks\n")
     with pytest.raises(DataError, match="no row of track"):
         study(twelve, tmp_path / "x", figures=False, independent_by=f"{file}:corpus")

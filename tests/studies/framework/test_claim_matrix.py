@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 import pytest
@@ -17,11 +18,16 @@ import irmeta
 from irmeta.archive import catalog
 from irmeta.errors import DataError, UsageError
 from irmeta.report.html_page import Page, render
+from irmeta.report.notation import to_text
 from irmeta.report.theme import to_spec
 from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.studies.framework import registry
 from irmeta.studies.framework.claim_matrix import ClaimMatrix
-from irmeta.studies.framework.claim_print import condition_in_words, with_levels
+from irmeta.studies.framework.claim_print import (
+    condition_in_words,
+    in_notation,
+    with_levels,
+)
 from irmeta.studies.framework.claim_tracks import (
     CLAIM_TRACKS,
     SOURCES,
@@ -36,6 +42,7 @@ from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN, STUDIED_T
 from irmeta.studies.framework.study_results import JOINED_CLAIMS
 from support import tiny
 from support.tiny import TinyOptions
+from support.typesetting import structure
 from twins import claims as naive
 
 ABOVE = Claim("above", "It is above.", "Table 1", "n", cell("numbers", "n"), "> 5", about="queries")
@@ -233,8 +240,53 @@ def test_print__claims_have_their_statistic_and_bound():
     assert "n $\\leq$ 5.000" in tex
     assert "& check &" in tex
     assert "3 tracks: trec2-web00" in tex
+    assert "It is above (Table 1)" in tex
     assert "% irmeta" in tex
     assert "% References: irmeta" in tex
+
+
+@pytest.mark.parametrize(("number", "over", "words"), [
+    (2, "most", "2 of 2 of the tracks"), (1, "all", "1 of 1 of the tracks"),
+    (3, "all", "100% of the tracks"),
+])  # fmt: skip
+def test_print__few_tracks_must_agree(number: int, over: Literal["most", "all"], words: str):
+    (row, on_track, *_) = matrix_from([7.0] * number, replace(ABOVE, over=over)).rows.to_dicts()
+    assert condition_in_words(row, on_track) == f"n > 5.000; {words}"
+
+
+def test_print__undecided_claims_are_explained():
+    assert "Undecided:" in matrix_from([7.0, 2.0], ABOVE).latex()
+    assert "Undecided:" not in matrix_from([7.0, 8.0], ABOVE).latex()
+
+
+def test_print__latex_of_any_name_is_well_formed():
+    matrix = matrix_from([7.0, 2.0, None], ABOVE, INSIDE, CHECK, ONCE)
+    named = {"above": "a_b%&#", "track": "x^{y}$~", "text": "It is <_>."}
+    rows = matrix.rows.with_columns(
+        claim=pl.col("claim").replace({"above": named["above"]}),
+        track=pl.col("track").replace({"trec2-web00": named["track"]}),
+        text=pl.lit(named["text"]),
+    )
+    facts = matrix.tracks.with_columns(
+        track=pl.col("track").replace({"trec2-web00": named["track"]})
+    )
+    hostile = replace(matrix, rows=rows, tracks=facts)
+    for by_track in (False, True):
+        assert [*structure(hostile.latex(by_track=by_track))] == []
+    tex = hostile.latex()
+    for broken in (tex.replace(" & paper &", " & ", 1), tex.replace(r"\_", "_", 1),
+                   tex.replace("}", "", 1), tex.replace(r"\end{table*}", "", 1)):  # fmt: skip
+        assert [*structure(broken)]
+
+
+def test_print__measures_are_in_the_notation_of_the_paper():
+    claim = replace(ABOVE, text="AP(norm=min) is above AP.", number="best AP(norm=min) by RareP")
+    rows, names = in_notation(
+        matrix_from([7.0], claim).rows, {"RareP": "P{@}_{Rareness}", "AP": "AP_{a}"}
+    )
+    texts = [to_text(rows[name][1]) for name in ("text", "statistic")]
+    assert texts == ["AP_b is above AP.", "best AP_b by P_Rareness"]
+    assert to_text(names) == "P_Rareness: RareP; AP_b: AP(norm=min)"
 
 
 def test_print__claims_about_no_track_name_none():
@@ -258,6 +310,16 @@ def test_print__matrix_of_sixty_tracks_is_several_floats_of_at_most_forty():
     assert "\ncheck &" not in tex
 
 
+def test_page__a_frequent_reason_is_given_once():
+    claims = [replace(ABOVE, name=f"c{i}") for i in range(9)]
+    table = matrix_table(matrix_from([7.0, None, 3.0], *claims))
+    reason = "On trec3-web01, 9 claims cannot be said: no n."
+    assert reason in table.text
+    assert not any(line.notes for line in table.claims)
+    (line, *_) = matrix_table(matrix_from([7.0, None, 3.0], *claims[:2])).claims
+    assert line.notes == ["It cannot be said on trec3-web01: no n."]
+
+
 def test_figure__of_more_cells_than_a_frame_may_have():
     claims = [replace(ABOVE, name=f"c{i}") for i in range(90)]
     spec = to_spec(matrix_from([float(i % 9) for i in range(60)], *claims).figure())
@@ -274,6 +336,9 @@ def test_figure__of_three_and_of_sixty_tracks():
         assert '"claimed/once"' not in svg, "a claim about no track has no row"
         assert "Nobody 2026" in svg
         assert '"claimed/check"' in json.dumps(to_spec(matrix.figure(checks=True)))
+        assert "Claims of Nobody 2026 on" in json.dumps(to_spec(matrix.figure(study="claimed")))
+        with pytest.raises(UsageError, match="Did you mean 'claimed'"):
+            matrix.figure(study="claimd")
     assert matrix.margins()["trec2-web00"] == "0/1", "claims with the bound of irmeta do not count"
 
 
@@ -292,6 +357,11 @@ def test_figures__of_a_fact_and_of_a_bound():
         matrix.scatter("claimed/above", "group")
 
 
+def test_margin__of_no_decided_track_is_absent():
+    matrix = matrix_from([None, None], ABOVE)
+    assert '"aside": "\\u2014"' in json.dumps(to_spec(matrix.figure()))
+
+
 def test_page__has_shades_folds_and_margins():
     matrix = matrix_from([7.0, 9.0, None, *[float(i % 9) for i in range(57)]], ABOVE, INSIDE, ONCE)
     table = matrix_table(matrix)
@@ -300,6 +370,8 @@ def test_page__has_shades_folds_and_margins():
     assert [mark.sign for mark in above.tracks[:4]] == ["yes", "yes", "open", "no"]
     assert above.tracks[1].shade == "s2"
     assert (once.fold, inside.text) == (None, "It is inside. \u2020")
+    assert {mark.words for mark in once.tracks} == {"about no track"}
+    assert "or about no track (1)" in table.text[0]
     folds = dict(claim_folds(matrix))
     fold = folds["claimed/above"]
     rows = matrix.rows.drop_nulls("track").filter(id="claimed/above")

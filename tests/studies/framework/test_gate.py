@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -11,8 +12,11 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.report.table_grid import grid, in_grey
 from irmeta.schema.columns import Column, Table
+from irmeta.studies.framework import registry
 from irmeta.studies.framework.part_tables import gated, not_compared, used_only
+from irmeta.studies.framework.sections import absent
 from irmeta.studies.framework.track_view import Saturation
+from support import tiny
 
 TRACKS = pl.DataFrame(
     [
@@ -47,6 +51,24 @@ def test_gate__without_a_compared_track_all_rows_stay():
     tables = {"studied_tracks": gated(TRACKS, 100), "orders": ROWS}
     assert used_only(tables, ["orders"])["orders"].height == 4
     assert not_compared(tables) == {}
+
+
+def test_gate__tracks_that_are_grey_are_not_absent():
+    study = replace(tiny.STUDY, of_orders=("values",))
+    tables = {"studied_tracks": gated(TRACKS, 10), "values": ROWS.clear(), "texts": ROWS.clear()}
+    assert absent(study, tables, "values") == [
+        f"{study.table('values').caption.removesuffix('.')}: absent on large: see the notes on the "
+        "track."
+    ]
+    assert "full" in absent(tiny.STUDY, tables, "values")[0]
+
+
+def test_studies__tables_with_correlations_of_orders_are_of_orders():
+    orders = ("tau", "tau_b", "rank_before", "least_tau", "turned", "swapped")
+    for name in ("depth", "innovation", "preference", "search-length"):
+        study = registry.find(name)
+        tables = [t for t in study.tables if t.by == "track" and {*t.columns} & {*orders}]
+        assert {t.name for t in tables} <= {*study.of_orders}, name
 
 
 def test_grid__rows_of_excluded_tracks_are_grey_with_the_reason():

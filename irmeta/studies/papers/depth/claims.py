@@ -59,12 +59,14 @@ def _pools(named: dict[str, list[str]]) -> Iterator[Claim]:
     table_5, everything = "Section 4, Table 5", [*named[UTILITY], *named[RECALL]]
     for level, printed in (("run", "-17% to -23% (ClueWeb09), about -1% (TREC 8)"),
                            ("group", "-41% to -49% (ClueWeb09), -3% to -4% (TREC 8)")):  # fmt: skip
-        yield Claim(f"{level}-left-out", f"Without its {level} in the pool, a system scores less.",
-                    table_5, f"mean change of scores, each {level} left out, in %",
+        text = f"Without its {level} in the pool, a system loses more than 5% of its score."
+        yield Claim(f"{level}-left-out", text, table_5,
+                    f"mean change of scores, each {level} left out, in %",
                     _left_out(level, everything), "< -5", "most", printed, ".1f",
                     about="queries", bound="irmeta")  # fmt: skip
     recall, utility = (_left_out("group", named[kind]) for kind in (RECALL, UTILITY))
-    yield Claim("recall-loses-more", "It loses more by recall than by utility measures.", table_5,
+    yield Claim("recall-loses-more", "Without its group in the pool, a system loses more by "
+                "recall than by utility measures.", table_5,
                 "change by recall minus that by utility measures, each group left out, in % points",
                 minus(recall, utility, ".1f"), "< 0", "most", format=".1f",
                 about="queries")  # fmt: skip
@@ -78,7 +80,8 @@ def _cutoffs(named: dict[str, list[str]], options: Options) -> Iterator[Claim]:
     """Yield the claims on cutoffs k deeper than the depth d of the pool (RQ3)."""
     table_7 = "Section 4, Table 7"
     texts = {UTILITY: "Utility measures lead to the same conclusions at any depth",
-             RECALL: "Recall measures do so only to the depth of the pool"}  # fmt: skip
+             RECALL: "Recall measures lead to the same conclusions only to the depth of the pool",
+             }  # fmt: skip
     for kind, column, how, holds, printed in (
         (UTILITY, "coverage", "mean", ">= 0.9", ""),
         (RECALL, "coverage", "mean", "< 0.9", ""),

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from irmeta.phrases import agreeing, count, listed
-from irmeta.schema.columns import Paper, by_name
+from irmeta.schema.columns import Paper
 from irmeta.studies.framework.sections import (
     MOST_NAMED,
     POINTER,
@@ -33,7 +33,7 @@ from irmeta.studies.papers.depth.study import (
     PRINTED_CUTOFFS,
     REUSABLE_DROP,
     REUSABLE_TAU,
-    TABLES,
+    STUDY,
     UNUSABLE_DROP,
     UNUSABLE_TAU,
 )
@@ -175,7 +175,7 @@ def _agreeing_pools(depths: dict[int | None, list[str]]) -> str:
     pools = [
         f"a pool of depth {d}" + ("" if same else f" ({listed(measures)})") for d, measures in known
     ]
-    done = "its contributors as all judgments do"
+    done = "its contributors nearly as all judgments do"
     if not pools:
         return f"no pool orders {done}"
     text = f"{listed(pools)} {agreeing(len(pools), 'orders', 'order')} {done}"
@@ -229,13 +229,12 @@ def undecided(tables: Tables, track: str) -> Iterator[str]:
         )
 
 
-DECLARED = by_name(TABLES)
 WORST = 5  # systems with the fewest judged docs on a track
 FIGURES = ("score_curves", "figure_4", "figure_5", "figure_6", "figure_7", "figure_beyond",
            "leave_out_ranks", "budget")  # fmt: skip
 """The figures of a track, in the paper's order."""
 _COMPARED = {"contributors": "The contributors", "all": "All systems"}
-_absent = partial(absent, DECLARED)
+_absent = partial(absent, STUDY)
 _printed = partial(show_printed, index=("collection", "row"))
 _printed_row = partial(show_printed, index=("collection",))
 

@@ -569,6 +569,7 @@ STUDY = Study(
     track_section=f"{HOME}.page:track_section",
     on_parts=f"{HOME}.pool:on_parts",
     of_orders=(
-        *("table_6", "ties_tau", "table_7", "volatility", "stability", "pool_budget", "guidance"),
+        *("reusability", "table_6", "ties_tau", "table_7", "volatility", "stability"),
+        *("pool_budget", "guidance", "undecided"),
     ),
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import polars as pl
 
 from irmeta.phrases import agreeing, count, listed
-from irmeta.schema.columns import Paper, by_name
+from irmeta.schema.columns import Paper
 from irmeta.studies.framework.sections import (
     MOST_SENTENCES,
     POINTER,
@@ -20,7 +21,7 @@ from irmeta.studies.framework.sections import (
 )
 from irmeta.studies.framework.study import Section, Show, Tables, read_notes
 from irmeta.studies.framework.track_groups import show_over_tracks
-from irmeta.studies.papers.innovation.study import FUZZINESS, MARKED, TABLES
+from irmeta.studies.papers.innovation.study import FUZZINESS, MARKED, MEASURES, STUDY
 from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 DATA = Paper("4 collections of 29 to 129 runs and 45 or 50 topics", "Section 4.1 and Table 1")
@@ -52,8 +53,8 @@ def rarity(tables: Tables, track: str) -> Iterator[str]:
         return
     lost, alone = (int(rows.filter(retrieved_by=n)["docs"].sum()) for n in (0, 1))
     yield (
-        f"On {track}, no system retrieves {lost:,} ({lost / total:.0%}), and one system alone "
-        f"{alone:,} ({alone / total:.0%}) of {count(total, 'relevant doc')}."
+        f"On {track}, {lost:,} ({lost / total:.0%}) of {count(total, 'relevant doc')} are found "
+        f"by no system, and {alone:,} ({alone / total:.0%}) by one system alone."
     )
 
 
@@ -196,8 +197,7 @@ def labels(tables: Tables, track: str) -> Iterator[str]:
             )
 
 
-DECLARED = by_name(TABLES)
-_absent = partial(absent, DECLARED, reason="too few systems, queries or docs")
+_absent = partial(absent, STUDY, reason="too few systems, queries or docs")
 OWN = "each system is a group of its own"
 WORST = 10  # systems of a track that are shown
 FIGURES = ("docs_by_holders", "figure_1", "figure_2", "contributions", "overlap", "gaming",
@@ -212,6 +212,12 @@ _COUNTED = {
     ),
 }
 """Words for the values of `counted` that need other words, each with a note."""
+
+
+def _baselines(options: Options) -> Mapping[str, Callable[[Mapping[str, Any]], str]]:
+    """Return the text of a measure by row: without rarity at alpha = 0, as the paper prints it."""
+    plain = {options.family(measure): options.name(measure, 0.0) for measure in MEASURES}
+    return {"measure": lambda row: row["measure"] if row["alpha"] else plain[row["measure"]]}
 
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
@@ -309,6 +315,7 @@ def _power(tables: Tables, options: Options) -> Section:
                 {"test": ("t-unpaired",)},
                 ("track", "level"),
                 best="column",
+                texts=_baselines(options),
                 caption=f"Significantly different pairs (Table 1){of}.",
             ),
             *show_over_tracks(
@@ -319,6 +326,7 @@ def _power(tables: Tables, options: Options) -> Section:
                     {"test": ("t-unpaired",)},
                     ("group", "level"),
                     best="column",
+                    texts=_baselines(options),
                 ),
             ),
             Show(
@@ -348,7 +356,7 @@ def _stability(tables: Tables, options: Options) -> Section:
             "neither system. Under mix=convex, measures follow Eq. 4, at alphas up to 1.",
         ],
         [
-            Show("table_2", papers, of_paper, "track", best="column"),
+            Show("table_2", papers, of_paper, "track", best="column", texts=_baselines(options)),
             *show_over_tracks(
                 tables,
                 Show(
@@ -357,6 +365,7 @@ def _stability(tables: Tables, options: Options) -> Section:
                     of_paper,
                     "group",
                     best="column",
+                    texts=_baselines(options),
                 ),
             ),
             Show(
@@ -381,13 +390,14 @@ def _fewer_systems(tables: Tables, options: Options) -> Section:
         "and S of the draw alone; tau-b is that of their order with their order among all systems.",
         [
             "fewer_systems",
-            Show("table_3", papers, pivot="systems"),
+            Show("table_3", papers, pivot="systems", texts=_baselines(options)),
             *show_over_tracks(
                 tables,
                 Show(
                     "table_3_tracks",
                     ("group", "measure", "alpha", "systems", "tau_b"),
                     pivot="systems",
+                    texts=_baselines(options),
                 ),
             ),
             Show(

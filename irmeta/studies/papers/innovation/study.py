@@ -579,5 +579,8 @@ STUDY = Study(
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
-    of_orders=("figure_2", "table_1", "table_2", "table_3", "swaps", "dethroned"),
+    of_orders=(
+        *("figure_2", "table_1", "table_2", "table_3", "swaps", "dethroned"),
+        *("gaming", "gaming_effects", "pool_bias", "label_sets"),
+    ),
 )

@@ -125,7 +125,8 @@ def _interleaving(options: Options) -> Iterator[Claim]:
         ("interleaving-dcg", "With users of DCG, offline interleaving agrees less with RPP than "
          "with uniform users.", "Pearson's r of RPP and OI(p=dcg) minus that of RPP and OI",
          minus(dcg, uniform), "< 0", "0.94 against 0.98"),
-        ("interleaving-nearest", "It still agrees more with RPP than the measures do.",
+        ("interleaving-nearest", "With users of DCG, offline interleaving still agrees more "
+         "with RPP than the measures do.",
          "Pearson's r of RPP and OI(p=dcg) minus the greatest of AP, nDCG, AvgSL and RR",
          minus(dcg, r_most), "> 0", "higher"),
         ("interleaving-signs", "RPP and offline interleaving prefer the same list more often than "

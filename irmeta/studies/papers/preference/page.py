@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from irmeta.phrases import count
-from irmeta.schema.columns import Paper, by_name
+from irmeta.phrases import count, listed
+from irmeta.schema.columns import Paper
+from irmeta.studies.framework.claim_print import MOST_NAMED as NAMED_IN_PRINT
 from irmeta.studies.framework.sections import (
     POINTER,
     absent,
@@ -16,7 +17,7 @@ from irmeta.studies.framework.sections import (
     show_printed,
 )
 from irmeta.studies.framework.study import Section, Show, Tables, read_notes
-from irmeta.studies.papers.preference.study import POINTS, TABLES
+from irmeta.studies.papers.preference.study import POINTS, STUDY
 from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
 DATA = Paper("16 datasets of 21 to 110 runs and 43 to 17,564 requests", "Table 1")
@@ -24,7 +25,6 @@ CHOICES = read_notes("irmeta.studies.papers.preference")["choices"]
 """Choices made here, and errors of the paper and its code."""
 
 
-DECLARED = by_name(TABLES)
 FIGURES = ("figure_2", "figure_4", "figure_5", "figure_6", "figure_7")
 """The figures of a track, in the paper's order."""
 _TESTED = {
@@ -89,7 +89,7 @@ def _levels(tables: Tables, options: Options) -> Section:
         "Differences by recall level (Figures 2 and 4)",
         [*text, POINTER],
         ["unequal_levels", show_printed("Figure 2")],
-        notes=absent(DECLARED, tables, "figure_4"),
+        notes=absent(STUDY, tables, "figure_4"),
     )
 
 
@@ -146,9 +146,10 @@ def _orders(tables: Tables, options: Options) -> Section:
 
 def _over(rows: pl.DataFrame) -> str:
     """Return over which tracks a correlation is a mean, or on which track it is."""
-    tracks = rows.filter(pl.col("tau_b").is_not_nan()).unique("track", maintain_order=True)
-    number = f"the {tracks.height} tracks " if tracks.height > 1 else ""
-    return f"{'mean over' if number else 'on'} {number}{name_tracks(tracks) or 'no track'}"
+    tracks = rows.filter(pl.col("tau_b").is_not_nan())["track"].unique(maintain_order=True)
+    number = f"the {len(tracks)} tracks " if len(tracks) > 1 else ""
+    named = listed(tracks.to_list(), NAMED_IN_PRINT) if len(tracks) else "no track"
+    return f"{'mean over' if number else 'on'} {number}{named}"
 
 
 def _fewer(tables: Tables, options: Options) -> Section:
@@ -178,7 +179,7 @@ def _separated(tables: Tables, options: Options) -> Section:
     )
     shown = [
         Show(table, ("track", "measure", "percent", "printed"), {"part": (part,)}, "measure",
-             f"{table}{letter}", DECLARED[table].caption.replace(")", f"{letter})"), "row")
+             f"{table}{letter}", STUDY.table(table).caption.replace(")", f"{letter})"), "row")
         for table in ("table_3", "table_4")
         for part, letter in (("single", "a"), ("subtopic", "b"))
         if tables[table].filter(part=part).height

@@ -457,11 +457,10 @@ STUDY = Study(
         "orders",
         "order_agreement",
         "table_2",
-        "figure_5",
-        "figure_6",
-        "figure_7",
+        *("figure_5", "figure_5_points", "figure_6", "figure_7"),
         "table_3",
         "table_4",
         "label_noise",
+        "opponents",
     ),
 )

@@ -105,7 +105,7 @@ def _by_both(
     if claim.number == number:
         yield claim
         return
-    text = f"{claim.text.removesuffix('.')}, missed docs below rank D."
+    text = f"{claim.text.removesuffix('.')}, with missed docs counted below rank D."
     check = replace(claim, name=f"{claim.name}-deep", text=text, number=number, printed="",
                     statistic=statistic, over=over or claim.over, check=True)  # fmt: skip
     yield replace(claim, beside=(check.name, "unretrieved=depth"))
@@ -146,7 +146,8 @@ def _correspondence(options: Options) -> Iterator[Claim]:
                 bound="irmeta")  # fmt: skip
     deep = options.deep[asl]
     yield from _by_both(
-        Claim("map-not-asl", "It has little correspondence with their best ASL.",
+        Claim("map-not-asl", "The best MAP of the tracks has little correspondence with their best "
+              "ASL.",
               "Section 4.2, Figures 3 and 4", number.format(asl), partial(rho, measure=asl),
               "-0.5 to 0.5", "once", format=".2f", about="queries", bound="irmeta"),
         number.format(deep), partial(rho, measure=deep),
@@ -414,12 +415,12 @@ def _weights(options: Options) -> Iterator[Claim]:
     yield Claim("map-squashes", text, a1, "median over runs of (1 + 1/MAP) / ASL", squashed, "< 1",
                 "most", "3.2 for lengths of 10,000", ".2f", about="queries",
                 bound="irmeta")  # fmt: skip
-    yield Claim("worked-lengths", "It turns search lengths of 10,000 into lengths of 3.2.", a1,
+    yield Claim("worked-lengths", "MAP turns search lengths of 10,000 into lengths of 3.2.", a1,
                 "equivalent length of 10,000", lambda _: worked, "3.15 to 3.25", "once",
                 "1, 1, 1, 2.1, 2.7, 2.9, 3, 3.2, 3.2", ".2f")  # fmt: skip
     yield Claim("rank-2", "By P, ranks 1 and 1000 average to rank 2.", "Section 3.2, Eq. 9",
                 "rank of the mean precision", lambda _: harmonic_mean(RANKS), "1.9 to 2.1", "once",
                 "2")  # fmt: skip
-    yield Claim("rank-500", "By 1/P, they average to a rank midway.", "Section 3.2, Eq. 10",
-                "mean of both ranks", lambda _: float(RANKS.mean()), "495 to 505", "once",
-                "500", ".1f")  # fmt: skip
+    yield Claim("rank-500", "By 1/P, ranks 1 and 1000 average to a rank midway.",
+                "Section 3.2, Eq. 10", "mean of both ranks", lambda _: float(RANKS.mean()),
+                "495 to 505", "once", "500", ".1f")  # fmt: skip

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from irmeta.phrases import count
+from irmeta.phrases import count, listed
 from irmeta.schema.columns import Paper
-from irmeta.studies.framework.sections import data_section, name_tracks
+from irmeta.studies.framework.claim_print import MOST_NAMED as NAMED_IN_PRINT
+from irmeta.studies.framework.part_tables import not_compared
+from irmeta.studies.framework.sections import data_section, tracks_without
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.framework.systems import ROLES
 from irmeta.studies.papers.search_length.compute import CHAINS, TABLE_1
@@ -104,7 +106,8 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
 
 def _reordering(tables: Tables, chains: Sequence[str], name: str, what: str) -> Iterator[Show]:
     """Yield Table 2 of some chains, with both choices for docs not retrieved side by side."""
-    tracks = name_tracks(tables["reordering"].unique("track", maintain_order=True)) or "no track"
+    averaged = tables["reordering"]["track"].unique(maintain_order=True).to_list()
+    tracks = listed(averaged, NAMED_IN_PRINT) if averaged else "no track"
     for suffix, number, over, columns in (
         ("", "Reordering of systems by", f"mean over {tracks}", ("delta_sort", "tau")),
         ("_values", "New over old values of systems with", f"mean over all systems of {tracks}",
@@ -155,8 +158,8 @@ def _two_techniques(tables: Tables, options: Options) -> Section:
         "RRIE is the improvement of the second over the first, as a share of the first's distance "
         "from a perfect system (Eqs. 11 and 12)."
     )
-    missing = used.join(tables["table_1"], on="track", how="anti")["track"]
-    notes = [f"{track} lacks a system for one of the two sides." for track in missing]
+    missing = tracks_without(tables, tables["table_1"], not_compared(tables))
+    notes = [f"No system for one of the two sides: {missing}."] if missing else []
     shown = [Show("table_1", printed=printed)]
     return Section("Two techniques (Section 4.3, Table 1)", text, shown, notes=notes)
 

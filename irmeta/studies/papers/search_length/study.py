@@ -416,6 +416,8 @@ STUDY = Study(
     figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
-    of_orders=("table_1", "asl_differences", "reordering", "moves", "furthest"),
+    of_orders=(
+        *("table_1", "asl_differences", "reordering", "moves", "furthest", "depth_sensitivity"),
+    ),
     splits_tracks=True,
 )
