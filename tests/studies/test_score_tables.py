@@ -104,8 +104,8 @@ def test_score_tables__give_the_rows_that_a_store_gives(tmp_path: Path):
         judges=[f"judge={files['judge']}"],
         **options,
     )
-    for table in ("leaderboards", "decisiveness", "query_noise", "conclusions", "queries", "top",
-                  "mixtures", "least_labelled", "corrected"):  # fmt: skip
+    for table in ("leaderboards", "decisiveness", "query_noise", "conclusions", "single_queries",
+                  "top", "mixtures", "least_labelled", "corrected"):  # fmt: skip
         expected, rows = (of.tables[table].drop("track") for of in (by_labels, by_values))
         assert expected.height, table
         assert rows.columns == expected.columns

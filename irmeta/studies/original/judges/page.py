@@ -515,7 +515,7 @@ def filling_text(tables: Tables, what: tuple[str, str], name: pl.Expr) -> Iterat
     yield (
         "Holes: to fill docs of teams left out of the pool with the judge's labels helps with "
         f"{helped} of {count(rows.height, *what)}, and does harm with {harmed}, beside nonrelevant "
-        f"holes (mean tau-b {base:.3f})."
+        f"holes (mean tau-b {base:.3f}); with {rows.height - helped - harmed} neither is shown."
         + (f" Below these: {listed(named, MOST_NAMED)}." if named else "")
     )
 

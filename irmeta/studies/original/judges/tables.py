@@ -605,6 +605,31 @@ TABLES = (
                                         "winning rate, by query"),
     }, caption="The alternative annotator test: may a judge replace one of several people?",
        section="Judges beside people", only_filled=True),
+    Table("filling", ("track", "judge", "way"), {
+        **BY_MEASURE,
+        "way": Column("name", "docs without a label are nonrelevant; filled: labelled by the "
+                      "judge, with the map of its grades; condensed: removed from the lists; judge "
+                      "alone: all labels are the judge's"),
+        "queries": stored("count", "queries that both labelled"),
+        "teams": stored("count", "teams, half of which are left out of the pool"),
+        "draws": stored("count", "random halves"),
+        "labelled": percent("mean share of the reference's labels that remain: those of docs in "
+                            "the first ranks of the other teams", "labels left", show="page"),
+        **_spanned("tau", "mean tau-b with the reference's order by all its labels",
+                   f"{_DEVIATIONS}, over draws and queries", "tau-b"),
+        **_spanned("places", "mean places by which systems of the teams left out stand higher than "
+                   "by all labels of the reference", f"{_DEVIATIONS}, over draws and queries",
+                   "places of new teams"),
+        **_spanned("difference", "tau-b minus that of docs without a label as nonrelevant; NaN: "
+                   "that itself", f"{_DEVIATIONS}, over draws and queries", "beside nonrelevant"),
+        "raised": percent("share of draws with a greater tau-b than nonrelevant", "draws above",
+                          show="page"),
+        "excess": _real("mean grade of filled docs minus that by the reference; NaN: not filled",
+                        "error of grades"),
+        "verdict": Column("text", "helps: the interval of the difference is above 0; does harm: "
+                          "below; else not shown; null: undefined", True),
+    }, caption="Orders of systems where half of the teams were left out of the pool.",
+       section="Holes", only_filled=True),
     Table("holes", ("track", "judge", "system"), {
         **BY_MEASURE,
         "system": SYSTEM,
@@ -634,31 +659,6 @@ TABLES = (
         "filled": _real("grade by which docs without a label by the reference are filled; NaN: "
                         "drawn"),
     }, caption="Grades of judges on the scale of the reference.", folded=True, latex=False,
-       section="Holes", only_filled=True),
-    Table("filling", ("track", "judge", "way"), {
-        **BY_MEASURE,
-        "way": Column("name", "docs without a label are nonrelevant; filled: labelled by the "
-                      "judge, with the map of its grades; condensed: removed from the lists; judge "
-                      "alone: all labels are the judge's"),
-        "queries": stored("count", "queries that both labelled"),
-        "teams": stored("count", "teams, half of which are left out of the pool"),
-        "draws": stored("count", "random halves"),
-        "labelled": percent("mean share of the reference's labels that remain: those of docs in "
-                            "the first ranks of the other teams", "labels left", show="page"),
-        **_spanned("tau", "mean tau-b with the reference's order by all its labels",
-                   f"{_DEVIATIONS}, over draws and queries", "tau-b"),
-        **_spanned("places", "mean places by which systems of the teams left out stand higher than "
-                   "by all labels of the reference", f"{_DEVIATIONS}, over draws and queries",
-                   "places of new teams"),
-        **_spanned("difference", "tau-b minus that of docs without a label as nonrelevant; NaN: "
-                   "that itself", f"{_DEVIATIONS}, over draws and queries", "beside nonrelevant"),
-        "raised": percent("share of draws with a greater tau-b than nonrelevant", "draws above",
-                          show="page"),
-        "excess": _real("mean grade of filled docs minus that by the reference; NaN: not filled",
-                        "error of grades"),
-        "verdict": Column("text", "helps: the interval of the difference is above 0; does harm: "
-                          "below; else not shown; null: undefined", True),
-    }, caption="Orders of systems where half of the teams were left out of the pool.",
        section="Holes", only_filled=True),
     Table("families", ("track", "judge", "family"), {
         "track": TRACK,
