@@ -143,7 +143,10 @@ def _type(one: Any, kind: Any) -> str:
 def _keyword(one: Any) -> str:
     """Return the type of an option as a keyword: a field of several values takes one, too."""
     text = re.sub(r"tuple\[(\w+), \.\.\.\]", r"\1 | Iterable[\1]", str(one.type))
-    return f"{text} | np.random.Generator" if one.metadata["generator"] else text
+    also = {"generator": "np.random.Generator", "frame": "pl.DataFrame"}
+    named = [name for name in text.split(" | ") if name != "None"]
+    named += [name for key, name in also.items() if one.metadata[key]]
+    return " | ".join([*named, *(["None"] if text.endswith("| None") else [])])
 
 
 def _of_operation(cls: type[Options]) -> Iterator[str]:
@@ -176,7 +179,7 @@ def policy_keywords() -> str:
         "from collections.abc import Iterable, Mapping, Sequence\n"
         "from typing import TYPE_CHECKING, TypedDict\n\n"
         f"from irmeta.policies import (\n{''.join(f'    {name},{chr(10)}' for name in names)})\n\n"
-        "if TYPE_CHECKING:\n    import numpy as np\n"
+        "if TYPE_CHECKING:\n    import numpy as np\n    import polars as pl\n"
     )
     classes = [
         "\n".join(

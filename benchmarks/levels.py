@@ -1,10 +1,10 @@
-"""How often tests over classes of queries, datasets and snapshots reject what is true.
+"""How often tests over classes and clusters of queries, datasets and snapshots reject what is true.
 
     python benchmarks/levels.py [TABLES]
 
 Each line is a share of made tables, with its standard error, on which a test at level .05 rejects a
-true hypothesis, or a 95 % interval covers the truth. The docs of classes, replicates and many
-tracks state these numbers.
+true hypothesis, or a 95 % interval covers the truth. The docs of classes, clusters, replicates and
+many tracks state these numbers.
 """
 
 from __future__ import annotations
@@ -12,17 +12,22 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
+from irmeta.results.matrix import Matrix
 from irmeta.stats.interactions import (
     class_moments,
     interaction_test,
     max_t_over_classes,
     reversal_p,
 )
+from irmeta.stats.pairs import BASELINE_TESTS, pairwise
+from irmeta.stats.replicates import over_clusters
 from irmeta.stats.snapshots import change_of_mean
+from irmeta.stats.weighted import CLUSTERED_TESTS
 
 SEED, RESAMPLES = 1, 500
 Line = tuple[str, np.ndarray]
@@ -71,6 +76,32 @@ def of_classes(tables: int) -> Iterator[Line]:
         yield f"max-t over classes: {about}", np.array(least) <= 0.05
 
 
+def of_clusters(tables: int, clusters: int = 40) -> Iterator[Line]:
+    """Yield the levels of tests of clusters of queries, and of the same tests of queries.
+
+    Values have an intra-cluster correlation of .8; clusters have 4 queries, or 1 to 7.
+    """
+    for sizes in (np.full(clusters, 4), np.resize(np.arange(1, 8), clusters)):
+        about = f"{clusters} clusters of {sizes.min()} to {sizes.max()} queries"
+        of_query = {str(q): str(c) for q, c in enumerate(np.repeat(range(clusters), sizes))}
+        for test in CLUSTERED_TESTS:
+            rng, rejects = np.random.default_rng(SEED), list[tuple[bool, bool]]()
+            how: Any = {"baseline": "a" if test in BASELINE_TESTS else None, "resamples": RESAMPLES}
+            for table in range(tables):
+                of_cluster = np.repeat(rng.normal(size=(clusters, 2)), sizes, axis=0)
+                values = of_cluster + rng.normal(size=(sizes.sum(), 2)) / 2
+                matrix = Matrix(values, tuple(of_query), ("a", "b"))
+                whole = over_clusters(matrix, of_query, once=False)
+                both = (
+                    pairwise(of, test, rng=table, clusters=text, **how).p_adjusted[0, 1] <= 0.05
+                    for of, text in ((whole, "clusters"), (matrix, ""))
+                )
+                rejects.append(tuple(both))
+            by_cluster, by_query = np.array(rejects).T
+            yield f"{test} of {about}", by_cluster
+            yield f"{test} of their queries", by_query
+
+
 def of_datasets(tables: int, datasets: int = 6) -> Iterator[Line]:
     """Yield the coverage of intervals of a mean over datasets."""
     rng = np.random.default_rng(SEED)
@@ -101,7 +132,8 @@ def of_snapshots(tables: int, queries: int = 30) -> Iterator[Line]:
 
 def main(tables: int) -> None:
     """Print one line per test and kind of table."""
-    for lines in (of_classes(tables), of_datasets(tables), of_snapshots(tables)):
+    parts = (of_classes, of_clusters, of_datasets, of_snapshots)
+    for lines in (part(tables) for part in parts):
         for name, hits in lines:
             error = hits.std() / math.sqrt(len(hits))
             print(f"{name:62} {hits.mean():.3f} +- {error:.3f}", flush=True)

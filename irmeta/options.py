@@ -52,6 +52,7 @@ def option(
     shown: bool | str = True,
     recorded: str | None = None,
     generator: bool = False,
+    frame: bool = False,
     share: bool = False,
 ) -> Any:
     """Declare a field of `Options`.
@@ -90,6 +91,8 @@ def option(
         Name in records; default the field's name.
     generator
         Whether a numpy `Generator` is accepted too, as in place of a random seed.
+    frame
+        Whether a polars frame is accepted too, as in place of a file.
     share
         Whether a number must be between 0 and 1, both excluded, as a significance level.
     """
@@ -109,6 +112,7 @@ def option(
         "shown": shown,
         "recorded": recorded,
         "generator": generator,
+        "frame": frame,
         "share": share,
     }
     return field(default=default, metadata=rule)
@@ -174,6 +178,8 @@ class Options:
             value = getattr(self, one.name)
             if one.metadata["generator"] and hasattr(value, "bit_generator"):
                 value = "a generator"
+            if one.metadata["frame"] and hasattr(value, "write_csv"):
+                value = "a frame"
             record[one.metadata["recorded"] or one.name] = (
                 list(value) if isinstance(value, tuple) else value
             )
@@ -193,7 +199,12 @@ class Options:
     def changed(self) -> dict[str, Any]:
         """Return the values that are not the default, by option."""
         values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
-        return {name: value for name, (value, default) in values.items() if value != default}
+        frames = [declared.name for declared in fields(self) if declared.metadata["frame"]]
+        return {
+            name: value
+            for name, (value, default) in values.items()
+            if (value is not default if name in frames else value != default)
+        }
 
     @property
     def files(self) -> dict[str, str]:
@@ -264,7 +275,8 @@ def _written(one: Field[Any], kind: Any) -> str:
         item = get_args(plain)[0].__name__
         return f"{item} or sequence of {item}"
     name = getattr(plain, "__name__", str(plain))
-    return f"{name} or Generator" if one.metadata["generator"] else name
+    also = {"generator": "Generator", "frame": "DataFrame"}
+    return " or ".join([name, *(text for key, text in also.items() if one.metadata[key])])
 
 
 def _checked(one: Field[Any], kind: Any, value: Any) -> Any:
@@ -297,6 +309,8 @@ def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
     if kind not in _ACCEPTED:  # an executor or a callback: its user checks it
         return value
     if one.metadata["generator"] and hasattr(value, "bit_generator"):
+        return value
+    if one.metadata["frame"] and hasattr(value, "write_csv"):
         return value
     if one.metadata["share"]:
         check_share(one.name, value)

@@ -38,6 +38,8 @@ Missing = Literal["error", "common", "zero"]
 """What becomes of a query without a value of a system that has one of another system."""
 Alternative = Literal["two-sided", "greater", "less"]
 """What a test looks for: a difference, or only a system's greater or smaller mean."""
+VarianceEstimator = Literal["anova", "reml"]
+"""Estimator of variance components: mean squares, or restricted maximum likelihood."""
 MeanInterval = Literal["t", "bootstrap"]
 """Method of the confidence interval of a mean: see `irmeta.stats.mean_intervals`."""
 Test = Literal[

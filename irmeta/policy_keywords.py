@@ -21,10 +21,12 @@ from irmeta.policies import (
     PreferenceTest,
     RunFormat,
     TieOrder,
+    VarianceEstimator,
 )
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
 
 
 class EvalChoices(TypedDict, total=False):
@@ -234,7 +236,9 @@ class CompareKeywords(TypedDict, total=False):
     alpha: float
     missing: Missing
     baseline: str | Iterable[str] | None
-    replicates: str | None
+    replicates: str | pl.DataFrame | None
+    components: VarianceEstimator
+    resample_by: str | pl.DataFrame | None
     alternative: Alternative
     resamples: int
     rng: int | np.random.Generator

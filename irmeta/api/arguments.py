@@ -25,6 +25,7 @@ from irmeta.policies import (
     Opponents,
     PreferenceTest,
     Test,
+    VarianceEstimator,
 )
 
 OptionsT = TypeVar("OptionsT", bound=Options)
@@ -172,13 +173,36 @@ class CompareOptions(Resampling):
     )
     replicates: str | None = option(
         None,
-        "CSV or TSV of runs and their methods (columns system, method): runs of one method, as of "
-        "several seeds or query variants, are averaged on each query before the tests.",
-        metavar="FILE",
-        doc="File of runs and their methods, with the columns system and method: runs of one "
-        "method, such as seeds, folds or query variants, are averaged on each query before the "
-        "tests, since replicates are no independent queries. Attribute `replicates` of the result "
-        "has their spread.",
+        "Column of the tracks' systems.csv, or CSV or TSV of runs and their methods (columns "
+        "system, method): runs of one method, as of several seeds or folds, are averaged on each "
+        "query before the tests.",
+        metavar="COLUMN|FILE",
+        frame=True,
+        doc="Methods of runs: a file or frame with the columns system, method and, where tracks "
+        "share names, track; or, of a store, the name of a column of the tracks' "
+        "``systems.csv``. Runs of one method, such as seeds or folds, are averaged on each query "
+        "before the tests, since they share the queries. Attribute `replicates` of the result has "
+        "their spread.",
+    )
+    components: VarianceEstimator = option(
+        "anova",
+        "With --replicates, estimator of the variance components: mean squares, or restricted "
+        "maximum likelihood.",
+        doc="Estimator of the variance components of `replicates`: see `irmeta.stats.facet_study`.",
+    )
+    resample_by: str | None = option(
+        None,
+        "Column of the tracks' queries.csv, or CSV or TSV of queries and their clusters (columns "
+        "query, cluster): tests flip and draw whole clusters; of fewer than 20, a t-test of their "
+        "means replaces them.",
+        metavar="COLUMN|FILE",
+        frame=True,
+        doc="Clusters of queries that are not independent, such as variants or turns of a "
+        "dialogue: a file or frame with the columns query, cluster and, where tracks share names, "
+        "track; or, of a store, the name of a column of the tracks' ``queries.csv``. Tests and "
+        "rank sets flip the signs of whole clusters, or draw them: see `irmeta.stats.pairwise`. "
+        "With fewer than 20 clusters, a t-test of their means replaces every other test. Variants "
+        "of a query (column variant_of) are else averaged before the tests.",
     )
     alternative: Alternative = option(
         "two-sided",

@@ -36,8 +36,15 @@ from irmeta.results.scores import without_zero_counts
 from irmeta.stats.baselines import relative_differences
 from irmeta.stats.discriminative_power import indistinguishable_groups
 from irmeta.stats.orders import round_means
-from irmeta.stats.pairs import COMPLETE_TESTS, CORRECTION_NAMES, OF_BOLD, Pairs, printed_systems
+from irmeta.stats.pairs import (
+    COMPLETE_TESTS,
+    CORRECTION_NAMES,
+    OF_BOLD,
+    Pairs,
+    printed_systems,
+)
 from irmeta.stats.rank_confidence import RankSets, rank_sets
+from irmeta.stats.weighted import LEAST_CLUSTERS, linearised
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Line, Part, Result, Summary, SummaryList
 from irmeta.trec.system_names import printed_names
@@ -47,13 +54,13 @@ if TYPE_CHECKING:
 
     from irmeta.api.robust import Robust
     from irmeta.stats.interactions import SegmentTables
-    from irmeta.stats.replicates import ReplicateTables
+    from irmeta.stats.replicates import ReplicateTables, VariantTables
 
 
 MORE_TABLES = (
     *("conclusions", "conditions", "best"),
     *("interactions", "segment_tests"),
-    *("methods", "components"),
+    *("methods", "components", "needed", "variants"),
 )
 """Tables of robust comparisons, and of those by segment: see `Comparisons`."""
 
@@ -159,7 +166,10 @@ class Comparison(Result):
         )
         ranks = f"rank_low, rank_high, tier: {self.rank_sets.text}" if self.rank_sets else ""
         effects = f"effect: {pairs.effect_text}" if effect else ""
-        return [tested, *filter(None, [effects, self.relative_text, ranks if sets else ""])]
+        column = self.settings.get("variants_column")
+        averaged = f"queries: each the mean over its variants ({column})" if column else ""
+        more = (pairs.clusters, averaged, effects, self.relative_text, ranks if sets else "")
+        return [tested, *filter(None, more)]
 
     def groups(self) -> pl.DataFrame | None:
         """Return letters for the groups of systems without a significant difference.
@@ -243,17 +253,21 @@ class Comparisons(SummaryList[Comparison]):
         (each pair in each segment, corrected over all segments and pairs).
     replicates : ReplicateTables or None
         What `compare` found with ``replicates=``: the frames `methods` (spread of the runs of each
-        method) and `components` (variance of methods, replicates and queries).
+        method), `components` (variance of methods, replicates and queries) and `needed` (queries
+        for reliable means, by the number of replicates).
+    variants : VariantTables or None
+        What `compare` found of queries with variants, which it averages: the frame `variants`.
     """
 
     robust: Robust | None = None
     by_segment: SegmentTables | None = None
     replicates: ReplicateTables | None = None
+    variants: VariantTables | None = None
     unjudged: Callable[[], Unjudged] | None = None
 
     def more_tables(self) -> dict[str, pl.DataFrame]:
-        """Return the frames of `robust`, `by_segment` and `replicates` by name; or none."""
-        tables = (self.robust, self.by_segment, self.replicates)
+        """Return the frames of `robust`, `by_segment`, `replicates` and `variants` by name."""
+        tables = (self.robust, self.by_segment, self.replicates, self.variants)
         return {n: frame for of in tables if of is not None for n, frame in of._asdict().items()}
 
     def table(
@@ -464,9 +478,9 @@ class Comparisons(SummaryList[Comparison]):
         for compared in self:
             used = compared.pairs.queries[compared.pairs.upper]
             by_track[compared.pairs.track] += used.tolist()
+        nouns = ("cluster", "clusters") if pairs.clusters else ("query", "queries")
         queries = [
-            f"{_span(numbers)} {agreeing(max(numbers), 'query', 'queries')}"
-            f"{f' of {track}' if track else ''}"
+            f"{_span(numbers)} {agreeing(max(numbers), *nouns)}{f' of {track}' if track else ''}"
             for track, numbers in by_track.items()
             if numbers
         ]
@@ -583,7 +597,10 @@ def comparison(
     place = np.searchsorted(np.sort(worst_last), worst_last) + 1
     is_every = pairs.baseline is None
     has_sets = is_every and not pairs.weighted
-    sets = rank_sets(seen, confidence=1 - alpha, rng=rng) if has_sets else None
+    if pairs.clusters:
+        has_sets &= len(seen.queries) >= LEAST_CLUSTERS
+    ranked_by = linearised(seen) if pairs.clusters else seen
+    sets = rank_sets(ranked_by, confidence=1 - alpha, rng=rng) if has_sets else None
     facts = _counts(pairs, means, alpha, sets) if is_every else _against(pairs, alpha)
     if relative:
         base = pairs.systems.index(str(pairs.baseline))

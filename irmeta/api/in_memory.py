@@ -32,8 +32,8 @@ from irmeta.trec.readers.files import refuse_without_tables
 from irmeta.trec.source import track_of_files
 
 if TYPE_CHECKING:
+    from irmeta.results.factors import Factor, Segments
     from irmeta.results.query_weights import QueryWeights
-    from irmeta.results.segments import Segments
 
 
 @shows_progress("Reading")
@@ -296,6 +296,7 @@ class EvaluateChoices(Policies, total=False):
     summary: str | Iterable[str] | None
     segments: Segments | pl.DataFrame | str | Path | None
     query_weights: QueryWeights | pl.DataFrame | str | Path | None
+    resample_by: Factor | pl.DataFrame | str | Path | None
 
 
 @shows_progress("Evaluating")
@@ -331,7 +332,7 @@ def evaluate(
         duplicates, malformed, run_format, drop_self, grade_digits, comments, subtopics, drop_docs,
         chunks, columns, queries, negative, pool_order, pool_depth, pool_without, system, query,
         query_file; rel as in `from_data`; memory, for a collection, as in `read`; segments,
-        query_weights and summary as in `Store.evaluate`.
+        query_weights, resample_by and summary as in `Store.evaluate`.
 
     Returns
     -------
@@ -370,6 +371,8 @@ def evaluate(
     given: Any = dict(choices)
     rel = given.pop("rel", None)
     of_means = (given.pop("segments", None), given.pop("query_weights", None))
+    if (resample_by := given.pop("resample_by", None)) is not None and interval is None:
+        raise UsageError("`resample_by` is of intervals: name one by `interval`.")
     if (summary := given.pop("summary", None)) is not None:
         check_summary(summary, per_query=per_query)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
@@ -383,7 +386,7 @@ def evaluate(
         wanted: Any = "default" if runs is None and measures is None else runs or measures
         asked = {"track": track, "per_query": per_query, "interval": interval, "rng": rng}
         asked |= dict(zip(("segments", "query_weights"), of_means, strict=True))
-        asked |= {"summary": summary}
+        asked |= {"summary": summary, "resample_by": resample_by}
         given |= {} if rel is None else {"rel": rel}
         source = _store_of(qrels, track, workers, reading | limit)
         return source.evaluate(wanted, workers=workers, **asked, **given)
@@ -414,10 +417,12 @@ def evaluate(
         column = pl.Series("segment", [segment], pl.String).new_from_index(0, frame.height)
         frame.insert_column(0, column)
     if interval is not None:
+        from irmeta.results.factors import Factor
         from irmeta.stats.means import with_intervals  # only intervals need scipy
 
+        groups = None if resample_by is None else Factor.of(resample_by).by_name("")
         pairs = zip(frames, of_sets, strict=True)
-        frames = [with_intervals(frame, scores, interval, rng) for frame, scores in pairs]
+        frames = [with_intervals(frame, scores, interval, rng, groups) for frame, scores in pairs]
     return concat_scores(of_sets, frames)
 
 

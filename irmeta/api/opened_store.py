@@ -218,6 +218,21 @@ class OpenedStore(Summarized):
         """
         return lazy(self.reader, "queries", track)
 
+    def factors(self, track: Tracks = None) -> pl.LazyFrame:
+        """Return the columns of ``systems.csv`` and ``judges.csv`` beside runs.
+
+        Returns
+        -------
+        LazyFrame
+            track, kind (system or judge), name, column, value. Groups and types are in `systems`.
+
+        Examples
+        --------
+        >>> store.factors("news").collect().height  # it has no such file
+        0
+        """
+        return lazy(self.reader, "factors", track)
+
     def samples(self, track: Tracks = None) -> pl.LazyFrame:
         """Return how judged docs were sampled, for qrels of the formats prels and sample-eval.
 

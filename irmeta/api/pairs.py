@@ -14,7 +14,7 @@ import polars as pl
 from irmeta.api.arguments import PreferOptions, operation
 from irmeta.api.differences import differences
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.results_or_data import results_or_data, segments_of
+from irmeta.api.results_or_data import factor_of, results_or_data
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.locations import AnyLocation
 from irmeta.measures.evaluate import evaluate, relevant_in_set
@@ -40,7 +40,7 @@ from irmeta.progress import Progress, reported, shows_progress
 from irmeta.rankings.track import Track
 from irmeta.report.charts.graph import arcs
 from irmeta.report.figure_file import offline
-from irmeta.results.segments import Segments
+from irmeta.results.factors import Segments
 from irmeta.results.verdicts import (
     Opponents,
     Preference,
@@ -643,7 +643,7 @@ def prefer(
     )
     policy, baseline = opened.policy_with(policies), options.baseline
     tracks, known = list(opened.each(track, policy)), set[str]()
-    chosen = None if segments is None else segments_of(segments, opened, track)
+    chosen = None if segments is None else factor_of(Segments, segments, opened, track)
     if chosen is not None:
         chosen.check_queries({track.name: track.judged_queries for track in tracks})
     boards: list[Leaderboard] = []

@@ -26,8 +26,8 @@ from irmeta.errors import (
 from irmeta.locations import AnyLocation, NamedFile, location
 from irmeta.policies import ReadPolicy, columns_by_key
 from irmeta.policy_keywords import DataChoices, EvalChoices
+from irmeta.results.factors import Factor, Variants
 from irmeta.results.matrix import Matrix, holds_values
-from irmeta.results.segments import Segments
 from irmeta.stats.tables import has_measures, is_measure
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store, store_folder
@@ -38,6 +38,7 @@ from irmeta.trec.source import is_dataset
 from irmeta.trec.system_names import track_name
 
 AnyStore = TypeVar("AnyStore", bound=OpenedStore)
+FactorT = TypeVar("FactorT", bound=Factor)
 WARNINGS: dict[str, type[UserWarning]] = {
     "names": NamesWarning,
     "qrels": QrelsWarning,
@@ -76,15 +77,27 @@ def whole(
     return store
 
 
-def segments_of(
-    segments: Segments | pl.DataFrame | str | Path, source: object, track: Tracks
-) -> Segments:
-    """Read segments of the queries of a source; of a store, a text may name a column of queries."""
+def factor_of(
+    kind: type[FactorT], given: FactorT | pl.DataFrame | str | Path, source: object, track: Tracks
+) -> FactorT:
+    """Read a factor of a source; of a store, a text may name a column of the tables beside runs."""
+    store = _store_in(source)
+    return kind.of(given) if store is None else kind.within(given, store.reader, track)
+
+
+def variants_in(source: object, track: Tracks) -> Variants | None:
+    """Return the variants of the queries of a source; None without a column variant_of."""
+    store = _store_in(source)
+    if store is None or not store.reader.describes_queries():
+        return None
+    return Variants.among(store.reader, track)
+
+
+def _store_in(source: object) -> OpenedStore | None:
+    """Return the store that a source is, or names; None for other sources."""
     if isinstance(source, AnyLocation) and is_store(store_folder(source)):
-        source = OpenedStore(source)
-    if isinstance(source, OpenedStore):
-        return Segments.within(segments, source.reader, track)
-    return Segments.of(segments)
+        return OpenedStore(source)
+    return source if isinstance(source, OpenedStore) else None
 
 
 Names = str | Iterable[str]

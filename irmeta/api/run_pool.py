@@ -27,17 +27,10 @@ from irmeta.schema.result_tables import RUN_POOL
 from irmeta.store.facts import Facts, read_facts
 from irmeta.store.read_run import Run, SkippedRun, read_run
 from irmeta.trec.rows import RowReader
-from irmeta.trec.source import FactsSource, TrackSource
+from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile
 from irmeta.trec.system_names import file_names
 from irmeta.trec.tie_orders import ranks_under
-
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "system": ("system", "run", "name", "tag"),
-    "group": ("group", "team", "participant"),
-    "type": ("type",),
-}
-"""Names of its columns, the first that it has."""
 
 
 def pool_of_runs(
@@ -162,16 +155,7 @@ def _facts(paths: Sequence[AnyLocation]) -> dict[str, Facts]:
     folders = [local(path) if local(path).is_dir() else local(path).parent for path in paths]
     for folder in [*folders, *(folder.absolute().parent for folder in folders)]:
         if (folder / SYSTEMS).is_file():
-            with (folder / SYSTEMS).open(encoding="utf-8", errors="replace") as file:
-                header = [name.strip() for name in file.readline().split(",")]
-            names = {
-                fact: next((name for name in known if name in header), None)
-                for fact, known in COLUMNS.items()
-            }
-            columns = FactsSource(
-                SYSTEMS, names["system"] or "system", names["group"], names["type"]
-            )
-            return read_facts(TrackSource("", folder, (), (), columns))
+            return read_facts(TrackSource("", folder, (), (), systems=SYSTEMS))[0]
     return {}
 
 

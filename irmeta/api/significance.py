@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import fsum
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
@@ -24,7 +25,7 @@ from irmeta.api.comparisons import (
 from irmeta.api.gates import UNJUDGED_AT, Unjudged
 from irmeta.api.matrices import Results, matrices
 from irmeta.api.opened_store import OpenedStore
-from irmeta.api.results_or_data import results_or_data, segments_of
+from irmeta.api.results_or_data import factor_of, results_or_data, variants_in
 from irmeta.errors import MeasureError, UsageError
 from irmeta.files import check_ours, plain_file_names, remove_temporaries, write_bytes
 from irmeta.measures.names import parse_measure
@@ -35,20 +36,29 @@ from irmeta.report import FORMATS
 from irmeta.report.figure_file import add_mark, images_of, offline
 from irmeta.report.figures import achieved_significance
 from irmeta.report.theme import to_spec, without_titles
+from irmeta.results.factors import Factor, Methods, Segments, Variants
 from irmeta.results.matrix import Matrix, qrels_of
 from irmeta.results.query_weights import QueryWeights
-from irmeta.results.segments import Segments
 from irmeta.results.tidy_files import has_written, provenance, write_out
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.interactions import SegmentTables, segment_tables
-from irmeta.stats.pairs import against_baselines, default_correction, pairwise
-from irmeta.stats.replicates import averaged, replicate_tables
+from irmeta.stats.pairs import (
+    TEST_NAMES,
+    against_baselines,
+    default_correction,
+    pairwise,
+)
+from irmeta.stats.replicates import (
+    averaged,
+    over_clusters,
+    replicate_tables,
+    variant_tables,
+)
 from irmeta.stats.tables import facts_of_values
+from irmeta.stats.weighted import CLUSTERED_TESTS, LEAST_CLUSTERS
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Result, Summary
 from irmeta.trec.readers.frames import as_frame
-from irmeta.trec.streams import file_sha256
-from irmeta.trec.system_names import names_by_system
 
 if TYPE_CHECKING:
     import altair as alt
@@ -148,8 +158,9 @@ def compare(
         If no measure is named and there are several, or a name, baseline or level is unknown;
         for a matrix with a measure or track beside it; for `less_is_better` of a known measure; for
         `robust` of values without a store, of several qrels sets, or with a baseline; for
-        `relative` without one; for `query_weights` with another test than ``t`` and
-        ``permutation``, with `robust` or with `relative`.
+        `relative` without one; for `resample_by` with a test that has no form for clusters, with
+        `robust`, `relative` or `segments`, or a column of systems; for `query_weights` with another
+        test than ``t`` and ``permutation``, with `robust` or with `relative`.
     DataError
         If `segments` or `query_weights` cannot be read, a query of the values has no weight, or one
         with a weight has no values (unless queries are selected).
@@ -179,6 +190,11 @@ def compare(
         raise UsageError(f"`{unweighted}` has no form for weights of queries: omit one of them.")
     if options.robust and segments is not None:
         raise UsageError("`robust` checks conclusions over all queries: omit `segments`.")
+    if options.resample_by is not None:
+        conflicting = {"robust": options.robust, "relative": options.relative}
+        for name, has in (conflicting | {"segments": segments is not None}).items():
+            if has:
+                raise UsageError(f"`{name}` has no form for clusters: omit it or `resample_by`.")
     if options.relative and options.baseline is None:
         raise UsageError("`relative` needs a baseline to divide by.")
     source, measures, policies = results_or_data(results, runs, measures, workers, choices)
@@ -198,29 +214,59 @@ def compare(
         "alternative": options.alternative,
     }
     sets, settings = qrels_of(values), _settings(options)
+    if isinstance(source, OpenedStore):
+        selected = source.policy_with(policies).selects_queries
+    else:
+        selected = any(policies.get(name) is not None for name in ("query", "query_file"))
     if query_weights is not None:
         weights = QueryWeights.of(query_weights)
-        if isinstance(source, OpenedStore):
-            selected = source.policy_with(policies).selects_queries
-        else:
-            selected = any(policies.get(name) is not None for name in ("query", "query_file"))
         values = weights.weigh(values, selected=selected)
         settings |= {"query_weights_sha256": weights.sha256}
-    of_replicates, methods = None, dict[str, str]()
+    of_replicates, methods = None, dict[str, Mapping[str, str]]()
     if options.replicates is not None:
         if options.robust:
             raise UsageError("`robust` scores runs again, not methods: omit `replicates`.")
-        every = {system for matrix in values for system in matrix.systems}
-        methods = names_by_system(options.replicates, every, "method")
-        settings |= {"replicates_sha256": file_sha256(Path(options.replicates))}
-        of_replicates = replicate_tables(values, methods, sets)
-        values = [averaged(matrix, methods) for matrix in values]
-    chosen = None if segments is None else segments_of(segments, source, track)
-    parts = [((m, None), name) for m, name in zip(values, sets, strict=True)]
+        factor = factor_of(Methods, options.replicates, source, track)
+        factor.refuse_unknown({system for matrix in values for system in matrix.systems})
+        settings |= factor.record
+        groups = [factor.by_name(matrix.track) for matrix in values]
+        methods = {m.track: of_track for m, of_track in zip(values, groups, strict=True)}
+        of_replicates = replicate_tables(values, groups, sets, options.components)
+        values = [averaged(*of) for of in zip(values, groups, strict=True)]
+    elif options.components != "anova":
+        raise UsageError("`components` are of replicates: name these by `replicates`, or omit it.")
+    if options.resample_by is None:
+        clusters = variants_in(source, track)
+    else:
+        clusters = factor_of(Factor, options.resample_by, source, track)
+        if not selected:
+            clusters.refuse_unknown({query for matrix in values for query in matrix.queries})
+        values = [matrix.complete() for matrix in values]
+    of_variants, ways = None, list[dict[str, Any]]([testing] * len(values))
+    if clusters is not None:
+        settings |= clusters.record
+        groups = [clusters.by_name(m.track) for m in values]
+        if once := isinstance(clusters, Variants):
+            of_variants = variant_tables(values, groups, sets)
+            if options.robust:
+                fix = "name one variant of each query by `query_file`."
+                raise UsageError(f"`robust` scores queries again, not means of variants: {fix}")
+        else:
+            by = clusters.column or clusters.source
+            ways = [
+                testing | _by_clusters(*of, by, options) for of in zip(values, groups, strict=True)
+            ]
+        values = [over_clusters(*of, once=once) for of in zip(values, groups, strict=True)]
+    chosen = None if segments is None else factor_of(Segments, segments, source, track)
+    parts = [((m, None), of) for m, of in zip(values, zip(sets, ways, strict=True), strict=True)]
     if chosen is not None:
         settings |= chosen.record
         by_segment = chosen.parts_of(values)
-        parts = [(part, s) for of, s in zip(by_segment, sets, strict=True) for part in of]
+        parts = [
+            (part, of)
+            for each, of in zip(by_segment, zip(sets, ways, strict=True), strict=True)
+            for part in each
+        ]
     compared = Comparisons(
         comparison(
             m,
@@ -230,14 +276,14 @@ def compare(
             options.rng,
             relative=options.relative,
         )
-        for (m, segment), name in reported(parts, len(parts), "tests")
+        for (m, segment), (name, how) in reported(parts, len(parts), "tests")
         for pairs in (
-            [pairwise(m, **testing)]
+            [pairwise(m, **how)]
             if options.baseline is None
-            else against_baselines(m, options.baseline, **testing)
+            else against_baselines(m, options.baseline, **how)
         )
     )
-    compared.replicates = of_replicates
+    compared.replicates, compared.variants = of_replicates, of_variants
     if chosen is not None and query_weights is None:
         compared.by_segment = _by_segment(compared, chosen, options)
     if isinstance(source, OpenedStore):
@@ -255,6 +301,20 @@ def compare(
         levels = {"alpha": options.alpha, "resamples": options.resamples, "seed": seed}
         compared.robust = robust_conclusions(source, measures, values, tested, levels, policies)
     return compared
+
+
+def _by_clusters(
+    matrix: Matrix, clusters: Mapping[str, str], by: str, options: CompareOptions
+) -> dict[str, Any]:
+    """Return how clusters are tested: what is resampled, and the test that few of them allow."""
+    number = len({clusters.get(query, query) for query in matrix.queries})
+    text = f"{count(number, 'cluster')} ({by}) of {count(len(matrix.queries), 'query')}"
+    if number >= LEAST_CLUSTERS or options.test == "t" or options.test not in CLUSTERED_TESTS:
+        return {"clusters": text}
+    replaced = f"a t-test of their means replaces the {TEST_NAMES[options.test]}"
+    correction = options.correction or default_correction("t")
+    text = f"{text}, fewer than {LEAST_CLUSTERS}: {replaced}"
+    return {"test": "t", "correction": correction, "clusters": text}
 
 
 def _by_segment(
@@ -283,23 +343,23 @@ def _unjudged_shares(
     track: Tracks,
     workers: int | None,
     choices: dict[str, Any],
-    methods: Mapping[str, str],
+    methods: Mapping[str, Mapping[str, str]],
 ) -> Unjudged:
     """Return the mean share of unjudged docs among the first 10 of each system or method."""
     means = store.means(f"Judged@{UNJUDGED_AT}", track=track, workers=workers, **choices)
     qrels = "qrels" if "qrels" in means.columns else pl.lit("").alias("qrels")
-    of_runs = means.select(
-        "track", qrels, pl.col("system").replace(methods), share=1 - pl.col("value")
-    )
-    shares = of_runs.group_by("track", "qrels", "system").agg(pl.col("share").mean().round(12))
-    rows = shares.iter_rows()
-    return {(of_track, of_set, system): share for of_track, of_set, system, share in rows}
+    of_runs = means.select("track", qrels, "system", share=1 - pl.col("value"))
+    shares = dict[tuple[str, str, str], list[float]]()
+    for of_track, of_set, system, share in of_runs.iter_rows():
+        method = methods.get(of_track, {}).get(system, system)
+        shares.setdefault((of_track, of_set, method), []).append(share)
+    return {key: round(fsum(parts) / len(parts), 12) for key, parts in shares.items()}
 
 
 def _settings(options: CompareOptions) -> dict[str, Any]:
     """Return the options that provenance names beside the test, its level and its baseline."""
-    named_elsewhere = ("test", "correction", "alpha", "baseline", "replicates")
-    if_changed = {"alternative", "robust", "relative"} - options.changed().keys()
+    named_elsewhere = ("test", "correction", "alpha", "baseline", "replicates", "resample_by")
+    if_changed = {"alternative", "robust", "relative", "components"} - options.changed().keys()
     record = options.record()
     return {n: v for n, v in record.items() if n not in named_elsewhere and n not in if_changed}
 
@@ -393,8 +453,11 @@ def power(
     if any(qrels_of(values)):
         raise UsageError("power is computed for one qrels set: name it by `qrels=`.")
     levels = checked_levels(options.alpha)  # before anything is tested
+    values = [m.with_missing(options.missing) for m in values]
+    if (variants := variants_in(source, track)) is not None:
+        values = [over_clusters(m, variants.by_name(m.track), once=True) for m in values]
     tested = by_every_test(
-        [m.with_missing(options.missing) for m in values],
+        values,
         options.tests,
         correction=options.correction,
         resamples=options.resamples,

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from irmeta.api.significance import Power
     from irmeta.api.stability import StoreStability
     from irmeta.measures.explain import Explanation
+    from irmeta.results.factors import Factor, Segments
     from irmeta.results.query_weights import QueryWeights
-    from irmeta.results.segments import Segments
     from irmeta.stats.leaderboards import Leaderboard
 
 Measures = str | Iterable[str]
@@ -185,6 +185,7 @@ class Store(OpenedStore):
         per_query: bool = False,
         summary: str | Iterable[str] | None = None,
         interval: MeanInterval | None = None,
+        resample_by: Factor | pl.DataFrame | str | Path | None = None,
         rng: int | np.random.Generator = 0,
         workers: int | None = None,
         executor: Executor | None = None,
@@ -213,6 +214,10 @@ class Store(OpenedStore):
             Add the 95 % confidence interval of each mean, as columns low and high: see
             `irmeta.stats.mean_intervals`. Overlap of two intervals says nothing about the
             difference of the systems, which `compare` tests.
+        resample_by : DataFrame, str or Path, optional
+            With `interval`, clusters of queries, such as variants of one: see `irmeta.compare`.
+            Whole clusters are drawn; with fewer than 20, and for ``t``, the interval is of their
+            means, weighted by their numbers of queries.
         rng : int or Generator, default 0
             Random seed of bootstrap intervals.
         workers, executor : int and Executor, optional
@@ -259,6 +264,8 @@ class Store(OpenedStore):
         specs, policy = parse_call(measures, self.merged(choices))
         if interval is not None and per_query:
             raise UsageError("`interval` is of means: omit `per_query`.")
+        if resample_by is not None and interval is None:
+            raise UsageError("`resample_by` is of intervals: name one by `interval`.")
         if summary is not None:
             check_summary(summary, per_query=per_query)
         all_scores = evaluate_tracks(self.reader, track, specs, policy, workers, executor)
@@ -267,7 +274,7 @@ class Store(OpenedStore):
             from irmeta.results.query_weights import parts_by_query
 
             if segments is not None:
-                from irmeta.results.segments import Segments
+                from irmeta.results.factors import Segments
 
                 segments = Segments.within(segments, self.reader, track)
             by_query: Any = {"per_query": per_query, "selected": policy.selects_queries}
@@ -282,8 +289,14 @@ class Store(OpenedStore):
         if interval is not None:
             from irmeta.stats.means import with_intervals  # only intervals need scipy
 
-            pairs = zip(frames, all_scores, strict=True)
-            frames = [with_intervals(frame, s, interval, rng) for frame, s in pairs]
+            clusters = None
+            if resample_by is not None:
+                from irmeta.results.factors import Factor
+
+                clusters = Factor.within(resample_by, self.reader, track)
+            groups = [clusters and clusters.by_name(scores.track) for scores in all_scores]
+            parts = zip(frames, all_scores, groups, strict=True)
+            frames = [with_intervals(f, s, interval, rng, group) for f, s, group in parts]
         return concat_scores(all_scores, frames)
 
     def means(

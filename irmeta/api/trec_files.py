@@ -42,15 +42,18 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
     facts = read_table(stored, "systems").filter(pl.col("skip_reason").is_null())
     facts = facts.select("system", "group", "type", pl.col("pooled").cast(pl.String))
     known = [c for c in ("group", "type", "pooled") if facts[c].null_count() < facts.height]
-    if known:
-        facts.select("system", *known).write_csv(folder / name / "systems.csv")
-        keys = "".join(f', {column} = "{column}"' for column in known)
-        lines.append(f'systems = {{ file = "{name}/systems.csv", name = "system"{keys} }}')
-    of_queries = read_table(stored, "queries")
-    if of_queries.height:
-        wide = of_queries.pivot("column", index="query", values="value")
-        wide.write_csv(folder / name / "queries.csv")
-        lines.append(f'queries = "{name}/queries.csv"')
+    columns = read_table(stored, "factors").with_columns(pl.col("kind", "name").cast(pl.String))
+    tables = {"queries": read_table(stored, "queries")}
+    for kind in ("system", "judge"):
+        tables[f"{kind}s"] = columns.filter(kind=kind).rename({"name": kind})
+    for table, rows in tables.items():
+        wide = rows.drop("track", "kind", strict=False)
+        wide = wide.pivot("column", index=wide.columns[0], values="value")
+        if table == "systems" and known:
+            wide = facts.select("system", *known).join(wide, on="system", how="left")
+        if wide.height:
+            wide.write_csv(folder / name / f"{table}.csv")
+            lines.append(f'{table} = "{name}/{table}.csv"')
     if (depth := record["config"].get("pool_depth")) is not None:
         lines.append(f"pool_depth = {depth}")
     if depths := record.get("pool_depths"):

@@ -154,7 +154,9 @@ def print_info(store: Store, display: Display, notes: Sequence[str]) -> None:
     tables = {"tracks": frame, "systems": store.systems() if frame.height else pl.DataFrame()}
     tables["qrels"] = store.qrels_sets() if frame.height else pl.DataFrame()
     queries = store.queries().collect() if frame.height else pl.DataFrame()
-    tables |= {"queries": queries} if queries.height else {}
+    factors = store.factors().collect() if frame.height else pl.DataFrame()
+    beside = {"queries": queries, "factors": factors}
+    tables |= {name: rows for name, rows in beside.items() if rows.height}
     policy = store.policy_with({})
     is_table = display.form == "table"
     provenance = {} if is_table else how_made(list(store.each(None, policy)), [], policy)
@@ -174,10 +176,13 @@ def _show_info(store: Store, digits: int) -> None:
     print_table(console, frame.drop("notes"))
     console.print("\n[bold]Judgments[/bold]")
     print_table(console, store.qrels_sets())
-    queries = store.queries().collect()
-    if queries.height:
-        console.print("\n[bold]Columns of queries[/bold]")
-        print_table(console, _columns_of_queries(queries))
+    factors = store.factors().collect().with_columns(pl.col("kind").cast(pl.String))
+    described = {"queries": store.queries().collect()}
+    described |= {f"{kind}s": factors.filter(kind=kind) for kind in ("system", "judge")}
+    for things, rows in described.items():
+        if rows.height:
+            console.print(f"\n[bold]Columns of {things}[/bold]")
+            print_table(console, _columns_beside(rows, things))
     systems = store.systems()
     missed = pl.col("missing_queries") + pl.col("unjudged_queries")
     noticed = systems.filter(
@@ -204,19 +209,21 @@ def _show_info(store: Store, digits: int) -> None:
 
 
 MOST_VALUES = 5
-"""Number of values of a column of queries that are printed."""
+"""Number of values of a column of queries, systems or judges that are printed."""
 
 
-def _columns_of_queries(queries: pl.DataFrame) -> pl.DataFrame:
-    """Return for each column of `queries.csv` how many queries and values it has, and which."""
+def _columns_beside(rows: pl.DataFrame, things: str) -> pl.DataFrame:
+    """Return for each column of a file how many queries, say, and values it has, and which."""
     keys = ["track", "column"]
-    counts = queries.with_columns(pl.col(keys).cast(pl.String)).group_by(*keys, "value").len()
+    counts = rows.with_columns(pl.col(keys).cast(pl.String)).group_by(*keys, "value").len()
     counts = counts.sort(*keys, "len", "value", descending=[False, False, True, False])
     values = pl.format("{} ({})", "value", "len").head(MOST_VALUES).str.join(", ")
     more = pl.when(pl.len() > MOST_VALUES).then(pl.lit(", ...")).otherwise(pl.lit(""))
     by_column = counts.group_by(keys, maintain_order=True)
     return by_column.agg(
-        queries=pl.col("len").sum(), segments=pl.len(), largest=pl.concat_str(values, more.first())
+        pl.col("len").sum().alias(things),
+        pl.len().alias("segments" if things == "queries" else "values"),
+        largest=pl.concat_str(values, more.first()),
     )
 
 

@@ -30,6 +30,8 @@ _HEADINGS = {
     "best": "Systems that no other beats safely",
     "methods": "Spread of the replicates of each method",
     "components": "Variance of methods, replicates and queries",
+    "needed": "Queries that reliable means of methods need, by the number of replicates",
+    "variants": "Spread over the variants of a query, which tests average",
 }
 
 

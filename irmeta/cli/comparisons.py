@@ -67,7 +67,7 @@ def prefer(
     from irmeta.api.pairs import prefer as compute
     from irmeta.cli.comparison_tables import print_boards
     from irmeta.preferences.registry import parse_preferences
-    from irmeta.results.segments import Segments
+    from irmeta.results.factors import Segments
 
     asked = measures or "RPP"
     parse_preferences(asked)  # reject unknown names before reading anything

@@ -59,6 +59,8 @@ _NAMES = {
             "baseline",
             "alternative",
             "replicates",
+            "components",
+            "resample_by",
             "missing",
             "nemenyi",
             "snapshots",

@@ -57,6 +57,10 @@ OVERLAP = (
     "low and high are the 95% interval of each mean alone; whether two overlap says nothing about "
     "their difference: see irmeta compare."
 )
+OF_CLUSTERS = (
+    "intervals draw whole clusters; of fewer than 20, and by Student's t, they are of the means of "
+    "clusters, weighted by their queries"
+)
 
 
 @command(
@@ -110,6 +114,15 @@ def evaluate(
             help="Names in the printed table: as written and canonical, or canonical only."
         ),
     ] = "asked",
+    resample_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN|FILE",
+            help="With --interval, column of the tracks' queries.csv, or CSV or TSV of queries and "
+            "their clusters (columns query, cluster), which are resampled whole.",
+            show_default=False,
+        ),
+    ] = None,
     segment: SegmentOption = None,
     query_weights: QueryWeightsOption = None,
     track: TracksOption = None,
@@ -154,10 +167,10 @@ def evaluate(
     from irmeta.measures.pools import unjudged_measures
     from irmeta.rankings.load import evaluation_of
     from irmeta.rankings.view import needs_of
+    from irmeta.results.factors import Factor, Segments
     from irmeta.results.query_weights import QueryWeights
     from irmeta.results.scores import checked_summaries, show_asked
     from irmeta.results.scores import wide as spread
-    from irmeta.results.segments import Segments
 
     if statistics is not None:
         if not per_query or wide or draw or display.format == "trec_eval":
@@ -183,6 +196,8 @@ def evaluate(
             )
     weights = None if query_weights is None else QueryWeights.of(query_weights)
     asked_interval: dict[str, Any] = {} if interval is None else {"interval": interval}
+    if resample_by is not None and interval is None:
+        raise UsageError("--resample-by is of intervals: give --interval.")
     if interval == "bootstrap":
         asked_interval["rng"] = drawing.pop("rng", 0)
     others = per_query or wide or display.format == "trec_eval" or dask is not None
@@ -222,6 +237,11 @@ def evaluate(
                 if segment is not None:
                     by_segment = Segments.within(segment, store.reader, tracks)
                 sent["query_weights"] = weights
+                if resample_by is not None:
+                    clusters = Factor.within(resample_by, store.reader, tracks)
+                    note(f"irmeta: {OF_CLUSTERS}")
+                    provenance |= clusters.record
+                    sent["resample_by"] = clusters
                 frame = store.evaluate(
                     asked, segments=by_segment, per_query=per_query, **asked_interval, **sent
                 )
@@ -238,7 +258,7 @@ def evaluate(
             unjudged_docs = store.pools.unjudged(**reading_choices) if unjudged else []
             if sort is not None:
                 by = display.sort if display.sort is not None and sort in directions else None
-                means = None if by is None else store.evaluate(by, **sent)
+                means = None if by is None else store.evaluate(by, **sent | asked_interval)
                 if means is not None:  # the measure may have another name by another qrels set
                     means = means.with_columns(measure=pl.lit(sort))
                 frame = sort_scores(frame, sort, directions, means)

@@ -57,6 +57,12 @@ TERMS = (
         "each segment beside those of all queries.",
     ),
     Term(
+        "--resample-by",
+        "resample_by",
+        "Column of the tracks' queries.csv, or file of queries and their clusters, which tests and "
+        "intervals resample whole.",
+    ),
+    Term(
         "--query-weights",
         "query_weights",
         "File of queries and their weights, for weighted means and their tests.",

@@ -5,76 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, first_few, shown
+from irmeta.results.factors import Factor, Segments
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
-from irmeta.results.segments import Segments, read_by_query
-from irmeta.trec.text import refuse_rows
 
-COLUMNS = ("track", "query", "weight")
 Weighted = TypeVar("Weighted", Scores, Matrix)
 
 
 @dataclass(frozen=True)
-class QueryWeights:
-    """Weights of queries in means over queries.
+class QueryWeights(Factor):
+    """Weights of queries in means over queries, above 0: see `Factor`."""
 
-    Attributes
-    ----------
-    source
-        The file, or "query_weights" for a frame.
-    rows
-        track (null: any track), query, weight: no query of a track twice, all weights above 0.
-    sha256
-        Hexadecimal SHA-256 of the file as stored, or of the frame as CSV.
-    """
-
-    source: str
-    rows: pl.DataFrame
-    sha256: str
+    value: ClassVar[str] = "weight"
+    keyword: ClassVar[str] = "query_weights"
 
     @classmethod
-    def of(cls, source: QueryWeights | pl.DataFrame | str | Path) -> QueryWeights:
-        """Read weights.
-
-        Parameters
-        ----------
-        source : QueryWeights, DataFrame, str or Path
-            A frame with the columns query, weight and, where tracks share names of queries, track;
-            or a CSV or TSV file with such a header, compressed or not.
-
-        Raises
-        ------
-        DataError
-            If the file cannot be read, a column is unknown or missing, a weight is no number above
-            0, or a query has two weights.
-        UsageError
-            If `source` is neither a file nor a frame.
-        """
-        if isinstance(source, QueryWeights):
-            return source
-        name, rows, digest = read_by_query(source, COLUMNS, "query_weights")
+    def problems(cls) -> dict[str, pl.Expr]:
+        """Return what is wrong with a row: as of `Factor`, or a weight is no number above 0."""
         weight = pl.col("weight").cast(pl.Float64, strict=False)
-        wrong = {
-            "a query or weight is missing": pl.any_horizontal(pl.col("query", "weight").is_null()),
-            "the weight is not a number above 0": ~(weight.is_finite() & (weight > 0)).fill_null(
-                value=False
-            ),
-            "the query has a weight already": ~pl.struct("track", "query").is_first_distinct(),
-        }
-        refuse_rows(rows, wrong, name)
-        return cls(name, rows.drop("line").with_columns(weight), digest)
+        is_weight = (weight.is_finite() & (weight > 0)).fill_null(value=False)
+        missing, repeated = super().problems().items()
+        return dict([missing, ("the weight is not a number above 0", ~is_weight), repeated])
 
-    def of_track(self, track: str) -> dict[str, float]:
-        """Return the weight of each query of a track; a row that names the track goes first."""
-        rows = self.rows.filter(pl.col("track").is_null() | (pl.col("track") == track))
-        by_query = rows.sort("track", nulls_last=False).select("query", "weight")
-        return dict(by_query.iter_rows())
+    @classmethod
+    def typed(cls, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return rows with weights as numbers."""
+        return rows.with_columns(pl.col("weight").cast(pl.Float64))
 
     def weigh(self, results: Sequence[Weighted], *, selected: bool = False) -> list[Weighted]:
         """Return results whose means over queries are weighted.
@@ -105,7 +67,7 @@ class QueryWeights:
                 )
         if not selected:
             self._refuse_unknown(queries)
-        by_track = {track: self.of_track(track) for track in queries}
+        by_track = {track: self.by_name(track) for track in queries}
         for track, of_track in queries.items():
             missing = [query for query in of_track if query not in by_track[track]]
             if missing:

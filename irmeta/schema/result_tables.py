@@ -391,10 +391,7 @@ INTERACTIONS = Table(
         "statistic": Column("real", "Welch's statistic of the means by segment; NaN: not tested"),
         "p_uncorrected": Column("real", "p of equal mean differences in all segments"),
         "p_adjusted": Column("real", "the same, corrected over the pairs of the comparison"),
-        "p_reversal": Column(
-            "real",
-            "p of better in some segments and worse in others, corrected over the same pairs",
-        ),
+        "p_reversal": Column("real", "p of better in some and worse in others, corrected so, too"),
         "verdict": Column("text", "what is shown of the pair"),
     },
     caption="Pairs of systems whose difference depends on the segment of the queries.",
@@ -409,26 +406,21 @@ SEGMENT_TESTS = Table(
         "difference": Column("real", "mean of system_a minus that of system_b"),
         "se": Column("real", "standard error of the difference"),
         "p_uncorrected": Column("real", "p of the paired t-test in this segment; NaN: no spread"),
-        "p_adjusted": Column(
-            "real", "p by sign flips, corrected over all segments and pairs of the comparison"
-        ),
+        "p_adjusted": Column("real", "p by sign flips, corrected over all segments and pairs"),
     },
     caption="Pairs of systems in each segment of the queries.",
 )
+_OF_MEASURE = {"track": TRACK, "measure": MEASURE}
 METHODS = Table(
     "methods",
     ("track", "measure", "method"),
     {
-        "track": TRACK,
-        "measure": MEASURE,
+        **_OF_MEASURE,
         "method": Column("name", "method; a run that is in no method"),
         "replicates": Column("count", "runs of the method"),
         "mean": Column("real", "mean of the means of its runs"),
         "sd": Column("real", "standard deviation of the means of its runs; NaN: one run"),
-        "query_variance": Column(
-            "real",
-            "variance over its runs on a query, mean over queries, without weights; NaN: one run",
-        ),
+        "query_variance": Column("real", "mean variance over its runs on a query; NaN: one run"),
         "best": Column("name", "best run, which the number of runs favours"),
         "best_mean": Column("real", "its mean"),
         "median": Column("real", "median of the means of its runs"),
@@ -437,24 +429,49 @@ METHODS = Table(
     },
     caption="Spread of the replicates of each method.",
 )
+VARIANTS = Table(
+    "variants",
+    ("track", "measure", "system"),
+    {
+        **_OF_MEASURE,
+        "system": Column("name", "system"),
+        "queries": Column("count", "queries with several variants"),
+        "variants": Column("count", "their variants"),
+        "mean": Column("real", "mean over the variants of a query, mean over these queries"),
+        "variance": Column("real", "variance over the variants of a query, mean over these"),
+        "best": Column("real", "best variant of each, mean over these; more variants favour it"),
+        **{of: Column("real", f"{of} variant, likewise") for of in ("median", "worst")},
+    },
+    caption="How values vary over the variants of a query.",
+)
 COMPONENTS = Table(
     "components",
     ("track", "measure", "component"),
     {
-        "track": TRACK,
-        "measure": MEASURE,
+        **_OF_MEASURE,
         "component": Column("name", "method, replicate, query, method x query, or rest"),
+        "estimator": Column("name", "anova (mean squares) or reml (at least 0)"),
         "variance": Column("real", "variance; negative: too small to estimate; NaN: undefined"),
         "share": Column("real", "share of the sum of the positive variances"),
     },
     caption="Variance components of methods, replicates and queries.",
 )
-_SHARED_MEASURE = {"measure": MEASURE}
+NEEDED = Table(
+    "needed",
+    ("track", "measure", "e_rho2", "replicates"),
+    {
+        **_OF_MEASURE,
+        "e_rho2": Column("real", "expected squared correlation with means over all of both"),
+        "replicates": Column("count", "runs of each method"),
+        "queries": Column("count", "queries needed; null: no number suffices", null=True),
+    },
+    caption="Queries that reliable means of methods need, by the number of replicates.",
+)
 OVER_TRACKS = Table(
     "over_tracks",
     ("measure", "system"),
     {
-        **_SHARED_MEASURE,
+        "measure": MEASURE,
         "rank": Column("count", "rank by the macro mean"),
         "system": SYSTEM,
         "macro_mean": Column("real", "mean of the means of the tracks"),
@@ -473,7 +490,7 @@ OVER_TRACKS_PAIRS = Table(
     "over_tracks_pairs",
     ("measure", "system_a", "system_b"),
     {
-        **_SHARED_MEASURE,
+        "measure": MEASURE,
         "system_a": Column("name", "first system"),
         "system_b": Column("name", "second system"),
         "difference": Column("real", "macro mean of system_a minus that of system_b"),
@@ -491,7 +508,7 @@ OVER_TRACKS_LEFT = Table(
     "tracks_left_out",
     ("measure", "track"),
     {
-        **_SHARED_MEASURE,
+        "measure": MEASURE,
         "track": TRACK,
         "queries": Column("count", "queries of the track; 1: a mean alone"),
         "tau_without": Column("real", "tau-b of the orders by macro mean, with and without it"),
@@ -505,7 +522,7 @@ OVER_TRACKS_OVERLAP = Table(
     "track_overlap",
     ("measure", "track_a", "track_b"),
     {
-        **_SHARED_MEASURE,
+        "measure": MEASURE,
         "track_a": Column("name", "first track"),
         "track_b": Column("name", "second track"),
         "tau_b": Column("real", "tau-b of the orders of systems"),
@@ -517,7 +534,7 @@ OVER_TRACKS_ORDERS = Table(
     "orders",
     ("measure", "order_a", "order_b"),
     {
-        **_SHARED_MEASURE,
+        "measure": MEASURE,
         "order_a": Column("name", "first rule of the order"),
         "order_b": Column("name", "second rule"),
         "tau_b": Column("real", "tau-b of the two orders"),
@@ -528,7 +545,7 @@ CHANGES = Table(
     "changes",
     ("measure", "track", "system"),
     {
-        **_SHARED_MEASURE,
+        "measure": MEASURE,
         "track": Column("name", "snapshot"),
         "previous": Column("name", "snapshot before it"),
         "system": SYSTEM,
@@ -550,7 +567,7 @@ DRIFT = Table(
     "drift",
     ("measure", "track"),
     {
-        **_SHARED_MEASURE,
+        "measure": MEASURE,
         "track": Column("name", "snapshot"),
         "previous": Column("name", "snapshot before it"),
         "tau_b": Column("real", "tau-b of the orders of systems"),

@@ -104,6 +104,17 @@ TABLES = (
         },
     ),
     Table(
+        "factors",
+        ("kind", "name", "column"),
+        {
+            "track": TRACK,
+            "kind": Column("name", 'what the row is of: "system" or "judge"'),
+            "name": Column("name", "system, or qrels set of a judge"),
+            "column": Column("name", "column of the track's systems.csv or judges.csv"),
+            "value": Column("text", "value; an empty cell has no row"),
+        },
+    ),
+    Table(
         "samples",
         ("set", "query", "doc"),
         {

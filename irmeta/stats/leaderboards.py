@@ -12,8 +12,8 @@ import polars as pl
 from irmeta.equality import TIE
 from irmeta.errors import first_few
 from irmeta.policies import On
+from irmeta.results.factors import Segments, usable_segments
 from irmeta.results.matrix import Matrix
-from irmeta.results.segments import Segments, usable_segments
 from irmeta.results.verdicts import Opponents, Preference, TrackPreferences, rates_of
 from irmeta.stats.pairs import OF_BOLD, Pairs, printed_systems
 from irmeta.stats.preferences import intransitive_triples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import get_args
 
 import numpy as np
@@ -12,8 +12,9 @@ from scipy.special import stdtrit
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.policies import MeanInterval
 from irmeta.results.scores import Scores
+from irmeta.stats.replicates import grouped
 from irmeta.stats.resampling import draw_counts
-from irmeta.stats.weighted import weighted_moments
+from irmeta.stats.weighted import LEAST_CLUSTERS, weighted_moments
 
 _CHUNK = 1 << 22  # cells of drawn counts held at once
 
@@ -102,16 +103,50 @@ def resampled_means(
         yield np.divide(counts @ filled, used, out=np.full(used.shape, np.nan), where=used > 0)
 
 
+def cluster_intervals(
+    values: np.ndarray,
+    members: list[np.ndarray],
+    method: MeanInterval,
+    rng: int | np.random.Generator = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the 95 % intervals of `mean_intervals` by clusters of queries, given their places.
+
+    Whole clusters are drawn; of fewer than `LEAST_CLUSTERS`, and for ``t``, the interval is
+    Student's t of their means, weighted by the numbers of their queries.
+    """
+    known = ~np.isnan(values)
+    sums = np.array([np.where(known, values, 0.0)[places].sum(axis=0) for places in members])
+    numbers = np.array([known[places].sum(axis=0) for places in members], np.float64)
+    if method == "bootstrap" and len(members) >= LEAST_CLUSTERS:
+        drawn = np.concatenate(list(resampled_means(sums, numbers, 10_000, rng)))
+        low, high = np.nanquantile(drawn, (0.025, 0.975), axis=0)
+        return low, high
+    limits = np.full((2, values.shape[1]), np.nan)
+    for system in range(values.shape[1]):
+        sizes = numbers[:, system][numbers[:, system] > 0]
+        means = sums[:, [system]][numbers[:, system] > 0] / sizes[:, None]
+        if len(sizes) > 1:
+            mean, _, error, freedom, _ = weighted_moments(means, sizes)
+            margin = stdtrit(freedom, 0.975) * error
+            limits[:, [system]] = mean - margin, mean + margin
+    return limits[0], limits[1]
+
+
 def with_intervals(
     frame: pl.DataFrame,
     scores: Scores,
     method: MeanInterval,
     rng: int | np.random.Generator = 0,
+    clusters: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
     """Add the columns low and high after the means of `scores`; NaN unless a mean is arithmetic.
 
-    Raises UsageError for the bootstrap of weighted means.
+    With the cluster of each query, see `cluster_intervals`. Raises UsageError for the bootstrap of
+    weighted means, and for weights beside clusters.
     """
+    if scores.weights is not None and clusters is not None:
+        raise UsageError("intervals by clusters have no weights of queries: omit one of them.")
+    members = None if clusters is None else grouped(scores.queries, clusters)[1]
     if scores.weights is not None and method != "t":
         raise UsageError("weighted means have intervals 't' alone: omit 'bootstrap'.")
     measures, systems = len(scores.measures), len(scores.systems)
@@ -120,6 +155,9 @@ def with_intervals(
     for place, measure in enumerate(scores.measures):
         if measure not in scores.averages:
             values = np.where(counted[place], scores.values[place], np.nan)
+            if members is not None:
+                limits[:, place] = cluster_intervals(values, members, method, rng)
+                continue
             if scores.weights is None:
                 limits[:, place] = mean_intervals(values, method, rng=rng)
                 continue

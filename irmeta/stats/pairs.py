@@ -14,6 +14,7 @@ from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
 from irmeta.policies import Alternative
 from irmeta.results.matrix import Matrix
+from irmeta.stats import weighted
 from irmeta.stats.baselines import cross, max_t_test, one_sided_limits, one_sided_p, side_of
 from irmeta.stats.corrections import SIMULTANEOUS, adjusted, interval_confidence, joint_tests
 from irmeta.stats.paired import (
@@ -25,8 +26,12 @@ from irmeta.stats.paired import (
     unpaired_differences,
     wilcoxon_test,
 )
-from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
-from irmeta.stats.weighted import WEIGHTED_TESTS, weighted_differences
+from irmeta.stats.permutation_bootstrap import (
+    bootstrap,
+    check_percentiles,
+    defined_tests,
+    permutation_p,
+)
 from irmeta.summaries import Result, Rows, Summary
 
 PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap")
@@ -63,8 +68,6 @@ POOLED_TESTS = ("t-unpaired", "hsd")
 UNTESTED = ("no shared query", "one query", "no spread", "no spread in some resample")
 """Why a pair has no p-value: by its number of queries, and the last by its spread."""
 Interval = Literal["simultaneous", "uncorrected"]
-LEAST_PERCENTILE = 100
-"""Fewest queries of a pair for which percentile intervals with Bonferroni's level hold together."""
 OF_BOLD = "; bold: none is better by the test"
 """What the bold rows of `printed_systems` are."""
 _TestResult = tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]
@@ -109,15 +112,15 @@ class Pairs(Result):
     beside
         Other baselines, tested apart, whose pairs the correction counts too.
     family
-        Number of pairs that the correction counts, those with a p-value; of a test of all systems
-        at once, those that it corrects for.
+        Number of pairs with a p-value that the correction, or a test of all systems, counts.
     qrels
         Name of the qrels set, where several are compared; else empty.
     segment, by_segment
-        The segment of the queries (None: all queries), and whether it is one of several tests, of
-        all queries and of segments.
+        The segment of the queries (None: all), and whether segments are tested beside all queries.
     weighted
         Whether the queries have weights: `difference` is of weighted means.
+    clusters
+        What was resampled in place of queries, and `queries` and `effect` are of; empty: queries.
     tolerance
         Largest difference of two values that the test counts as 0: see `irmeta.equality`. The
         greatest of all systems, where these have their own.
@@ -150,6 +153,7 @@ class Pairs(Result):
     segment: str | None = None
     by_segment: bool = False
     weighted: bool = False
+    clusters: str = ""
 
     def _summary(self) -> Summary:
         facts = [count(int(self.upper.sum()), "pair"), self.test_text]
@@ -171,13 +175,15 @@ class Pairs(Result):
     def test_text(self) -> str:
         """The test and the correction."""
         side = "" if self.shown is None else f" one-sided ({self.alternative})"
-        name = f"{'weighted ' if self.weighted else ''}{self.test}{side}"
+        unit = " of clusters" if self.clusters else ""
+        name = f"{'weighted ' if self.weighted else ''}{self.test}{side}{unit}"
         return name if self.correction == "none" else f"{name}, {self.correction}"
 
     @property
     def test_name(self) -> str:
         """The test in words: ``paired t-test``, ``one-sided sign test (greater)``."""
-        name = f"{'weighted ' if self.weighted else ''}{TEST_NAMES[self.test]}"
+        unit = " of clusters" if self.clusters else ""
+        name = f"{'weighted ' if self.weighted else ''}{TEST_NAMES[self.test]}{unit}"
         return name if self.shown is None else f"one-sided {name} ({self.alternative})"
 
     @property
@@ -328,6 +334,7 @@ def pairwise(
     rng: int | np.random.Generator = 0,
     baseline: str | None = None,
     alternative: Alternative = "two-sided",
+    clusters: str = "",
 ) -> Pairs:
     """Test all pairs of systems of a matrix, or all systems against a baseline.
 
@@ -374,6 +381,9 @@ def pairwise(
         With a baseline, for t, t-unpaired, wilcoxon, sign, permutation and max-t: test only whether
         a system's values are greater, or less, than the baseline's, as in ``scipy.stats``,
         whichever is better. The interval then has one limit, and the other is infinite.
+    clusters : str, default ''
+        What rows are that are means of clusters, with their numbers of queries as weights: tests
+        are then of whole clusters. See ``resample_by`` of `irmeta.compare`.
 
     Returns
     -------
@@ -408,26 +418,31 @@ def pairwise(
     >>> against.p_adjusted.round(3)[:, 1].tolist()
     [0.312, 1.0, 0.001]
     """
-    _check(matrix, test, correction, confidence, resamples)
+    _check(matrix, test, correction, confidence, resamples, clusters)
     _check_baseline(matrix, test, baseline)
     side = side_of(alternative, test, baseline)
-    values = (matrix.complete() if test in COMPLETE_TESTS else matrix).values
-    units, weights = matrix.printed, matrix.weights
+    seen = matrix.complete() if test in COMPLETE_TESTS else matrix
+    values, units, weights = seen.values, matrix.printed, seen.weights
     tested = _tested_pairs(matrix.systems, baseline)
     level = confidence
     if correction in SIMULTANEOUS:
-        level = interval_confidence(confidence, correction, _defined_tests(values, tested))
-        _check_percentiles(test, values, tested)
+        level = interval_confidence(confidence, correction, defined_tests(values, tested))
+        check_percentiles(test, values, tested)
     # The bootstrap needs the most memory, so it runs before the differences are held.
     result: _TestResult | None = None
     if test == "bootstrap":
         joint = level > confidence
-        result = *bootstrap(values, resamples, rng, level, units, joint=joint), None
+        result = (
+            *bootstrap(values, resamples, rng, level, units, joint=joint, weights=weights),
+            None,
+        )
     if weights is not None:
-        differences = weighted_differences(values, weights)
+        differences = weighted.weighted_differences(values, weights)
         weights = weights / weights.mean()
-        if test == "permutation":  # of the signs of weight times difference
+        if test in ("permutation", "max-t", "hsd-randomised"):  # of sums over clusters
             values, units = values * weights[:, None], units * np.sqrt(np.mean(weights**2))
+        elif test == "bootstrap-max-t":
+            values = weighted.linearised(seen).values
     else:
         is_pooled = test in POOLED_TESTS
         differences = unpaired_differences(values) if is_pooled else paired_differences(values)
@@ -478,7 +493,8 @@ def pairwise(
         baseline=baseline,
         alternative=alternative,
         family=family,
-        weighted=weights is not None,
+        weighted=weights is not None and not clusters,
+        clusters=clusters,
         tolerance=max(tolerance(np.nanmax(np.abs(values), initial=0.0)), *matrix.units, 0.0),
     )
 
@@ -493,6 +509,7 @@ def against_baselines(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
     alternative: Alternative = "two-sided",
+    clusters: str = "",
 ) -> list[Pairs]:
     """Test all systems against each of several baselines: see `pairwise`.
 
@@ -501,7 +518,7 @@ def against_baselines(
 
     Parameters
     ----------
-    matrix, test, correction, confidence, resamples, rng, alternative
+    matrix, test, correction, confidence, resamples, rng, alternative, clusters
         See `pairwise`.
     baselines : sequence of str
         The baselines.
@@ -524,12 +541,13 @@ def against_baselines(
     ([0.312, 1.0, 0.001], [0.016, 0.001, 1.0])
     """
     choices: dict[str, Any] = {"resamples": resamples, "rng": rng, "alternative": alternative}
+    choices["clusters"] = clusters
     if not baselines or len(set(baselines)) < len(baselines):
         raise UsageError(f"name one baseline or several, each once, not {list(baselines)!r}.")
     if len(baselines) == 1:
         choices |= {"correction": correction, "confidence": confidence}
         return [pairwise(matrix, test, baseline=baselines[0], **choices)]
-    _check(matrix, test, correction, confidence, resamples)
+    _check(matrix, test, correction, confidence, resamples, clusters)
     if test in BASELINE_TESTS or (test == "bootstrap" and correction in SIMULTANEOUS):
         name = test if test in BASELINE_TESTS else f"{test} with {correction}"
         raise UsageError(
@@ -540,7 +558,7 @@ def against_baselines(
     places = [matrix.systems.index(name) for name in baselines]
     is_sided = alternative != "two-sided"
     tested = joint_tests(matrix.systems, baselines, sided=is_sided)
-    level = interval_confidence(confidence, correction, _defined_tests(matrix.values, tested))
+    level = interval_confidence(confidence, correction, defined_tests(matrix.values, tested))
     results = [
         pairwise(matrix, test, baseline=name, confidence=level, **choices) for name in baselines
     ]
@@ -564,17 +582,25 @@ def against_baselines(
     ]
 
 
-def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamples: int) -> None:
+def _check(
+    matrix: Matrix,
+    test: str,
+    correction: str,
+    confidence: float,
+    resamples: int,
+    clusters: str,
+) -> None:
     known = TESTS + BASELINE_TESTS
     if test not in known:
         raise UsageError(f"unknown test {test!r}. {did_you_mean(test, known)}")
     adjusted(np.empty(0), correction)
     if test in COMPLETE_TESTS and correction != "none":
         raise UsageError(f"{test} already controls the family-wise error: use correction 'none'.")
-    if matrix.weights is not None and test not in WEIGHTED_TESTS:
-        raise UsageError(
-            f"{test} has no form for weights of queries: use {' or '.join(WEIGHTED_TESTS)}."
-        )
+    usable = weighted.CLUSTERED_TESTS if clusters else weighted.WEIGHTED_TESTS
+    if (clusters or matrix.weights is not None) and test not in usable:
+        listed = f"{', '.join(usable[:-1])} or {usable[-1]}"
+        form = "clusters" if clusters else "weights"
+        raise UsageError(f"{test} has no form for {form} of queries: use {listed}.")
     check_share("confidence", confidence)
     check_whole("resamples", resamples)
     check_finite(matrix)
@@ -609,27 +635,6 @@ def _tested_pairs(systems: tuple[str, ...], baseline: str | None) -> np.ndarray:
     mask = np.zeros((len(systems),) * 2, bool)
     mask[:, systems.index(baseline)] = [system != baseline for system in systems]
     return mask
-
-
-def _defined_tests(values: np.ndarray, tested: np.ndarray) -> int:
-    """Count the tested pairs that share enough queries for a p-value."""
-    known = (~np.isnan(values)).astype(np.float64)
-    return int(((known.T @ known)[tested] > 1).sum())
-
-
-def _check_percentiles(test: str, values: np.ndarray, tested: np.ndarray) -> None:
-    """Refuse percentile intervals of all pairs at once by few queries: they are too narrow."""
-    if test != "bootstrap":
-        return
-    known = (~np.isnan(values)).astype(np.float64)
-    shared = (known.T @ known)[tested]
-    least = int(shared[shared > 1].min(initial=LEAST_PERCENTILE))
-    if least < LEAST_PERCENTILE:
-        raise UsageError(
-            f"bootstrap with bonferroni needs {LEAST_PERCENTILE} queries, and a pair of systems has"
-            f" {least}: its percentile intervals would be too narrow. Use test 't' with bonferroni,"
-            " or 'bootstrap-max-t'."
-        )
 
 
 def _against(

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from irmeta.equality import Units, of_pairs, pair_sum_tolerances, sum_tolerances
-from irmeta.errors import check_share, check_whole
+from irmeta.errors import UsageError, check_share, check_whole
 from irmeta.kernels.pair_statistics import count_as_far, resampled_means, weighted_sums
 from irmeta.stats.paired import square
 
 EXACT = 16
 """Largest number of queries for which all sign flips are enumerated."""
+LEAST_PERCENTILE = 100
+"""Fewest queries of a pair for which percentile intervals with Bonferroni's level hold together."""
 _CHUNK = 2**21  # numbers held at once
 
 
@@ -68,6 +70,7 @@ def bootstrap(
     units: Units = 0.0,
     *,
     joint: bool = False,
+    weights: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the paired bootstrap of the mean difference: p, low, high, each [system, system].
 
@@ -76,6 +79,7 @@ def bootstrap(
     shift method (Noreen 1989; Smucker, Allan, Carterette 2007, doi:10.1145/1321440.1321528); limits
     are percentiles of D*. Sakai's (2006) is studentised. `joint`: quantiles of one of many
     intervals count the sample as a resample, and are infinite with too few. NaN without spread.
+    With `weights` of rows, which are drawn with them, means are weighted, and no value is NaN.
     """
     check_whole("resamples", resamples)
     check_share("confidence", confidence)
@@ -86,15 +90,18 @@ def bootstrap(
     generator = np.random.default_rng(rng)
     draws = generator.random((resamples, queries), dtype=np.float32)
     is_complete = _is_complete(values)
-    means = bootstrap_means(np.where(is_complete, values, 0.0), draws)
+    shares = np.ones((queries, 1)) if weights is None else weights[:, None]
+    means = bootstrap_means(np.where(is_complete, values, 0.0) * shares, draws)
+    if weights is not None:
+        means /= bootstrap_means(shares, draws)
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     p, low, high = np.full((3, len(first)), np.nan)
     for part in _slices(len(first), max(resamples, queries)):
         a, b = first[part], second[part]
         differences = values.T[a] - values.T[b]
         shared = (~np.isnan(differences)).sum(axis=1)
-        number = np.maximum(shared, 1)
-        observed = np.nan_to_num(differences, nan=0.0).sum(axis=1) / number
+        number = np.maximum(shared, 1) if weights is None else weights.sum()
+        observed = (np.nan_to_num(differences, nan=0.0) * shares[:, 0]).sum(axis=1) / number
         slack = pair_sum_tolerances(values, units, a, b) / number
         least = np.abs(observed) - slack
         ends = (of.reduce(differences, axis=1, initial=np.nan) for of in (np.fmax, np.fmin))
@@ -183,3 +190,24 @@ def bootstrap_means(values: np.ndarray, draws: np.ndarray) -> np.ndarray:
         weighted_sums(by_system, weights, sums)
         out[:, part] = sums
     return out
+
+
+def defined_tests(values: np.ndarray, tested: np.ndarray) -> int:
+    """Count the tested pairs that share enough queries for a p-value."""
+    known = (~np.isnan(values)).astype(np.float64)
+    return int(((known.T @ known)[tested] > 1).sum())
+
+
+def check_percentiles(test: str, values: np.ndarray, tested: np.ndarray) -> None:
+    """Refuse percentile intervals of all pairs at once by few queries: they are too narrow."""
+    if test != "bootstrap":
+        return
+    known = (~np.isnan(values)).astype(np.float64)
+    shared = (known.T @ known)[tested]
+    least = int(shared[shared > 1].min(initial=LEAST_PERCENTILE))
+    if least < LEAST_PERCENTILE:
+        raise UsageError(
+            f"bootstrap with bonferroni needs {LEAST_PERCENTILE} queries, and a pair of systems has"
+            f" {least}: its percentile intervals would be too narrow. Use test 't' with bonferroni,"
+            " or 'bootstrap-max-t'."
+        )

@@ -1,4 +1,4 @@
-"""Statistics of several tracks: their random-effects mean, and the share of those that agree.
+"""Random effects: the mean of several tracks, the share that agrees, and components by REML.
 
 The numbers of tracks differ by more than the sampling of their queries, so that the mean of tracks
 is that of a model of random effects: number = mean + effect of the track + error of its queries,
@@ -12,6 +12,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import betaincinv, stdtrit
 
 from irmeta.errors import UsageError, check_share
@@ -136,3 +137,92 @@ def share_interval(holding: int, number: int, confidence: float = 0.95) -> tuple
     low = betaincinv(holding, number - holding + 1, tail) if holding else 0.0
     high = betaincinv(holding + 1, number - holding, 1.0 - tail) if holding < number else 1.0
     return float(low), float(high)
+
+
+def reml_components(
+    values: np.ndarray, runs: np.ndarray, start: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Estimate the variances of `irmeta.stats.replicates.FACETS` of normal values, none below 0.
+
+    All runs have all queries, so that the mean of the queries and their deviations from it are
+    independent. With Q queries and Z the method of each run, the covariance of the deviations of
+    runs is ``e I + sq Z Z' + q J``, and that of the mean, times Q, is ``(e + Q r) I + (sq + Q s) Z
+    Z' + q J``, of which the mean of all values takes up J: see Searle, Casella and McCulloch
+    (Variance components, 1992, Chapter 6).
+
+    Parameters
+    ----------
+    values
+        float64 [query, run], runs sorted by method, without NaN.
+    runs
+        float64 [method]: number of runs of each.
+    start
+        Estimates to start from; negative ones count as small.
+
+    Returns
+    -------
+    tuple of float
+        Variances s, r, q, sq and e; NaN without any spread.
+    """
+    queries = len(values)
+    first = np.concatenate([[0], np.cumsum(runs)[:-1]]).astype(int)
+    scale = float(values.var())
+    if scale == 0:
+        return (np.nan,) * 5
+    of_query = values - values.mean(axis=0)
+    totals = np.add.reduceat(of_query, first, axis=1)
+    moments = totals.T @ totals  # of the sums over the runs of two methods
+    within = float((of_query**2).sum() - (np.diag(moments) / runs).sum())
+    means = values.mean(axis=0) * np.sqrt(queries)
+    of_method = np.add.reduceat(means, first) / runs
+    within_mean = float(((means - np.repeat(of_method, runs.astype(int))) ** 2).sum())
+    free = float((runs - 1).sum())
+
+    def of_deviations(a: float, b: float, c: float) -> tuple[float, np.ndarray]:
+        """Return -2 log likelihood of a I + b Z Z' + c J, and its gradient."""
+        w = 1 / (a + runs * b)
+        total, crossed = runs @ w, moments @ w
+        shrunk = 1 + c * total
+        square = w @ crossed
+        log_part = free * np.log(a) - np.log(w).sum() + np.log(shrunk)
+        trace = within / a + (np.diag(moments) / runs) @ w - c * square / shrunk
+        out = list[Any]()
+        for in_a, dw in ((1, -(w**2)), (0, -runs * w**2)):
+            change = runs @ dw
+            log_change = in_a * free / a - (dw / w).sum() + c * change / shrunk
+            trace_change = -in_a * within / a**2 + (np.diag(moments) / runs) @ dw
+            trace_change -= c * (2 * dw @ crossed / shrunk - c * square * change / shrunk**2)
+            out.append((queries - 1) * log_change + trace_change)
+        out.append((queries - 1) * total / shrunk - square / shrunk**2)
+        return (queries - 1) * log_part + trace, np.array(out)
+
+    def of_mean(a: float, b: float) -> tuple[float, np.ndarray]:
+        """Return -2 log restricted likelihood of the mean, a I + b Z Z', and its gradient."""
+        w = 1 / (a + runs * b)
+        weights = runs * w
+        deviations = of_method - weights @ of_method / weights.sum()
+        value = free * np.log(a) - np.log(w).sum() + np.log(weights.sum())
+        value += within_mean / a + weights @ deviations**2
+        out = [
+            in_a * (free / a - within_mean / a**2)
+            - (dw / w).sum()
+            + (runs @ dw) / weights.sum()
+            + (runs * dw) @ deviations**2
+            for in_a, dw in ((1, -(w**2)), (0, -runs * w**2))
+        ]
+        return value, np.array(out)
+
+    def criterion(shares: np.ndarray) -> tuple[float, np.ndarray]:
+        s, r, q, sq, e = shares * scale
+        deviations, by_deviation = of_deviations(e, sq, q)
+        mean, by_mean = of_mean(e + queries * r, sq + queries * s)
+        a, b, c = by_deviation
+        in_a, in_b = by_mean
+        gradient = np.array([queries * in_b, queries * in_a, c, b + in_b, a + in_a])
+        return deviations + mean, gradient * scale
+
+    at = np.maximum(np.array(start) / scale, 1e-3)
+    least = [(0.0, None)] * 4 + [(LEAST_VARIANCE, None)]
+    exact = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5_000, "maxfun": 50_000}
+    fitted = minimize(criterion, at, jac=True, method="L-BFGS-B", bounds=least, options=exact)
+    return tuple((fitted.x * scale).tolist())

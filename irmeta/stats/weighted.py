@@ -6,7 +6,7 @@ numbers are those of `irmeta.stats.paired`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +14,15 @@ from scipy.special import stdtr, stdtrit
 
 from irmeta.equality import tolerances
 from irmeta.kernels.pair_statistics import mirror
+from irmeta.results.matrix import Matrix
 from irmeta.stats.paired import Differences
 
 WEIGHTED_TESTS = ("t", "permutation")
 """Tests of two systems with a weighted form."""
+CLUSTERED_TESTS = ("t", "permutation", "bootstrap", "hsd-randomised", "bootstrap-max-t", "max-t")
+"""Tests that can resample whole clusters of queries, or take their means."""
+LEAST_CLUSTERS = 20
+"""Fewest clusters that are resampled; of fewer, a t-test compares their means."""
 
 
 class WeightedMoments(NamedTuple):
@@ -131,3 +136,12 @@ def weighted_differences(values: np.ndarray, weights: np.ndarray) -> WeightedDif
     np.fill_diagonal(deviation, 0.0)
     both = np.maximum(queries, queries.T)
     return WeightedDifferences(mean, deviation, both, error=error, freedom=freedom)
+
+
+def linearised(matrix: Matrix) -> Matrix:
+    """Return values whose means without weights, and their errors, are the weighted ones."""
+    if matrix.weights is None:
+        return matrix
+    shares = (matrix.weights / matrix.weights.mean())[:, None]
+    means = matrix.means
+    return replace(matrix, values=means + (matrix.values - means) * shares, weights=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -28,23 +28,53 @@ class Facts:
     pooled: bool | None = None
 
 
-def read_facts(source: TrackSource) -> dict[str, Facts]:
-    """Read the facts of each system in the CSV; empty if the track has no CSV."""
-    given = source.facts
-    if given is None:
-        return {}
+FACTORS = pl.Schema(dict.fromkeys(("kind", "name", "column", "value"), pl.String))
+COLUMNS = {
+    "name": ("system", "run", "name", "tag"),
+    "group": ("group", "team", "participant"),
+    "type": ("type",),
+    "pooled": ("pooled",),
+}
+"""Names of the columns of a `systems.csv`, of which the first that it has counts."""
+
+
+def read_facts(source: TrackSource) -> tuple[dict[str, Facts], pl.DataFrame]:
+    """Read the facts of each system in the CSV, and its other columns: see `FACTORS`.
+
+    Both are empty if the track has no CSV. For a `systems.csv` beside runs, see `COLUMNS`.
+    """
+    table = source.facts
+    if table is None and source.systems is not None:
+        table = FactsSource(file=source.systems)
+    if table is None:
+        return {}, FACTORS.to_frame()
     try:
-        data, _ = read_text(source.input_file(given.file))
-        return _parse_facts(given, data)
+        data, _ = read_text(source.input_file(table.file))
+        frame = read_cells(data, table.file, trim=True)
+        if source.facts is None:
+            columns = {
+                fact: next((name for name in known if name in frame.columns), None)
+                for fact, known in COLUMNS.items()
+            }
+            if columns["name"] is None:
+                fix = "It needs a column system or run; a file of another kind needs another name."
+                raise DataError("is no table of systems", file=table.file, fix=fix)
+            table = replace(table, **columns)
+        facts = _parse_facts(table, frame)
+        read = [getattr(table, fact) for fact in COLUMNS]
+        others = [column for column in frame.columns if column and column not in read]
+        values = frame.unpivot(others, index=table.name, variable_name="column")
+        values = values.rename({table.name: "name"}).with_columns(kind=pl.lit("system"))
+        values = values.filter(pl.col("value") != "").select(FACTORS.names())
+        return facts, values.sort("name", "column")
     except DataError as error:
-        if not source.may_quote(given.file):
+        if not source.may_quote(table.file):
             error.conceal()
             error.fix = None  # the fix may list the columns
         raise
 
 
-def _parse_facts(given: FactsSource, data: bytes) -> dict[str, Facts]:
-    frame = read_cells(data, given.file, trim=True)
+def _parse_facts(given: FactsSource, frame: pl.DataFrame) -> dict[str, Facts]:
     for column in (given.name, given.group, given.type, given.pooled):
         if column is not None and column not in frame.columns:
             hint = did_you_mean(column, frame.columns)
@@ -77,41 +107,46 @@ def _facts(given: FactsSource, row: dict[str, str | None], line: int) -> Facts:
     )
 
 
+_PLURALS = {"query": "queries", "judge": "judges"}
 QUERY_FACTS = pl.Schema(dict.fromkeys(("query", "column", "value"), pl.String))
 
 
-def read_query_facts(source: TrackSource, file: str, judged: pl.Series) -> pl.DataFrame:
-    """Read a CSV of facts about queries: query, column, value; sorted by the first two.
+def read_columns(
+    source: TrackSource, file: str, judged: pl.Series, key: str = "query"
+) -> pl.DataFrame:
+    """Read a CSV of facts about queries or judges: `key`, column, value; sorted by the first two.
 
-    Empty cells are left out, and so are queries that are not `judged`, but one must be judged.
+    Empty cells are left out, and so are queries or judges that are not `judged`, but one must be.
     """
+    kind = _PLURALS[key]
     try:
         frame = read_csv_rows(source.input_file(file), None)
-        columns = [column for column in frame.columns if column not in ("line", "query")]
-        if "query" not in frame.columns or not columns or "" in columns:
-            fix = "It needs a column query, and others with names; a file of another kind needs "
+        columns = [column for column in frame.columns if column not in ("line", key)]
+        if key not in frame.columns or not columns or "" in columns:
+            fix = f"It needs a column {key}, and others with names; a file of another kind needs "
             raise DataError(
-                "is no table of queries", file=file, fix=f"{fix}another name, or none in a track."
+                f"is no table of {kind}", file=file, fix=f"{fix}another name, or none in a track."
             )
         refuse_rows(
             frame,
             {
-                "the query is missing": pl.col("query").is_null(),
-                "the query has a row already": ~pl.col("query").is_first_distinct(),
+                f"the {key} is missing": pl.col(key).is_null(),
+                f"the {key} has a row already": ~pl.col(key).is_first_distinct(),
             },
             file,
         )
-        rows = frame.filter(pl.col("query").is_in(judged.cast(pl.String).implode()))
+        rows = frame.filter(pl.col(key).is_in(judged.cast(pl.String).implode()))
         if rows.is_empty():
-            fix = "Are these the queries of another track?"
-            raise DataError("none of its queries is judged", file=file, fix=fix)
+            fix = f"Are these the {kind} of another track?"
+            is_none = "is judged" if key == "query" else "has a qrels set"
+            raise DataError(f"none of its {kind} {is_none}", file=file, fix=fix)
     except DataError as error:
         if not source.may_quote(file):
             error.conceal()
             error.fix = None
         raise
-    facts = rows.unpivot(columns, index="query", variable_name="column").drop_nulls("value")
-    return facts.sort("query", "column")
+    facts = rows.unpivot(columns, index=key, variable_name="column").drop_nulls("value")
+    return facts.sort(key, "column")
 
 
 _KEY = ("query", "subtopic")

@@ -4,8 +4,8 @@ manifest.json         written once: format, irmeta version, ReadPolicy
 tracks/T.json         a track's record, written last: readers see only tracks that have one;
                       while the track's files are replaced, a record that says so
 runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/
-queries/T/, subtopics/T/, samples/T/ for tracks that describe queries or subtopics, or judge a
-                      sample of the pool
+queries/T/, factors/T/, subtopics/T/, samples/T/ for tracks that describe queries, systems or
+                      judges, or subtopics, or judge a sample of the pool
 .failed.json          tracks that the last ingest could not read, and the reasons
 .cache.json           sizes and times of source files, to skip unchanged input
 .staging/             tracks being written
@@ -103,7 +103,7 @@ def problems(
 
 FOLDERS = ("runs", "qrels", "docs", "systems")
 """Kinds of tables that every track has."""
-OPTIONAL = ("queries", "subtopics", "samples")
+OPTIONAL = ("queries", "factors", "subtopics", "samples")
 """Kinds of tables that only some tracks have."""
 KINDS = (*FOLDERS, *OPTIONAL)
 IS_REPLACED = "is_being_replaced"
@@ -222,6 +222,10 @@ class Layout:
         """Return the names of the complete tracks, sorted."""
         paths = (p for p in (self.root / "tracks").glob("*.json") if not p.name.startswith("."))
         return sorted(unquote(p.name.removesuffix(".json")) for p in paths)
+
+    def describes_queries(self) -> bool:
+        """Check whether a track has a table of queries, without reading a record."""
+        return (self.root / "queries").is_dir()
 
     def failures(self) -> dict[str, str]:
         """Return the tracks that the last ingest could not read, and the reasons."""

@@ -153,6 +153,10 @@ class MemoryStore:
         """Return the names of the tracks, sorted."""
         return list(self._tracks)
 
+    def describes_queries(self) -> bool:
+        """Check whether a track has a table of queries."""
+        return any(held.frames["queries"].height for held in self._tracks.values())
+
     def failures(self) -> dict[str, str]:
         """Return the tracks that could not be read, and the reasons."""
         return dict(self._failures)

@@ -21,9 +21,9 @@ from irmeta.store.assemble import TrackLists, TrackRows
 from irmeta.store.facts import (
     QUERY_FACTS,
     Facts,
+    read_columns,
     read_facts,
     read_pool_depths,
-    read_query_facts,
     read_subtopics,
 )
 from irmeta.store.long_table import Groups, Names, Noticed
@@ -49,7 +49,8 @@ class Beside:
 
     `inputs` has the SHA-256 of each file, None if unreadable; `described` set, query, subtopic,
     weight and type of subtopics files; `pool_depths` those of a file, by query; `queries` query,
-    column and value of the file of facts about queries.
+    column and value of the file of facts about queries, `factors` kind, name, column and value of
+    those about systems and judges.
     """
 
     source: TrackSource
@@ -58,6 +59,7 @@ class Beside:
     described: pl.DataFrame
     pool_depths: dict[str, int]
     queries: pl.DataFrame
+    factors: pl.DataFrame
     left_out: str | None
     inputs: dict[str, str | None]
 
@@ -168,21 +170,28 @@ def read_beside(
 ) -> Beside:
     """Read the files of a track other than its runs and the given qrels sets."""
     inputs: dict[str, str | None] = {given.file: parsed.sha256 for given, parsed in sets}
-    facts, described = read_facts(source), read_subtopics(source, sets)
+    (facts, factors), described = read_facts(source), read_subtopics(source, sets)
     queries = pl.concat([parsed.frame["query"] for _, parsed in sets]).unique()
     depths = read_pool_depths(source, queries.to_list())
     facts_of_queries = QUERY_FACTS.to_frame()
     if source.queries is not None:
-        facts_of_queries = read_query_facts(source, source.queries, queries)
+        facts_of_queries = read_columns(source, source.queries, queries)
+    if source.judges is not None:
+        sets_of_track = pl.Series([qrels_set.name for qrels_set in source.qrels])
+        judges = read_columns(source, source.judges, sets_of_track, "judge")
+        judges = judges.rename({"judge": "name"})
+        judges = judges.select(pl.lit("judge").alias("kind"), pl.all())
+        factors = pl.concat([judges, factors])
     others = [source.facts.file if source.facts else None, source.pool_depth_by_query]
-    others.append(source.queries)
+    others += [source.queries, source.systems, source.judges]
     for file in (*others, *(given.subtopics_file for given in source.qrels)):
         if file is not None:
             inputs[file] = file_sha256(source.root / file)
     for given in unreadable or ():
         inputs.setdefault(given.file, stored_sha256(source.input_file(given.file)))
     left_out = _left_out(source, sets, unreadable) if unreadable else None
-    return Beside(source, sets, facts, described, depths, facts_of_queries, left_out, inputs)
+    tables = (described, depths, facts_of_queries, factors)
+    return Beside(source, sets, facts, *tables, left_out, inputs)
 
 
 def name_runs(

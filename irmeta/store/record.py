@@ -41,7 +41,7 @@ class Inputs:
         self.rehash: bool = rehash
         facts = [source.facts.file] if source.facts else []
         qrels = [file for one in source.qrels for file in one.paths]
-        others = (source.pool_depth_by_query, source.queries)
+        others = (source.pool_depth_by_query, source.queries, source.systems, source.judges)
         beside = [file for file in others if file is not None]
         self.files: list[str] = sorted({*source.runs, *qrels, *facts, *beside})
         # Read before any file, so that a file changed later is read again next time.
@@ -102,7 +102,7 @@ def read_cache(layout: Layout) -> dict[str, Seen]:
 
 def config_record(source: TrackSource) -> dict[str, Any]:
     """Return a track's settings in the collection as JSON values without absolute paths."""
-    optional = ("pool_depth", "pool_depth_by_query", "queries")
+    optional = ("pool_depth", "pool_depth_by_query", "queries", "systems", "judges")
     stated = {name: getattr(source, name) for name in optional}
     return {
         "format": FORMAT,

@@ -103,6 +103,10 @@ class StoreReader(Protocol):
         """Return the names of the complete tracks, sorted."""
         ...
 
+    def describes_queries(self) -> bool:
+        """Check whether a track has a table of queries, without reading a record."""
+        ...
+
     def failures(self) -> dict[str, str]:
         """Return the tracks that the last ingest could not read, and the reasons."""
         ...

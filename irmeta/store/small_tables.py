@@ -69,11 +69,16 @@ def samples_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]
 
 
 def write_described(stage: Path, read: ReadTrack) -> None:
-    """Write the tables of described queries and subtopics, each if a file describes any."""
-    for kind, frame in {"queries": read.queries, "subtopics": read.described}.items():
+    """Write the tables of described queries, systems, subtopics, each if a file describes any."""
+    for kind, attribute in _DESCRIBED.items():
+        frame = getattr(read, attribute)
         if frame.height:
             with part_writer(kind, stage / kind) as writer:
                 writer.write(described_columns(kind, read.source.name, frame))
+
+
+_DESCRIBED = {"queries": "queries", "factors": "factors", "subtopics": "described"}
+"""Tables of what files describe, and the attributes of `ReadTrack` with their rows."""
 
 
 def described_columns(kind: str, track: str, frame: pl.DataFrame) -> dict[str, pa.Array]:
@@ -133,13 +138,15 @@ def table_frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataF
 
 def small_frames(read: ReadTrack, noticed: Noticed) -> dict[str, pl.DataFrame]:
     """Return the tables as frames; for the arguments see `systems_columns`."""
-    track, queries, subtopics = read.source.name, read.queries, read.described
+    track = read.source.name
     return {
         "qrels": table_frame("qrels", qrels_columns(track, read.pool)),
         "systems": table_frame("systems", [systems_columns(read, noticed)]),
         "samples": table_frame("samples", samples_columns(track, read.pool)),
-        "queries": table_frame("queries", [described_columns("queries", track, queries)]),
-        "subtopics": table_frame("subtopics", [described_columns("subtopics", track, subtopics)]),
+        **{
+            kind: table_frame(kind, [described_columns(kind, track, getattr(read, attribute))])
+            for kind, attribute in _DESCRIBED.items()
+        },
     }
 
 

@@ -176,8 +176,8 @@ def track_of_folder(root: Path, name: str, prefix: str, policy: ReadPolicy) -> A
         if printable(name) != name:
             raise DataError("a folder's name is not UTF-8", file=name, fix="Rename it.")
         qrels = (QrelsSource("qrels", qrels_of_folder(root, name, prefix)),)
-        runs, queries = runs_of_folder(root, prefix), queries_of_folder(root, prefix)
-        return TrackSource(name, root, runs, qrels, policy=policy, queries=queries)
+        source = TrackSource(name, root, runs_of_folder(root, prefix), qrels, policy=policy)
+        return replace(source, **tables_of_folder(root, prefix))
     except DataError as error:
         if error.file is not None:
             error.file = printable((root / error.file).as_posix())
@@ -204,13 +204,14 @@ def runs_of_folder(root: Path, prefix: str) -> tuple[str, ...]:
     return runs
 
 
-QUERIES = "queries.csv"
-"""Name of the file of facts about a track's queries, beside its `runs/`."""
+BESIDE = ("queries", "systems", "judges")
+"""Names, without .csv, of the files of facts about a track's queries, systems and judges."""
 
 
-def queries_of_folder(root: Path, prefix: str) -> str | None:
-    """Return the file of facts about queries in a track's folder, if there is one."""
-    return f"{prefix}{QUERIES}" if (root / prefix / QUERIES).is_file() else None
+def tables_of_folder(root: Path, prefix: str) -> dict[str, str]:
+    """Return the files of facts in a track's folder, beside its `runs/`, by name."""
+    files = {name: f"{prefix}{name}.csv" for name in BESIDE}
+    return {name: file for name, file in files.items() if (root / file).is_file()}
 
 
 def qrels_of_folder(root: Path, track: str, prefix: str) -> str:
@@ -279,12 +280,13 @@ class _TrackTable(Options):
 
     runs: tuple[str, ...] = option((), "File patterns.")
     qrels: Any = option(None, "A file, or a list of qrels sets.")
-    systems: Any = option(None, "Table of facts about systems.")
+    systems: Any = option(None, "CSV of facts about systems, or a table that names its columns.")
     pool_depth: int | None = option(
         None, "Rank to which the lists of contributing systems were judged.", least=1
     )
     pool_depth_by_query: str | None = option(None, "File of such ranks: lines `query depth`.")
     queries: str | None = option(None, "CSV of facts about queries: query, and other columns.")
+    judges: str | None = option(None, "CSV of facts about judges: judge, and other columns.")
 
 
 def read_collection(folder: AnyLocation, policy: ReadPolicy | None = None) -> list[AnyTrack]:
@@ -424,11 +426,16 @@ class _Config:
         table = self._parse(key, given, _TrackTable, _POLICY_KEYS)
         if table.pool_depth_by_query is not None:
             self._check_file(f"{key}.pool_depth_by_query", table.pool_depth_by_query)
-        queries, folder = table.queries, self._folder_of(name)
-        if queries is not None:
-            self._check_file(f"{key}.queries", queries)
-        elif folder is not None:
-            queries = queries_of_folder(self.root, folder)
+        folder = self._folder_of(name)
+        beside = {} if folder is None else tables_of_folder(self.root, folder)
+        for kind in BESIDE:
+            if isinstance(file := getattr(table, kind), str):
+                self._check_file(f"{key}.{kind}", file)
+                beside[kind] = file
+        facts = None
+        if table.systems is not None and not isinstance(table.systems, str):
+            facts = self._facts(f"{key}.systems", table.systems)
+            beside.pop("systems", None)
         given = cast(Mapping[str, Any], given)
         policies = {k: given[k] for k in _POLICY_KEYS if k in given}
         if isinstance(dropped := policies.get("drop_docs"), str):
@@ -447,12 +454,14 @@ class _Config:
             root=self.root,
             runs=self._runs(name, table.runs, "runs" in given),
             qrels=self._qrels(name, table.qrels),
-            facts=None if table.systems is None else self._facts(f"{key}.systems", table.systems),
+            facts=facts,
             policy=policy,
             pool_depth=table.pool_depth,
             pool_depth_by_query=table.pool_depth_by_query,
-            queries=queries,
             outside=tuple(sorted(self.outside)),
+            queries=beside.get("queries"),
+            systems=beside.get("systems"),
+            judges=beside.get("judges"),
         )
 
     def _folder_of(self, track: str) -> str | None:

@@ -137,8 +137,9 @@ class TrackSource:
         The depth to which contributing lists were judged, if the collection states it.
     pool_depth_by_query
         A file of such depths by query, which override `pool_depth`.
-    queries
-        A CSV of facts about queries: query, and any other columns.
+    queries, systems, judges
+        CSVs of facts about queries, systems and judges (qrels sets): query, system or judge, and
+        any other columns. `facts` replaces `systems`.
     outside
         Files and folders of the collection outside of `root`.
     given
@@ -160,6 +161,8 @@ class TrackSource:
     pool_depth: int | None = None
     pool_depth_by_query: str | None = None
     queries: str | None = None
+    systems: str | None = None
+    judges: str | None = None
     outside: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, bytes] = field(default_factory=dict)

@@ -141,9 +141,9 @@ def printed_names(
 
 
 def names_by_system(
-    source: Mapping[str, str] | str | Path | None, systems: Iterable[str], column: str = "name"
+    source: Mapping[str, str] | str | Path | None, systems: Iterable[str]
 ) -> dict[str, str]:
-    """Return the names of systems in a table, or the values of another column of it by system.
+    """Return the names of systems in a table.
 
     Parameters
     ----------
@@ -151,8 +151,6 @@ def names_by_system(
         Names by system, or a CSV or TSV file with the columns system and name.
     systems
         The systems that may have a name.
-    column
-        The column with the names.
 
     Raises
     ------
@@ -167,18 +165,18 @@ def names_by_system(
     if isinstance(source, Mapping):
         named |= source
     else:
-        place, columns = Path(source), ("system", column)
+        place, columns = Path(source), ("system", "name")
         if not place.is_file():
             raise UsageError(f"{not_a('file', place)}.")
         frame = read_csv_rows(InputFile.at(place, str(source)), columns)
         if missing := [column for column in columns if column not in frame.columns]:
-            problem, fix = f"no column {missing[0]}", f"Name the columns system and {column}."
+            problem, fix = f"no column {missing[0]}", "Name the columns system and name."
             raise DataError(problem, file=str(source), fix=fix)
         if frame.is_empty():
             raise DataError("has no row below its header", file=str(source))
         rows = frame.select("line", *columns)
         is_repeated = pl.col("system").is_duplicated()
-        problems = {f"a row without a {column}": pl.any_horizontal(pl.col(*columns).is_null())}
+        problems = {"a row without a name": pl.any_horizontal(pl.col(*columns).is_null())}
         refuse_rows(rows, {**problems, "a system with two rows": is_repeated}, str(source))
         named |= rows.select(columns).rows()
     for system in named:

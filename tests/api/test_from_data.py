@@ -183,6 +183,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "scores": lambda s: s.scores("AP,RR", track="passage").frame(per_query=True),
     "per_doc.search_lengths": lambda s: s.per_doc.search_lengths(),
     "run_notes": lambda s: s.run_notes(),
+    "factors": lambda s: s.factors(),
     "samples": lambda s: s.samples(),
     "subtopics": lambda s: s.subtopics(),
     "systems": lambda s: s.systems().drop("file", "sha256"),

@@ -78,7 +78,7 @@ def test_groups__are_counted_and_chosen(folder: Path, run):
     with pytest.raises(irmeta.UsageError, match=r"No group is known: see systems\.csv"):
         irmeta.pool_of_runs(folder, 2, system="group=a")
     (folder.parent / "systems.csv").write_text("name;team\n")
-    with pytest.raises(irmeta.DataError, match="no such column"):
+    with pytest.raises(irmeta.DataError, match="is no table of systems"):
         irmeta.pool_of_runs(folder, 2)
 
 

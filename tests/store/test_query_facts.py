@@ -129,3 +129,83 @@ def test_commands__take_and_show_columns(run: Callable[..., Any], collection: Pa
     done = run("evaluate", collection, "-m", "RR", "--segment", "clas")
     assert done.status == 2
     assert "Did you mean 'class'" in done.err
+
+
+SYSTEMS = "system,group,method,seed\na,team,m,1\nb,team,m,2\nc,team,n,1\n"
+FACTORS = [
+    ("t", "judge", "qrels", "category", "human"), ("t", "system", "a", "method", "m"),
+    ("t", "system", "a", "seed", "1"), ("t", "system", "b", "method", "m"),
+    ("t", "system", "b", "seed", "2"), ("t", "system", "c", "method", "n"),
+    ("t", "system", "c", "seed", "1"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def described(collection: Path) -> Path:
+    """The collection with tables of systems, judges and variants of queries."""
+    (collection / "t" / "systems.csv").write_text(SYSTEMS)
+    (collection / "t" / "judges.csv").write_text("judge,category\nqrels,human\n")
+    (collection / "t" / "queries.csv").write_text("query,variant_of\nq2,q1\nq4,q3\n")
+    third = (collection / "t" / "runs" / "a").read_text().replace(" a\n", " c\n")
+    (collection / "t" / "runs" / "c").write_text(third)
+    return collection
+
+
+def test_factors__are_read_stored_and_written(described: Path, tmp_path: Path):
+    held, stored = irmeta.read(described), irmeta.ingest(described, tmp_path / "store")
+    stored.to_trec(tmp_path / "again")
+    for store in (held, stored, irmeta.read(tmp_path / "again")):
+        assert store.factors().collect().sort(pl.all()).rows() == FACTORS
+        assert store.systems().select("system", "group").rows()[0] == ("a", "team")
+    (described / "t" / "systems.csv").write_text(SYSTEMS.replace("b,team,m", "b,team,n"))
+    again = irmeta.ingest(described, tmp_path / "store")
+    methods = again.factors().filter(column="method").collect()
+    assert methods["value"].to_list() == ["m", "n", "n"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("systems.csv", "id,method\na,m\n", "is no table of systems"),
+        ("systems.csv", "system,method\na,m\na,n\n", "system named twice"),
+        ("judges.csv", "judge\nqrels\n", "is no table of judges"),
+        ("judges.csv", "judge,x\nother,y\n", "none of its judges has a qrels set"),
+    ],
+)
+def test_factors__wrong_tables_are_errors(described: Path, file: str, text: str, message: str):
+    (described / "t" / file).write_text(text)
+    with pytest.raises(irmeta.errors.IrmetaError, match=message):
+        irmeta.read(described)
+
+
+def test_compare__takes_columns_of_systems_and_queries(described: Path, tmp_path: Path):
+    store = irmeta.ingest(described, tmp_path / "store")
+    (compared,) = results = store.compare("RR")
+    assert compared.matrix.queries == ("q1", "q3")
+    assert results.variants is not None
+    assert results.variants.variants.row(0)[:5] == ("t", "RR", "a", 2, 4)
+    assert "each the mean over its variants (variant_of)" in " ".join(compared.lines())
+    assert compared.settings["variants_column"] == "variant_of"
+    (compared,) = store.compare("RR", resample_by="variant_of", replicates="method")
+    assert compared.pairs.clusters == "2 clusters (variant_of) of 4 queries"
+    assert compared.pairs.systems == ("m", "n")
+    assert compared.settings["replicates_column"] == "method"
+    (compared,) = store.compare("RR", replicates="group")
+    assert compared.pairs.systems == ("team",)
+    with pytest.raises(irmeta.UsageError, match=r"a column of systems\.csv: its runs share"):
+        store.compare("RR", resample_by="method")
+    with pytest.raises(irmeta.UsageError, match=r"of queries\.csv: use --segment variant_of"):
+        store.compare("RR", replicates="variant_of")
+    with pytest.raises(irmeta.UsageError, match="Did you mean 'method'"):
+        store.compare("RR", replicates="metod")
+    with pytest.raises(irmeta.UsageError, match="`components` are of replicates"):
+        store.compare("RR", components="reml")
+
+
+def test_commands__show_and_take_factors(run: Callable[..., Any], described: Path):
+    shown = run("info", described).out
+    assert "Columns of systems" in shown
+    assert "m (2), n (1)" in shown
+    assert "Columns of judges" in shown
+    done = run("compare", described, "-m", "RR", "--replicates", "method", "--components", "reml")
+    assert done.status == 0, done.err

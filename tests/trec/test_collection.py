@@ -367,7 +367,8 @@ CONFIG_ERRORS = [
     (at("depth", "1.5"), "tracks.t.depth = 1.5 is not a whole number"),
     (at("depth", "true"), "tracks.t.depth = True is not a whole number"),
     (at("duplicates", '"frist"'), "tracks.t.duplicates = 'frist' is not a choice. Did you"),
-    (at("systems", '"f.csv"'), "tracks.t.systems = 'f.csv' is not a table"),
+    (at("systems", "3"), "tracks.t.systems = 3 is not a table"),
+    (at("systems", '"none.csv"'), "tracks.t.systems = 'none.csv' is not a file"),
     (at("systems", '{ file = "f.csv" }'), "tracks.t.systems.name is missing. Column of sys"),
     (at("systems", '{ file = "g.csv", name = "r" }'), "tracks.t.systems.file = 'g.csv' is not a"),
     (
@@ -441,7 +442,7 @@ def facts_of(configured, tmp_path):
         (track,) = configured(PLAIN + FACTS)
         raw = content if isinstance(content, bytes) else content.encode()
         (tmp_path / "f.csv").write_bytes(raw)
-        return read_facts(track)
+        return read_facts(track)[0]
 
     return read
 
@@ -484,4 +485,4 @@ def test_read_facts__invalid_csv_is_refused(facts_of, content, said):
 
 
 def test_read_facts__track_without_csv_has_none(configured):
-    assert read_facts(configured(PLAIN)[0]) == {}
+    assert read_facts(configured(PLAIN)[0])[0] == {}

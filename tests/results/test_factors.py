@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from irmeta.errors import DataError, SegmentWarning, UsageError
-from irmeta.results.segments import Segments, usable_segments
+from irmeta.results.factors import Segments, usable_segments
 
 TEXT = "query,segment\n1,new\n2,old\n1,mobile\n"
 

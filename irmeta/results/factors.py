@@ -1,4 +1,8 @@
-"""Segments of the queries of tracks: a file or frame of queries and their segments."""
+"""Factors: columns that group the queries or the systems of tracks.
+
+Segments, clusters and weights of queries and methods of systems are read by one mechanism: from a
+file, a frame, or a column of the tables beside a track's runs.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -30,6 +34,164 @@ COLUMNS = ("track", "query", "segment")
 KEY = ("query", "segment")
 LEAST_QUERIES = 2
 """Smallest number of queries that an interval can be computed from."""
+Source = pl.DataFrame | str | Path
+"""A file, a frame, or a column of a store, of which a path has the name."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A column of the queries, or of the systems, of tracks.
+
+    Attributes
+    ----------
+    source
+        The file, the name of the argument for a frame, or the column.
+    rows
+        track (null: any track), and the columns `key` and `value`: no null in the last two.
+    sha256
+        Hexadecimal SHA-256 of the file as stored, or of the frame or the column as CSV.
+    column
+        The column of the tracks' `queries.csv` or `systems.csv`; None: of a file or frame.
+    """
+
+    source: str
+    rows: pl.DataFrame
+    sha256: str
+    column: str | None = None
+    key: ClassVar[str] = "query"
+    value: ClassVar[str] = "cluster"
+    keyword: ClassVar[str] = "resample_by"
+
+    @classmethod
+    def of(cls, source: Self | Source) -> Self:
+        """Read a factor from a frame, or from a CSV or TSV file with a header, compressed or not.
+
+        The columns are `key`, `value` and, where tracks share names, track.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, a column is unknown or missing, or a row is wrong.
+        UsageError
+            If `source` is neither a file nor a frame.
+        """
+        if isinstance(source, cls):
+            return source
+        columns = ("track", cls.key, cls.value)
+        name, rows, digest = read_rows(cast("Source", source), columns, cls.keyword)
+        refuse_rows(rows, cls.problems(), name)
+        return cls(name, cls.typed(rows.drop("line")), digest)
+
+    @classmethod
+    def problems(cls) -> dict[str, pl.Expr]:
+        """Return what is wrong with a row, as text, and whether it is so."""
+        keys = pl.struct("track", cls.key)
+        return {
+            f"a {cls.key} or {cls.value} is missing": pl.any_horizontal(
+                pl.col(cls.key, cls.value).is_null()
+            ),
+            f"the {cls.key} has a {cls.value} already": ~keys.is_first_distinct(),
+        }
+
+    @classmethod
+    def typed(cls, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return rows with values of their type: text."""
+        return rows
+
+    @classmethod
+    def within(cls, source: Self | Source, store: StoreReader, tracks: Tracks) -> Self:
+        """Read a factor, of which a text may also name a column of the tables beside runs.
+
+        A file of that name goes first.
+
+        Raises
+        ------
+        DataError, UsageError
+            As `of`, or if a text is neither a file nor a column.
+        """
+        if not isinstance(source, str | Path) or Path(source).is_file():
+            return cls.of(source)
+        column, table = str(source), TABLES[cls.key]
+        every = beside_runs(store, tracks, cls.key)
+        rows = every.filter(pl.col("column") == column)
+        rows = rows.select("track", pl.col("name").alias(cls.key), pl.col("value").alias(cls.value))
+        if rows.is_empty():
+            columns = every["column"].unique().sort().to_list()
+            hint = did_you_mean(column, columns) if columns else f"The tracks have no {table}."
+            for key, file in TABLES.items():
+                if column in beside_runs(store, tracks, key)["column"]:
+                    hint = f"It is a column of {file}: {_USE[key].format(column)}"
+            raise UsageError(f"{column} is neither a file nor a column of {table}. {hint}")
+        digest = hashlib.sha256(to_csv(rows).encode()).hexdigest()
+        return cls(f"column {column} of {table}", cls.typed(rows), digest, column)
+
+    @property
+    def record(self) -> dict[str, str]:
+        """What provenance records: the SHA-256, and the name of a column."""
+        column = {} if self.column is None else {f"{self.keyword}_column": self.column}
+        return {f"{self.keyword}_sha256": self.sha256, **column}
+
+    def refuse_unknown(self, known: Collection[str]) -> None:
+        """Raise `UsageError` for the first name of a file or frame that is not known."""
+        for name in () if self.column else self.rows[self.key]:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise UsageError(f"{self.source}: there is no {self.key} {name!r}. {hint}")
+
+    def by_name(self, track: str) -> dict[str, str]:
+        """Return the value of each query or system of a track; rows that name it go first."""
+        rows = self.rows.filter(pl.col("track").is_null() | (pl.col("track") == track))
+        named = rows.sort("track", nulls_last=False).select(self.key, self.value)
+        return dict(named.iter_rows())
+
+
+TABLES = {"query": "queries.csv", "system": "systems.csv"}
+"""The files beside a track's runs, by what their rows are of."""
+_USE = {
+    "query": "use --segment {0} or --resample-by {0}.",
+    "system": "its runs share the queries, on which resampling moves them together, so that "
+    "--replicates {0}, which averages the runs of each, is the test by clusters.",
+}
+
+
+def beside_runs(store: StoreReader, tracks: Tracks, key: str) -> pl.DataFrame:
+    """Return the table of queries, systems or judges beside runs: track, name, column, value."""
+    frames = list[pl.DataFrame]()
+    for track in each_track(store, tracks):
+        if key == "query":
+            frames.append(read_table(track, "queries").rename({"query": "name"}))
+            continue
+        rows = read_table(track, "factors").filter(pl.col("kind") == key)
+        frames.append(rows.drop("kind"))
+        if key == "system":
+            known = read_table(track, "systems").filter(pl.col("skip_reason").is_null())
+            known = known.select(pl.col("track", "system", "group", "type").cast(pl.String))
+            facts = known.unpivot(index=["track", "system"], variable_name="column")
+            frames.append(facts.rename({"system": "name"}).drop_nulls("value"))
+    columns = ("track", "name", "column", "value")
+    return pl.concat([frame.select(pl.col(columns).cast(pl.String)) for frame in frames])
+
+
+@dataclass(frozen=True)
+class Methods(Factor):
+    """Methods of systems, such as the seeds or folds of one: see `Factor`."""
+
+    key: ClassVar[str] = "system"
+    value: ClassVar[str] = "method"
+    keyword: ClassVar[str] = "replicates"
+
+
+@dataclass(frozen=True)
+class Variants(Factor):
+    """Variants of queries, in the column variant_of of `queries.csv`: see `Factor`."""
+
+    keyword: ClassVar[str] = "variants"
+
+    @classmethod
+    def among(cls, store: StoreReader, tracks: Tracks) -> Variants | None:
+        """Return the variants of the queries of tracks; None without the column."""
+        has_column = "variant_of" in beside_runs(store, tracks, "query")["column"]
+        return cls.within("variant_of", store, tracks) if has_column else None
 
 
 class ByQuery(Protocol):
@@ -54,81 +216,19 @@ Part = TypeVar("Part", bound=ByQuery)
 
 
 @dataclass(frozen=True)
-class Segments:
-    """Segments of queries, such as groups of users; a query may be in several.
+class Segments(Factor):
+    """Segments of queries, such as groups of users; a query may be in several: see `Factor`."""
 
-    Attributes
-    ----------
-    source
-        The file, or "segments" for a frame.
-    rows
-        track (null: any track), query, segment: no null in the last two, no row twice.
-    sha256
-        Hexadecimal SHA-256 of the file as stored, or of the frame or the column as CSV.
-    column
-        The column of the tracks' `queries.csv` that they are; None: of a file or frame.
-    """
-
-    source: str
-    rows: pl.DataFrame
-    sha256: str
-    column: str | None = None
+    value: ClassVar[str] = "segment"
+    keyword: ClassVar[str] = "segments"
 
     @classmethod
-    def of(cls, source: Segments | pl.DataFrame | str | Path) -> Segments:
-        """Read segments.
-
-        Parameters
-        ----------
-        source : Segments, DataFrame, str or Path
-            A frame with the columns query, segment and, where tracks share names of queries, track;
-            or a CSV or TSV file with such a header, compressed or not.
-
-        Raises
-        ------
-        DataError
-            If the file cannot be read, a column is unknown or missing, or a row is incomplete or
-            repeated.
-        UsageError
-            If `source` is neither a file nor a frame.
-        """
-        if isinstance(source, Segments):
-            return source
-        name, rows, digest = read_by_query(source, COLUMNS, "segments")
-        return cls(name, _checked(rows, name), digest)
-
-    @classmethod
-    def within(
-        cls, source: Segments | pl.DataFrame | str | Path, store: StoreReader, tracks: Tracks
-    ) -> Segments:
-        """Read segments, of which a text may also name a column of the tracks' ``queries.csv``.
-
-        A file of that name goes first.
-
-        Raises
-        ------
-        DataError, UsageError
-            As `of`, or if a text is neither a file nor a column.
-        """
-        if not isinstance(source, str | Path) or Path(source).is_file():
-            return cls.of(source)
-        name = str(source)
-        every = pl.concat([read_table(track, "queries") for track in each_track(store, tracks)])
-        every = every.with_columns(pl.all().cast(pl.String))
-        rows = every.filter(pl.col("column") == name).select("track", "query", segment="value")
-        if rows.is_empty():
-            columns = every["column"].unique().sort().to_list()
-            hint = did_you_mean(name, columns) if columns else (
-                "The tracks have no queries.csv.")  # fmt: skip
-            raise UsageError(f"{name} is neither a file nor a column of queries.csv. {hint}")
-        digest = hashlib.sha256(to_csv(rows).encode()).hexdigest()
-        return cls(f"column {name} of queries.csv", rows, digest, name)
-
-    @property
-    def record(self) -> dict[str, str]:
-        """What provenance records: the SHA-256, and the name of a column."""
-        named = {} if self.column is None else {"segments_column": self.column}
-        return {"segments_sha256": self.sha256, **named}
+    def problems(cls) -> dict[str, pl.Expr]:
+        """Return what is wrong with a row: it is incomplete, or repeated."""
+        return {
+            "a query or segment is missing": pl.any_horizontal(pl.col(KEY).is_null()),
+            "the query is in the segment already": ~pl.struct(COLUMNS).is_first_distinct(),
+        }
 
     def of_track(self, track: str) -> dict[str, set[str]]:
         """Return the queries of each segment of a track, segments sorted by name."""
@@ -196,10 +296,10 @@ class Segments:
             )
 
 
-def read_by_query(
-    source: pl.DataFrame | str | Path, columns: Sequence[str], keyword: str
+def read_rows(
+    source: Source, columns: Sequence[str], keyword: str
 ) -> tuple[str, pl.DataFrame, str]:
-    """Read a table of queries: its name, its rows as text, and its SHA-256.
+    """Read a table of queries or systems: its name, its rows as text, and its SHA-256.
 
     Parameters
     ----------
@@ -242,19 +342,11 @@ def read_by_query(
         if column not in frame.columns:
             fix = f"It needs the columns {' and '.join(needed)}, and may have the column track."
             raise DataError(f"has no column {column!r}", file=name, fix=fix)
+    if frame.is_empty():
+        raise DataError("has no row below its header", file=name)
     if "track" not in frame.columns:
         frame = frame.with_columns(track=pl.lit(None, pl.String))
     return name, frame.select("line", *columns), digest
-
-
-def _checked(frame: pl.DataFrame, source: str) -> pl.DataFrame:
-    """Return the rows of segments without their lines, or raise `DataError` for a wrong row."""
-    wrong = {
-        "a query or segment is missing": pl.any_horizontal(pl.col(KEY).is_null()),
-        "the query is in the segment already": ~pl.struct(COLUMNS).is_first_distinct(),
-    }
-    refuse_rows(frame, wrong, source)
-    return frame.drop("line")
 
 
 def usable_segments(
