@@ -106,6 +106,7 @@ OPERATIONS = {
     arguments.AgreeOptions: False,
     arguments.ReproduceOptions: True,
     arguments.OverTracksOptions: True,
+    arguments.BudgetOptions: True,
 }
 """Options of functions and methods of `Store`, and whether these take policies too."""
 

@@ -34,6 +34,10 @@ On = Literal["preference", "win-rate"]
 Opponents = Literal["systems", "groups"]
 PreferenceTest = Literal["hsd-randomised", "t"]
 Correction = Literal["none", "bonferroni", "holm", "benjamini-hochberg"]
+JudgingOrder = Literal[
+    "depth", "movetofront", "hedge", "rbp", "maxmean", "thompson", "judge", "random", "sample",
+    "bandit",
+]  # fmt: skip
 Missing = Literal["error", "common", "zero"]
 """What becomes of a query without a value of a system that has one of another system."""
 Alternative = Literal["two-sided", "greater", "less"]

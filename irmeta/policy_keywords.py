@@ -345,3 +345,24 @@ class OverTracksChoices(OverTracksKeywords, EvalChoices, total=False):
 
 class OverTracksDataChoices(OverTracksKeywords, DataPolicies, total=False):
     """The fields of `OverTracksOptions` and `DataPolicies`, as keywords."""
+
+
+class BudgetKeywords(TypedDict, total=False):
+    """The fields of `BudgetOptions`, as keywords."""
+
+    order: str | Iterable[str]
+    draws: int
+    rng: int
+    goal: str
+    goal_share: float
+    judge: str | None
+    teams: bool
+    alpha: float
+
+
+class BudgetChoices(BudgetKeywords, EvalChoices, total=False):
+    """The fields of `BudgetOptions` and `EvalPolicy`, as keywords."""
+
+
+class BudgetDataChoices(BudgetKeywords, DataPolicies, total=False):
+    """The fields of `BudgetOptions` and `DataPolicies`, as keywords."""

@@ -18,7 +18,7 @@ from irmeta.api.per_doc import StorePerDoc
 from irmeta.api.plot import StorePlots
 from irmeta.api.pools import StorePools
 from irmeta.api.stability import StoreStability
-from irmeta.schema import result_tables, store_tables
+from irmeta.schema import pool_tables, result_tables, store_tables
 from irmeta.schema.columns import Table
 from support.commands import all_commands, options_of
 
@@ -73,7 +73,7 @@ def public() -> Iterator[str]:
     for command in all_commands():
         yield f"irmeta {command}"
         yield from (f"irmeta {command} {option}" for option in sorted(options_of(command)))
-    for module in (result_tables, store_tables):
+    for module in (result_tables, pool_tables, store_tables):
         for table in vars(module).values():
             if isinstance(table, Table):
                 yield from (

@@ -19,6 +19,7 @@ from irmeta.policies import (
     By,
     Comments,
     Correction,
+    JudgingOrder,
     Majority,
     Missing,
     On,
@@ -432,3 +433,56 @@ class ReproduceOptions(Options):
         doc="Draws of the queries for 95 % intervals (percentiles).",
     )
     rng: int = option(0, "Random seed.", least=0, flag="--seed", recorded="seed")
+
+
+@dataclass(frozen=True)
+class BudgetOptions(Options):
+    """Options of `Store.pools.budget`, and of the next docs of a live pool."""
+
+    order: tuple[str, ...] = option(
+        (),
+        "Order of judging (repeatable). Default with --simulate all, and a random sample; with "
+        "--next bandit, which is maxmean.",
+        choices=get_args(JudgingOrder),
+        doc="Orders of judging, ``bandit`` being ``maxmean``, and ``sample``, a random sample; "
+        "default all, ``judge`` if there is a judge, and ``sample`` if the measure can be "
+        "estimated from one.",
+    )
+    draws: int = option(
+        30,
+        "With --simulate, draws of each order in which chance plays a part.",
+        least=1,
+        doc="Draws of each order in which chance plays a part.",
+    )
+    rng: int = option(0, "Random seed.", least=0, flag="--seed", recorded="seed")
+    goal: str = option(
+        "tau=.9",
+        "With --simulate, goal of the least budget: relevant, tau or kept, and its level.",
+        metavar="NAME=LEVEL",
+        doc="Goal of the least budget: ``relevant`` (share of the relevant docs), ``tau`` or "
+        "``kept`` (share of the significant pairs), and its least value.",
+    )
+    goal_share: float = option(
+        0.95,
+        "With --simulate, share of the draws that must reach the goal.",
+        least=0.5,
+        most=1,
+        doc="Share of the draws that must reach the goal, and to which ``_low`` and ``_high`` of "
+        "the table refer.",
+    )
+    judge: str | None = option(
+        None,
+        "With --simulate, qrels set whose labels the order judge sorts by.",
+        doc="Qrels set whose labels the order ``judge`` sorts by, the greatest first.",
+    )
+    teams: bool = option(
+        False,
+        "With --simulate, also leave out the docs of each team, and print the ranks that it loses.",
+        doc="Whether the docs of each team are also left out, for the ranks that its runs lose.",
+    )
+    alpha: float = option(
+        0.05,
+        "With --simulate, significance level.",
+        share=True,
+        doc="Significance level of the paired t-test with Holm's correction.",
+    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
+from irmeta.api.arguments import BudgetOptions, documented
+from irmeta.api.budgets import Budgets, simulate
 from irmeta.api.opened_store import OpenedStore
 from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.measures.drawn_labels import Drawing, check_drawable, drawn_means
@@ -25,7 +27,7 @@ from irmeta.measures.pools import (
 )
 from irmeta.options import check_names
 from irmeta.policies import EvalPolicy
-from irmeta.policy_keywords import EvalChoices, PoolChoices
+from irmeta.policy_keywords import BudgetChoices, EvalChoices, PoolChoices
 from irmeta.progress import Progress, reported, shows_progress
 from irmeta.rankings.derive.sample import SOURCES, Source, seed_of
 from irmeta.rankings.load import judged_ranks
@@ -391,3 +393,95 @@ class StorePools:
             )
             frames.append(LEAVE_OUT.frame(row for row in rows if row["system"] in systems))
         return pl.concat(frames)
+
+    @documented(BudgetOptions)
+    @shows_progress("Simulating orders of judging")
+    def budget(
+        self,
+        measure: str = "AP",
+        *,
+        budget: int | Iterable[int] = (),
+        track: Tracks = None,
+        progress: Progress = None,
+        **choices: Unpack[BudgetChoices],
+    ) -> Budgets:
+        """Simulate how many judgments would have been enough, by orders of judging.
+
+        Parameters
+        ----------
+        measure : str, default 'AP'
+            Name of a measure of ranks and grades, averaged arithmetically.
+        budget : int or iterable of int, optional
+            Numbers of judgments to try, over all queries. Default: 1, 2, 5, 10, 20, 30, 50, 75 and
+            100 % of the judged docs of the pool.
+        {options}
+        track, progress, **choices
+            See `Store.evaluate`. With `pool_depth`, lists and judgments end at this rank.
+
+        Returns
+        -------
+        Budgets
+            Frames `budgets` (shares of relevant docs, tau-b, significant pairs kept and false),
+            `goals` (least budgets) and, with `teams`, `teams` (ranks that left-out teams lose).
+
+        Raises
+        ------
+        UsageError
+            If a name or choice is unknown, an order lacks what it needs, a budget is beyond the
+            pool, or systems are selected.
+
+        Notes
+        -----
+        ``depth`` judges docs by their smallest rank in a list, ``rbp`` by the weights of
+        `to_judge` [1]_, ``judge`` by a judge's labels, and ``random`` in random order, over all
+        queries. The others judge equally many docs of each query, one after the other, by the
+        labels so far. ``movetofront`` [2]_: the next doc of the list of highest priority, which a
+        non-relevant doc (also one judged before) reduces by one and a relevant one sets to the
+        greatest; of equal lists that which last yielded a relevant doc. ``hedge`` [3]_: the doc of
+        greatest weighted loss, with beta = 0.1. ``maxmean`` and ``thompson`` [4]_: the next doc of
+        the list whose posterior Beta(1 + relevant, 1 + non-relevant) has the greatest mean, or
+        draw, of the docs that were judged when the list was picked, for ``maxmean`` of the last one
+        (the non-stationary form). Equal docs and lists are in random order.
+
+        ``sample`` draws each doc independently with a known probability, proportional to its weight
+        in average precision over the lists and equal in sum for the queries. The number of docs is
+        the budget on average. Values are estimates as `statAP`: sums of relevant docs over their
+        probabilities are unbiased, their ratio by the estimated number of relevant docs only
+        nearly so [5]_. Values that a query without a relevant doc leaves undefined count 0.
+
+        References
+        ----------
+        .. [1] Moffat, Webber and Zobel (2007). doi:10.1145/1277741.1277806
+        .. [2] Cormack, Palmer and Clarke (1998). Efficient construction of large test collections.
+           doi:10.1145/290941.291009
+        .. [3] Aslam, Pavlu and Savell (2003). A unified model for metasearch, pooling, and system
+           evaluation. doi:10.1145/956863.956953
+        .. [4] Losada, Parapar and Barreiro (2017). Multi-armed bandits for adjudicating documents
+           in pooling-based evaluation of information retrieval systems.
+           doi:10.1016/j.ipm.2017.04.005
+        .. [5] Li and Kanoulas (2017). Active sampling for large-scale information retrieval
+           evaluation. doi:10.1145/3132847.3133015
+        .. [6] Otero, Parapar and Ferro (2023). How discriminative are your qrels? arXiv:2308.09340
+        .. [7] Voorhees (2018). On building fair and reusable test collections using bandit
+           techniques. doi:10.1145/3269206.3271766
+
+        Examples
+        --------
+        >>> found = store.pools.budget(track="news", order=["depth", "rbp"], draws=3)
+        >>> found.goals.select("order", "budget", "pool").rows()
+        [('depth', 1458, 7292), ('rbp', 729, 7292)]
+        """
+        fields = BudgetOptions.__dataclass_fields__
+        policies: Any = {n: value for n, value in choices.items() if n not in fields}
+        options = BudgetOptions.of({n: v for n, v in choices.items() if n in fields})
+        budgets = [budget] if isinstance(budget, int) else list(budget)
+        for number in budgets:
+            check_whole("budget", number)
+        policy = self._store.policy_with(policies)
+        if policy.system is not None or policy.pool_without:
+            raise UsageError(
+                "orders of judging are of all systems: omit `system` and `pool_without`; `teams` "
+                "leaves teams out of the pool."
+            )
+        tracks = list(self._store.each(track, policy))
+        return simulate(tracks, measure, budgets, options)

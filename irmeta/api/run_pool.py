@@ -23,7 +23,7 @@ from irmeta.locations import AnyLocation, local, location
 from irmeta.options import check_names
 from irmeta.policies import ReadPolicy, TieOrder
 from irmeta.policy_keywords import RunChoices
-from irmeta.schema.result_tables import RUN_POOL
+from irmeta.schema.pool_tables import RUN_POOL
 from irmeta.store.facts import Facts, read_facts
 from irmeta.store.read_run import Run, SkippedRun, read_run
 from irmeta.trec.rows import RowReader

@@ -100,22 +100,22 @@ class StoreStability:
         frames = [VOLATILITY.empty()]
         number = len(tracks_of(self._reader, track))
         for opened in reported(self._store.each(track, policy), number, "tracks"):
-            found = stored_paired_curves(opened, names, cutoffs, systems == "all", workers)
-            same = other is None and found.a.ndim == 2
-            values = stats_volatility(found.a, None if same else found.b, method)
+            curves = stored_paired_curves(opened, names, cutoffs, systems == "all", workers)
+            same = other is None and curves.a.ndim == 2
+            values = stats_volatility(curves.a, None if same else curves.b, method)
             first, second = (axis.ravel() for axis in np.indices(values.shape))
             frames.append(
                 VOLATILITY.frame(
                     {
                         "track": opened.name,
                         "depth": policy.pool_depth,
-                        "measure_a": found.measures[0],
-                        "measure_b": found.measures[1],
+                        "measure_a": curves.measures[0],
+                        "measure_b": curves.measures[1],
                         "k_a": np.array(cutoffs)[first],
                         "k_b": np.array(cutoffs)[second],
                         "method": method,
                         "value": values.ravel(),
-                        "queries": found.queries.ravel(),
+                        "queries": curves.queries.ravel(),
                     }
                 )
             )

@@ -23,7 +23,7 @@ from irmeta.phrases import count
 from irmeta.policies import Comments, ReadPolicy, RunRules
 from irmeta.policy_keywords import RunChoices
 from irmeta.progress import Progress, reported, shows_progress
-from irmeta.schema.result_tables import RUN_FINDINGS, VALIDATED_RUNS
+from irmeta.schema.pool_tables import RUN_FINDINGS, VALIDATED_RUNS
 from irmeta.store.read_run import Run, read_run
 from irmeta.store.read_track import prepared
 from irmeta.summaries import Result, Summary

@@ -32,7 +32,7 @@ MODULES = {
     "reproduce": "comparisons",
     "truncation": "values",
     "explain": "values",
-    "pool": "values",
+    "pool": "pools",
     "measures": "values",
     "preferences": "comparisons",
     "ingest": "collections",

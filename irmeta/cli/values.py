@@ -1,15 +1,12 @@
-"""`irmeta evaluate`, `explain`, `measures`, `truncation` and `pool`: values of systems."""
+"""`irmeta evaluate`, `explain`, `measures` and `truncation`: values of systems."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from irmeta._version import __version__
 from irmeta.cli.app import (
     DaskOption,
     JudgedAtLeastOption,
@@ -27,23 +24,17 @@ from irmeta.cli.app import (
     judged_share,
     one_measure,
 )
-from irmeta.cli.display import Display, PoolDisplay, ReportDisplay, ScoreDisplay
+from irmeta.cli.display import Display, ReportDisplay, ScoreDisplay
 from irmeta.cli.notes import note
 from irmeta.cli.registered import EXAMPLES, Given, command, epilog_of, with_options
 from irmeta.cli.sources import (
     READING,
-    RUN_CHOICES,
-    WHOLE_LISTS,
     SourceArgument,
     open_source,
     run_notes,
 )
 from irmeta.errors import UsageError
-from irmeta.escapes import escape_text
 from irmeta.policies import EvalPolicy, MeanInterval, ReadPolicy
-
-if TYPE_CHECKING:
-    import polars as pl
 
 EXPLAINED = (
     EvalPolicy,
@@ -518,122 +509,3 @@ def truncation(
         provenance["truncation"] = {"docs": docs}
         caption = "Lists whose score changes as docs at their end are cut or added."
         display.write(Result("truncation", {"truncation": frame}, caption, provenance))
-
-
-@command(
-    "irmeta pool store/ --track news --pool-depth 10",
-    "irmeta pool store/ --track news --budget 100 --out docs.txt",
-    "irmeta pool runs/ --pool-depth 10 --system group=alder",
-)
-@with_options(
-    choices=(EvalPolicy, ("qrels", "negative", "tie_order")),
-    reading=WHOLE_LISTS,
-    display=PoolDisplay,
-)
-def pool(
-    source: SourceArgument,
-    choices: Given,
-    reading: ReadPolicy,
-    display: PoolDisplay,
-    track: TrackOption = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SYSTEM|group=NAME|type=NAME",
-            help="Only docs of these systems (repeatable).",
-            show_default="all; with --pool-depth, those that contributed to the pool",
-        ),
-    ] = None,
-    pool_depth: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Depth of the pool: all docs down to this rank, instead of unjudged docs; tie "
-            "order score-file.",
-        ),
-    ] = None,
-    budget: Annotated[
-        int | None, typer.Option(min=1, help="Number of docs, for all queries together.")
-    ] = None,
-    strict: StrictOption = None,
-) -> None:
-    """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`.
-
-    With --pool-depth, SOURCE may also be runs without qrels, or a folder of runs; teams are those
-    of a file systems.csv beside or above them.
-    """
-    from irmeta.api.run_pool import holds_runs_alone, pool_of_runs
-    from irmeta.delimited import is_pool
-    from irmeta.files import check_ours, check_target
-    from irmeta.locations import local
-    from irmeta.measures.evaluate import how_made
-    from irmeta.store.scan import undisturbed
-
-    if display.file is not None and display.form == "lines":
-        file = local(display.file)
-        check_target(file)
-        check_ours(file, is_pool, force=display.force, problem=" and is not a pool file")
-    if holds_runs_alone(source):
-        needing: dict[str, Any] = {"--track": track, "--budget": budget} | choices
-        tie_order = needing.pop("tie_order", "score-file")
-        _check_without_qrels(needing, reading, pool_depth)
-        read: Any = {name: getattr(reading, name) for name in RUN_CHOICES}
-        docs = pool_of_runs(source, pool_depth or 0, system=system, tie_order=tie_order, **read)
-        provenance = {"irmeta": __version__, "pool": {"system": system, "pool_depth": pool_depth}}
-        _print_pool(docs, provenance, display)
-        return
-    with open_source(source, reading, track, choices=choices, strict=strict) as store:
-        opened = store.track(track, store.policy_with(choices))
-        name = opened.name
-        with undisturbed(opened.stored):
-            docs = store.pools.to_judge(
-                name,
-                system=system or None,
-                pool_depth=pool_depth,
-                budget=budget,
-                **choices,
-            )
-            made_by = opened.pool if pool_depth and not system else None
-        if made_by is not None and not made_by.known:
-            note(f"irmeta: {name}: the pool is taken from {made_by.note}")
-        unsure = docs.filter(~docs["judged"] & docs["grade"].is_not_null()).height
-        if unsure:
-            note(
-                f"irmeta: {name}: {unsure:,} of {docs.height:,} docs have a grade below 0 and "
-                "count as unjudged (--negative)"
-            )
-        provenance = how_made([opened], [], opened.policy)
-        provenance["pool"] = {"system": system or None, "pool_depth": pool_depth, "budget": budget}
-        _print_pool(docs, provenance, display)
-
-
-def _check_without_qrels(
-    needing: Mapping[str, object], reading: ReadPolicy, pool_depth: int | None
-) -> None:
-    """Reject options that need judgments or a collection, and a pool without a depth."""
-    plain = ReadPolicy()
-    of_track = {"--names": reading.names != plain.names}
-    of_track["--grade-digits"] = reading.grade_digits != plain.grade_digits
-    for name, value in {**needing, **of_track}.items():
-        if value not in (None, False):
-            flag = name if name.startswith("--") else f"--{name}"
-            raise UsageError(f"{flag} needs qrels: name them before the runs.")
-    if pool_depth is None:
-        raise UsageError("without qrels, name the depth of the pool: --pool-depth 10.")
-
-
-def _print_pool(docs: pl.DataFrame, made: dict[str, Any], display: PoolDisplay) -> None:
-    """Print docs as lines or a table, or write them to a file."""
-    from irmeta.cli.tables import Result, write_to_pipe
-    from irmeta.delimited import pool_lines
-    from irmeta.files import remove_temporaries, write_text
-
-    if display.form != "lines":
-        display.write(Result("pool", {"docs": docs}, "Docs for assessors.", made))
-    elif display.file is not None:
-        remove_temporaries(display.file.parent)
-        write_text(display.file, pool_lines(docs))
-        note(f"{docs.height:,} docs in {display.file}")
-    else:
-        lines = pool_lines(docs)
-        write_to_pipe(escape_text(lines, keep="\n") if sys.stdout.isatty() else lines)

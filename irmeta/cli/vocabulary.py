@@ -168,6 +168,7 @@ TERMS = (
         "Mean Judged@10 below which a system is reported as hardly judged.",
     ),
     Term("--queries", "queries", "Queries that are averaged."),
+    Term("--draws", "draws", "Draws, of grades in `evaluate` and of orders of judging in `pool`."),
     Term("--negative", "negative", "Meaning of grades below 0."),
     Term(
         "--qrels",

@@ -105,45 +105,6 @@ MEASURES = Table(
     folded=True,
     rows="irmeta.studies.framework.part_tables:measures",
 )  # fmt: skip
-VALIDATED_RUNS = Table(
-    "runs",
-    ("run",),
-    {
-        "run": Column("text", "the run, named after its file"),
-        "file": Column("text", "path of the file, and the member of an archive"),
-        "valid": Column("yes", "whether the file has no error"),
-        "errors": Column("big", "errors of the file"),
-        "notes": Column("count", "notes on the run"),
-        "tag": Column("text", "tag of the run; null: the file has none, or errors", null=True),
-        "queries": Column("count", "queries with docs; null: the file has errors", null=True),
-        "rows": Column("big", "rows; null: the file has errors", null=True),
-    },
-    caption="Validity of each run.",
-)
-RUN_POOL = Table(
-    "pool",
-    ("query", "doc"),
-    {
-        "query": QUERY,
-        "doc": DOC,
-        "depth": Column("count", "smallest rank of the doc in the runs"),
-        "retrieved_by": Column("count", "runs that rank the doc within the depth of the pool"),
-        "groups": Column("count", "teams of these runs; null: the teams are not known", null=True),
-    },
-    caption="Docs of a pool without judgments.",
-)
-RUN_FINDINGS = Table(
-    "findings",
-    ("run",),
-    {
-        "run": Column("text", "the run, named after its file"),
-        "kind": Column("name", "error: the run is not valid; note: it may not be as intended"),
-        "line": Column("big", "line of the file; null: no single line", null=True),
-        "value": Column("text", "content of the line, or value of the field", null=True),
-        "problem": Column("text", "what is wrong"),
-    },
-    caption="Errors of runs, the first 20 each, and notes.",
-)
 SEARCH_LENGTHS = Table(
     "search_lengths",
     ("query", "system", "doc"),

@@ -32,7 +32,7 @@ from irmeta.cli.registered import EXAMPLES as COMMAND_EXAMPLES
 from irmeta.errors import IrmetaError
 from irmeta.measures.catalog import describe
 from irmeta.preferences.registry import describe_preference
-from irmeta.schema import result_tables, store_tables
+from irmeta.schema import pool_tables, result_tables, store_tables
 from irmeta.schema.columns import Table
 from irmeta.studies.framework.registry import find, study_modules
 
@@ -173,7 +173,8 @@ def tables() -> Iterator[str]:
     for one in store_tables.TABLES:
         yield from table(one)
     yield "## Results\n"
-    declared = {v.name: v for v in vars(result_tables).values() if isinstance(v, Table)}
+    values = [*vars(result_tables).values(), *vars(pool_tables).values()]
+    declared = {value.name: value for value in values if isinstance(value, Table)}
     for one in declared.values():
         yield from table(one)
     for name in study_modules():
