@@ -321,7 +321,8 @@ def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
     is_kind = isinstance(value, _ACCEPTED[kind]) and (kind is bool or not isinstance(value, bool))
     # numpy's numbers become Python's, so that the record is JSON
     if not is_kind or not _is_within(plain := kind(value), one.metadata):
-        wanted = " ".join(filter(None, (_CALLED[kind], _bounds(one.metadata))))
+        called = "the path of a file" if one.metadata["file"] else _CALLED[kind]
+        wanted = " ".join(filter(None, (called, _bounds(one.metadata))))
         raise UsageError(f"{one.name} = {value!r} is not {wanted}.")
     return plain
 

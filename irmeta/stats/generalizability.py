@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -114,13 +116,8 @@ def g_study(matrix: Matrix | object) -> GStudy:
     if queries < 2 or systems < 2:
         nothing = [np.nan] * 6
         return GStudy(source.measure, source.track, systems, queries, *nothing)
-    of_systems, of_queries, mean = values.mean(axis=0), values.mean(axis=1), values.mean()
-    residuals = values - of_systems - of_queries[:, None] + mean
-    squares = [
-        queries * np.square(of_systems - mean).sum() / (systems - 1),
-        systems * np.square(of_queries - mean).sum() / (queries - 1),
-        np.square(residuals).sum() / ((systems - 1) * (queries - 1)),
-    ]
+    by_axes = mean_squares(values)
+    squares = [by_axes[1,], by_axes[0,], by_axes[0, 1]]
     slack = (ROUNDING * np.abs(values).max()) ** 2 * max(queries, systems)
     ms_system, ms_query, ms_rest = (0.0 if square <= slack else float(square) for square in squares)
     return GStudy(
@@ -135,6 +132,41 @@ def g_study(matrix: Matrix | object) -> GStudy:
         mean_square_query=ms_query,
         mean_square_interaction=ms_rest,
     )
+
+
+def mean_squares(values: np.ndarray) -> dict[tuple[int, ...], float]:
+    """Compute the mean squares of a fully crossed design with one value a cell.
+
+    By the axes of `values` of each main effect and interaction; all axes have at least two levels.
+    """
+    squares = dict[tuple[int, ...], float]()
+    for size in range(1, values.ndim + 1):
+        for axes in combinations(range(values.ndim), size):
+            others = tuple(axis for axis in range(values.ndim) if axis not in axes)
+            effect = values.mean(axis=others, keepdims=True)
+            for axis in axes:
+                effect = effect - effect.mean(axis=axis, keepdims=True)
+            cells = prod(values.shape[axis] for axis in others)
+            freedom = prod(values.shape[axis] - 1 for axis in axes)
+            squares[axes] = cells * float(np.square(effect).sum()) / freedom
+    return squares
+
+
+def crossed_components(values: np.ndarray) -> dict[tuple[int, ...], float]:
+    """Estimate the variance components of a fully crossed random design, by axes of `values`.
+
+    From `mean_squares`; that of all axes includes all other error. Negative estimates are kept.
+    """
+    squares = mean_squares(values)
+    return {
+        axes: sum(
+            (-1) ** (len(more) - len(axes)) * square
+            for more, square in squares.items()
+            if set(axes) <= set(more)
+        )
+        / prod(size for axis, size in enumerate(values.shape) if axis not in axes)
+        for axes in squares
+    }
 
 
 def d_study(

@@ -190,7 +190,9 @@ class FacetStudy(Result):
         DataFrame
             One row for each pair of them: replicates, queries, e_rho2, the expected squared
             correlation of the means with those over all replicates and queries: s / (s + r / n_r +
-            sq / n_q + e / (n_r n_q)) for the components s, r, sq and e. Negative ones count as 0.
+            sq / n_q + e / (n_r n_q)) for the components s, r, sq and e (negative ones count as 0);
+            and as_queries, the number of queries with which one replicate is as reliable (null: no
+            number, since its own component is greater than this error).
         """
         method, replicate, _, interaction, residual = (max(of, 0.0) for of in self.components)
         rows = []
@@ -199,10 +201,14 @@ class FacetStudy(Result):
                 check_positive("replicates", runs)
                 check_positive("queries", number)
                 error = replicate / runs + interaction / number + residual / (runs * number)
-                rows.append(
-                    (runs, number, method / (method + error) if method + error else math.nan)
-                )
-        return pl.DataFrame(rows, schema=["replicates", "queries", "e_rho2"], orient="row")
+                e_rho2 = method / (method + error) if method + error else math.nan
+                beyond = error - replicate
+                as_queries = (interaction + residual) / beyond if beyond > 0 else None
+                rows.append((runs, number, e_rho2, as_queries))
+        schema = {"replicates": pl.Int64, "queries": pl.Int64} | dict.fromkeys(
+            ("e_rho2", "as_queries"), pl.Float64
+        )
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def needed(self, e_rho2: float = 0.95, most: int = 10) -> pl.DataFrame:
         """Return how many queries each number of replicates needs for means as reliable as asked.

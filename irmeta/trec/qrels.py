@@ -15,7 +15,16 @@ from irmeta.errors import DataError
 from irmeta.policies import Comments
 from irmeta.trec.room import Room, check_room, cost, count_rest, half_of_memory
 from irmeta.trec.streams import InputFile, open_stream
-from irmeta.trec.text import MARK, NUMBER, HashLines, Text, first_fields, lines, read_columns
+from irmeta.trec.text import (
+    MARK,
+    NUMBER,
+    EmptyFileError,
+    HashLines,
+    Text,
+    first_fields,
+    lines,
+    read_columns,
+)
 
 MOST_LISTED = 255
 """Most distinct grades, other than those of `WHOLE`, that the record of a set lists."""
@@ -25,6 +34,8 @@ GREATEST_GRADE = 2**31 - 1
 """Greatest size of a grade: tables hold the highest grade of a track as a 32-bit number."""
 EMPTY = "queries without a judgment, which are not averaged: "
 """Beginning of the note on queries without docs."""
+REGRADED = "docs repeated with another grade, of which the last counts: "
+"""Begins the note on them."""
 UNRATED = "rows without a grade, taken as unjudged: "
 """Prefix of the note on rows without a grade."""
 GRADES_FIX = "Grades are numbers, 1 and above relevant by default: translate the file's own labels."
@@ -123,8 +134,8 @@ class QrelsText:
 
     @property
     def shown(self) -> list[str]:
-        """Return the notes of reading that commands print, on comments and rows without a grade."""
-        return [note for note in self.notes if note.startswith((MARK, UNRATED, EMPTY))]
+        """Return the notes of reading that commands print, on comments and grades."""
+        return [note for note in self.notes if note.startswith((MARK, UNRATED, EMPTY, REGRADED))]
 
 
 def parse_qrels(
@@ -135,6 +146,7 @@ def parse_qrels(
     grade_digits: int | None = None,
     comments: Comments = "auto",
     room: Room = half_of_memory,
+    last_grade: bool = False,
 ) -> QrelsText:
     """Read a qrels file; negative grades are kept.
 
@@ -153,11 +165,15 @@ def parse_qrels(
         See `ReadPolicy`.
     room
         The memory left for it.
+    last_grade
+        Whether the last of several grades of a doc counts.
 
     Raises
     ------
     OutOfRoomError
         If the judgments do not fit into it.
+    EmptyFileError
+        If the file holds no judgment.
     DataError
         If a line is malformed, a grade is too large (see `grade_column`), a (query, subtopic, doc)
         has two different grades, or, without `subtopics`, a (query, doc) has several values in the
@@ -177,7 +193,7 @@ def parse_qrels(
         sha256 = stream.sha256()
     frame = pl.concat(frames, how="vertical_relaxed")  # some pieces may have only whole grades
     if frame.is_empty():
-        raise DataError("holds no judgment", file=file.name, fix=_SHAPE[form])
+        raise EmptyFileError("holds no judgment", file=file.name, fix=_SHAPE[form])
     if "second" in frame.columns and frame["second"][0].startswith("qid:"):
         raise DataError("features of learning to rank", file=file.name, fix=_SHAPE[form])
     hashed = hashes.notes(frame["query"].unique(), file.name)
@@ -185,7 +201,7 @@ def parse_qrels(
     if "second" not in frame.columns:
         frame = frame.with_columns(second=pl.lit(None, pl.String))
     read = frame.rename({"second": "subtopic"})
-    frame, notes = once_each(read, file.name, subtopics)
+    frame, notes = once_each(read, file.name, subtopics, last_grade=last_grade)
     sample = None
     if form in SAMPLED:
         kept = read.join(frame.select("line"), on="line", how="semi", maintain_order="left")
@@ -286,6 +302,8 @@ def once_each(
     file: str,
     subtopics: bool,
     unit: str = "line",
+    *,
+    last_grade: bool = False,
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Drop repeated judgments of a (query, subtopic, doc) with equal grades.
 
@@ -297,6 +315,8 @@ def once_each(
         Whether subtopics are kept; otherwise each doc must have the same, and they become null.
     unit
         What the column `line` counts, for messages.
+    last_grade
+        Whether the last of several grades of a doc counts, which is noted.
 
     Returns
     -------
@@ -308,17 +328,25 @@ def once_each(
     Raises
     ------
     DataError
-        If two rows of a doc disagree in their grade or, without `subtopics`, in their subtopic.
+        If two rows of a doc disagree in their grade, unless the last one counts, or, without
+        `subtopics`, in their subtopic.
     """
     key = ["query", "subtopic", "doc"] if subtopics else ["query", "doc"]
     frame = frame.select("query", "subtopic", "doc", "grade", "line")
     notes = ()
     hashes = np.sort(frame.select(key).hash_rows().to_numpy())  # a tenth of the memory of groups
     if (hashes[1:] == hashes[:-1]).any() and frame.select(key).is_duplicated().any():
+        regraded = 0
+        if last_grade:
+            several = pl.col("grade").n_unique().over(key) > 1
+            regraded = frame.filter(several).select(key).n_unique()
+            frame = frame.with_columns(pl.col("grade").last().over(key))
         _check_duplicates(frame, key, file, unit)
         distinct = frame.unique(key, keep="first", maintain_order=True)
         dropped = frame.height - distinct.height
         notes = (f"{dropped:,} judgments given twice with equal grades",)
+        if regraded:
+            notes = (f"{REGRADED}{regraded:,}",)
         frame = distinct
     return frame if subtopics else frame.with_columns(subtopic=pl.lit(None, pl.String)), notes
 

@@ -21,6 +21,10 @@ MARK = "lines that begin with # "
 """Prefix of the notes on lines that begin with # but have the fields of a row."""
 
 
+class EmptyFileError(DataError):
+    """A file without a row."""
+
+
 class HashLines:
     """The lines of one file that begin with #, of which some may be rows.
 
@@ -139,7 +143,8 @@ class Text:
             if not has_row:
                 self.refuse_no_row()
         if is_blank:
-            raise DataError("is empty", file=self.name, fix="Remove it, or restore its content.")
+            fix = "Remove it, or restore its content."
+            raise EmptyFileError("is empty", file=self.name, fix=fix)
 
     def readinto(self, buffer: memoryview, /) -> int:
         """Read the pieces as a stream of bytes."""

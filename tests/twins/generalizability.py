@@ -61,3 +61,29 @@ def phi_limit(values: Rows, number: int, tail: float) -> float:
     odds = max(systems * above / below, 0.0) / queries
     one = odds / (1 + odds)  # Phi of one query
     return number * one / (1 + (number - 1) * one)
+
+
+Cells = dict[tuple[int, ...], float]
+"""Values of a fully crossed design, by the level of each facet."""
+
+
+def crossed_components(cells: Cells) -> dict[tuple[int, ...], float]:
+    """Variance components by facets: products of values that share just the levels of some facets.
+
+    The expected product is the squared mean plus the components of all sets of these facets.
+    """
+    facets = range(len(next(iter(cells))))
+    products: dict[tuple[int, ...], list[float]] = {}
+    for a, x in cells.items():
+        for b, y in cells.items():
+            products.setdefault(tuple(i for i in facets if a[i] == b[i]), []).append(x * y)
+    expected = {shared: mean(values) for shared, values in products.items()}
+    return {
+        shared: math.fsum(
+            (-1) ** (len(shared) - len(fewer)) * expected[fewer]
+            for fewer in expected
+            if set(fewer) <= set(shared)
+        )
+        for shared in expected
+        if shared
+    }

@@ -133,6 +133,7 @@ def read_qrels(
     grade_digits: int | None = None,
     comments: Comments = "auto",
     room: Room = half_of_memory,
+    last_grade: bool = False,
 ) -> QrelsText:
     """Read a qrels file: in TREC form, or in another that is recognised by content.
 
@@ -142,6 +143,8 @@ def read_qrels(
         A format of five fields, which is not recognised; or ``trec``, for every other form.
     subtopics, grade_digits, comments, room
         See `parse_qrels`.
+    last_grade
+        See `parse_qrels`; of files in TREC form alone.
 
     Raises
     ------
@@ -159,6 +162,7 @@ def read_qrels(
                 grade_digits=grade_digits,
                 comments=comments,
                 room=room,
+                last_grade=last_grade,
             )
         except DataError:
             if form != "trec" or (other := recognize(file, "qrels")) == "trec":

@@ -41,6 +41,7 @@ from irmeta.studies.original.judges.ceiling import ceiling_tables
 from irmeta.studies.original.judges.families import family_tables
 from irmeta.studies.original.judges.holes import hole_tables
 from irmeta.studies.original.judges.judged_track import Judged, JudgedTrack, Sides, common_names
+from irmeta.studies.original.judges.replicates import judge_faults, replicate_tables
 from irmeta.studies.original.judges.study import (
     HALVED,
     INTERVAL_TEST,
@@ -590,7 +591,8 @@ def compute(track: TrackView, options: Options) -> TableRows:
         )
     yield from family_tables(judged)  # first, since the file may be wrong
     yield "judges", list(judges(judged))
-    yield from agreement(judged)
+    agreements = list(agreement(judged))
+    yield from agreements
     fits = win_rate_fits(judged)
     rows = rows_of_values(judged, fits)
     docs = ranked_docs(judged)
@@ -606,7 +608,14 @@ def compute(track: TrackView, options: Options) -> TableRows:
         for judge in judged.judges
     }
     yield "verdicts", list(verdicts(judged, facts, rows, frames))
+    if categories:
+        rows["agreement"] = [row for name, of in agreements if name == "agreement" for row in of]
+        faults = judge_faults(judged, rows["agreement"])
+        yield "judge_faults", faults
+        out = {row["judge"] for row in faults if row["left_out"]}
+        categories = {judge: of for judge, of in categories.items() if judge not in out}
     yield from category_means(categories, rows["leaderboards"])
+    yield from replicate_tables(judged, categories, rows, facts, track.note)
 
 
 def rows_of_values(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +16,8 @@ from irmeta.phrases import listed
 from irmeta.preferences.registry import is_preference
 from irmeta.stats.families import Families, family_bias
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.original.judges.judged_track import JudgedTrack
+from irmeta.studies.original.judges.judged_track import JudgedTrack, of_shared_pairs
 
-_BOTH = ["query", "doc"]
 COLUMNS = ("system", "family", "team")
 MOST_NAMED = 10
 """Systems that a note names."""
@@ -72,24 +70,17 @@ def family_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     if is_preference(measure) or not is_doc_sum(parse_measures(measure)[0]):
         raise UsageError(f"families: {measure} is no sum over docs: let nDCG or AP be the first.")
     families = read_families(options.families, track)
-    pairs = reduce(
-        lambda left, right: left.join(right, on=_BOTH, how="semi", maintain_order="left"),
-        (rows.select(_BOTH) for rows in judged.labels.values()),
-    )
+    shared = judged.on_shared_pairs(judged.judges)
+    pairs = shared.labels[of_shared_pairs(judged.reference)]
     if pairs.is_empty():
         track.note("no pair of query and doc is labelled by all judges, so families are left out")
         return
-    shared = {f"{name} (pairs of all judges)": name for name in judged.labels}
-    sets = {
-        name: judged.labels[whose].join(pairs, on=_BOTH, how="semi", maintain_order="left")
-        for name, whose in shared.items()
+    blocks = {
+        name: list(shared.track.blocks(qrels=of_shared_pairs(name))) for name in judged.labels
     }
-    rels = {name: judged.rels[whose] for name, whose in shared.items()}
-    view = track.with_sets(sets, {**judged.rels, **rels})
-    reference, *judges = ((name, list(view.blocks(qrels=name))) for name in sets)
     permuted = permuted_means(
-        reference[1],
-        {shared[name]: blocks for name, blocks in judges},
+        blocks.pop(judged.reference),
+        blocks,
         [measure],
         within=options.within,
         draws=options.draws,

@@ -212,6 +212,27 @@ FIGURES = (
            "the reference on the other half. These have half of the queries, so a judge above "
            "that row is not proven better; the table `query_noise` compares equally many queries.",
            by="track"),
+    Figure("replicates",
+           lambda tables, _: tables["replicate_judges"].sort("model", "pairs", maintain_order=True)
+           if "replicate_judges" in tables else pl.DataFrame(),
+           lambda rows, _: strip(
+        rows.select(
+            row=pl.format("{}, {} pairs", "model", "pairs"),
+            name=pl.format("{}: {}", "judge", "replicate"),
+            value="tau_b",
+        ),
+        title="Prompts and repeats of each model",
+        subtitle="tau-b with the reference's leaderboard; all pairs: each judge with all its "
+        "labels; shared: those that all replicates labelled",
+        x_title="tau-b",
+        domain=(-1.0, 1.0),
+        digits=".3f",
+    ),
+           "Tau-b of the prompts and repeats of each model.",
+           "Each dot is a judge, the tick the mean of a model. With all pairs, replicates differ "
+           "also in the docs that they labelled; on shared pairs docs without a label are unjudged "
+           "for both sides, which raises tau-b. Compare the rows of the same pairs alone.",
+           by="track"),
     Figure("ceiling", "ceiling", _ceiling,
            "Tau-b of each judge with each person, and of people with people.",
            "Each dot compares the leaderboards by two sets of labels. Intervals of pairs that "

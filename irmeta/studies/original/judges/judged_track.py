@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
 from itertools import chain
 from pathlib import Path
 
@@ -22,10 +22,14 @@ from irmeta.results.matrix import Matrix, holds_values
 from irmeta.stats.tables import is_measure
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.study import JudgesOptions as Options
+from irmeta.trec.qrels import REGRADED
 from irmeta.trec.readers.files import read_qrels
 from irmeta.trec.streams import InputFile
+from irmeta.trec.text import EmptyFileError
 
 JUDGED = "Judged@10"
+EMPTY_FILE = "holds no label, so the judge is left out"
+_BOTH = ["query", "doc"]
 
 
 class Judged(ABC):
@@ -58,12 +62,14 @@ class JudgedTrack(Judged):
     outside: Mapping[str, int]  # number of labels of other queries, which are not used, by set
     rels: Mapping[str, float]  # least relevant grade of each set
     people: tuple[str, ...] = ()  # sets of people beside the reference: see `joined_people`
+    file_notes: Mapping[str, str] = field(default_factory=dict)  # see `read_labels`
 
     @classmethod
     def of(cls, track: TrackView, options: Options) -> JudgedTrack | None:
         """Read the labels of a track; exclude it, and return None, without a judge to compare."""
         reference = track.facts.qrels
-        every = read_labels(track, options)
+        file_notes = dict[str, str]()
+        every = read_labels(track, options, file_notes)
         if every is None:
             return None
         every, people = joined_people(every, options.people, track.name)
@@ -92,7 +98,8 @@ class JudgedTrack(Judged):
             added |= zip(of_common, common_docs(labels[reference], labels[judge]), strict=True)
             every_rel |= zip(of_common, (rels[reference], rels[judge]), strict=True)
         shown = tuple(name for name in people if name in labels)
-        return cls(track.with_sets(added, every_rel), options, labels, outside, rels, shown)
+        view = track.with_sets(added, every_rel)
+        return cls(view, options, labels, outside, rels, shown, file_notes)
 
     @property
     def reference(self) -> str:
@@ -109,9 +116,34 @@ class JudgedTrack(Judged):
         """Values of all systems by all sets."""
         return TrackScores.of(self)
 
+    def on_shared_pairs(self, judges: Iterable[str]) -> JudgedTrack:
+        """Return the track on the pairs of query and doc that the reference and judges all have.
 
-def read_labels(track: TrackView, options: Options) -> Labels | None:
-    """Read the reference and the judges of a track; exclude the track if it has no reference."""
+        Its sets are named as `of_shared_pairs` says, and its measure is the first.
+        """
+        sets = (self.reference, *judges)
+        pairs = reduce(
+            lambda left, right: left.join(right, on=_BOTH, how="semi", maintain_order="left"),
+            (self.labels[name].select(_BOTH) for name in sets),
+        )
+        labels = {
+            of_shared_pairs(name): self.labels[name].join(
+                pairs, on=_BOTH, how="semi", maintain_order="left"
+            )
+            for name in sets
+        }
+        rels = {of_shared_pairs(name): self.rels[name] for name in sets}
+        track = self.track.with_sets(labels, {**self.rels, **rels})
+        first = replace(self.options, measures=self.options.measures[:1], common=False)
+        return replace(self, track=track, options=first, labels=labels, rels=rels)
+
+
+def read_labels(track: TrackView, options: Options, file_notes: dict[str, str]) -> Labels | None:
+    """Read the reference and the judges of a track; exclude the track if it has no reference.
+
+    `file_notes` receives, by judge, what is wrong with its file: `EMPTY_FILE`, or docs with several
+    grades, of which the last counts.
+    """
     reference, sets = track.facts.qrels, track.record["qrels"]
     by_subtopic = [qrels["name"] for qrels in sets if qrels["subtopics"]]
     if reference in by_subtopic:
@@ -141,9 +173,14 @@ def read_labels(track: TrackView, options: Options) -> Labels | None:
                 f"{path} holds values by system and query, not qrels: tables of values are "
                 "compared without a store."
             )
-        labels[name], notes = labels_of_file(path, options)
+        try:
+            labels[name], notes = labels_of_file(path, options)
+        except EmptyFileError:
+            notes = [EMPTY_FILE]
         for note in notes:
             track.note(f"{path}: {note}")
+            if note.startswith((EMPTY_FILE, REGRADED)):
+                file_notes[name] = note
     return labels
 
 
@@ -182,7 +219,7 @@ def labels_of_file(path: str, options: Options) -> tuple[pl.DataFrame, list[str]
     """Read the qrels of a judge: query, doc, grade (Float64); and notes on rows."""
     file = InputFile.at(Path(path), printable(path))
     file = replace(file, columns=columns_by_key(options.columns))
-    text = read_qrels(file, comments=options.comments)
+    text = read_qrels(file, comments=options.comments, last_grade=True)
     frame = text.frame
     if text.has_subtopics:
         raise DataError("judgments by subtopic are not compared", file=path)
@@ -209,6 +246,11 @@ def _describe_gaps(track: TrackView, labels: Labels) -> None:
         lacks = [count(docs, "doc")] * (docs > 0) + [count(queries, "query")] * (queries > 0)
         if lacks:
             track.note(f"no label by {name} of {listed(lacks)} of the reference")
+
+
+def of_shared_pairs(judge: str) -> str:
+    """Return the name of the set of a judge's labels of the pairs that all judges have."""
+    return f"{judge} (pairs of all judges)"
 
 
 def common_names(judge: str) -> tuple[str, str]:

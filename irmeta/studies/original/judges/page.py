@@ -43,9 +43,31 @@ COARSE = (
     "judges that know none, 42 % of those with two grades that call 30 % of the nonrelevant docs "
     "relevant are called circular, and 27 % of those with 50 % of random labels."
 )
+REPLICATES = [
+    "Judges with one model (and method) and other prompts or repeats are replicates. Their "
+    "faults are named first: files without a label, docs with several grades (the last "
+    "counts), files that lack over 1 % of the reference's labels, and judges whose kappa "
+    "of relevance is not above 0. Judges with faults are in all means "
+    "unless `--leave-out` names the fault; empty files never are.",
+    "With all of its labels, each replicate differs also in the docs that it labelled. "
+    "Models are therefore compared on the pairs of query and doc that the reference and "
+    "all replicates labelled; all other docs are unjudged for both sides. Holes that both "
+    "sides have make their orders more alike, so that tau-b on shared pairs compares "
+    "models with one another, and is no estimate of tau-b on all pairs. Prompts that two "
+    "models have are paired; intervals draw queries and prompts together, which is "
+    "somewhat wide.",
+    "Variance components are of values by the judges on the shared pairs, from mean "
+    "squares with models, prompts, queries and systems as random. Prompts that several "
+    "models have are crossed with models, not nested; of few models, their own component "
+    "is very uncertain. Means of systems compare by the component of systems beside its "
+    "interactions alone: E rho^2 says how well systems are told apart by this model with "
+    "some prompts, not how well it agrees with people. The last column has the number of "
+    "queries on which one prompt would do as well.",
+]
+"""What the page says of prompts and repeats."""
 FIGURES = (
-    "tau", "ceiling", "conclusions", "slopes", "contrasts", "adoption", "mixtures", "widths",
-    "agreement",
+    "tau", "replicates", "ceiling", "conclusions", "slopes", "contrasts", "adoption", "mixtures",
+    "widths", "agreement",
 )  # fmt: skip
 """The figures of a track."""
 
@@ -86,6 +108,8 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
             "and may share errors.",
             ["categories"],
         )
+    if "replicates" in tables:
+        yield Section("Prompts and repeats", REPLICATES)
     yield _noise(options)
     yield _conclusions(options)
     yield Section(
@@ -201,7 +225,7 @@ def _verdicts(tables: Tables, options: Options) -> Section:
 
 
 def summary(tables: Tables, options: Options) -> Iterator[str]:
-    """Yield one sentence each on the conclusions, on people, and on adoption."""
+    """Yield one sentence each on conclusions, people, adoption, holes, and prompts."""
     verdicts = tables["verdicts"].sort("survived", "judge", nulls_last=True)
     several = tables["studied_tracks"]["used"].sum() > 1
     name = pl.format("{} on {}", "judge", "track") if several else pl.col("judge")
@@ -264,6 +288,25 @@ def summary(tables: Tables, options: Options) -> Iterator[str]:
             + (f" {COARSE}" if texts else "")
         )
     yield from filling_text(tables, what, name)
+    if "replicates" in tables:
+        yield from _replicates_text(tables, bool(several))
+
+
+def _replicates_text(tables: Tables, several: bool) -> Iterator[str]:
+    """Yield a sentence on the spread over the prompts and repeats of models."""
+    spread = tables["replicates"].filter(pl.col("replicates") > 1, pl.col("tau_mean").is_not_nan())
+    for pairs in spread.partition_by("pairs", maintain_order=True):
+        widest = pairs.sort(pl.col("tau_least") - pl.col("tau_greatest")).row(0, named=True)
+        where = {"all": "each with all its labels", "shared": "on the pairs that all labelled"}
+        on = f" on {widest['track']}" if several else ""
+        unsaid = pairs.filter(pl.col("limits").is_not_null())["model"].unique().sort().to_list()
+        told = f"; of replicates of {listed(unsaid)} nothing can be said" if unsaid else ""
+        yield (
+            f"Prompts and repeats, {where[pairs['pairs'][0]]}: tau-b by {widest['measure']} spans "
+            f"{widest['tau_least']:.3f} to {widest['tau_greatest']:.3f} over the "
+            f"{widest['replicates']} replicates of {widest['model']}{on}, the widest of "
+            f"{count(pairs.height, 'model')}{told}."
+        )
 
 
 def _survival_text(options: Options) -> str:

@@ -30,6 +30,7 @@ from irmeta.studies.original.judges.judged_track import (
     Sides,
     TrackScores,
 )
+from irmeta.studies.original.judges.replicates import replicate_tables
 from irmeta.studies.original.judges.study import MEASURES, checked_measures
 from irmeta.studies.original.judges.study import JudgesOptions as Options
 from irmeta.studies.original.judges.verdicts import (
@@ -400,6 +401,7 @@ def compute(track: TrackView | FileTrack, options: Options) -> TableRows:
     }
     yield "verdicts", list(verdicts(judged, of_judges, rows, frames))
     yield from category_means(categories, rows["leaderboards"])
+    yield from replicate_tables(judged, categories, rows, of_judges, track.note)
 
 
 def score_tables(judged: JudgedTables) -> Iterator[Row]:

@@ -132,6 +132,14 @@ class JudgesOptions(TrackOptions):
         metavar="FILE",
         file=True,
     )
+    leave_out: tuple[str, ...] = option(
+        (),
+        "With categories, judges that are left out of means over judges: those whose file has docs "
+        "with several grades (repeated), lacks over 1 % of the reference's labels (partial), or "
+        "whose kappa of relevance is not above 0 (chance) (repeatable).",
+        choices=("repeated", "partial", "chance"),
+        metavar="FAULT",
+    )
     missing: Missing = option(
         "common",
         "Without a store, systems and queries without a value: an error, compare the systems and "
@@ -232,6 +240,8 @@ class JudgesOptions(TrackOptions):
         for name, default in (("maps", ()), ("hole_draws", 50)):
             if not self.holes and getattr(self, name) != default:
                 raise UsageError(f"{name} has no effect with holes = 0: leave it out.")
+        if self.leave_out and self.categories is None:
+            raise UsageError("leave_out has no effect without categories: leave it out.")
         if self.epsilon is not None and len(self.people) < 2:
             raise UsageError(
                 "epsilon: the alternative annotator test needs three people: the reference, and "

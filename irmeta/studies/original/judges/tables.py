@@ -14,18 +14,20 @@ from irmeta.schema.columns import (
     stored,
 )
 from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
+from irmeta.studies.original.judges.replicate_tables import (
+    DEVIATIONS as _DEVIATIONS,
+)
+from irmeta.studies.original.judges.replicate_tables import JUDGE, QUERIES, REPLICATE_TABLES
+from irmeta.studies.original.judges.replicate_tables import NONE as _NONE
+from irmeta.studies.original.judges.replicate_tables import real as _real
+from irmeta.studies.original.judges.replicate_tables import spanned as _spanned
 
-JUDGE = Column("name", "judge: a qrels set, or the name of a file")
 MEASURE = Column("name", "measure or preference; each set of labels has its own relevant grade")
 BY_MEASURE = {"track": TRACK, "judge": JUDGE, "measure": MEASURE}
 TEST = Column("name", "test of the pairs of systems, and its correction")
-QUERIES = Column("count", "queries that both labelled, on which the reference has a value of every "
-                 "system", show="page")  # fmt: skip
-_NONE = "NaN: all systems tie"
 _SAID = "; null: nothing can be said"
 _95 = "its 95 % interval over queries"
 _QUANTILES = "the quantiles .025 and .975 over splits"
-_DEVIATIONS = "the estimate -+ 1.96 bootstrap standard deviations"
 _APART = f"{_DEVIATIONS}, whose resamples draw the queries of each side by themselves"
 _PRINTED = ("kappa_binary", "kappa", "alpha_ordinal")
 """Coefficients in LaTeX."""
@@ -49,24 +51,6 @@ _MEANINGS = {
     "mean_judge": "mean grade by the judge",
     "leniency": "mean grade of the judge minus that of the reference",
 }
-
-
-def _real(meaning: str, label: str = "", **more: object) -> Column:
-    return Column("real", meaning, label=label, format=".3f", **more)  # type: ignore[arg-type]
-
-
-def _bounds(name: str, what: str) -> dict[str, Column]:
-    return {
-        f"{name}_low": stored("real", f"lower bound of {what}; NaN: undefined"),
-        f"{name}_high": stored("real", "upper bound"),
-    }
-
-
-def _spanned(
-    name: str, meaning: str, what: str, label: str = "", show: Shown = "all"
-) -> dict[str, Column]:
-    span = (f"{name}_low", f"{name}_high")
-    return {name: _real(meaning, label, span=span, show=show), **_bounds(name, what)}
 
 
 def _tested(of: str) -> dict[str, Column]:
@@ -116,8 +100,9 @@ def _coefficients() -> dict[str, Column]:
     for name in (*SCALE_FREE, *SAME_SCALE):
         span = (f"{name}_low", f"{name}_high")
         show: Shown = "all" if name in _PRINTED else "page" if name in _SHOWN else "none"
-        columns[name] = Column("real", _meaning(name), format=".3f", span=span, show=show)
-        columns |= _bounds(name, _95)
+        columns |= _spanned(name, "", _95) | {
+            name: Column("real", _meaning(name), format=".3f", span=span, show=show)
+        }
     return columns
 
 
@@ -300,6 +285,7 @@ TABLES = (
             ("tau_ap", "tau-AP"), ("tau_gap", "tau-GAP"), ("spearman", "rho"), ("rmse", "RMSE"),
             ("tau_by_query", "tau-b by query"))},
     }, caption="Means over the judges of each category.", only_filled=True),
+    *REPLICATE_TABLES,
     Table("score_tables", ("track", "judge"), {
         "track": TRACK,
         "judge": Column("name", "judge: the name of a table of values"),

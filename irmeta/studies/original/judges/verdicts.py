@@ -120,7 +120,7 @@ def label_facts(judged: JudgedTrack, judge: str) -> Row:
     return {
         "queries": len(sides.queries),
         "labels": judged.labels[judge].filter(pl.col("query").is_in(sides.queries)).height,
-        "labelled": _labelled_text(grades),
+        "labelled": labelled_text(grades),
         "unjudged": of_judge,
         "unjudged_reference": of_reference,
         "limits": limits_text(len(sides.queries), grades, (of_reference, of_judge)),
@@ -155,7 +155,7 @@ def limits_text(queries: int, grades: pl.DataFrame, unjudged: tuple[float, float
     return None
 
 
-def _labelled_text(grades: pl.DataFrame) -> str:
+def labelled_text(grades: pl.DataFrame) -> str:
     """Describe the share of the reference's labels of each grade that a judge has."""
     shares = [f"{share:.0%}" for share in grades["share"]]
     if len(set(shares)) < 2:
