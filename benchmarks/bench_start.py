@@ -19,8 +19,10 @@ from bench_main_job import spawn, write
 from machine import machine
 
 QUERIES, DOCS, JUDGED = 45, 1000, 300
-LIMITS = {"`irmeta trec_eval QRELS RUN`": 0.6, "`irmeta evaluate QRELS RUN -m official`": 0.75}
-"""Wall seconds that were set as goals."""
+FLOOR = "the floor: import numba, polars, pyarrow"
+EVALUATE = "`irmeta evaluate QRELS RUN -m official`"
+ABOVE = {"wall": 0.15, "memory": 50.0}
+"""Seconds and megabytes above the floor that were set as goals for `irmeta evaluate`."""
 
 
 def make(folder: Path) -> tuple[Path, Path]:
@@ -49,7 +51,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = [str(path) for path in make(Path(folder))]
         jobs = {
-            "the floor: import numba, polars, pyarrow": (
+            FLOOR: (
                 sys.executable,
                 "-c",
                 "import numba, polars, pyarrow",
@@ -60,7 +62,7 @@ def main() -> None:
                 *irmeta,
                 *("trec_eval", "-q", "-m", "all_trec", *files),
             ),
-            "`irmeta evaluate QRELS RUN -m official`": (
+            EVALUATE: (
                 *irmeta,
                 *("evaluate", *files, "-m", "official"),
             ),
@@ -68,16 +70,28 @@ def main() -> None:
         for command in jobs.values():
             spawn(*command)
         runs = {what: [spawn(*command) for _ in range(repeat)] for what, command in jobs.items()}
+    least = {
+        what: {name: min(figures[name] for figures in of_job) for name in of_job[0]}
+        for what, of_job in runs.items()
+    }
     lines = [
         f"{QUERIES} queries x {DOCS:,} docs; {machine()}; least of {repeat}.",
         "",
-        "| process | wall s | limit | CPU s | peak MB |",
-        "|---|---|---|---|---|",
+        "| process | wall s | CPU s | peak MB |",
+        "|---|---|---|---|",
     ]
-    for what, figures in runs.items():
-        wall, cpu, memory = (min(f[name] for f in figures) for name in ("wall", "cpu", "memory"))
-        cells = f"{wall:.2f} | {LIMITS.get(what, '')} | {cpu:.2f} | {memory:.0f}"
-        lines.append(f"| {what} | {cells} |")
+    for what, figures in least.items():
+        lines.append(
+            f"| {what} | {figures['wall']:.2f} | {figures['cpu']:.2f} | {figures['memory']:.0f} |"
+        )
+    wall, cpu, memory = (
+        least[EVALUATE][name] - least[FLOOR][name] for name in ("wall", "cpu", "memory")
+    )
+    lines += [
+        "",
+        f"- Above the floor, `irmeta evaluate` takes {wall:.2f} s (goal: {ABOVE['wall']:g}), "
+        f"{cpu:.2f} CPU s and {memory:.0f} MB (goal: {ABOVE['memory']:g}).",
+    ]
     text = "\n".join(lines)
     print(text)
     write("start", text)

@@ -74,7 +74,10 @@ def main() -> NoReturn:
                 with writing_output():  # files have their names already
                     run = load_commands(*sys.argv[1:2])
                     status = run(standalone_mode=False, prog_name="irmeta")
-                    _flush()
+                    try:
+                        sys.stdout.flush()
+                    except BrokenPipeError:  # its reader has closed the pipe
+                        discard_output()
             finally:
                 lines.finish()
     except (UsageError, MeasureError) as error:
@@ -90,14 +93,6 @@ def main() -> NoReturn:
     if status == INTERRUPTED:  # typer has caught Ctrl-C
         raise KeyboardInterrupt
     raise SystemExit(status if isinstance(status, int) else 0)
-
-
-def _flush() -> None:
-    """Flush standard output; its reader may have closed the pipe."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        discard_output()
 
 
 def _refuse(error: Any) -> NoReturn:

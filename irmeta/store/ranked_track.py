@@ -33,7 +33,6 @@ from irmeta.store.read_run import (
     read_run,
 )
 from irmeta.store.read_track import (
-    ReadTrack,
     complete_track,
     name_runs,
     prepared,
@@ -391,10 +390,6 @@ def read_ranked(
     names = TrackNames(pl.Series(queries, dtype=pl.String), names.docs, {}, {})
     track = complete_track(beside, hashes, rows=lists, named=named, names=names, pool=pool)
     release_freed()
-    return _held(track, lists, readers.judged)
-
-
-def _held(read: ReadTrack, lists: TrackLists[RankedRun], judged: int) -> RankedTrack:
     found = [run.lists for run in lists.runs]
     noticed = Noticed(
         tied=np.array([one.tied for one in found], np.int64),
@@ -403,8 +398,8 @@ def _held(read: ReadTrack, lists: TrackLists[RankedRun], judged: int) -> RankedT
         judged=np.array([one.judged for one in found], np.int64),
         hashes=np.array([one.hashed for one in found], np.uint64),
     )
-    frames = small_frames(read, noticed)
-    return RankedTrack(read.record(noticed), frames, lists, read.names.queries, judged)
+    frames = small_frames(track, noticed)
+    return RankedTrack(track.record(noticed), frames, lists, names.queries, readers.judged)
 
 
 def _read_runs(

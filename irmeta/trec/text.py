@@ -272,6 +272,7 @@ def _read_csv(data: bytes, types: dict[str, pa.DataType]) -> pa.Table:
         convert_options=pa_csv.ConvertOptions(
             column_types=types, null_values=[], strings_can_be_null=False
         ),
+        memory_pool=pa.system_memory_pool(),  # the default one takes 15 MB for the first table
     )
 
 

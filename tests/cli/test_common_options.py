@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import typer
 
 from irmeta.cli import registered, results
+from irmeta.cli.app import _process_value
 from irmeta.cli.entry import load_commands
 from irmeta.cli.notes import OPTIONS, in_options
 from irmeta.cli.registered import EXAMPLES, PANELS, POLICIES, READING, RUNNING, TESTS
@@ -51,6 +53,36 @@ def test_help_option__has_a_short_form(run, arguments: tuple[str, ...]) -> None:
     assert (done.status, done.err) == (0, "")
     assert "Usage: irmeta" in done.out
     assert "bool>" not in done.out  # flags take no value
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare", "ingest", "study depth"])
+def test_process_value__equals_that_of_typer(name: str, tmp_path: Path) -> None:
+    """Values that irmeta converts itself, without loading pydantic."""
+    top: Any = typer.main.get_command(load_commands())
+    command = top
+    for word in name.split():
+        command = command.get_command(None, word)
+    texts = ("a", "1", "-", "", "asked", str(tmp_path))
+    converted = 0
+    for parameter in command.params:
+        if parameter.callback is None:
+            is_several = parameter.multiple or parameter.nargs == -1
+            values = [(), *((text,) for text in texts), texts] if is_several else [*texts]
+            context = typer.Context(command)
+            for value in [None, parameter.default, *values]:
+                ours = _outcome(_process_value, parameter, context, value)
+                assert ours == _outcome(type(parameter).process_value, parameter, context, value)
+                converted += ours[0] != "error"
+    assert converted > 100
+
+
+def _outcome(process: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
+    """Return a value with its types, or an error."""
+    try:
+        value = process(*arguments)
+    except Exception as error:
+        return "error", type(error), str(error)
+    return value, type(value), [*map(type, value)] if isinstance(value, list) else []
 
 
 @pytest.mark.exhaustive

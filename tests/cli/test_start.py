@@ -32,7 +32,7 @@ LOADED: dict[tuple[str, ...], tuple[str, ...]] = {
     ("--version",): (*LIBRARIES, "rich"),
     ("--help",): LIBRARIES,
     ("trec_eval", *EXAMPLE): (*UNUSED, "typer", "pydantic", "irmeta.cli.entry"),
-    ("evaluate", *EXAMPLE): (*UNUSED, "irmeta.cli.studies", "irmeta.cli.results"),
+    ("evaluate", *EXAMPLE): (*UNUSED, "pydantic", "irmeta.cli.studies", "irmeta.cli.results"),
 }
 """Command lines, and modules that they must not load."""
 COMPILER = "numba.np.arrayobj"

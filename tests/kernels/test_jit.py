@@ -326,6 +326,31 @@ def test_jit__cached_kernel_loads_no_array_functions_of_numba(tmp_path):
     assert fresh(CALLS_NUMBA, **environment).strip() == "1 False"
 
 
+CALLED = """
+import numpy as np
+from irmeta.kernels.jit import jit
+@jit
+def half(x):
+    return x / 2
+@jit
+def quarter(x):
+    return half(half(x))
+"""
+
+
+@pytest.mark.exhaustive
+def test_jit__new_kernel_calls_a_cached_kernel(tmp_path):
+    """The bitcode of a cached kernel is parsed for kernels that call it."""
+    (tmp_path / "module.py").write_text(CALLED)
+    environment = {"IRMETA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    environment["PYTHONPATH"] += f"{os.pathsep}{Path(jit.__file__).parents[2]}"
+    code = "from module import *; print({}, sum(half.stats.cache_hits.values()))"
+    assert fresh(code.format("half(1.0)"), **environment).strip() == "0.5 0"
+    assert fresh(code.format("half(1.0)"), **environment).strip() == "0.5 1"
+    assert fresh(code.format("half(1.0), quarter(1.0)"), **environment).strip() == "0.5 0.25 1"
+    assert fresh(code.format("quarter(2.0)"), **environment).strip() == "0.5 0"
+
+
 def flip(raw: bytes, place: int) -> bytes:
     changed = bytearray(raw)
     changed[place] ^= 1
