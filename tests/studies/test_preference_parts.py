@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 
 import irmeta
+from irmeta.results.verdicts import Preference
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference import orders, study
 from irmeta.studies.papers.preference.compute import TwoLists
@@ -28,6 +32,30 @@ def test_significant_pairs__prints_the_paper_beside_a_dataset_of_the_paper(
     printed = {row["measure"]: row["printed"] for row in rows}
     assert (printed["RPP"], printed["RR"], printed["STRPP"]) == ("41.05", "12.77", "44.15")
     assert printed["STRPP(p=dcg)"] is None
+
+
+def test_significant_pairs__tests_share_the_preferences_of_a_query(
+    made_store: irmeta.Store, monkeypatch: pytest.MonkeyPatch
+):
+    options, asked = PreferenceOptions(resamples=50), list[tuple[str, int]]()
+    compared = ComparedTrack.of(TrackView(made_store.track("web"), options), options)
+    tested_by = orders._tested
+
+    def tested(*arguments: Any) -> Any:
+        preference = tested_by(*arguments)
+        if not isinstance(preference, Preference):
+            return preference
+
+        def difference(query: int) -> np.ndarray:
+            asked.append((preference.name, query))
+            return preference.difference(query)
+
+        return replace(preference, difference=difference)
+
+    monkeypatch.setattr(orders, "_tested", tested)
+    for table in orders.TESTS:
+        assert list(significant_pairs(compared, options, table, None))
+    assert len({*asked}) == len(asked) > 0
 
 
 @pytest.mark.parametrize(

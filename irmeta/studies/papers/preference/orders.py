@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -28,7 +28,7 @@ from irmeta.stats.aggregation import borda, mc4, mc4_ranks
 from irmeta.stats.correlation import correlate, in_common
 from irmeta.stats.orders import kendall_tau_b, over_common, rank_rows
 from irmeta.stats.pairs import pairwise
-from irmeta.stats.preferences import STEPS, preference_pairs, preference_subsets
+from irmeta.stats.preferences import MOST_HELD, STEPS, preference_pairs, preference_subsets
 from irmeta.stats.resampling import query_subsets, spread
 from irmeta.studies.framework.study import Tables, values_of
 from irmeta.studies.framework.track_view import (
@@ -50,6 +50,8 @@ class ComparedTrack(StudiedTrack):
     preferences: dict[str, TrackPreferences]
     scores: Scores  # values of the measures
     subtopic_qrels: str  # the qrels set with subtopics; empty if there is none
+    # p-values of all pairs, by options and method, and by table
+    p_values: dict[tuple[Options, str], dict[str, np.ndarray]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, track: TrackView, options: Options) -> ComparedTrack:
@@ -361,24 +363,11 @@ def significant_pairs(
     compared: ComparedTrack, options: Options, table: str, dataset: str | None
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of the table `table_3` or `table_4`."""
-    test, correction = TESTS[table]
     for part, methods in compared.parts(options).items():
         for name in methods:
-            tested, number = _tested(compared, options, name), options.resamples
-            if isinstance(tested, Matrix):
-                pairs = pairwise(
-                    tested, test, correction=correction, resamples=number, rng=options.seed
-                )
-            else:
-                pairs = preference_pairs(
-                    tested,
-                    test,
-                    correction=correction,
-                    resamples=number,
-                    rng=options.seed,
-                    workers=1,
-                )
-            p = pairs.p_adjusted[pairs.upper]
+            if (options, name) not in compared.p_values:
+                compared.p_values[options, name] = _p_values(compared, options, name)
+            p = compared.p_values[options, name][table]
             separated = int((p < options.alpha).sum())
             known = len(p) > 0 and not np.isnan(p).all()
             yield {
@@ -389,6 +378,23 @@ def significant_pairs(
                 "percent": 100.0 * separated / len(p) if known else np.nan,
                 "printed": None if dataset is None else PERCENT[table].get((dataset, name)),
             }
+
+
+def _p_values(compared: ComparedTrack, options: Options, name: str) -> dict[str, np.ndarray]:
+    """Return the p-values of all pairs by table; the tests share the preferences."""
+    tested, p_values = _tested(compared, options, name), dict[str, np.ndarray]()
+    queries, systems = len(tested.queries), len(tested.systems)
+    if isinstance(tested, Preference) and queries * systems**2 <= MOST_HELD:
+        differences = [tested.difference(query) for query in range(queries)]
+        tested = replace(tested, difference=differences.__getitem__)
+    for table, (test, correction) in TESTS.items():
+        asked: Any = {"resamples": options.resamples, "rng": options.seed, "correction": correction}
+        if isinstance(tested, Matrix):
+            pairs = pairwise(tested, test, **asked)
+        else:
+            pairs = preference_pairs(tested, test, **asked, workers=1)
+        p_values[table] = pairs.p_adjusted[pairs.upper]
+    return p_values
 
 
 def _tested(compared: ComparedTrack, options: Options, name: str) -> Matrix | Preference:
