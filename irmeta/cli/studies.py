@@ -29,7 +29,6 @@ from irmeta.errors import NoTableError, UsageError, did_you_mean
 from irmeta.locations import location, named_file
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
-from irmeta.store.layout import is_store, store_folder
 from irmeta.studies.framework.registry import find, find_all, study_modules
 from irmeta.studies.framework.study import ClaimRunOptions, MatrixOptions, Study, TrackGroups
 
@@ -251,6 +250,8 @@ def _reading_of(
 
     Columns that no judge's file has are removed from the options on the command line.
     """
+    from irmeta.store.layout import is_store, store_folder
+
     shared = {n: v for n, v in options.changed().items() if n in ("columns", "comments")}
     first = location(named_file(str(source[0]))[1])
     if not shared or (len(source) == 1 and is_store(store_folder(first))):
