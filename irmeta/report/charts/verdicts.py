@@ -141,13 +141,13 @@ def fact_scatter(
     room = (high - low) / 20 or 0.5
     domain = [low / 1.3, high * 1.3] if is_log else [low - room, high + room]
     ticks = log_ticks(low, high) if is_log else linear_ticks(low, high, bool(high - low >= 5))
-    form = "d" if x_title == "year" else ",~g"
+    form = "d" if x_title == "year" else ",.6~g"
     x = alt.X(
         "x:Q", title=f"{x_title}, log scale" if is_log else x_title,
         scale=alt.Scale(type="log" if is_log else "linear", domain=domain, nice=False, zero=False),
         axis=alt.Axis(values=ticks, format=form),
     )  # fmt: skip
-    y = alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=False), axis=alt.Axis(format=",~g"))
+    y = alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=False), axis=alt.Axis(format=",.6~g"))
     colours = {"holds": BLUE, "undecided": GREY, "does not hold": VERMILLION}
     kinds = [kind for kind in colours if (drawn["verdict"] == kind).any()]
     shades = alt.Scale(domain=kinds, range=[colours[kind] for kind in kinds])
@@ -165,9 +165,17 @@ def fact_scatter(
     ]  # fmt: skip
     lines = base.transform_filter("isValid(datum.low)").mark_rule(color=MUTED, aria=False)
     layers += [lines.encode(x, alt.Y("low:Q"), alt.Y2("high:Q")), dots]
-    named = base.transform_filter("datum.verdict == 'does not hold'")
-    text = named.mark_text(align="left", dx=6, dy=-5, fontSize=9, color=MUTED, aria=False)
-    layers.append(text.encode(x, y, text="track:N"))
+    least, most = pl.min_horizontal("y", "low").min(), pl.max_horizontal("y", "high").max()
+    middle = sum(drawn.select(least=least, most=most).row(0)) / 2
+    sides: Sequence[tuple[str, Any]] = (("<=", "left"), (">", "right"))
+    for side, align in sides:  # upright, towards the middle
+        named = base.transform_filter(
+            f"datum.verdict == 'does not hold' && datum.y {side} {middle!r}"
+        )
+        text = named.mark_text(
+            align=align, angle=270, dy=8, fontSize=9, color=MUTED, aria=False
+        )  # fmt: skip
+        layers.append(text.encode(x, y, text="track:N"))
     return finish(alt.layer(*layers), height=240, title=title, subtitle=subtitle)
 
 
@@ -189,7 +197,7 @@ def bound_sweep(
 
     if steps.is_empty():
         return nothing(f"{title}: no track has a number.")
-    x = alt.X("bound:Q", title=x_title, scale=alt.Scale(zero=False), axis=alt.Axis(format=",~g"))
+    x = alt.X("bound:Q", title=x_title, scale=alt.Scale(zero=False), axis=alt.Axis(format=",.6~g"))
     y = alt.Y(
         "share:Q", title="share of the tracks", scale=alt.Scale(domain=[0, 1]),
         axis=alt.Axis(format="%", tickCount=5),

@@ -347,6 +347,8 @@ def test_figures__of_a_fact_and_of_a_bound():
     scatter = json.dumps(to_spec(matrix.scatter("claimed/above", "systems")))
     assert "1 without a number" not in scatter, "tracks that cannot be said have no point"
     assert '"y": 5.0' in scatter
+    assert scatter.count("datum.verdict == 'does not hold' && datum.y <= 5.5") == 1
+    assert scatter.count('"angle": 270') == 2
     sweep = json.dumps(to_spec(matrix.sweep("claimed/above")))
     assert "bound 7.0: 1 of 3" in sweep
     with pytest.raises(UsageError, match="Did you mean 'claimed/above'"):
