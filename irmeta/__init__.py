@@ -27,7 +27,7 @@ _NAMES = {
     "irmeta.api.over_tracks": ("OverTracks", "over_tracks"),
     "irmeta.api.pairs": ("prefer",),
     "irmeta.api.reproduce": ("Reproduction", "reproduce"),
-    "irmeta.api.run_pool": ("pool_of_runs",),
+    "irmeta.api.run_pool": ("next_docs", "pool_of_runs"),
     "irmeta.api.significance": ("compare", "power"),
     "irmeta.api.validate": ("Validation", "validate"),
     "irmeta.api.verify": ("verify",),
@@ -62,9 +62,9 @@ __all__ = [
     "UsageError", "Validation", "Verification",
     "__version__", "agree", "catalog", "check", "cite", "compare", "dask_executor", "diff",
     "evaluate", "fetch", "from_data", "ingest", "list_measures", "list_preferences", "matrices",
-    "matrix_of", "measure_properties", "offline", "open_store", "over_tracks", "permuted_means",
-    "pool_of_runs", "power", "prefer", "preferences_of", "read", "read_files", "reanalyze",
-    "reproduce", "scores_of", "stats", "studies", "validate", "verify",
+    "matrix_of", "measure_properties", "next_docs", "offline", "open_store", "over_tracks",
+    "permuted_means", "pool_of_runs", "power", "prefer", "preferences_of", "read", "read_files",
+    "reanalyze", "reproduce", "scores_of", "stats", "studies", "validate", "verify",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from irmeta.api.pairs import prefer
     from irmeta.api.per_doc import SearchLengths
     from irmeta.api.reproduce import Reproduction, reproduce
-    from irmeta.api.run_pool import pool_of_runs
+    from irmeta.api.run_pool import next_docs, pool_of_runs
     from irmeta.api.significance import compare, power
     from irmeta.api.validate import Validation, validate
     from irmeta.api.verify import verify

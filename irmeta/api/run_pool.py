@@ -21,11 +21,14 @@ from irmeta.errors import (
 )
 from irmeta.locations import AnyLocation, local, location
 from irmeta.options import check_names
-from irmeta.policies import ReadPolicy, TieOrder
+from irmeta.policies import JudgingOrder, ReadPolicy, TieOrder
 from irmeta.policy_keywords import RunChoices
-from irmeta.schema.pool_tables import RUN_POOL
+from irmeta.rankings.derive.sample import hash_of, seed_of
+from irmeta.rankings.judging_orders import NOT_HELD, SAMPLED, JudgingPool, checked_orders
+from irmeta.schema.pool_tables import NEXT_DOCS, RUN_POOL
 from irmeta.store.facts import Facts, read_facts
 from irmeta.store.read_run import Run, SkippedRun, read_run
+from irmeta.trec.readers.files import read_qrels
 from irmeta.trec.rows import RowReader
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile
@@ -84,7 +87,143 @@ def pool_of_runs(
     >>> irmeta.pool_of_runs("collection/news/runs", 10).row(0)
     ('901', 'NW19990114-0039', 7, 3, 2)
     """
-    check_whole("pool_depth", pool_depth)
+    wanted = [system] if isinstance(system, str) else None if system is None else list(system)
+    tops, facts = _tops(runs, pool_depth, tie_order, wanted, choices)
+    groups = pl.col("group").n_unique() if facts else pl.lit(None)
+    return RUN_POOL.frame(
+        pl.concat(tops.values())
+        .group_by("query", "doc")
+        .agg(
+            depth=pl.col("rank").min(),
+            retrieved_by=pl.len().cast(pl.Int32),
+            groups=groups.cast(pl.Int32),
+        )
+        .sort("query", "doc")
+    )
+
+
+def next_docs(
+    runs: AnyLocation | Iterable[AnyLocation],
+    number: int,
+    *,
+    qrels: AnyLocation | None = None,
+    order: JudgingOrder = "bandit",
+    pool_depth: int = 100,
+    rel: float = 1,
+    rng: int | np.random.Generator = 0,
+    tie_order: TieOrder = "score-file",
+    **choices: Unpack[RunChoices],
+) -> pl.DataFrame:
+    """Return the docs of a pool to judge next, by the labels so far.
+
+    The order is gone through from its beginning: a doc that the qrels judge counts by its label,
+    another one is listed, and counts as non-relevant for the docs after it. So the same qrels, runs
+    and seed give the same docs, and with docs judged one by one these are those of
+    `Store.pools.budget`.
+
+    Parameters
+    ----------
+    runs : str, Path or iterable of them
+        See `pool_of_runs`.
+    number : int
+        Docs to list, over all queries.
+    qrels : str or Path, optional
+        File of the labels so far; grades below 0 are none. Default: no doc is judged.
+    order : str, default 'bandit'
+        An order of `Store.pools.budget` but ``judge`` and ``sample``.
+    pool_depth : int, default 100
+        Depth of the pool: no doc below this rank of every list is listed.
+    rel : float, default 1
+        Least relevant grade.
+    rng : int or Generator, default 0
+        Random seed, of equal docs and lists and of ``thompson``.
+    tie_order, **choices
+        See `pool_of_runs`.
+
+    Returns
+    -------
+    DataFrame
+        place (from 1), query, doc, depth (smallest rank in the runs), retrieved_by (runs that rank
+        it within the depth): one row per doc, in the order of judging; fewer than `number` where
+        the pool has no more.
+
+    Raises
+    ------
+    UsageError
+        If a path does not exist or a choice is unknown.
+    DataError
+        If a file cannot be read, or no doc of the qrels is in the pool.
+
+    Examples
+    --------
+    >>> irmeta.next_docs("collection/news/runs", 2).select("query", "depth").rows()
+    [('915', 1), ('914', 1)]
+    """
+    check_whole("number", number)
+    check_choice("order", order, [*get_args(JudgingOrder)])
+    (chosen,) = checked_orders([order])
+    if chosen in ("judge", SAMPLED):
+        raise UsageError(f"order = {order!r} is for simulations: it has no next docs.")
+    tops, _ = _tops(runs, pool_depth, tie_order, None, choices)
+    rows = pl.concat(
+        top.with_columns(list=pl.lit(column)) for column, top in enumerate(tops.values())
+    )
+    docs = rows.group_by("query", "doc").agg("list", "rank").sort("query", "doc")
+    labels = docs.select("query", "doc").with_columns(grade=pl.lit(None, pl.Float64))
+    if qrels is not None:
+        reading = ReadPolicy.of(choices)
+        file = run_files([qrels], reading).input_file(local(qrels).as_posix())
+        judged = read_qrels(file, comments=reading.comments).frame
+        judged = judged.group_by("query", "doc").agg(pl.col("grade").max().cast(pl.Float64))
+        known = docs.select("query", "doc").with_columns(pl.all().cast(pl.String))
+        labels = known.join(
+            judged.with_columns(pl.col("query", "doc").cast(pl.String)),
+            on=["query", "doc"], how="left", maintain_order="left",
+        )  # fmt: skip
+        if labels["grade"].null_count() == labels.height:
+            raise DataError(
+                f"no judged doc is among the first {pool_depth} docs of a run",
+                file=str(qrels),
+                fix="Compare the ids of queries and docs with those of the runs.",
+            )
+    grades = labels["grade"].fill_null(-1).to_numpy()
+    ids = docs["query"].cast(pl.String), docs["doc"].cast(pl.String)
+    ranks = np.full((docs.height, len(tops)), NOT_HELD)
+    of_row = np.repeat(np.arange(docs.height), docs["list"].list.len().to_numpy())
+    ranks[of_row, docs["list"].explode().to_numpy()] = docs["rank"].explode().to_numpy()
+    queries = ids[0].unique(maintain_order=True)
+    sizes = docs.group_by("query", maintain_order=True).len()["len"].to_numpy().astype(np.int64)
+    pool = JudgingPool(
+        queries.to_list(),
+        list(tops),
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.array([*map(hash_of, *ids)], np.uint64),
+        ranks,
+        np.where(grades < 0, -1, grades >= rel).astype(np.int8),
+    )
+    places = pool.places(chosen, seed_of(rng))
+    unjudged = np.flatnonzero(pool.labels < 0)
+    first = unjudged[np.argsort(places[unjudged])][:number]
+    return NEXT_DOCS.frame(
+        {
+            "place": np.arange(1, len(first) + 1),
+            "query": ids[0].gather(first),
+            "doc": ids[1].gather(first),
+            "depth": ranks.min(axis=1)[first],
+            "retrieved_by": (ranks < NOT_HELD).sum(axis=1)[first],
+        }
+    )
+
+
+def _tops(
+    runs: AnyLocation | Iterable[AnyLocation],
+    depth: int,
+    tie_order: TieOrder,
+    wanted: Sequence[str] | None,
+    choices: RunChoices,
+) -> tuple[dict[str, pl.DataFrame], Mapping[str, Facts]]:
+    """Return query, doc, rank and group of the first docs of runs, by name, and their facts."""
+    check_whole("pool_depth", depth)
     check_choice("tie_order", tie_order, get_args(TieOrder))
     check_names(choices, [*RunChoices.__annotations__])
     reading = ReadPolicy.of(choices)
@@ -96,29 +235,17 @@ def pool_of_runs(
         rules.check_effect()
         if (text := rules.note()) is not None:
             warn(text, QrelsWarning)
-    facts = _facts(paths)
-    names = file_names(read)
-    wanted = [system] if isinstance(system, str) else None if system is None else list(system)
+    facts, names = _facts(paths), file_names(read)
     chosen = names if wanted is None else _chosen(names, facts, wanted)
     docs = reader.docs.strings()
     order = docs.cast(pl.Binary).rank("dense").to_numpy()  # sorts as the docs' bytes
-    tops = [
-        _top(read[file], pool_depth, tie_order, docs, order).with_columns(
+    tops = {
+        name: _top(read[file], depth, tie_order, docs, order).with_columns(
             group=pl.lit(_team(facts, name))
         )
         for file, name in chosen.items()
-    ]
-    groups = pl.col("group").n_unique() if facts else pl.lit(None)
-    return RUN_POOL.frame(
-        pl.concat(tops)
-        .group_by("query", "doc")
-        .agg(
-            depth=pl.col("rank").min(),
-            retrieved_by=pl.len().cast(pl.Int32),
-            groups=groups.cast(pl.Int32),
-        )
-        .sort("query", "doc")
-    )
+    }
+    return tops, facts
 
 
 def holds_runs_alone(paths: Sequence[AnyLocation]) -> bool:

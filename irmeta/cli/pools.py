@@ -18,7 +18,7 @@ from irmeta.cli.sources import RUN_CHOICES, WHOLE_LISTS, SourceArgument, open_so
 from irmeta.errors import UsageError
 from irmeta.escapes import escape_text
 from irmeta.options import Options, option
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import EvalPolicy, ReadPolicy, rel_by_set
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,6 +48,13 @@ class PoolRequest(Options):
         "(repeatable).",
         least=1,
     )
+    next: int | None = option(
+        None,
+        "List so many docs to judge next in an order of judging, by the labels so far: SOURCE is "
+        "runs, or a qrels file and then runs. Lists end at rank --pool-depth, default 100.",
+        least=1,
+        shown=False,
+    )
     simulate: bool = option(
         False,
         "Simulate orders of judging from the judgments of SOURCE: what fewer judgments would have "
@@ -67,6 +74,7 @@ class PoolRequest(Options):
     "irmeta pool store/ --track news --pool-depth 10",
     "irmeta pool store/ --track news --budget 100 --out docs.txt",
     "irmeta pool runs/ --pool-depth 10 --system group=alder",
+    "irmeta pool qrels.txt runs/ --next 100 --order bandit",
     "irmeta pool store/ --track news --simulate --order bandit --figure budgets.svg",
 )
 @with_options(
@@ -89,7 +97,8 @@ def pool(
     """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`.
 
     With --pool-depth, SOURCE may also be runs without qrels, or a folder of runs; teams are those
-    of a file systems.csv beside or above them. --simulate prints tables.
+    of a file systems.csv beside or above them. --next lists docs in the order of judging, and
+    --simulate prints tables.
     """
     from irmeta.api.run_pool import holds_runs_alone, pool_of_runs
     from irmeta.delimited import is_pool
@@ -103,10 +112,14 @@ def pool(
         with open_source(*from_source, choices=choices, strict=strict) as store:
             _print_budgets(store, request, {"track": track, **options, **choices}, display)
         return
+    if request.next is not None:
+        _print_next(source, request, {"--track": track, **options, **choices}, reading, display)
+        return
     only_simulated = {"measures": request.measures, "figure": request.figure, **options}
     if named := [name for name, value in only_simulated.items() if value]:
         flag = {"rng": "seed"}.get(named[0], named[0]).replace("_", "-")
-        raise UsageError(f"--{flag} is for --simulate.")
+        either = " or --next" if flag in ("order", "seed") else ""
+        raise UsageError(f"--{flag} is for --simulate{either}.")
     if "rel" in choices:
         raise UsageError("--rel is for --simulate: no list of docs depends on it.")
     if len(request.budget) > 1:
@@ -180,6 +193,41 @@ def _print_budgets(
     if figure is not None:
         write_figure(budgets.show(), figure, force=display.force)
         note(f"figure in {figure}")
+
+
+def _print_next(
+    source: list[Path],
+    request: PoolRequest,
+    given: dict[str, Any],
+    reading: ReadPolicy,
+    display: PoolDisplay,
+) -> None:
+    """Print the docs to judge next."""
+    from irmeta.api.run_pool import holds_runs_alone, next_docs
+
+    orders = given.pop("order", None) or ("bandit",)
+    chosen = {"rng": given.pop("rng", 0), "tie_order": given.pop("tie_order", "score-file")}
+    if (rel := given.pop("rel", None)) is not None:
+        by_set = rel_by_set(EvalPolicy.of({"rel": rel}).rel)
+        if [*by_set] != [None]:
+            raise UsageError("--rel names a qrels set: with --next, give a grade alone.")
+        chosen["rel"] = by_set[None]
+    needless = given | {"--system": request.system, "--budget": request.budget}
+    needless |= {"--measures": request.measures, "--figure": request.figure}
+    if wrong := [name for name, value in needless.items() if value]:
+        raise UsageError(f"--{wrong[0].lstrip('-').replace('_', '-')} is not for --next.")
+    if len(orders) > 1:
+        raise UsageError("--next lists docs in one order: name one.")
+    is_first = holds_runs_alone(source)
+    qrels, runs = (None, source) if is_first else (source[0], source[1:])
+    read: Any = {name: getattr(reading, name) for name in RUN_CHOICES}
+    depth = {} if request.pool_depth is None else {"pool_depth": request.pool_depth}
+    docs = next_docs(runs, request.next or 1, qrels=qrels, order=orders[0], **chosen, **depth,
+                     **read)  # fmt: skip
+    if docs.height < (request.next or 1):
+        note(f"irmeta: the pool has only {docs.height:,} more docs to judge")
+    made = {"next": request.next, "order": orders[0], **chosen, **depth}
+    _print_pool(docs, {"irmeta": __version__, "pool": made}, display)
 
 
 def _check_without_qrels(

@@ -43,6 +43,18 @@ RUN_POOL = Table(
     },
     caption="Docs of a pool without judgments.",
 )
+NEXT_DOCS = Table(
+    "next_docs",
+    ("place",),
+    {
+        "place": Column("count", "place in the order of judging, from 1"),
+        "query": QUERY,
+        "doc": DOC,
+        "depth": Column("count", "smallest rank of the doc in the runs"),
+        "retrieved_by": Column("count", "runs that rank the doc within the depth of the pool"),
+    },
+    caption="Docs to judge next.",
+)
 _OF_BUDGET = {
     "track": TRACK,
     "measure": MEASURE,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import irmeta
+from irmeta.api.arguments import BudgetOptions
+from irmeta.api.budgets import simulation_of
 
 RANKED = ["query", "doc", "depth", "retrieved_by"]
 
@@ -112,3 +116,66 @@ def test_unreadable_runs__are_errors_that_name_validate(folder: Path, run):
         irmeta.pool_of_runs(folder, 2)
     assert "e" in irmeta.pool_of_runs(folder, 1, malformed="skip")["doc"].to_list()
     assert run("pool", folder, "--pool-depth", "1", "--malformed", "skip").status == 0
+
+
+ADAPTIVE = ("movetofront", "bandit", "thompson", "hedge", "depth", "rbp", "random")
+
+
+@pytest.mark.parametrize("order", ADAPTIVE)
+def test_next_docs__one_by_one_are_those_of_a_simulation(order: Any, tmp_path: Path):
+    (tmp_path / "runs").mkdir()
+    for name, docs in (("a", "vwxyz"), ("b", "xqvrw"), ("c", "rszq")):
+        lines = (
+            f"{q} Q0 {doc} 0 {-rank} {name}\n" for q in (1, 2) for rank, doc in enumerate(docs)
+        )
+        (tmp_path / "runs" / name).write_text("".join(lines))
+    relevant = {("1", doc) for doc in "xqr"} | {("2", doc) for doc in "vz"}
+    labels = {(q, d): int((q, d) in relevant) for q in "12" for d in "vwxyzqrs"}
+    (tmp_path / "all").write_text("".join(f"{q} 0 {d} {x}\n" for (q, d), x in labels.items()))
+    runs, file = sorted((tmp_path / "runs").iterdir()), tmp_path / "so_far"
+    (track,) = irmeta.read_files(tmp_path / "all", runs).each()
+    simulation = simulation_of(track, "AP", BudgetOptions())
+    pool, rows = simulation.pooled
+    places = pool.places("maxmean" if order == "bandit" else order, 3)
+    docs = simulation.views[0].docs.gather(rows)
+    simulated = [(pool.queries[pool.query[row]], docs[int(row)]) for row in np.argsort(places)]
+    judged = list[tuple[str, str]]()
+    while len(judged) < len(labels):  # each doc is judged before the next one is asked for
+        file.write_text("".join(f"{q} 0 {d} {labels[q, d]}\n" for q, d in judged))
+        so_far = file if judged else None
+        (doc,) = irmeta.next_docs(runs, 1, order=order, rng=3, qrels=so_far).rows()
+        judged.append(doc[1:3])
+    assert judged == simulated
+
+
+def test_next_docs__follow_the_labels_so_far(folder: Path):
+    # Lists a1: x y, a2: y z, b1: y w. After a relevant x its list comes first, else another one.
+    qrels = folder.parent / "qrels.txt"
+    qrels.write_text("1 0 x 1\n")
+    assert irmeta.next_docs(folder, 1, qrels=qrels, order="movetofront")["doc"].to_list() == ["y"]
+    qrels.write_text("1 0 x 1\n1 0 y 0\n")
+    rest = irmeta.next_docs(folder, 9, qrels=qrels, order="movetofront")
+    assert {*rest["doc"]} == {"z", "w"}
+    assert rest["place"].to_list() == [1, 2]
+    qrels.write_text("1 0 x -1\n1 0 y 0\n")  # in the pool, and without a label
+    assert "x" in irmeta.next_docs(folder, 9, qrels=qrels)["doc"]
+    qrels.write_text("1 0 q 1\n")
+    with pytest.raises(irmeta.DataError, match="no judged doc is among the first 100"):
+        irmeta.next_docs(folder, 1, qrels=qrels)
+    with pytest.raises(irmeta.UsageError, match="for simulations"):
+        irmeta.next_docs(folder, 1, order="judge")
+
+
+def test_next_docs__by_the_command(folder: Path, run):
+    assert run("pool", folder, "--next", "1", "--order", "depth", "--seed", "1").out in (
+        "1 0 x\n", "1 0 y\n")  # fmt: skip
+    qrels = folder.parent / "qrels.txt"
+    qrels.write_text("1 0 x 1\n1 0 y 2\n1 0 z 0\n")
+    asked = ["pool", qrels, folder, "--next", "3", "--order", "bandit"]
+    ran = run(*asked)
+    assert ran.out == "1 0 w\n"
+    assert "only 1 more" in ran.err
+    assert run(*asked, "--rel", "2", "--format", "json").out.count('"doc"')
+    assert "one order" in run(*asked, "--order", "depth").err
+    assert "--teams is not for --next" in run(*asked, "--teams").err
+    assert "--budget is not for --next" in run(*asked, "--budget", "1").err
