@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -139,26 +139,27 @@ def grid(
 def in_grey(cells: Grid, column: str, reasons: Mapping[str, str]) -> Grid:
     """Return a table with the rows of some values of a column in grey, and a note of the reasons.
 
-    `reasons` are by value, such as the tracks that results over tracks leave out.
+    Where the values are headings, their columns are grey. `reasons` are by value, such as the
+    tracks that results over tracks leave out.
     """
-    columns = [head.column for head in cells.head]
-    if not reasons or column not in columns:
+    at = next((i for i, head in enumerate(cells.head) if head.column == column), None)
+    headings = [next((n for n in (h.group, h.label) if n in reasons), "") for h in cells.head]
+    excluded = dict[str, None]()
+
+    def shaded(row: tuple[Cell, ...]) -> Iterator[Cell]:
+        of_row = row[at].text if at is not None else ""
+        for cell, heading in zip(row, headings, strict=True):
+            if (value := of_row if at is not None else heading) not in reasons:
+                yield cell
+                continue
+            excluded[value] = None
+            yield cell._replace(is_paper=True, is_best=False, title=reasons[value])
+
+    rows = tuple(tuple(shaded(row)) for row in cells.rows) if reasons else cells.rows
+    if not excluded:
         return cells
-    at = columns.index(column)
-    present = dict.fromkeys(row[at].text for row in cells.rows)
-    excluded = {value: reasons[value] for value in present if value in reasons}
-    rows = tuple(
-        row
-        if row[at].text not in excluded
-        else tuple(
-            cell._replace(is_paper=True, is_best=False, title=excluded[row[at].text])
-            for cell in row
-        )
-        for row in cells.rows
-    )
-    named = "; ".join(f"{value} ({reason})" for value, reason in excluded.items())
-    notes = [f"Not counted over tracks: {named}."] if excluded else []
-    return replace(cells, rows=rows, notes=(*cells.notes, *notes))
+    named = "; ".join(f"{value} ({reasons[value]})" for value in excluded)
+    return replace(cells, rows=rows, notes=(*cells.notes, f"Not counted over tracks: {named}."))
 
 
 class _Cells:

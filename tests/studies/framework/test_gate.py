@@ -79,6 +79,13 @@ def test_grid__rows_of_excluded_tracks_are_grey_with_the_reason():
     assert cells.rows[1][1].title == "9 systems"
     assert cells.notes[-1] == "Not counted over tracks: few (9 systems)."
     assert in_grey(cells, "track", {}) is cells
+    columns = {"all": Column("name", "a"), **table.columns}
+    keyed = replace(table, columns=columns, key=("all", "track"))
+    wide = grid(keyed, ROWS.with_columns(all=pl.lit("x")), pivot="track")
+    cells = in_grey(wide, "track", {"few": "9 systems"})
+    (row,) = cells.rows
+    assert [cell.is_paper for cell in row] == [False, False, True, False, False, False]
+    assert cells.notes[-1] == "Not counted over tracks: few (9 systems)."
 
 
 def test_saturation__share_of_lists():
