@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TUTORIALS = {"first_look", "from_other_tools", "trust", "archive", "search_length_explorer"}
-TUTORIALS |= {"claims"}
+TUTORIALS |= {"claims", "judges_in_trec"}
 STUDIES = {"study_depth", "study_innovation", "study_judges", "study_preference"}
 STUDIES |= {"study_properties"}
 

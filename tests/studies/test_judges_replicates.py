@@ -379,6 +379,7 @@ def test_prompts__spread_of_three_models_on_dl_2021(prompts: StudyResults):
     assert limits["mistral"] is None
     llama = {row["model"]: row for row in every["shared"]}["llama3.2"]
     assert llama["tau_greatest"] - llama["tau_least"] < 0.1
+    assert llama["limits"].startswith("holes of both sides")
     faults = prompts.tables["judge_faults"]
     assert faults.filter(fault="empty")["judge"].to_list() == ["llama3.2-binary-empty"]
     assert set(faults.filter(fault="repeated")["judge"]) == {

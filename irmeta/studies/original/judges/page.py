@@ -9,6 +9,7 @@ import polars as pl
 from irmeta.phrases import count, listed
 from irmeta.studies.framework.sections import POINTER, data_section
 from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.original.judges.replicates import ALIKE
 from irmeta.studies.original.judges.study import INTERVAL_TEST, REPEATS
 from irmeta.studies.original.judges.study import JudgesOptions as Options
 from irmeta.studies.original.judges.verdicts import (
@@ -18,6 +19,7 @@ from irmeta.studies.original.judges.verdicts import (
     MOST_NAMED,
     MOST_UNJUDGED,
     OTHER_QUERIES,
+    UNKNOWN,
     first_measure,
 )
 
@@ -53,7 +55,9 @@ REPLICATES = [
     "Models are therefore compared on the pairs of query and doc that the reference and "
     "all replicates labelled; all other docs are unjudged for both sides. Holes that both "
     "sides have make their orders more alike, so that tau-b on shared pairs compares "
-    "models with one another, and is no estimate of tau-b on all pairs. Prompts that two "
+    "models with one another, and is no estimate of tau-b on all pairs. Where many of the first "
+    "ten docs are unjudged (unjudged@10), spread and components of prompts are too small, too: "
+    "leave out the judges with few labels. Prompts that two "
     "models have are paired; intervals draw queries and prompts together, which is "
     "somewhat wide.",
     "Variance components are of values by the judges on the shared pairs, from mean "
@@ -299,8 +303,14 @@ def _replicates_text(tables: Tables, several: bool) -> Iterator[str]:
         widest = pairs.sort(pl.col("tau_least") - pl.col("tau_greatest")).row(0, named=True)
         where = {"all": "each with all its labels", "shared": "on the pairs that all labelled"}
         on = f" on {widest['track']}" if several else ""
-        unsaid = pairs.filter(pl.col("limits").is_not_null())["model"].unique().sort().to_list()
+        is_unsaid = pl.col("limits").str.starts_with(UNKNOWN)
+        unsaid = pairs.filter(is_unsaid)["model"].unique().sort().to_list()
         told = f"; of replicates of {listed(unsaid)} nothing can be said" if unsaid else ""
+        if (pairs["limits"] == ALIKE).any():
+            told += (
+                f"; {widest['unjudged']:.0%} of the first ten docs have no label there on either "
+                "side, which makes orders alike, so that the spread is too small"
+            )
         yield (
             f"Prompts and repeats, {where[pairs['pairs'][0]]}: tau-b by {widest['measure']} spans "
             f"{widest['tau_least']:.3f} to {widest['tau_greatest']:.3f} over the "

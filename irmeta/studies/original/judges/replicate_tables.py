@@ -65,7 +65,8 @@ REPLICATE_TABLES = (
         **{f"kappa_{part}": real(f"{part} of Cohen's kappa of relevance{more}",
                                   label.replace("tau-b", "kappa"), show=show)
            for part, label, more, show in _SPREAD},
-        "limits": Column("text", "replicates of which nothing can be said; null: none", True),
+        "limits": Column("text", "replicates of which nothing can be said, or that unjudged@10 of "
+                         "shared pairs is above .4; null: neither", True),
     }, caption="Spread of tau-b and kappa with the reference over the prompts and repeats of each "
                "model.", section=_REPLICATES, only_filled=True),
     Table("replicate_models", ("track", "model", "other_model"), {

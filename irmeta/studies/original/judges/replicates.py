@@ -24,10 +24,16 @@ from irmeta.studies.original.judges.judged_track import (
     Sides,
     of_shared_pairs,
 )
-from irmeta.studies.original.judges.verdicts import UNKNOWN, labelled_text, shares_by_grade
+from irmeta.studies.original.judges.verdicts import (
+    MOST_UNJUDGED,
+    UNKNOWN,
+    labelled_text,
+    shares_by_grade,
+)
 
 Row = dict[str, Any]
 ALL, SHARED = "all", "shared"
+ALIKE = "holes of both sides make orders alike: the spread is too small"
 MOST_LACKING = 0.01
 """Share of the reference's labels that a judge may lack before it is partial; chosen by us."""
 NUMBERS = (1, 2, 5, 10)
@@ -217,12 +223,14 @@ def _summaries(rows: Sequence[Row], facts: Mapping[str, Row], measure: str) -> I
     for model, members in by_model.items():
         limits = [facts.get(row["judge"], {}).get("limits") or "" for row in members]
         unsaid = sum(text.startswith(UNKNOWN) for text in limits)
-        of_all = f"{unsaid} of {count(len(members), 'replicate')}"
+        unjudged = float(np.mean([row["unjudged"] for row in members]))
+        text = f"{UNKNOWN}: {unsaid} of {count(len(members), 'replicate')} (see verdicts)"
+        is_shared = members[0]["pairs"] == SHARED
         row: Row = {
             "model": model, "pairs": members[0]["pairs"], "measure": measure,
             "replicates": len(members), "queries": min(row["queries"] for row in members),
-            "unjudged": float(np.mean([row["unjudged"] for row in members])),
-            "limits": f"{UNKNOWN}: {of_all} (see verdicts)" if unsaid else None,
+            "unjudged": unjudged,
+            "limits": text if unsaid else ALIKE if is_shared and unjudged > MOST_UNJUDGED else None,
         }  # fmt: skip
         for column, name in (("tau_b", "tau"), ("kappa", "kappa")):
             numbers = np.array([member[column] for member in members])
