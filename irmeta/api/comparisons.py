@@ -165,6 +165,7 @@ class Comparison(Result):
             f"values within {pairs.tolerance:.2g} are equal{family}"
         )
         ranks = f"rank_low, rank_high, tier: {self.rank_sets.text}" if self.rank_sets else ""
+        ranks = ranks.replace(" queries", " clusters") if pairs.clusters else ranks
         effects = f"effect: {pairs.effect_text}" if effect else ""
         column = self.settings.get("variants_column")
         averaged = f"queries: each the mean over its variants ({column})" if column else ""

@@ -222,19 +222,6 @@ def compare(
         weights = QueryWeights.of(query_weights)
         values = weights.weigh(values, selected=selected)
         settings |= {"query_weights_sha256": weights.sha256}
-    of_replicates, methods = None, dict[str, Mapping[str, str]]()
-    if options.replicates is not None:
-        if options.robust:
-            raise UsageError("`robust` scores runs again, not methods: omit `replicates`.")
-        factor = factor_of(Methods, options.replicates, source, track)
-        factor.refuse_unknown({system for matrix in values for system in matrix.systems})
-        settings |= factor.record
-        groups = [factor.by_name(matrix.track) for matrix in values]
-        methods = {m.track: of_track for m, of_track in zip(values, groups, strict=True)}
-        of_replicates = replicate_tables(values, groups, sets, options.components)
-        values = [averaged(*of) for of in zip(values, groups, strict=True)]
-    elif options.components != "anova":
-        raise UsageError("`components` are of replicates: name these by `replicates`, or omit it.")
     if options.resample_by is None:
         clusters = variants_in(source, track)
     else:
@@ -257,6 +244,19 @@ def compare(
                 testing | _by_clusters(*of, by, options) for of in zip(values, groups, strict=True)
             ]
         values = [over_clusters(*of, once=once) for of in zip(values, groups, strict=True)]
+    of_replicates, methods = None, dict[str, Mapping[str, str]]()
+    if options.replicates is not None:
+        if options.robust:
+            raise UsageError("`robust` scores runs again, not methods: omit `replicates`.")
+        factor = factor_of(Methods, options.replicates, source, track)
+        factor.refuse_unknown({system for matrix in values for system in matrix.systems})
+        settings |= factor.record
+        groups = [factor.by_name(matrix.track) for matrix in values]
+        methods = {m.track: of_track for m, of_track in zip(values, groups, strict=True)}
+        of_replicates = replicate_tables(values, groups, sets, options.components)
+        values = [averaged(*of) for of in zip(values, groups, strict=True)]
+    elif options.components != "anova":
+        raise UsageError("`components` are of replicates: name these by `replicates`, or omit it.")
     chosen = None if segments is None else factor_of(Segments, segments, source, track)
     parts = [((m, None), of) for m, of in zip(values, zip(sets, ways, strict=True), strict=True)]
     if chosen is not None:

@@ -30,7 +30,7 @@ _HEADINGS = {
     "best": "Systems that no other beats safely",
     "methods": "Spread of the replicates of each method",
     "components": "Variance of methods, replicates and queries",
-    "needed": "Queries that reliable means of methods need, by the number of replicates",
+    "needed": "Queries that an E rho2 of .95 needs, by the number of replicates (-: none suffices)",
     "variants": "Spread over the variants of a query, which tests average",
 }
 

@@ -12,8 +12,10 @@ from scipy import stats
 
 import irmeta
 from irmeta.errors import UsageError
+from irmeta.stats.means import cluster_intervals
 from irmeta.stats.pairs import pairwise
-from irmeta.stats.replicates import over_clusters, variant_rows
+from irmeta.stats.replicates import grouped, over_clusters, variant_rows
+from irmeta.stats.resampling import draw_counts
 from irmeta.stats.weighted import CLUSTERED_TESTS
 
 SIZES = (1, 4, 2, 3, 2, 1, 5)
@@ -137,6 +139,36 @@ def test_variants__spread_within_their_query():
     assert means.queries == ("q", "alone")
     np.testing.assert_allclose(means.values, [[0.4, 0.6], [0.1, 0.9]])
     assert means.weights is None
+
+
+def test_cluster_intervals__draw_whole_clusters_or_are_of_their_means():
+    matrix, of_query = drawn((2, 3) * 12)
+    members = grouped(matrix.queries, of_query)[1]
+    low, high = cluster_intervals(matrix.values, members, "bootstrap", rng=4)
+    means = []
+    for counts in draw_counts(len(members), 10_000, 4):
+        rows = np.concatenate([np.repeat(of, n) for of, n in zip(members, counts, strict=True)])
+        means.append(matrix.values[rows, 1].mean())
+    assert [low[1], high[1]] == pytest.approx(np.quantile(means, [0.025, 0.975]))
+    matrix, of_query = drawn((3,) * 10)
+    members = grouped(matrix.queries, of_query)[1]
+    of_means = [matrix.values[places, 0].mean() for places in members]
+    expected = stats.t.interval(0.95, 9, np.mean(of_means), stats.sem(of_means))
+    for method in ("t", "bootstrap"):  # of fewer than 20
+        low, high = cluster_intervals(matrix.values, members, method)
+        assert (low[0], high[0]) == pytest.approx(expected)
+
+
+def test_evaluate__has_intervals_by_clusters():
+    qrels = {f"q{i}": {"d": 1} for i in range(6)}
+    run = {f"q{i}": {"x": 2.0 - i % 3, "d": 1.5} for i in range(6)}
+    clusters = pl.DataFrame({"query": list(qrels), "cluster": ["a", "a", "a", "b", "b", "c"]})
+    plain = irmeta.evaluate(qrels, run, "RR", interval="t")
+    whole = irmeta.evaluate(qrels, run, "RR", interval="t", resample_by=clusters)
+    assert whole["value"].item() == plain["value"].item()
+    assert whole["low"].item() != plain["low"].item()
+    with pytest.raises(UsageError, match="is of intervals: name one by `interval`"):
+        irmeta.evaluate(qrels, run, "RR", resample_by=clusters)
 
 
 @pytest.mark.study

@@ -190,6 +190,14 @@ def test_compare__takes_columns_of_systems_and_queries(described: Path, tmp_path
     assert compared.pairs.clusters == "2 clusters (variant_of) of 4 queries"
     assert compared.pairs.systems == ("m", "n")
     assert compared.settings["replicates_column"] == "method"
+    tables = store.compare("RR", replicates="method").replicates
+    assert tables is not None
+    (matrix,) = irmeta.matrices(store, "RR", system=["a", "b"])
+    of_variants = [
+        matrix.values[[i, i + 1]].mean(axis=0) for i in (0, 2)
+    ]  # no queries of their own
+    expected = sum(of_query.var(ddof=1) for of_query in of_variants) / 2
+    assert tables.methods["query_variance"][0] == pytest.approx(expected)
     (compared,) = store.compare("RR", replicates="group")
     assert compared.pairs.systems == ("team",)
     with pytest.raises(irmeta.UsageError, match=r"a column of systems\.csv: its runs share"):
