@@ -357,6 +357,7 @@ class BudgetKeywords(TypedDict, total=False):
     goal_share: float
     judge: str | None
     teams: bool
+    stops: float | None
     alpha: float
 
 

@@ -480,6 +480,15 @@ class BudgetOptions(Options):
         "With --simulate, also leave out the docs of each team, and print the ranks that it loses.",
         doc="Whether the docs of each team are also left out, for the ranks that its runs lose.",
     )
+    stops: float | None = option(
+        None,
+        "With --simulate, also print how often rules that end judging miss this share of the "
+        "relevant docs of a query.",
+        metavar="RECALL",
+        share=True,
+        doc="Share of the relevant docs of a query that rules that end judging are to reach: how "
+        "often they miss it.",
+    )
     alpha: float = option(
         0.05,
         "With --simulate, significance level.",

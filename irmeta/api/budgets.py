@@ -19,6 +19,7 @@ from irmeta.api.judging_simulation import (
     mean_interval,
     outcome_row,
 )
+from irmeta.api.stop_rules import Shares, stop_rows, stops_of
 from irmeta.errors import UsageError, check_choice
 from irmeta.measures.evaluate import how_made, relevant_in_set
 from irmeta.measures.names import parse_measures
@@ -29,7 +30,7 @@ from irmeta.rankings.judging_orders import SAMPLED, checked_orders
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.track import Track
 from irmeta.report.charts.curves import Pane, curve_panes
-from irmeta.schema.pool_tables import BUDGET_GOALS, BUDGET_TEAMS, BUDGETS
+from irmeta.schema.pool_tables import BUDGET_GOALS, BUDGET_STOPS, BUDGET_TEAMS, BUDGETS
 from irmeta.store.scan import read_table
 from irmeta.summaries import Line, Part, Result, Rows, Summary
 
@@ -56,6 +57,8 @@ class Budgets(Result):
         One row per track and order: the least budget that reaches the goal.
     teams : DataFrame
         With `teams`, one row per track, order and budget: ranks that left-out teams lose.
+    stops : DataFrame
+        With `stops`, one row per track, order and rule that ends judging.
     notes : tuple of str
         What the results depend on, by track.
     settings : Mapping
@@ -65,6 +68,7 @@ class Budgets(Result):
     budgets: pl.DataFrame
     goals: pl.DataFrame
     teams: pl.DataFrame
+    stops: pl.DataFrame
     notes: tuple[str, ...]
     settings: Mapping[str, Any]
 
@@ -79,7 +83,8 @@ class Budgets(Result):
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the frames by the names of their files."""
         tables = {"budgets": self.budgets, "budget_goals": self.goals}
-        return tables | ({"budget_teams": self.teams} if self.teams.height else {})
+        tables |= {"budget_teams": self.teams} if self.teams.height else {}
+        return tables | ({"budget_stops": self.stops} if self.stops.height else {})
 
     def provenance(self) -> dict[str, Any]:
         """Return the record of arguments, policies and notes."""
@@ -111,6 +116,15 @@ class Budgets(Result):
                     "bias: lost more than when their docs are in the pool, with 95 % limits over "
                     "teams, for one order and budget alone."
                 )
+        if self.stops.height:
+            recall = f"{100 * self.settings['stops']:g} %"
+            yield Line(f"Rules that end judging, for {recall} of the relevant docs", "bold")
+            yield Rows(self.stops)
+            yield Line(
+                "erred: share of the queries with less, with 95 % limits over queries like these. "
+                "Relevant docs are those that the lists of the pool hold. A chosen rule was chosen "
+                "on the other tracks alone."
+            )
         for text in self.notes:
             yield Line(text)
 
@@ -150,7 +164,7 @@ def simulate(
     """Simulate orders of judging on tracks: see `Store.pools.budget`."""
     goal, level = goal_of(options.goal)
     rows, goals, teams = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
-    notes = list[str]()
+    notes, stopped = list[str](), dict[str, dict[str, Shares]]()
     for track in tracks:
         simulation = simulation_of(track, measure, options)
         about = {"track": track.name, "measure": simulation.specs[0].name}
@@ -167,6 +181,9 @@ def simulate(
                 named | {"budget": at} | outcome_row(of_budget, options.goal_share)
                 for at, of_budget in outcomes.items()
             )
+            if options.stops is not None and order != SAMPLED:
+                shares = stops_of(simulation, order, options.draws, options.rng)
+                stopped.setdefault(order, {})[track.name] = shares
             if options.teams:
                 lost = simulation.displacements(order, budgets, options.draws, options.rng)
                 for at, (with_docs, without, most) in zip(
@@ -181,7 +198,13 @@ def simulate(
             notes.append(f"{track.name}: no team is known, so each run is a team of its own.")
     source = how_made(tracks, parse_measures(measure), tracks[0].policy)
     settings = {"measure": measure, "budget": [*budget], **options.record(), "source": source}
+    stops = [
+        {"order": order, "chosen_on": None} | row
+        for order, by_track in stopped.items()
+        for row in stop_rows(by_track, options.stops or 0.0)
+    ]
     frames = BUDGETS.frame(rows), BUDGET_GOALS.frame(goals), BUDGET_TEAMS.frame(teams)
+    frames = *frames, BUDGET_STOPS.frame(stops)
     return Budgets(*frames, tuple(notes), settings)
 
 
