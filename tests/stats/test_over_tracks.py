@@ -15,7 +15,14 @@ from scipy import stats
 
 import irmeta
 from irmeta.errors import DataError, UsageError
-from irmeta.stats.datasets import Datasets, effective_number, friedman, nemenyi, win_rates
+from irmeta.stats.datasets import (
+    Datasets,
+    dataset_rows,
+    effective_number,
+    friedman,
+    nemenyi,
+    win_rates,
+)
 
 AUC = """
 0.763 0.768 0.771 0.798
@@ -64,6 +71,13 @@ def made(datasets: int, queries: int, systems: int, seed: int) -> list[irmeta.Ma
         )
         for i in range(datasets)
     ]
+
+
+def test_dataset_rows__the_first_of_equally_good_systems_is_the_best():
+    """Without dataset x all systems but the second have the mean 0.5, and 0.5 is the greatest."""
+    values = np.array([[0.1, 0.2, 0.9]]), np.array([[0.5, 0.1, 0.5]])
+    data = Datasets("AP", 1, ("x", "y"), ("a", "b", "c"), values, {})
+    assert [row[4] for row in dataset_rows(data)] == ["a", "c"]
 
 
 def test_over_tracks__equals_scipy(leaderboard):
