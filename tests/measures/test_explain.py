@@ -64,7 +64,7 @@ MEASURES = (
     *("LastRel", "NormArea", "LossR", "LossE", "LossER(b=10)", "ReviewCost(penalty=weighted)"),
     *("INST", "INSQ(T=2,bound=upper)@20", "SDCG@10", "BPM(T=2,limits=moving)@5", "NERR8@7"),
     *("NERR9(quantity=ETU)@4", "NERR10(quantity=EC)", "NERR11(bound=residual)"),
-    *("CWL(model=AP,quantity=ETC)",),
+    *("CWL(model=AP,quantity=ETC)", "ScaledUtility(least=-9,bound=utility)"),
 )
 FIRST = {name.split("@")[0].split("(")[0]: name for name in reversed(MEASURES)}
 BY_SUBTOPIC = (
@@ -224,3 +224,10 @@ def test_explain__disagreement_is_reported_as_a_bug(store, monkeypatch):
     monkeypatch.setattr(one_list.np, "isclose", lambda *_, **__: False)
     with pytest.raises(IrmetaError, match=r"this is a bug in irmeta"):
         store.explain("AP", system="s", query="q")
+
+
+def test_explain__search_length_of_docs_without_a_list(made_store):
+    found = made_store.explain("ASL", system="birchDep", query="918", track="news")
+    assert {term.arithmetic.partition(":")[0] for term in found.trace.terms} == {"no list"}
+    found = made_store.explain("ASL", system="doumMan1", query="907", track="news")
+    assert found.trace.terms[-1].arithmetic.startswith("not retrieved:")

@@ -134,4 +134,5 @@ def test_undecided_pairs__only_the_residual_of_the_worse_can_turn_the_order():
 def test_unjudged_docs__count_by_the_relevant_grade_of_the_set():
     store = irmeta.from_data({"1": {"a": 1, "b": 2}}, {"s": {"1": {"a": 2, "b": 1}}}, rel=2)
     (found,) = store.pools.unjudged()
+    assert "1 system, 0 of 0 pairs undecided" in repr(found)
     assert found.unjudged["rbp"].item() == pytest.approx(0.2 * 0.8)
