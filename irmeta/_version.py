@@ -1,3 +1,3 @@
 """Version of irmeta, importable by any subpackage."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
