@@ -66,6 +66,7 @@ def test_open_stream__z_file_is_detected_by_content(tmp_path: Path) -> None:
         b"\x1f\x9d\x88a",
         b"\x1f\x9d\x91a",
         b"\x1f\x9d\x90\xff\xff",
+        b"\x1f\x9d\x90\x00\x01",
         b"\x1f\x9d\x90a\xff\xff",
     ],
 )
