@@ -93,7 +93,8 @@ def wrap_titles(spec: Spec, width: int) -> Spec:
             "concat": [_with_wrapped_axes(pane, pane["width"], pane["height"]) for pane in panes]
         }
     room = AXIS_SHARE * width
-    return _with_wrapped_axes(spec, room, spec["height"]) if "height" in spec else spec
+    height = spec.get("height")
+    return _with_wrapped_axes(spec, room, height) if isinstance(height, int | float) else spec
 
 
 def _with_wrapped_axes(spec: Spec, width: float, height: float) -> Spec:

@@ -8,6 +8,7 @@ from base64 import b64decode
 from pathlib import Path
 
 import altair as alt
+import polars as pl
 import pytest
 
 import irmeta
@@ -99,3 +100,11 @@ def test_save__other_files_are_altairs(made_store: irmeta.Store, tmp_path: Path)
     chart.save(tmp_path / "chart.json")
     assert '"$schema"' in (tmp_path / "chart.json").read_text(encoding="utf-8")
     assert mime_bundle(charts.to_spec(chart))[0]["image/svg+xml"]
+
+
+def test_offline__a_chart_with_a_height_by_row():
+    rows = pl.DataFrame({"x": [1, 2], "y": ["a", "b"]})
+    chart = alt.Chart(rows).mark_point().encode(x="x", y="y")
+    layers = alt.layer(chart).properties(height=alt.Step(20))
+    bundle, _ = offline(layers)._repr_mimebundle_()
+    assert bundle["image/svg+xml"].startswith("<svg ")
