@@ -142,8 +142,15 @@ def _called() -> tuple[str, list[str]]:
         frame = frame.f_back
     if function is None:
         return "", []
-    declared = inspect.signature(function).parameters.values()
-    return called, [p.name for p in declared if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    keywords, declared = list[str](), inspect.signature(function).parameters.values()
+    for parameter in declared:
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            keywords.append(parameter.name)
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:  # annotated as Unpack[NAME]
+            choices = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+            scope = inspect.unwrap(function).__globals__
+            keywords += getattr(scope.get(choices), "__annotations__", ())
+    return called, keywords
 
 
 def load(name: str) -> Any:

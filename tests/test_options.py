@@ -202,6 +202,9 @@ def test_keywords__unknown_policy_names_the_nearest(made_store: irmeta.Store):
         made_store.means("AP", querie="judged")
     with pytest.raises(UsageError, match=r"^Store\.evaluate has no option 'trak'.*'track'\?"):
         made_store.evaluate("AP", trak="news")
+    for function in (irmeta.evaluate, irmeta.prefer):  # keywords that no class of options has
+        with pytest.raises(UsageError, match=r"has no option 'segment'. Did you mean 'segments'\?"):
+            function(made_store, segment="x")
     with pytest.raises(UsageError, match=r"^compare has no option 'xyz'\. Known: .*correct"):
         irmeta.compare(made_store, "AP", xyz=1)
 

@@ -187,6 +187,12 @@ def read_tracks(
     elif is_store(source):
         raise UsageError(f"{source} is a store: open it with irmeta.open_store.")
     else:
+        from irmeta.studies.framework.recorded_files import PARTS  # collections alone read it
+
+        if (location(source) / PARTS).is_dir():
+            raise UsageError(
+                f"{source} holds results of a store in another folder: name the store."
+            )
         sources = read_collection(source, policy)
     asked = chosen(sources, tracks, str(source))
     if policy.columns:

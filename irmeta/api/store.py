@@ -541,4 +541,6 @@ class Store(OpenedStore):
             if name[:1] != "_" and not spaces and hasattr(JudgedRanks, name):
                 text += f": the views of a track have it, as in [view.{name}(...) for view in "
                 text += "store.views(track)]"
+            if name == "only_queries":
+                text += "; methods select queries by query=, as in store.evaluate(query=['601'])"
             raise AttributeError(text, name=name, obj=self)

@@ -184,7 +184,9 @@ def open_source(
         raise UsageError(f"{source[0]}: only files of runs, qrels and values have names.")
     if not runs and (first.is_file() or is_stream(first)):
         raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
-    if not runs and (folder := _store_in(first)) is not None:
+    from irmeta.store.layout import is_store, store_folder
+
+    if not runs and is_store(folder := store_folder(first)):
         if policy != ReadPolicy():
             raise UsageError(
                 f"{folder} is a store: its reading options were fixed at ingest. A cutoff such as "
@@ -228,19 +230,6 @@ def open_source(
         report_problems(store, outcomes)
         raise
     finish(store, outcomes, bool(runs) if strict is None else strict, choices=choices)
-
-
-def _store_in(source: Location) -> Location | None:
-    """Return the folder of a store, or of the store inside the results of `reanalyze`."""
-    from irmeta.store.layout import is_store, store_folder
-    from irmeta.studies.framework.recorded_files import PARTS
-
-    folder = store_folder(source)
-    if is_store(folder):
-        return folder
-    if (source / PARTS).is_dir():
-        raise UsageError(f"{source} holds results of a store in another folder: name the store.")
-    return None
 
 
 def report_runs(

@@ -346,9 +346,8 @@ def to_latex(
         _Tabular(_without_blank_rows(grid, panel.columns), panel, chosen.size, is_long, siunitx)
         for panel in chosen.panels
     ]
-    best = [BEST] if grid.has_best else []
-    text = escape_latex(" ".join([grid.caption, *grid.notes, *best]))
-    label = label or f"{grid.name}-{_checksum(grid)}"
+    text = escape_latex(grid.legend(*[BEST] * grid.has_best))
+    label = label.removeprefix("tab:") or f"{grid.name}-{_checksum(grid)}"
     caption = rf"\caption{{{text}}}\label{{tab:{label.replace('_', '-')}}}"
     small = [rf"\{chosen.size.command}", rf"\setlength{{\tabcolsep}}{{{chosen.size.gap / 2}pt}}"]
     if is_long:

@@ -86,6 +86,12 @@ class Grid:
         """Whether a cell is the best of its column."""
         return any(cell.is_best for row in self.rows for cell in row)
 
+    def legend(self, *added: str) -> str:
+        """Return the caption and the sentences that follow it."""
+        following = [*self.notes, *added]
+        is_open = bool(following) and self.caption[-1:] not in {"", *".!?:"}
+        return " ".join([f"{self.caption}." if is_open else self.caption, *following])
+
 
 def spans(heads: Sequence[Head]) -> list[tuple[str, int]]:
     """Return headings over several columns, with the number of columns; empty without a pivot."""
@@ -451,8 +457,7 @@ def to_markdown(grid: Grid) -> str:
     rule = [":--" if column.is_text else "--:" for column in grid.head]
     rows = [[_markdown_cell(cell) for cell in row] for row in grid.rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
-    legend = " ".join([grid.caption, *grid.notes, *([BEST] if grid.has_best else [])])
-    return "\n".join([*lines, "", _escape(legend)]) + "\n"
+    return "\n".join([*lines, "", _escape(grid.legend(*[BEST] * grid.has_best))]) + "\n"
 
 
 def to_text(grid: Grid) -> str:
@@ -467,7 +472,7 @@ def to_text(grid: Grid) -> str:
         for i, column in enumerate(grid.head)
     ]
     lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-    legend = escape_name(plain_notation(" ".join([grid.caption, *grid.notes])))
+    legend = escape_name(plain_notation(grid.legend()))
     return "\n".join([*lines, "", legend]) + "\n"
 
 

@@ -79,6 +79,9 @@ def test_comparisons_to_latex__names_caption_label_and_track_of_the_user():
         r"worse than BM25 \& co (paired t-test, Holm-corrected over 1 pair, p $\leq$ .05, " in latex
     )
     assert r"8 queries of web). Best values in bold.}\label{tab:mine}" in latex
+    assert compared.to_latex(**texts | {"caption": "My systems", "label": "tab:mine"}) == (
+        compared.to_latex(**texts)
+    )
     assert "news" not in latex
     assert "8 queries of news and 8 queries of web)" in compared.to_text()
     for wrong, message in (

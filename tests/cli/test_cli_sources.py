@@ -77,6 +77,8 @@ def test_evaluate_command__reads_the_store_in_results(
     found = run("evaluate", tmp_path / "other", "-m", "AP")
     assert (found.status, found.out) == (2, "")
     assert "results of a store in another folder: name the store" in found.err
+    with pytest.raises(irmeta.UsageError, match="results of a store in another folder"):
+        irmeta.evaluate(tmp_path / "other", "AP")
 
 
 @pytest.mark.exhaustive
