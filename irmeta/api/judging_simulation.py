@@ -200,6 +200,11 @@ class Simulation:
     def budgets(self, asked: Sequence[int]) -> list[int]:
         """Return the budgets to try, ascending; `UsageError` for one beyond the pool."""
         number = len(self.pooled[1])
+        if not number:
+            raise UsageError(
+                f"track {self.views[0].facts.track!r}: no list that made the pool holds a judged "
+                "doc, so that there is nothing to simulate."
+            )
         if over := [budget for budget in asked if budget > number]:
             raise UsageError(
                 f"budget = {over[0]:,}: the pool of track {self.views[0].facts.track!r} has "

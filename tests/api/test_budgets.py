@@ -173,6 +173,17 @@ def test_displacements__of_a_team_with_unique_docs():
     assert lost[:, 0].tolist() == [0, 0, 0]
 
 
+def test_budget__of_one_system_and_of_a_pool_without_judged_docs():
+    alone = Track({"a": {"1": [("u", 2), ("v", 1)]}}, {"1": {"u": 0, "v": 1}})
+    budgets = alone.read().pools.budget(order=["depth", "hedge", "sample"], draws=2, teams=False)
+    assert budgets.budgets.filter(budget=2)["relevant"].to_list() == [1, 1, 1]
+    assert budgets.budgets.select("tau", "kept", "false").to_numpy().size
+    assert budgets.goals["budget"].null_count() == 3  # a single system has no order
+    none = Track({"a": {"1": [("u", 2)]}}, {"1": {"w": 1}})
+    with pytest.raises(UsageError, match="no list that made the pool holds a judged doc"):
+        none.read().pools.budget()
+
+
 def test_refusals__say_what_is_lacking(made_store: irmeta.Store):
     pools = made_store.pools
     for wrong, message in (

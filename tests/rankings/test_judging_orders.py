@@ -97,6 +97,19 @@ def test_places__equal_twin(order: str, queries: list[tuple[naive.Lists, set[str
         assert {*np.flatnonzero(places < budget)} == {*by_twin[:budget]}
 
 
+@pytest.mark.parametrize("order", ["movetofront", "maxmean", "hedge"])
+def test_places__equal_twin_on_longer_lists(order: str):
+    rng = np.random.default_rng(1)
+    docs = np.array([*"abcdefghijklmnopqrst"])
+    for _ in range(12):
+        lists = {system: rng.permutation(docs)[:14].tolist() for system in "stuv"}
+        queries = [(lists, {*rng.permutation(docs)[:8].tolist()})]
+        pool, rows = pool_of(queries)
+        keys = expected(order, queries)
+        by_twin = sorted(range(len(rows)), key=lambda row: keys[rows[row]])
+        assert np.argsort(pool.places(order, SEED)).tolist() == by_twin
+
+
 @settings(max_examples=scaled(15))
 @given(QUERIES)
 def test_places__all_orders_are_permutations_that_depend_on_names_alone(
