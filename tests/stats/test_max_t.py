@@ -31,6 +31,11 @@ def some() -> Matrix:
     return matrix(np.random.default_rng(3).random((20, 5)) + np.linspace(0, 0.6, 5))
 
 
+def test_max_t__the_baseline_does_not_differ_from_itself(some: Matrix):
+    pairs = pairwise(some, "max-t", baseline="s1", resamples=200, rng=1)
+    assert (pairs.low[1, 1], pairs.high[1, 1], pairs.p_adjusted[1, 1]) == (0, 0, 1)
+
+
 @given(arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(2, 4)), elements=GRID))
 @settings(max_examples=scaled(40))
 def test_max_t_test__equals_twin_over_all_flips(values: np.ndarray):

@@ -81,6 +81,14 @@ def test_open_stream__compression_is_detected_by_content(reading, kind, name):
     assert text.sha256 == hashlib.sha256(raw).hexdigest()
 
 
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_open_stream__closes_what_it_opened(tmp_path, kind):
+    (tmp_path / "a").write_bytes(COMPRESSED[kind](DATA))
+    with open_stream(InputFile.at(tmp_path / "a", "a")) as stream:
+        pass
+    assert (stream._content.closed, stream._stored.closed) == (True, True)
+
+
 @pytest.mark.usefixtures("either_gzip")
 @pytest.mark.parametrize("kind", COMPRESSED)
 def test_open_stream__all_compressed_members_are_read(reading, kind):

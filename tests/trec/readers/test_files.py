@@ -77,6 +77,13 @@ def test_read_files__lists_of_relevant_docs_have_grade_1(tmp_path: Path):
     assert store.systems()["notes"].to_list() == ["read as JSON by query; no scores: score = -rank"]
 
 
+def test_read_files__an_error_of_json_names_the_line_of_its_query(tmp_path: Path):
+    text = '{"q": {"a": 1},\n "p": {"a": 1},\n "r": 3}\n'
+    (file,) = write(tmp_path, **{"run.json": text})
+    with pytest.raises(irmeta.IrmetaError, match=r"run\.json, line 3: not a dict"):
+        irmeta.read_files(QRELS, file)
+
+
 def test_read_files__info_names_the_forms():
     store = irmeta.read_files(MADE / "qrels" / "beir.tsv", MADE / "runs" / "msmarco.tsv")
     assert "read as CSV or TSV with named columns" in store.info()["notes"][0]
