@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.measures.names import parse_measure, registry
-from irmeta.rankings.derive.sample import sample_queries
+from irmeta.rankings.derive.sample import doc_numbers, random_number, sample_queries
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
 from support.examples import scaled
@@ -464,3 +464,12 @@ def test_derived_view__does_not_change_the_original_view():
         (view.ranks, view.grades, view.lengths, view.pool_depth), before, strict=True
     ):
         np.testing.assert_array_equal(array, known)
+
+
+def test_doc_numbers__equal_random_numbers_of_the_names():
+    queries, query, docs = ["1", "q é", ""], np.array([0, 2, 1, 1]), ["a", "b\0c", "", "ü"]
+    numbers = doc_numbers(7, queries, query, docs)
+    assert numbers.dtype == np.uint64
+    expected = [random_number(7, queries[q], doc) for q, doc in zip(query, docs, strict=True)]
+    assert numbers.tolist() == expected
+    assert doc_numbers(7, queries, query[:0], []).tolist() == []

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irmeta.errors import UsageError, check_whole
-from irmeta.rankings.derive.sample import random_number, seed_of
+from irmeta.rankings.derive.sample import doc_numbers, seed_of
 from irmeta.rankings.derive.select import limit_pool, rejudged, take_rows
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import (
@@ -150,8 +150,7 @@ def _drop(view: View, shares: Sequence[float], seed: int | None, rel: float) -> 
     rows = view.relevant_rows(rel)
     query = view.query_of(rows)
     if seed is not None:
-        docs = zip((view.queries[q] for q in query), view.docs.gather(rows), strict=True)
-        key = np.array([random_number(seed, *pair) for pair in docs], np.uint64)
+        key = doc_numbers(seed, view.queries, query, view.docs.gather(rows).to_list())
     else:
         key = np.count_nonzero(view.ranks[rows] != view.missing, axis=1)
     by_key = rows[np.lexsort((key, query))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -35,6 +35,19 @@ def seed_of(rng: object) -> int:
 def random_number(seed: int, *names: str) -> int:
     """Return a number from 0 to 2^64 - 1 that depends only on the seed and the names."""
     return hash_of(str(seed), *names)
+
+
+def doc_numbers(
+    seed: int, queries: Sequence[str], query: np.ndarray, docs: Iterable[str]
+) -> np.ndarray:
+    """Return `random_number` of the seed, a query (by index) and a doc, for each doc: uint64."""
+    states = [hashlib.blake2b(f"{seed}\0{name}\0".encode(), digest_size=8) for name in queries]
+    numbers = bytearray()
+    for index, doc in zip(query.tolist(), docs, strict=True):
+        state = states[index].copy()
+        state.update(doc.encode())
+        numbers += state.digest()
+    return np.frombuffer(numbers, ">u8").astype(np.uint64)
 
 
 def hash_of(*names: str) -> int:
