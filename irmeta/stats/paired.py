@@ -405,14 +405,11 @@ class PairedT:
     def separated(self, alpha: float = 0.05) -> np.ndarray:
         """Return whether p <= `alpha`: see `Pairs.separated`."""
         check_alpha(alpha)
-        found = np.zeros(self.difference.shape, bool)
-        if "p_adjusted" in self.__dict__:  # computed already
-            found[self.upper] = self.p_adjusted[self.upper] <= alpha
-        else:
-            found[self.upper] = self.differences.separated(alpha)
-        return found | found.T
         is_separated = np.zeros(self.difference.shape, bool)
-        is_separated[self.upper] = self.differences.separated(alpha)
+        if "p_adjusted" in self.__dict__:  # computed already
+            is_separated[self.upper] = self.p_adjusted[self.upper] <= alpha
+        else:
+            is_separated[self.upper] = self.differences.separated(alpha)
         return is_separated | is_separated.T
 
     def better(self, alpha: float = 0.05) -> np.ndarray:
