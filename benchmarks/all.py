@@ -61,7 +61,9 @@ PARTS = {
     "bench_fetch": Part(("fetch",), "--repeat 5"),
     "evidence": Part(("evidence",), "--repeat 2"),
     "full_scale": Part(
-        ("full-scale",), "--scale 0.01 0.1 1", "--scale 0.001 --study-track 2020-news"
+        ("full-scale",),
+        "--complete --scale 0.01 0.1 1",
+        "--complete --scale 0.001 --study-track 2020-news",
     ),
 }
 """Scripts in the order of a session: the shortest figures first, while the machine is cool."""
