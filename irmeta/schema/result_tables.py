@@ -103,6 +103,7 @@ MEASURES = Table(
     by="all",
     latex=False,
     folded=True,
+    only_filled=True,
     rows="irmeta.studies.framework.part_tables:measures",
 )  # fmt: skip
 SEARCH_LENGTHS = Table(

@@ -170,12 +170,12 @@ class JoinedTables(dict[str, pl.DataFrame]):
         return scan_files(paths) if paths else table.empty().lazy()
 
 
-def measures(tables: Tables, options: Options) -> Iterator[dict[str, Any]]:
+def measures(tables: Tables, options: Options) -> list[dict[str, Any]] | None:
     """Return the rows of the table `measures` of a study: of its values, or else of its options."""
-    if QUERIES.name not in tables:
-        return facts_of_measures(dict.fromkeys(options.scored(), 1))
-    measured = tables[QUERIES.name]["measure"].unique(maintain_order=True)
-    return facts_of_measures(dict.fromkeys(measured, 1))
+    measured = options.scored()
+    if QUERIES.name in tables:
+        measured = tables[QUERIES.name]["measure"].unique(maintain_order=True)
+    return list(facts_of_measures(dict.fromkeys(measured, 1))) or None
 
 
 def kept_tables(study: Study, files: RecordedFiles) -> dict[str, pl.DataFrame]:

@@ -338,7 +338,7 @@ def _join(
                 groups = _groups(run_options, tracks)
                 rows = claim_rows(study, made_so_far, options, intervals(joined), groups)
                 writer.add(CLAIMS.name, rows)
-            written = writer.finish(tables)
+            written = writer.finish([t for t in tables if not t.only_filled])
         if run_options.figures:
             draw_figures(study, files, used_only(written, study.of_orders), options)
         write_page(study, files, written, options, tracks, facts)

@@ -252,8 +252,10 @@ class TrackView:
         return declared if self.rel is None and not isinstance(declared, tuple) else self.rel
 
     def values(self) -> list[Matrix]:
-        """Return the values of all systems by each measure of the study."""
+        """Return the values of all systems by each measure of the study; a study may have none."""
         if self.scored is None:
+            if not self._options.scored():
+                return []
             view = self
             if self._stated_rel is not None:
                 view = copy(self)
