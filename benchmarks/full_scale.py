@@ -3,8 +3,8 @@
     python benchmarks/full_scale.py [--scale 0.01] [--work DIR] [--workers N] [--seed 0]
     python benchmarks/full_scale.py --complete --scale 0.01 0.1 1
 
-The first prints seconds, CPU seconds and peak memory of each study, without figures; at scale 0.01
-it takes less than a minute on an idle machine. `--complete` measures everything below.
+The first prints seconds, CPU seconds and peak memory of each study, without figures; scale 0.01
+takes more than 140 CPU seconds, most in the studies. `--complete` measures everything below.
 
 The archive (archive.py) is made and read in pieces: some tracks' text, at most `--piece` GB of it
 unless one track alone has more, is written, ingested into the one store, and deleted. The making is
