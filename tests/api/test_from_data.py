@@ -167,6 +167,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "pairs.explain": lambda s: str(s.pairs.explain("RPP", baseline="kestRM3", **CHOSEN)),
     "failures": lambda s: s.failures,
     "info": lambda s: s.info(),
+    "pools.budget": lambda s: s.pools.budget(order="random", budget=(20, 50), draws=2).frame(),
     "pools.drawn": lambda s: s.pools.drawn("P@10", draws=3),
     "pools.leave_out": lambda s: s.pools.leave_out("AP", pool_depth=5),
     "means": lambda s: s.means("trec_eval"),
