@@ -345,6 +345,12 @@ def test_filling__helps_by_another_person_and_does_harm_by_a_wrong_scale(
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "helps with 1 of 2 judges, and does harm with 1, beside nonrelevant holes" in page
     assert "Below these: high (" in page
+    assert "the mean grade by the reference in every hole may help, too" in page
+
+
+def test_mapped_grades__of_one_grade_for_all_docs_are_the_mean_of_people():
+    people, rng = np.array([3.0, 0.0, np.nan, 1.0, np.nan]), np.random.default_rng(0)
+    assert mapped_grades("expected", np.ones(5), people, rng) == pytest.approx(np.full(5, 4 / 3))
 
 
 @pytest.mark.parametrize(

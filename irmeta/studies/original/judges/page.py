@@ -543,6 +543,9 @@ def _holes(tables: Tables, options: Options) -> Section:
         "the mean grade of filled docs minus that by the reference. Grades fitted on docs of the "
         "other teams may err too: docs that these teams miss may be better or worse than others of "
         "the same grade by the judge.",
+        "That a way helps is not yet the merit of the judge: the mean grade by the reference in "
+        "every hole may help, too. A set with one grade for all docs, mapped by expected, shows "
+        "how much.",
     ]
     return Section("Holes", text)
 
