@@ -131,13 +131,14 @@ def _function(study: Study) -> str:
 
 def _type(one: Any, kind: Any) -> str:
     plain = value_type(kind)
+    several = get_origin(plain) is tuple
+    text = get_args(plain)[0].__name__ if several else plain.__name__
     if choices := choices_of(one, kind):
         text = f"Literal[{', '.join(map(repr, choices))}]"
-    elif get_origin(plain) is tuple:
-        item = get_args(plain)[0].__name__
-        text = f"{item} | Iterable[{item}]"
-    else:
-        text = "Progress" if one.name == "progress" else plain.__name__
+    if several:
+        text = f"{text} | Iterable[{text}]"
+    elif not choices:
+        text = "Progress" if one.name == "progress" else text
     return text if plain is kind else f"{text} | None"
 
 

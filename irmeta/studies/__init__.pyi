@@ -134,7 +134,7 @@ def judges(
     same_scale: bool = False,
     raw: bool = False,
     categories: str | None = None,
-    leave_out: Literal["repeated", "partial", "chance"] = (),
+    leave_out: Literal["repeated", "partial", "chance"] | Iterable[Literal["repeated", "partial", "chance"]] = (),
     missing: Literal["error", "common", "zero"] = "common",
     comments: Literal["auto", "rows", "skip", "none"] = "auto",
     columns: str | Iterable[str] = (),
